@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ParseInput reads PATH[=WEIGHT]. What follows the last "=" is a weight if it consists of digits
-// and the signs of a ratio, else part of the path.
+// ParseInput parses PATH[=WEIGHT]. The text after the last "=" is a weight if it consists of digits
+// and the characters of a ratio. Otherwise it is part of the path.
 func ParseInput(text string) (Input, error) {
 	i := strings.LastIndexByte(text, '=')
 	if i <= 0 || i == len(text)-1 || strings.Trim(text[i+1:], "0123456789./%") != "" {
@@ -27,13 +27,18 @@ func ParseInput(text string) (Input, error) {
 	return Input{Path: text[:i], Weight: weight}, nil
 }
 
-// maxLine is how long a line of a list may be.
+// maxLine is the maximum length of a line in a list, in bytes.
 const maxLine = 1 << 20
 
-// ReadList reads a list of inputs, one a line. A line has columns that tabs separate. The first is
-// PATH[=WEIGHT], see [ParseInput]. Others are weight=RATIO, host=NAME, time=TIME as RFC 3339 has
-// it, and age=DURATION before asOf, see [ParseDuration], in any order. Empty lines and those that
-// begin with "#" are skipped. An error names the list and the line.
+// ReadList reads a list of inputs, one per line, in columns separated by tabs. The first column is
+// PATH[=WEIGHT], see [ParseInput]. The others are optional and may be in any order:
+//   - weight=RATIO
+//   - host=NAME
+//   - time=TIME as in RFC 3339
+//   - age=DURATION before asOf, see [ParseDuration]
+//
+// Empty lines and lines that begin with "#" are skipped. Errors contain the name of the list and
+// the line number.
 func ReadList(name string, r io.Reader, asOf time.Time) ([]Input, error) {
 	var inputs []Input
 	lines := bufio.NewScanner(r)
@@ -89,7 +94,7 @@ func parseLine(line string, asOf time.Time) (Input, error) {
 
 var errColumn = errors.New("no such column: want weight=, host=, time= or age=")
 
-// set takes the value of a column.
+// set sets the value of a column.
 func (in *Input) set(key, value string, asOf time.Time) (err error) {
 	switch key {
 	case "weight":
@@ -108,7 +113,7 @@ func (in *Input) set(key, value string, asOf time.Time) (err error) {
 	return err
 }
 
-// ParseTime reads a time as RFC 3339 has it.
+// ParseTime parses a time as in RFC 3339.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.IsZero() {
@@ -117,11 +122,11 @@ func ParseTime(text string) (time.Time, error) {
 	return t, nil
 }
 
-// longUnits are those that [time.ParseDuration] does not know.
+// longUnits are the units that [time.ParseDuration] does not support.
 var longUnits = map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 
-// ParseDuration reads a duration that is not negative, as [time.ParseDuration] has it, or a whole
-// number of days or weeks, like 7d and 2w.
+// ParseDuration parses a duration of at least 0: as in [time.ParseDuration], or a whole number of
+// days or weeks, for example 7d or 2w.
 func ParseDuration(text string) (time.Duration, error) {
 	if text != "" {
 		number, name := text[:len(text)-1], text[len(text)-1:]
@@ -139,7 +144,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// quoted returns a word of a list for a message, where it may be anything.
+// quoted quotes a word for a message, if necessary.
 func quoted(word string) string {
 	if q := strconv.Quote(word); q != `"`+word+`"` || strings.ContainsAny(word, " \t") {
 		return q

@@ -1,18 +1,19 @@
-// Package fleet has the rules by which the profiles of many hosts become one: what an input counts
-// for by its weight and its age, and how much one host may add. The command afdo merge follows
-// them, and so does the pipeline of module beam.
+// Package fleet defines how the profiles of many hosts are merged: the weight of an input, which
+// depends on its age, and the limit on the samples of a host. Both the command afdo merge and the
+// pipeline in module beam use these rules.
 //
-// An input i with counts c adds round(w(i)·c) for each of them, where
+// Input i adds round(w(i)·c) for each of its counts c, where
 //
 //	w(i) = Scale · Weight(i) · 2^(-(AsOf - Time(i)) / HalfLife)
 //
-// without the last factor if there is no half-life, or if the input is not older than AsOf. Where
-// there is a cap, the inputs of one host are first merged by themselves. If the counts of that sum
-// add up to T and T is more than HostCap, it adds round(HostCap/T · c) for each of its counts c.
-// Head counts and calls are scaled as counts are. All rounding is to the nearest, halves up, and
-// all sums stop at the largest number, as [profile.Profile.MergeScaled] has it.
+// The last factor is left out if there is no half-life, or if the input is not older than AsOf.
 //
-// Nothing here uses floating point: the same inputs give the same bytes on every machine.
+// If there is a cap, the inputs of a host are first merged separately. If the counts of that sum
+// have the total T and T exceeds HostCap, the sum adds round(HostCap/T · c) for each of its counts
+// c. Head counts and calls are scaled like counts. Rounding is to nearest, halves up, and sums
+// saturate, as in [profile.Profile.MergeScaled].
+//
+// There is no floating point, so the same inputs give the same bytes on every machine.
 package fleet
 
 import (
@@ -29,27 +30,27 @@ import (
 // An Input is a profile of one host.
 type Input struct {
 	Path   string
-	Host   string        // which it comes from; without one it is a host by itself
-	Weight profile.Ratio // the zero Ratio is 1
-	Time   time.Time     // when it was recorded; zero if that is not known
+	Host   string        // name of the host; an input without a name is a separate host
+	Weight profile.Ratio // the zero Ratio means 1
+	Time   time.Time     // time of the recording; zero if unknown
 }
 
-// Rules say with which weight inputs count. The zero Rules use only the weights of the inputs.
+// Rules determine the weights of inputs. The zero Rules use only Input.Weight.
 type Rules struct {
-	Scale    profile.Ratio // of every weight; the zero Ratio is 1
-	HalfLife time.Duration // after which an input counts for half, 0 for never
-	AsOf     time.Time     // what ages count from
-	HostCap  uint64        // samples that one host may add, 0 for any number
+	Scale    profile.Ratio // factor for every weight; the zero Ratio means 1
+	HalfLife time.Duration // time after which the weight of an input halves, 0 for never
+	AsOf     time.Time     // time from which ages are counted
+	HostCap  uint64        // maximum number of samples per host, 0 for no limit
 }
 
-// ErrNoTime is matched by the error of [Rules.Weight] for an input whose age is not known.
+// ErrNoTime matches the error of [Rules.Weight] for an input whose age is needed but unknown.
 var ErrNoTime = errors.New("a half-life is asked for, and it has no time")
 
 var one = profile.Ratio{Num: 1, Den: 1}
 
-// Weight returns the factor for the counts of an input, by its weight and its age. It is exact if
-// numerator and denominator fit 64 bits. Otherwise it is the nearest fraction whose denominator is
-// the largest power of two, at most 2^63, for which the numerator fits 64 bits.
+// Weight returns the factor for the counts of an input. It is exact if numerator and denominator
+// fit in 64 bits. Otherwise it is rounded to the nearest fraction whose denominator is a power of
+// two, as large as possible up to 2^63 such that the numerator fits in 64 bits.
 func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	weight, scale := orOne(in.Weight), orOne(r.Scale)
 	if scale != one {
@@ -69,7 +70,7 @@ func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	return product(weight, num, den), nil
 }
 
-// orOne returns a ratio, 1 for the zero one.
+// orOne returns r, or 1 for the zero Ratio.
 func orOne(r profile.Ratio) profile.Ratio {
 	if r == (profile.Ratio{}) {
 		return one
@@ -77,7 +78,7 @@ func orOne(r profile.Ratio) profile.Ratio {
 	return r
 }
 
-// Cap returns the factor for the sum of a host's inputs by which it stays within the cap.
+// Cap returns the factor that keeps the sum of a host's inputs within the cap.
 func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	if r.HostCap == 0 {
 		return one
@@ -96,8 +97,8 @@ func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	return profile.Ratio{Num: r.HostCap, Den: total}
 }
 
-// Groups returns the inputs that are to be merged before they are capped: those of each host, by
-// their numbers, in the order in which the hosts come first. Without a cap each input is a group.
+// Groups returns the numbers of the inputs to be merged before they are capped, one group per host,
+// in the order of the first input of each host. Without a cap each input is a group.
 func (r *Rules) Groups(inputs []Input) [][]int {
 	groups := make([][]int, 0, len(inputs))
 	byHost := make(map[string]int)
@@ -119,12 +120,12 @@ func (r *Rules) Groups(inputs []Input) [][]int {
 }
 
 const (
-	binaryPlaces = 63  // of the power of a half that decay computes
-	neverMind    = 256 // half-lives after which no weight leaves anything
+	binaryPlaces = 63  // precision of decay, in binary places
+	neverMind    = 256 // number of half-lives after which every weight rounds to 0
 )
 
 // decay returns 2^(-age/halfLife) as a fraction. The whole half-lives are a shift. The binary
-// digits of the rest choose among the square root of a half, its square root, and so on.
+// digits of the remaining fraction select factors from 2^(-1/2), 2^(-1/4), and so on.
 func decay(age, halfLife time.Duration) (num, den *big.Int) {
 	whole := min(uint64(age/halfLife), neverMind)
 	rest := uint64(age % halfLife)
@@ -141,7 +142,7 @@ func decay(age, halfLife time.Duration) (num, den *big.Int) {
 	return new(big.Int).SetUint64(power), new(big.Int).Lsh(big.NewInt(1), binaryPlaces+uint(whole))
 }
 
-// product returns a weight times a fraction.
+// product returns weight multiplied by num/den.
 func product(weight profile.Ratio, num, den *big.Int) profile.Ratio {
 	num = new(big.Int).Mul(num, new(big.Int).SetUint64(weight.Num))
 	den = new(big.Int).Mul(den, new(big.Int).SetUint64(weight.Den))
@@ -158,12 +159,13 @@ func product(weight profile.Ratio, num, den *big.Int) profile.Ratio {
 			return profile.Ratio{Num: n.Uint64(), Den: 1 << places}
 		}
 		if places == 0 {
-			return profile.Ratio{Num: 1<<64 - 1, Den: 1} // as counts saturate
+			return profile.Ratio{Num: 1<<64 - 1, Den: 1} // saturates like counts
 		}
 	}
 }
 
-// rounded returns the nearest number of so many binary places to a fraction, halves up.
+// rounded returns num/den as a fixed-point number with the given binary places, rounded to nearest,
+// halves up.
 func rounded(num, den *big.Int, places uint) *big.Int {
 	n := new(big.Int).Lsh(num, places+1)
 	n.Quo(n, den)

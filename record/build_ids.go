@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// buildIDs returns the build IDs of the files that were mapped, in the order of their paths. Those
-// that the kernel has not told are read from the files.
+// buildIDs returns the build IDs of the mapped files, sorted by path. If the kernel did not report
+// the ID of a file, it is read from the file.
 func buildIDs(files map[perfdata.BuildID]bool) []perfdata.BuildID {
 	var list []perfdata.BuildID
 	for f := range files {
@@ -30,9 +30,9 @@ func buildIDs(files map[perfdata.BuildID]bool) []perfdata.BuildID {
 	return slices.Compact(list)
 }
 
-// buildIDOf returns the build ID of an ELF file as seen from a root folder, "" for any other path.
+// buildIDOf returns the build ID of an ELF file below a root folder, or "" for any other path.
 func buildIDOf(root, path string) string {
-	if !filepath.IsAbs(path) { // [vdso] and the like
+	if !filepath.IsAbs(path) { // for example [vdso]
 		return ""
 	}
 	path = filepath.Join(root, path)

@@ -16,19 +16,19 @@ import (
 // A candidate is an event that the kernel may be able to sample.
 type candidate struct {
 	event     Event
-	name      string // as perf calls it
+	name      string // name of the event in perf
 	kind      uint32
 	config    uint64
-	precise   uint64 // how late an address may be: 3 is not at all, 0 by a few instructions
-	needsFile string // of the kernel: without it there is no such event
-	period    uint64 // that it has to have instead of a frequency, 0 if it has not
+	precise   uint64 // precision of addresses: 3 means exact, 0 a few instructions late
+	needsFile string // file of the kernel without which the event does not exist
+	period    uint64 // sampling period that the event needs instead of a frequency, 0 if none
 }
 
 const brsEvent = "/sys/bus/event_source/devices/cpu/events/branch-brs"
 
-// candidates are in the order of how good they are. Branches are what a branch stack is about:
-// sampled by cycles, stacks have more of slow code than ran. AMD's Zen 3 has stacks with an event
-// of its own alone, at a fixed period.
+// candidates lists the events, best first. For branch stacks, sampling by branches is best:
+// sampling by cycles over-represents slow code. AMD's Zen 3 supports branch stacks only with its
+// own event and a fixed period.
 var candidates = []candidate{
 	{event: Branches, name: "branches:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
 	{event: Branches, name: "cycles:u", kind: unix.PERF_TYPE_HARDWARE, config: unix.PERF_COUNT_HW_CPU_CYCLES},
@@ -56,7 +56,7 @@ func (o *Options) allowed() []candidate {
 	})
 }
 
-// What every event says, and build IDs in MMAP2, which Linux 5.12 and later can write.
+// Bits set in every event, and the bit for build IDs in MMAP2, which Linux supports since 5.12.
 const (
 	always = unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv |
 		unix.PerfBitExcludeGuest | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec |
@@ -64,7 +64,7 @@ const (
 	withBuildIDs = unix.CBitFieldMaskBit34
 )
 
-// attr returns what the kernel is asked for.
+// attr returns the attributes with which the event is opened.
 func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{
 		Type: c.kind, Config: c.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
@@ -96,12 +96,12 @@ func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	return a
 }
 
-// encode returns an attribute as a file has it: in the byte order of this machine.
+// encode encodes an attribute as stored in a file, in the byte order of this machine.
 func encode(a *unix.PerfEventAttr) ([]byte, error) {
 	return binary.Append(nil, binary.NativeEndian, a)
 }
 
-// choose finds the best candidate that can be sampled of a thread, and what to ask for.
+// choose finds the best candidate that can be sampled for a thread on a processor.
 func (r *Recorder) choose(thread, cpu int) error {
 	failure := error(unix.ENOENT)
 	for _, c := range r.options.allowed() {
@@ -114,19 +114,19 @@ func (r *Recorder) choose(thread, cpu int) error {
 				return unix.Close(fd)
 			}
 			if !errors.Is(failure, unix.EACCES) && !errors.Is(failure, unix.EPERM) {
-				failure = err // of all, that something is forbidden says most
+				failure = err // the last error; a permission error is the most helpful
 			}
 		}
 	}
 	return r.explain(failure)
 }
 
-// open opens an event for a thread, 0 for this one and -1 for all, on a processor.
+// open opens an event for a thread on a processor. Thread 0 is the current thread, -1 means all.
 func open(a *unix.PerfEventAttr, thread, cpu int) (int, error) {
 	return unix.PerfEventOpen(a, thread, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 
-// explain adds to an error of perf_event_open what to do.
+// explain adds advice to an error of perf_event_open.
 func (r *Recorder) explain(err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH):
@@ -145,7 +145,7 @@ func (r *Recorder) explain(err error) error {
 	return fmt.Errorf("record: %w: %w", ErrEvent, err)
 }
 
-// setting returns a number that /proc/sys/kernel has.
+// setting returns a number from /proc/sys/kernel.
 func setting(name string) (int64, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/" + name)
 	if err != nil {
@@ -154,7 +154,7 @@ func setting(name string) (int64, error) {
 	return strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
 }
 
-// onlineCPUs returns the numbers of the processors that are in use.
+// onlineCPUs returns the numbers of the processors in use.
 func onlineCPUs() ([]int, error) {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
@@ -163,7 +163,7 @@ func onlineCPUs() ([]int, error) {
 	return cpuList(strings.TrimSpace(string(text)))
 }
 
-// cpuList reads numbers such as 0-3,5.
+// cpuList parses a list such as 0-3,5.
 func cpuList(text string) ([]int, error) {
 	var list []int
 	for run := range strings.SplitSeq(text, ",") {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// procFS is where the kernel tells of processes.
+// procFS is the file system with information about processes.
 const procFS = "/proc"
 
 // numbers returns the entries of a folder that are numbers.
@@ -38,11 +38,11 @@ func threadsOf(pid int) ([]int, error) {
 	return list, err
 }
 
-// gone reports whether an error says that a process has ended meanwhile.
+// gone reports whether an error means that a process has ended.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// tellRunning adds what the kernel has told of processes before the recording began: their names,
-// and what they have mapped.
+// tellRunning adds records for the state before the recording: the names and mappings of running
+// processes.
 func (r *Recorder) tellRunning(s *sink) error {
 	pids := []int{r.target.PID}
 	if r.target.Machine {
@@ -55,8 +55,8 @@ func (r *Recorder) tellRunning(s *sink) error {
 		if err := tellProcess(s, pid); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
-		// That takes a while, for which the rings may have no room. It is no round: samples are to
-		// wait until their process is told.
+		// The rings may fill up in the meantime, so read them. This is not a round: samples must
+		// wait until the records of their process have been added.
 		if err := s.drain(r.rings); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (r *Recorder) tellRunning(s *sink) error {
 	return nil
 }
 
-// tellProcess adds the names of a process's threads, and its mappings.
+// tellProcess adds the names of a process's threads and its mappings.
 func tellProcess(s *sink, pid int) error {
 	threads, err := threadsOf(pid)
 	if err != nil {
@@ -74,7 +74,7 @@ func tellProcess(s *sink, pid int) error {
 	for _, thread := range threads {
 		name, err := os.ReadFile(filepath.Join(folder, "task", strconv.Itoa(thread), "comm"))
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
 		comm := perfdata.Comm{PID: int32(pid), TID: int32(thread), Name: strings.TrimSuffix(string(name), "\n")}
 		if err := s.add(&comm); err != nil {
@@ -99,11 +99,11 @@ func tellProcess(s *sink, pid int) error {
 	return nil
 }
 
-// parseMapping reads a line of /proc/PID/maps:
+// parseMapping parses a line of /proc/PID/maps:
 //
 //	55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600    /usr/bin/prog
 //
-// It is false for what is not executable or has no name.
+// It returns false for a mapping that is not executable or has no name.
 func parseMapping(line string) (m perfdata.Mmap, ok bool) {
 	var fields [5]string
 	rest := line

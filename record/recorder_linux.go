@@ -13,13 +13,13 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// ringSize is how many bytes of records a processor has room for: what the kernel lets everybody
-// lock in memory (perf_event_mlock_kb), which perf takes as well.
+// ringSize is the size of the ring buffer of a processor, in bytes. It is the amount of memory that
+// the kernel lets every user lock (perf_event_mlock_kb). perf uses the same size.
 const ringSize = 512 << 10
 
-// A Recorder samples a target. Its methods are to be called by the goroutine that has opened it,
-// which is bound to its thread until [Recorder.Close]: a command inherits the event of the thread
-// that starts it.
+// A Recorder samples a target. Call its methods only from the goroutine that opened it. That
+// goroutine is bound to its thread until [Recorder.Close], because a command inherits the event of
+// the thread that starts it.
 type Recorder struct {
 	target   Target
 	options  Options
@@ -28,16 +28,16 @@ type Recorder struct {
 	candidate candidate
 	attr      unix.PerfEventAttr
 	cpus      []int
-	events    []int   // file descriptors, one for each thread and processor
-	rings     []*ring // one for each processor
-	owners    []int   // events that have the rings, by processor; -1 if it is gone
+	events    []int   // file descriptors, one per thread and processor
+	rings     []*ring // one per processor
+	owners    []int   // by processor: the event that owns the ring; -1 if there is none
 	maps      [][]byte
 	files     map[perfdata.BuildID]bool
 }
 
-// Open prepares the recording of a target. Nothing is recorded before [Recorder.Run].
+// Open prepares a recording. Nothing is recorded before [Recorder.Run].
 //
-// Errors are [ErrTarget], [ErrEvent] and those of the system, such as [unix.EACCES].
+// Errors are [ErrTarget], [ErrEvent] and those of the system, for example [unix.EACCES].
 func Open(t Target, o Options) (*Recorder, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func Open(t Target, o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Close ends what is left of the recording.
+// Close ends the recording and releases its resources.
 func (r *Recorder) Close() error {
 	var failure error
 	for _, m := range r.maps {
@@ -68,15 +68,15 @@ func (r *Recorder) Close() error {
 // Event returns the event that is sampled.
 func (r *Recorder) Event() Event { return r.candidate.event }
 
-// Warnings returns what is not as good as it could be, a sentence each.
+// Warnings returns limitations of the recording, one sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
 
-// Head returns what the recording says beside its records. After [Recorder.Run] it has the build
-// IDs of the files that were mapped.
+// Head returns everything in the recording except its records. After [Recorder.Run] it includes the
+// build IDs of the mapped files.
 func (r *Recorder) Head() *perfdata.Head {
 	attr, err := encode(&r.attr)
 	if err != nil {
-		panic(err) // a struct of integers has an encoding
+		panic(err) // cannot fail for a struct of integers
 	}
 	return &perfdata.Head{Name: r.candidate.name, Attr: attr, BuildIDs: buildIDs(r.files), Arch: arch()}
 }
@@ -109,7 +109,7 @@ func (r *Recorder) open() (err error) {
 	return r.openThreads(first)
 }
 
-// chooseRate makes the frequency one that the kernel allows.
+// chooseRate limits the frequency to what the kernel allows.
 func (r *Recorder) chooseRate() {
 	if r.options.Period != 0 {
 		return
@@ -124,7 +124,7 @@ func (r *Recorder) chooseRate() {
 	}
 }
 
-// warnOfEvent says what it costs that there is nothing better.
+// warnOfEvent adds a warning if no better event is available.
 func (r *Recorder) warnOfEvent() {
 	if r.options.Event != Best {
 		return
@@ -138,8 +138,8 @@ func (r *Recorder) warnOfEvent() {
 	}
 }
 
-// threads returns the threads of the target: 0 stands for the one that will start the command, -1
-// for all.
+// threads returns the threads of the target: 0 for the current thread, which will start the
+// command, and -1 for all.
 func (r *Recorder) threads() ([]int, error) {
 	switch {
 	case len(r.target.Command) > 0:
@@ -150,8 +150,8 @@ func (r *Recorder) threads() ([]int, error) {
 	return threadsOf(r.target.PID)
 }
 
-// openThreads opens the event for some threads, then for those that the target has started
-// meanwhile, until there are no more: threads whose parent has the event inherit it.
+// openThreads opens the event for threads, and repeatedly for threads that the target has started
+// in the meantime. Threads inherit the event if their parent has it.
 func (r *Recorder) openThreads(fresh []int) error {
 	known := make(map[int]bool)
 	for len(fresh) > 0 {
@@ -178,8 +178,8 @@ func (r *Recorder) openThreads(fresh []int) error {
 	return nil
 }
 
-// openThread opens the event for a thread on all processors. A thread or processor that is gone is
-// none to record.
+// openThread opens the event for a thread on all processors. It ignores threads and processors that
+// no longer exist.
 func (r *Recorder) openThread(thread int) error {
 	for i, cpu := range r.cpus {
 		fd, err := open(&r.attr, thread, cpu)
@@ -202,7 +202,8 @@ func (r *Recorder) openThread(thread int) error {
 	return nil
 }
 
-// mapRing maps the ring of an event: a page that kernel and process both write, then the records.
+// mapRing maps the ring buffer of an event: a page that both kernel and process write, followed by
+// the records.
 func (r *Recorder) mapRing(fd int) error {
 	page := os.Getpagesize()
 	m, err := unix.Mmap(fd, 0, page+ringSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -219,7 +220,7 @@ func (r *Recorder) mapRing(fd int) error {
 	return nil
 }
 
-// each does the same to all events.
+// each applies a request to all events.
 func (r *Recorder) each(request uint) error {
 	for _, fd := range r.events {
 		if err := unix.IoctlSetInt(fd, request, 0); err != nil {

@@ -18,13 +18,13 @@ func Open(Target, Options) (*Recorder, error) { return nil, ErrSystem }
 // Event returns the event that is sampled.
 func (r *Recorder) Event() Event { return Best }
 
-// Head returns what the recording says beside its records.
+// Head returns everything in the recording except its records.
 func (r *Recorder) Head() *perfdata.Head { return nil }
 
-// Warnings returns what is not as good as it could be.
+// Warnings returns limitations of the recording.
 func (r *Recorder) Warnings() []string { return nil }
 
-// Run records.
+// Run records until the target ends.
 func (r *Recorder) Run(context.Context, io.Writer) (*Report, error) { return nil, ErrSystem }
 
 // Close ends the recording.

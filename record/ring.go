@@ -6,19 +6,19 @@ import (
 	"sync/atomic"
 )
 
-// A ring is what the kernel writes records into, and this process reads them from. Both count bytes
-// from the beginning; the size of data is a power of two.
+// A ring is a ring buffer into which the kernel writes records. head and tail count bytes from the
+// beginning of the recording. The size of data is a power of two.
 type ring struct {
 	head  *atomic.Uint64 // written by the kernel
 	tail  *atomic.Uint64 // written by drain
 	data  []byte
-	read  uint64 // what tail is: the kernel's copy is not trusted
-	whole []byte // of a record that is in two pieces
+	read  uint64 // own copy of tail, since the shared one is not trusted
+	whole []byte // buffer for a record that wraps around
 }
 
 const recordHeader = 8
 
-// drain hands all records to use, and makes room for others. A record is valid until use returns.
+// drain passes all records to use and frees their space. A record is valid until use returns.
 func (r *ring) drain(use func(record []byte) error) error {
 	head := r.head.Load()
 	if head-r.read > uint64(len(r.data)) {
@@ -38,7 +38,7 @@ func (r *ring) drain(use func(record []byte) error) error {
 	return nil
 }
 
-// next returns the record that begins a number of bytes before the head.
+// next returns the next record. left is the number of bytes before the head.
 func (r *ring) next(left uint64) ([]byte, error) {
 	if left < recordHeader {
 		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", ErrRing, left)
@@ -50,7 +50,7 @@ func (r *ring) next(left uint64) ([]byte, error) {
 	return r.piece(size), nil
 }
 
-// piece returns the next n bytes, which may go on at the beginning of the ring.
+// piece returns the next n bytes, which may wrap around.
 func (r *ring) piece(n uint64) []byte {
 	at := r.read & uint64(len(r.data)-1)
 	if at+n <= uint64(len(r.data)) {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	pollTime = 50 * time.Millisecond // after which rings are read even if they are not full
+	pollTime = 50 * time.Millisecond // interval after which rings are read even if they are not full
 
-	// endTime is what a command gets to end itself when the recording has ended.
+	// endTime is the time that a command gets to end by itself after the recording has ended.
 	endTime = 5 * time.Second
 )
 
-// Run records until the command or process ends, or ctx does, and writes the records in pieces. The
-// end of ctx is the normal end of a recording, and no error; a command that still runs then gets
-// SIGTERM, and some seconds later SIGKILL. It can be called once.
+// Run records until the command or process ends or ctx is done, and writes the records to w. If ctx
+// is done, the recording ends normally, without an error; a command that is still running gets
+// SIGTERM, and SIGKILL a few seconds later. Run can be called once.
 //
-// The report is returned with an error as well, nil if nothing was begun.
+// The report is returned even with an error, but is nil if the recording was not started.
 func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	writer, err := perfdata.NewWriter(w, r.Head())
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	return s.report, err
 }
 
-// begin starts the command, or begins to sample what runs already.
+// begin starts the command, or the sampling of running processes.
 func (r *Recorder) begin(s *sink) (*command, error) {
 	if len(r.target.Command) > 0 {
 		return r.start()
@@ -56,10 +56,10 @@ func (r *Recorder) begin(s *sink) (*command, error) {
 	if err := r.each(unix.PERF_EVENT_IOC_ENABLE); err != nil {
 		return nil, err
 	}
-	return &command{}, r.tellRunning(s) // what is mapped meanwhile is told twice, which does no harm
+	return &command{}, r.tellRunning(s) // mappings created in the meantime are recorded twice, which does no harm
 }
 
-// follow reads the rings until something ends.
+// follow reads the rings until the command, all threads or ctx ends.
 func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error {
 	fds := make([]unix.PollFd, len(r.events))
 	for i, fd := range r.events {
@@ -79,7 +79,7 @@ func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error 
 	return nil
 }
 
-// alive takes events whose threads have ended out of a list, and reports whether others are left.
+// alive removes events whose threads have ended. It reports whether others are left.
 func alive(fds []unix.PollFd) bool {
 	some := false
 	for i := range fds {
@@ -91,14 +91,14 @@ func alive(fds []unix.PollFd) bool {
 	return some
 }
 
-// A command is the program that was started, if one was.
+// A command is the started program, if there is one.
 type command struct {
 	*exec.Cmd
-	exited chan struct{} // closed when it has ended; nil if there is no command
+	exited chan struct{} // closed when the program has ended; nil if there is no command
 }
 
-// start starts the command. It inherits the event of this thread, which begins when the program is
-// executed.
+// start starts the command. It inherits the event of this thread, which becomes active when the
+// program is executed.
 func (r *Recorder) start() (*command, error) {
 	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr
@@ -107,7 +107,7 @@ func (r *Recorder) start() (*command, error) {
 	}
 	c := &command{cmd, make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // cmd.ProcessState tells
+		_ = cmd.Wait() // the result is in cmd.ProcessState
 		close(c.exited)
 	}()
 	return c, nil
@@ -122,13 +122,14 @@ func (c *command) ended() bool {
 	}
 }
 
-// end waits for the command, after having told it to end if it has not, and reports its status.
+// end waits for the command and reports its exit status. If the command is still running, end stops
+// it first.
 func (c *command) end(report *Report) {
 	if c.Cmd == nil {
 		return
 	}
 	if report.Ended = !c.ended(); report.Ended {
-		_ = c.Process.Signal(syscall.SIGTERM) // it may end by itself at this moment
+		_ = c.Process.Signal(syscall.SIGTERM) // the process may have ended by now
 		select {
 		case <-c.exited:
 		case <-time.After(endTime):

@@ -2,18 +2,18 @@ package record
 
 import "github.com/go-afdo/afdo/perfdata"
 
-// A sink writes what the rings hold, counts it, and notes which files were mapped.
+// A sink writes records and counts them. It collects the mapped files.
 type sink struct {
 	writer *perfdata.Writer
 	report *Report
-	files  map[perfdata.BuildID]bool // files whose code was mapped, by path and build ID
+	files  map[perfdata.BuildID]bool // files with mapped code, by path and build ID
 }
 
 func newSink(w *perfdata.Writer) *sink {
 	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool)}
 }
 
-// take takes a record of a ring.
+// take writes a record from a ring.
 func (s *sink) take(record []byte) error {
 	decoded, err := s.writer.Copy(record)
 	switch r := decoded.(type) {
@@ -32,7 +32,7 @@ func (s *sink) take(record []byte) error {
 	return err
 }
 
-// add adds what the kernel does not tell, because it was so before the recording began.
+// add writes a record about the state before the recording.
 func (s *sink) add(record perfdata.Record) error {
 	if m, ok := record.(*perfdata.Mmap); ok {
 		s.note(m)
@@ -46,7 +46,7 @@ func (s *sink) note(m *perfdata.Mmap) {
 	}
 }
 
-// drain takes what some rings hold.
+// drain writes the records in some rings.
 func (s *sink) drain(rings []*ring) error {
 	for _, r := range rings {
 		if err := r.drain(s.take); err != nil {
@@ -56,7 +56,7 @@ func (s *sink) drain(rings []*ring) error {
 	return nil
 }
 
-// round takes what all rings hold, and marks that.
+// round writes the records in all rings, and a mark for the end of the round.
 func (s *sink) round(rings []*ring) error {
 	if err := s.drain(rings); err != nil {
 		return err

@@ -14,11 +14,11 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// launcherSettings are settings that put something before the compilers, which then would not find
-// the scripts, or keep what they make.
+// launcherSettings are environment variables that put a launcher before the compilers, which would
+// then bypass the scripts or cache their results.
 var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
 
-// withoutLaunchers returns an environment without them.
+// withoutLaunchers returns an environment without launcherSettings.
 func withoutLaunchers(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
@@ -27,7 +27,7 @@ func withoutLaunchers(env []string) []string {
 	return append(kept, "CCACHE_DISABLE=1")
 }
 
-// build copies the tree and builds there, with debug info, and with a profile if there is one.
+// build copies the tree and builds it there, with debug info and, if given, with a profile.
 func (t *tuning) build(ctx context.Context, copied string, profile []string) error {
 	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 	return nil
 }
 
-// inCopy has a word of a command that names the tree, or what is in it, name the copy.
+// inCopy replaces paths of the tree in a word of a command by paths of the copy.
 func (t *tuning) inCopy(word, copied string) string {
 	var b strings.Builder
 	for at := 0; at < len(word); {
@@ -71,7 +71,7 @@ func (t *tuning) inCopy(word, copied string) string {
 	return b.String()
 }
 
-// treeAt returns the path of the tree that stands at a place of a word, empty if none does.
+// treeAt returns the path of the tree that begins at position at of a word, or "".
 func (t *tuning) treeAt(word string, at int) string {
 	for _, tree := range t.trees {
 		if rest, ok := strings.CutPrefix(word[at:], tree); ok && beginsPath(word[:at]) && endsName(rest) {
@@ -81,11 +81,11 @@ func (t *tuning) treeAt(word string, at int) string {
 	return ""
 }
 
-// beforePath is what may stand in a word before a path: nothing, the name of an option, or an @.
+// beforePath matches what may precede a path in a word: nothing, an option, or an @.
 var beforePath = pattern.Of(`^(-[\w-]*|@)?$`)
 
-// beginsPath reports whether a path may begin behind some text: /src does in "-I/src", and not in
-// "/usr/src", "./src" or "$HOME/src".
+// beginsPath reports whether a path may begin after the given text. For example, /src is a path in
+// "-I/src", but not in "/usr/src", "./src" or "$HOME/src".
 func beginsPath(before string) bool {
 	word := before[strings.LastIndexAny(before, " \t\n=:,;({<>|&`")+1:]
 	return beforePath().MatchString(strings.NewReplacer(`"`, "", "'", "").Replace(word))
@@ -93,11 +93,11 @@ func beginsPath(before string) bool {
 
 var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 
-// endsName reports whether the name of a file has come to its end before some text.
+// endsName reports whether a file name ends before the given text.
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
-// writeScripts fills a folder with a script for each compiler. It writes the compiler's name to a
-// log and runs it.
+// writeScripts writes a script for each compiler to a folder. The script appends the compiler's
+// name to a log and runs the compiler.
 func (t *tuning) writeScripts(bin, log string, profile []string) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (t *tuning) writeScripts(bin, log string, profile []string) error {
 	return nil
 }
 
-// debugFlags are the flags with which a compiler writes what a profile is made of. Valgrind does
-// not read clang's DWARF 5.
+// debugFlags returns the compiler flags for the debug info that profiles need. Valgrind cannot read
+// clang's DWARF 5.
 func debugFlags(compiler string) []string {
 	if isClang(compiler) {
 		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
@@ -133,8 +133,7 @@ func isClang(compiler string) bool {
 	return err == nil && c.Clang
 }
 
-// built returns the names of the compilers that the build has called, the one that was called last
-// first.
+// built returns the names of the compilers that the build called, in reverse order.
 func (t *tuning) built() ([]string, error) {
 	log, err := os.ReadFile(t.in("base.compiles"))
 	if err != nil {
@@ -149,8 +148,7 @@ func (t *tuning) built() ([]string, error) {
 	return names, nil
 }
 
-// format returns the format of profiles that the compilers of the build read, or have made for
-// them.
+// format returns a profile format that the compilers of the build can read.
 func (t *tuning) format() (string, error) {
 	names, err := t.built()
 	if err != nil {
@@ -162,8 +160,8 @@ func (t *tuning) format() (string, error) {
 	return "v4c", nil
 }
 
-// findCompilers returns the paths of the compilers that an environment has in PATH, CC and so on,
-// by name.
+// findCompilers returns the paths of the compilers in PATH, CC and similar variables of an
+// environment, by name.
 func findCompilers(env []string) map[string]string {
 	compilers := make(map[string]string)
 	for _, folder := range filepath.SplitList(setting(env, "PATH")) {
@@ -186,7 +184,7 @@ func findCompilers(env []string) map[string]string {
 	return compilers
 }
 
-// setting returns the value of a variable in an environment, in which the last one counts.
+// setting returns the value of a variable in an environment. The last value counts.
 func setting(env []string, name string) string {
 	for _, s := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(s, name+"="); ok {
@@ -196,13 +194,13 @@ func setting(env []string, name string) string {
 	return ""
 }
 
-// compilerVariables are those in which builds look for the compilers of C, C++ and Fortran.
+// compilerVariables are the variables in which builds find the compilers for C, C++ and Fortran.
 var compilerVariables = []string{"CC", "CXX", "FC"}
 
-// buildVariables are others that make and configure scripts read.
+// buildVariables are other variables that make and configure scripts read.
 var buildVariables = []string{"CPPFLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "MAKEFLAGS"}
 
-// buildSettings returns what the environment tells builds.
+// buildSettings returns the values of the variables that affect a build.
 func (t *tuning) buildSettings() []string {
 	var settings []string
 	for _, name := range slices.Concat(compilerVariables, buildVariables) {
@@ -211,8 +209,8 @@ func (t *tuning) buildSettings() []string {
 	return settings
 }
 
-// compilerSettings returns CC and its like, if they are set, with the scripts in place of compilers
-// and of launchers such as ccache.
+// compilerSettings returns CC and similar variables, if they are set. It replaces compilers, and
+// launchers such as ccache, by the scripts.
 func (t *tuning) compilerSettings(bin string) []string {
 	var settings []string
 	for _, name := range compilerVariables {

@@ -17,20 +17,20 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// A Measure is one thing that was measured of both programs.
+// A Measure is a quantity measured for both programs.
 type Measure struct {
 	What          string // "processor time", "time", "instructions" or "code"
 	Unit          string // "s", "" or "bytes"
 	Before, After float64
-	Change        float64 // After is larger by this share; of several rounds, what is typical
-	Low, High     float64 // between which the change is, with 95% confidence; the change itself if it does not vary
+	Change        float64 // relative change, 0.1 for 10 % more; with several rounds, an estimate
+	Low, High     float64 // 95 % confidence interval of Change; both equal Change if the quantity does not vary
 	Rounds        int
 }
 
-// tooShort is how long a program has to run for its time to mean much.
+// tooShort is the time below which measured times are not reliable.
 const tooShort = 50 * time.Millisecond
 
-// measure runs both programs in turn and judges.
+// measure runs both programs alternately and decides on the verdict.
 func (t *tuning) measure(ctx context.Context, r *Result) error {
 	t.say("# measured in turn, after one round to warm up; rounds: %d", t.Rounds)
 	for _, line := range t.Measure {
@@ -54,7 +54,7 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	return t.measureCode(r)
 }
 
-// verdict judges a measure of which less is better.
+// verdict decides on a measure for which less is better.
 func (m *Measure) verdict() Verdict {
 	switch {
 	case m.High < 0:
@@ -65,8 +65,8 @@ func (m *Measure) verdict() Verdict {
 	return Same
 }
 
-// rounds runs all measured commands of both programs, one round after the other. Which of the two
-// is first alternates.
+// rounds runs all measured commands of both programs, round by round. The programs take turns in
+// running first.
 func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
 	for round := range t.Rounds + 1 {
 		var took [2]usage
@@ -85,7 +85,7 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 	return before, after, nil
 }
 
-// runAll runs the measured commands in a copy and returns a key of what they print.
+// runAll runs the measured commands in a copy. It returns a hash of their output.
 func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed uint64, err error) {
 	out := xxhash.New()
 	for _, line := range t.Measure {
@@ -99,7 +99,7 @@ func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed 
 	return sum, out.Sum64(), nil
 }
 
-// compare makes a measure of the rounds.
+// compare creates a measure from the rounds.
 func compare(what string, before, after []usage, of func(usage) time.Duration) Measure {
 	m := Measure{What: what, Unit: "s", Rounds: len(before)}
 	var ratios []float64
@@ -117,7 +117,7 @@ func compare(what string, before, after []usage, of func(usage) time.Duration) M
 	return m
 }
 
-// exactly makes a measure of two numbers that do not vary.
+// exactly creates a measure from two numbers that do not vary.
 func exactly(what, unit string, before, after uint64) Measure {
 	change := 0.0
 	if before > 0 {
@@ -126,11 +126,11 @@ func exactly(what, unit string, before, after uint64) Measure {
 	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
 }
 
-// maxCounted is how long a program may run for its instructions to be counted by callgrind, which
-// takes some 50 times as long.
+// maxCounted is the maximum running time of a program whose instructions are counted by callgrind,
+// which is about 50 times slower.
 const maxCounted = 20 * time.Second
 
-// measureInstructions counts instructions, with perf where it can, else with callgrind.
+// measureInstructions counts instructions with perf if possible, and otherwise with callgrind.
 func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []usage) error {
 	count := t.perfInstructions
 	if !perfCounts(ctx) {
@@ -158,7 +158,7 @@ func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []us
 	return nil
 }
 
-// perfCounts tells whether perf is there and counts instructions.
+// perfCounts reports whether perf is installed and can count instructions.
 func perfCounts(ctx context.Context) bool {
 	out, err := exec.CommandContext(ctx, "perf", "stat", "-x,", "-e", "instructions:u", "true").CombinedOutput()
 	_, counted := perfCount(out)
@@ -192,7 +192,7 @@ func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uin
 
 var callgrindTotal = pattern.Of(`(?m)^(?:summary|totals): (\d+)`)
 
-// callgrindInstructions counts those of all processes.
+// callgrindInstructions counts the instructions of all processes.
 func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string) (sum uint64, err error) {
 	folder := t.in("counts")
 	if err := os.RemoveAll(folder); err != nil {
@@ -219,7 +219,7 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 	return sum, err
 }
 
-// measureCode adds up the code of the programs.
+// measureCode adds up the code sizes of the programs.
 func (t *tuning) measureCode(r *Result) error {
 	var n [2]uint64
 	for i, copied := range []string{t.base, t.fast} {
@@ -235,7 +235,7 @@ func (t *tuning) measureCode(r *Result) error {
 	return nil
 }
 
-// codeSize returns how many bytes of a program are instructions.
+// codeSize returns the size of a program's code in bytes.
 func codeSize(path string) (n uint64, err error) {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// confidence is that of the interval in which a difference is. It may be wrong once in 20 times.
+// confidence is the probability that the interval contains the true difference.
 const confidence = 0.95
 
-// signedRank returns what is typical of differences that scatter around it, and the interval that
-// holds it with 95% confidence: the estimate of Hodges and Lehmann and its interval, by the signed
-// ranks of Wilcoxon. Nothing is supposed of how they scatter but that it is to both sides alike. Of
-// too few the interval has no bounds.
+// signedRank returns the Hodges-Lehmann estimate of the typical difference and its 95 % confidence
+// interval by Wilcoxon's signed ranks. It assumes only that differences are distributed
+// symmetrically. With too few differences, the interval is unbounded.
 func signedRank(differences []float64) (middle, low, high float64) {
 	n := len(differences)
 	if n == 0 {
 		return 0, math.Inf(-1), math.Inf(1)
 	}
-	var means []float64 // of each two, and of each with itself
+	var means []float64 // means of all pairs, including each difference with itself
 	for i, a := range differences {
 		for _, b := range differences[i:] {
 			means = append(means, (a+b)/2)
@@ -31,11 +30,11 @@ func signedRank(differences []float64) (middle, low, high float64) {
 	return median(means), means[k-1], means[len(means)-k]
 }
 
-// criticalRank returns the largest k for which the sum of the ranks of the positive differences is
-// less than k in no more than half of the cases that may be wrong, if there is no difference. It is
-// 0 for fewer than 6.
+// criticalRank returns the largest k such that, if there is no difference, the sum of the ranks of
+// positive differences is below k with a probability of at most (1-confidence)/2. It is 0 for n <
+// 6.
 func criticalRank(n int) int {
-	ways := make([]float64, n*(n+1)/2+1) // shares of the 2^n choices of signs, by the sum of ranks
+	ways := make([]float64, n*(n+1)/2+1) // by sum of ranks, its share of the 2^n choices of signs
 	ways[0] = 1
 	for rank := 1; rank <= n; rank++ {
 		for sum := len(ways) - 1; sum >= 0; sum-- {
@@ -53,7 +52,7 @@ func criticalRank(n int) int {
 	return k
 }
 
-// median returns the middle one of numbers, 0 of none.
+// median returns the median, 0 if there are no numbers.
 func median(numbers []float64) float64 {
 	if len(numbers) == 0 {
 		return 0

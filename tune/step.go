@@ -21,10 +21,10 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// A state is which steps have been done, and of what.
+// A state records which steps have been done, and with which inputs.
 type state struct {
 	path string
-	Done map[string]string // by step: the key of what it was made of
+	Done map[string]string // by step: key of its inputs
 }
 
 func readState(path string) *state {
@@ -35,7 +35,7 @@ func readState(path string) *state {
 	return s
 }
 
-// set notes that a step is done, or with an empty key that it is not.
+// set records that a step is done or, if key is empty, not done.
 func (s *state) set(step, key string) error {
 	s.Done[step] = key
 	data, err := json.Marshal(s)
@@ -45,7 +45,7 @@ func (s *state) set(step, key string) error {
 	return files.Replace(s.path, data)
 }
 
-// keyOf returns a key that changes with any of the parts.
+// keyOf returns a key that changes if any of the parts changes.
 func keyOf(parts ...any) string {
 	h := xxhash.New()
 	for _, p := range parts {
@@ -54,7 +54,7 @@ func keyOf(parts ...any) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// step does a step unless it was done with the same things before.
+// step runs a step, unless it has been done before with the same inputs.
 func (t *tuning) step(name string, do func() error) error {
 	if t.state.Done[name] == t.key && !t.Again {
 		t.say("# %s: done before", name)
@@ -69,15 +69,15 @@ func (t *tuning) step(name string, do func() error) error {
 	return t.state.set(name, t.key)
 }
 
-// A task is a command to run, in a folder and with settings of the environment.
+// A task is a command to run.
 type task struct {
 	argv []string
 	dir  string
-	env  []string  // settings besides those of all commands
-	out  io.Writer // standard output; nil to keep it for errors
+	env  []string  // variables in addition to the environment of all commands
+	out  io.Writer // standard output; nil to keep it for error messages
 }
 
-// program returns which program a command means if it sets PATH: exec.Command goes by the PATH of
+// program returns the path of the program if the task sets PATH. exec.Command would use the PATH of
 // this process.
 func (c task) program() string {
 	if c.argv[0] != filepath.Base(c.argv[0]) {
@@ -97,13 +97,13 @@ func (c task) program() string {
 	return c.argv[0]
 }
 
-// inShell returns a command that a shell runs.
+// inShell returns a command that runs a line in a shell.
 func inShell(line string) []string { return []string{"sh", "-c", line} }
 
-// A usage is what a command has taken.
+// A usage is the time that a command took.
 type usage struct{ wall, cpu time.Duration }
 
-// do prints and runs a command. Its processes end with the context.
+// do prints and runs a command. All its processes end with the context.
 func (t *tuning) do(ctx context.Context, c task) (usage, error) {
 	t.say("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
 	return t.quietly(ctx, c)
@@ -133,15 +133,15 @@ func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
 	return u, nil
 }
 
-// A CommandError is a command that has failed.
+// A CommandError is returned for a command that failed.
 type CommandError struct {
 	Argv []string
 	Dir  string
 	Err  error
-	Said string // the end of what it has printed
+	Said string // end of its output
 }
 
-// Error returns the command, how it ended, and what it has printed.
+// Error returns the command, its exit status, and the end of its output.
 func (e *CommandError) Error() string {
 	text := fmt.Sprintf("(cd %s && %s): %v", shell.Quote(e.Dir), shell.Line(e.Argv), e.Err)
 	if said := strings.TrimSpace(e.Said); said != "" {
@@ -150,10 +150,10 @@ func (e *CommandError) Error() string {
 	return text
 }
 
-// Unwrap returns how it ended.
+// Unwrap returns the error of the process.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// maxTail is how much of what a command prints is kept.
+// maxTail is the number of bytes of a command's output that are kept.
 const maxTail = 4 << 10
 
 // A tail keeps the end of what is written to it.
@@ -167,12 +167,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A noteWriter passes on what this project's own command says in the course of a build, such as
-// that a file is compiled without the profile, and everything to a tail.
+// A noteWriter writes to a tail, and also forwards messages of the command afdo during a build, for
+// example that a file is compiled without the profile.
 type noteWriter struct {
 	*tail
 	say  func(format string, args ...any)
-	line []byte // the begin of one
+	line []byte // start of the current line
 }
 
 func (n *noteWriter) Write(p []byte) (int, error) {
@@ -201,7 +201,7 @@ func (t *tail) String() string {
 	return string(data)
 }
 
-// quoteSettings quotes the values of settings.
+// quoteSettings quotes the values of variables for a shell.
 func quoteSettings(settings []string) []string {
 	quoted := make([]string, len(settings))
 	for i, s := range settings {

@@ -17,21 +17,21 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// A Recorder is what a program is trained under.
+// A Recorder is a way to record the training run.
 type Recorder string
 
 // The recorders.
 const (
-	Best      Recorder = "best"      // the first of the others that this machine has
+	Best      Recorder = "best"      // the first of the others that works on this machine
 	Branches  Recorder = "branches"  // afdo record, with branch stacks
 	Callgrind Recorder = "callgrind" // valgrind's, which counts every instruction
 	Clock     Recorder = "cpu-clock" // afdo record, without branches
 )
 
-// ErrNoRecorder: the recorder is not to be had here.
+// ErrNoRecorder: the recorder is not available on this machine.
 var ErrNoRecorder = errors.New("this machine has no such recorder")
 
-// chooseRecorder returns the recorder to use, and why.
+// chooseRecorder returns the recorder to use and the reason.
 func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	noBranches := openRecorder(record.Branches)
 	_, noValgrind := exec.LookPath("valgrind")
@@ -53,7 +53,7 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	return Clock, "there are neither branch stacks nor valgrind, so the profile will be poor: install valgrind", nil
 }
 
-// openRecorder tells whether an event can be recorded.
+// openRecorder returns an error if an event cannot be recorded.
 func openRecorder(event record.Event) error {
 	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: event})
 	if err != nil {
@@ -62,10 +62,10 @@ func openRecorder(event record.Event) error {
 	return r.Close()
 }
 
-// recordings is the folder of what training has recorded.
+// recordings returns the folder with the recordings.
 func (t *tuning) recordings() string { return t.in("recordings") }
 
-// train runs the training commands, each under the recorder.
+// train runs the training commands under the recorder.
 func (t *tuning) train(ctx context.Context, recorder Recorder) error {
 	if err := os.RemoveAll(t.recordings()); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (t *tuning) train(ctx context.Context, recorder Recorder) error {
 	return nil
 }
 
-// recording returns the command that records another one.
+// recording returns the command that records another command.
 func (t *tuning) recording(recorder Recorder, out string) []string {
 	switch recorder {
 	case Callgrind:
@@ -94,7 +94,7 @@ func (t *tuning) recording(recorder Recorder, out string) []string {
 	return []string{t.Afdo, "record", "--event", "cpu-clock", "-o", out, "--"}
 }
 
-// createProfile makes one profile of all programs of the build that have run.
+// createProfile creates one profile for all programs of the build that were executed.
 func (t *tuning) createProfile(ctx context.Context) error {
 	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// programs returns the programs and libraries of the build that the recordings have samples of,
+// programs returns the programs and libraries of the build for which the recordings have samples,
 // relative to the tree.
 func (t *tuning) programs() ([]string, error) {
 	built, err := builtFiles(t.base)
@@ -156,7 +156,7 @@ func (t *tuning) programs() ([]string, error) {
 	return programs, nil
 }
 
-// addObjects adds how many samples a recording has of each file.
+// addObjects adds the number of samples of each file in a recording.
 func addObjects(to map[string]uint64, recording, program string) error {
 	e, err := elf.Open(program)
 	if err != nil {
@@ -208,7 +208,7 @@ func builtFiles(tree string) ([]string, error) {
 	return built, err
 }
 
-// isProgram tells whether a file is an executable or a shared library with code.
+// isProgram reports whether a file is an executable or a shared library.
 func isProgram(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {

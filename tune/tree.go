@@ -11,7 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// walk calls do for everything in a tree but some paths and what git keeps.
+// walk calls do for every file and folder of a tree, except the given paths and .git.
 func walk(tree string, without []string, do func(path, rel string, d fs.DirEntry) error) error {
 	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -32,7 +32,7 @@ func walk(tree string, without []string, do func(path, rel string, d fs.DirEntry
 	})
 }
 
-// fingerprint returns a key of the names, sizes and times of all files of a tree.
+// fingerprint returns a key of the names, sizes and modification times of all files in a tree.
 func fingerprint(tree string, without []string) (string, error) {
 	h := xxhash.New()
 	err := walk(tree, without, func(_, rel string, d fs.DirEntry) error {
@@ -49,8 +49,8 @@ func fingerprint(tree string, without []string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum64()), err
 }
 
-// copyTree copies a tree with the times of its files, by which make goes. What was at the target is
-// removed.
+// copyTree copies a tree and keeps modification times, which make compares. It deletes the target
+// first.
 func copyTree(tree string, without []string, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err

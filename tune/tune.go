@@ -1,14 +1,14 @@
-// Package tune goes all the way from a program to a faster one: it builds the program, trains it
-// under a recorder, makes a profile, builds again with that, and measures whether it has paid.
+// Package tune makes a program faster in one call: it builds the program, trains it under a
+// recorder, creates a profile, builds again with the profile, and measures the effect.
 //
 //	result, err := tune.Run(ctx, tune.Options{
 //		Build: []string{"make"}, Train: []string{"./prog in"}, Folder: "work", ...
 //	})
 //
-// It works in copies of the source tree, so the tree itself stays as it is, and runs compilers
-// through a folder of scripts in front of PATH, so the build need not know of it. Each step is a
-// command that could be run by hand. A step that was done before, with the same sources and
-// commands, is not done again.
+// It works in copies of the source tree, so the tree itself does not change. It runs compilers
+// through a folder of scripts at the front of PATH, so the build need not be adapted. Each step is
+// a command that can also be run by hand. A step that was done before, with the same sources and
+// commands, is reused.
 package tune
 
 import (
@@ -25,33 +25,34 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Options say what to build, how to run it, and where to work.
+// Options configure a run.
 type Options struct {
-	Build   []string // the command that builds the program
-	Train   []string // commands for a shell, which the profile is made of
-	Measure []string // those that are measured
+	Build   []string // command that builds the program
+	Train   []string // shell commands to be profiled
+	Measure []string // shell commands to be measured
 
-	Tree string // the source tree, in which the commands run; "" for the current folder
+	Tree string // source tree in which the commands run; "" means the current folder
 
-	// Folder is for copies of the tree and everything else that tune makes. It must be new, empty
-	// or from an earlier run, see [ErrFolder].
+	// Folder is the working folder, for copies of the tree and all other files of tune. It must be
+	// new, empty or from an earlier run, see [ErrFolder].
 	Folder  string
-	Profile string // where the profile goes; "" for a file in Folder
+	Profile string // path of the profile; "" means a file in Folder
 	Env     []string
-	Rounds  int           // of measuring; 0 for [DefaultRounds]
-	Limit   time.Duration // for everything together; 0 for none
+	Rounds  int           // rounds of measuring; 0 means [DefaultRounds]
+	Limit   time.Duration // time limit for the whole run; 0 means none
 
-	Recorder Recorder // [Best] unless told otherwise
-	Again    bool     // do all steps, whatever was done before
-	Afdo     string   // the path of the command afdo
+	Recorder Recorder // "" means [Best]
+	Again    bool     // repeat steps that were done before
+	Afdo     string   // path of the command afdo
 
-	Out io.Writer // is told what is done, line by line; nil for nobody
+	Out io.Writer // receives progress messages, line by line; nil means none
 }
 
-// DefaultRounds is how often both programs are measured. Fewer than 6 can show no difference.
+// DefaultRounds is the default number of rounds. With fewer than 6, no difference can be
+// significant.
 const DefaultRounds = 10
 
-// A Verdict is what measuring has shown.
+// A Verdict is the result of measuring.
 type Verdict string
 
 // The verdicts.
@@ -61,36 +62,36 @@ const (
 	Same   Verdict = "no difference" // that the noise allows to tell
 )
 
-// A Result is what has come out.
+// A Result is the result of a run.
 type Result struct {
 	Verdict  Verdict
-	Measures []Measure // the first is the one of the verdict
+	Measures []Measure // the verdict is based on the first one
 	Profile  string
 	Programs []string // relative to the tree
 
-	// Compilers are the names of those that the build has called, the last one first.
+	// Compilers are the names of the compilers that the build called, in reverse order.
 	Compilers []string
 
 	Recorder Recorder
-	Why      string // the recorder
-	Differs  bool   // the two programs have printed different things
+	Why      string // reason for the choice of the recorder
+	Differs  bool   // the outputs of the two programs differ
 }
 
-// ErrNoCompiler: the build has run no compiler that could be stood in for.
+// ErrNoCompiler: the build did not run any compiler that could be replaced by a script.
 var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
-// A tuning is one run.
+// A tuning is a run.
 type tuning struct {
 	Options
 	base, fast string   // copies of the tree
-	trees      []string // paths of the tree, the longest first: its own, and one through symbolic links
+	trees      []string // paths of the tree, with and without symbolic links, longest first
 	state      *state
-	key        string // of all that was done so far
+	key        string // key of all inputs so far
 	env        []string
-	compilers  map[string]string // their paths, by name
+	compilers  map[string]string // paths by name
 }
 
-// Run does all steps. An error of a command has the end of what it has printed.
+// Run runs all steps. The error of a failed command includes the end of its output.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Limit > 0 {
 		var cancel context.CancelFunc
@@ -143,7 +144,7 @@ func newTuning(o Options) (*tuning, error) {
 	return t, nil
 }
 
-// isWithin reports whether a path is a folder or lies in it. Both are absolute.
+// isWithin reports whether an absolute path is an absolute folder or lies in it.
 func isWithin(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -154,8 +155,8 @@ func longestFirst(paths ...string) []string {
 	return paths
 }
 
-// realPath returns the path of a file without symbolic links, by which debuggers and recorders know
-// it. Its last parts need not be there.
+// realPath returns a path without symbolic links, as used by debuggers and recorders. The last
+// elements of the path need not exist.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -169,10 +170,10 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// ours returns the paths of what this makes, which is no part of the tree.
+// ours returns the paths of files created by this run, which do not belong to the tree.
 func (t *tuning) ours() []string { return []string{t.Folder, t.Profile} }
 
-// in returns the path of something in the folder.
+// in returns the path of a file in the working folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
 func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
@@ -214,10 +215,10 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	return r, t.measure(ctx, r)
 }
 
-// profileName is the profile in the folder.
+// profileName is the name of the profile in the working folder.
 const profileName = "tuned.afdo"
 
-// deliver copies the profile to where it is wanted.
+// deliver copies the profile to Options.Profile.
 func (t *tuning) deliver() (string, error) {
 	if t.Profile == "" {
 		return t.in(profileName), nil

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// Elements of the pipeline are bytes, which no runner looks into: paths and names are bytes, too,
-// and need not be UTF-8. A message is a row of varints and of strings with their lengths.
+// A message is an element of the pipeline: a sequence of varints and strings with their lengths.
+// Elements are bytes, because paths and names need not be valid UTF-8.
 type message []byte
 
 func (m *message) uint(v uint64) { *m = binary.AppendUvarint(*m, v) }
@@ -20,19 +20,19 @@ func (m *message) string(s string) {
 
 var errMessage = errors.New("an element of the pipeline is not as it was encoded")
 
-// fields are the fields of a message.
+// fields decodes a message.
 type fields struct{ decode.Buffer }
 
 func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
 
-// err is errMessage if a message is not as it was encoded.
+// err returns errMessage if the message is malformed.
 func (f *fields) err() error {
 	return f.Error(func(*decode.Fault) error { return errMessage })
 }
 
 func (f *fields) uint() uint64 { return f.ULEB() }
 
-// bytes returns a string of the message, in its memory.
+// bytes returns a string of the message without copying it.
 func (f *fields) bytes() []byte { return f.Take(f.ULEB(), "a string") }
 
 func (f *fields) string() string { return string(f.bytes()) }

@@ -9,9 +9,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 )
 
-// create writes a file that appears whole or not at all. Where files can be renamed, it has another
-// name until it is complete. Object stores that cannot show an object once all of it is there: a
-// writer whose context ends before it is closed leaves nothing.
+// create writes a file that appears completely or not at all. If the file system can rename files,
+// it writes to a temporary name. Object stores that cannot rename show an object only when it is
+// complete; if the writer's context ends before Close, nothing appears.
 func create(ctx context.Context, path string, write func(io.Writer) error) error {
 	fs, err := filesystem.New(ctx, path)
 	if err != nil {
@@ -35,7 +35,7 @@ func create(ctx context.Context, path string, write func(io.Writer) error) error
 	return nil
 }
 
-// writeFile writes a file and closes it only if all of it has been written.
+// writeFile writes a file. It closes the file only if everything has been written.
 func writeFile(ctx context.Context, fs filesystem.Interface, path string, write func(io.Writer) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,8 @@ func writeFile(ctx context.Context, fs filesystem.Interface, path string, write 
 	return file.Close()
 }
 
-// remove removes a file that is needed no longer. That it is left does no harm.
+// remove removes a file that is no longer needed. It ignores errors, since a leftover file does no
+// harm.
 func remove(ctx context.Context, path string) {
 	fs, err := filesystem.New(ctx, path)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package fleetmerge merges the profiles of a fleet on Apache Beam: it makes the bytes that afdo
-// merge makes of the same inputs by the same rules, see package
-// [github.com/go-afdo/afdo/fleet], on as many machines as a runner has.
+// Package fleetmerge merges the profiles of a fleet on Apache Beam. The result equals that of afdo
+// merge for the same inputs and rules, see package [github.com/go-afdo/afdo/fleet], but the work is
+// distributed over the machines of a runner.
 //
 // [Merge] is the whole pipeline. [Inputs], [Read], [Sum], [Trim] and [Write] are its steps, for
-// pipelines that have others between them. What goes from one to the next is the units of a
-// profile: the path of each, and a version 4 file that holds this unit alone.
+// pipelines with other steps in between. The elements between steps are units of a profile: the
+// path of the unit, and a version 4 file that contains only this unit.
 package fleetmerge
 
 import (
@@ -25,19 +25,19 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func(*[]byte) bool, error](new(deadLetterFn))
 }
 
-// Options say what is merged.
+// Options configure a merge.
 type Options struct {
 	Rules  fleet.Rules
 	List   []fleet.Input
-	Globs  []string // more inputs: files, each a host by itself
-	Trim   []string // flags of afdo merge that leave something out of the result
+	Globs  []string // more inputs: each file is a separate host
+	Trim   []string // flags of afdo merge that leave out parts of the result
 	Output Output
-	// DeadLetters is a file that names the inputs that could not be read, one a line, each with
-	// what is wrong with it. It is written if there are any.
+	// DeadLetters is the path of a file that lists the inputs that could not be read, one per line
+	// with the error. It is written if there are any.
 	DeadLetters string
 }
 
-// DefaultShardBytes is how large shards are if nothing else is asked for.
+// DefaultShardBytes is the default of Output.ShardBytes.
 const DefaultShardBytes = 4 << 20
 
 // Merge adds the pipeline that merges the inputs and writes the result.
@@ -68,8 +68,8 @@ func Merge(s beam.Scope, o Options) error {
 	return nil
 }
 
-// A deadLetterFn writes the list of the inputs that could not be read. A list from an earlier
-// run is removed.
+// A deadLetterFn writes the list of inputs that could not be read. If there are none, it removes
+// the list of an earlier run.
 type deadLetterFn struct {
 	Path string
 }

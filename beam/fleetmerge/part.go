@@ -9,8 +9,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// encodePart makes an element of the profile of a unit: a compact file of version 4. Nobody asks
-// for its summary.
+// encodePart encodes the profile of a unit as a compact version 4 file. The summary is not used.
 func encodePart(p *profile.Profile) ([]byte, error) {
 	p.Summary = new(afdo.Summary)
 	var file bytes.Buffer
@@ -29,7 +28,7 @@ func decodePart(data []byte) (*profile.Profile, error) {
 	return profile.Read(r)
 }
 
-// sumParts merges the parts of one unit, of which it has one at a time in memory.
+// sumParts merges the parts of a unit. It keeps one part in memory at a time.
 func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	sum := profile.New()
 	for part := []byte(nil); parts(&part); {
@@ -42,7 +41,7 @@ func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	return sum, nil
 }
 
-// encodeParts makes elements of the units of a profile, each with its path. Of nil there are none.
+// encodeParts encodes the units of a profile, each with its path. For nil it returns none.
 func encodeParts(p *profile.Profile) (paths, parts [][]byte, err error) {
 	if p == nil {
 		return nil, nil, nil

@@ -26,9 +26,9 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Inputs returns the groups of inputs that are merged before they are capped, see
-// [fleet.Rules.Groups], as [Read] takes them: those of a list, and the files that globs match, each
-// of which is a host by itself. A glob that matches nothing fails the pipeline.
+// Inputs returns groups of inputs for [Read]. A group is merged before it is capped, see
+// [fleet.Rules.Groups]. The inputs are those of a list and the files that match globs, each of
+// which is a separate host. A glob without a match fails the pipeline.
 func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string) beam.PCollection {
 	s = s.Scope("Inputs")
 	var groups [][]byte
@@ -67,7 +67,7 @@ func readInput(f *fields) fleet.Input {
 	return in
 }
 
-// An expandFn makes groups of one input of the files that a glob matches.
+// An expandFn creates a group for each file that matches a glob.
 type expandFn struct{}
 
 func (*expandFn) ProcessElement(ctx context.Context, glob []byte, emit func([]byte)) error {
@@ -91,13 +91,14 @@ func (*expandFn) ProcessElement(ctx context.Context, glob []byte, emit func([]by
 	return nil
 }
 
-// Read reads groups of inputs, GCOV profiles of any version or their text. It returns the units of
-// their sums, each element the path of a unit and its profile, and the inputs that cannot be read,
-// each with what is wrong with it.
+// Read reads groups of inputs, which may be GCOV profiles of any version or in text form. It
+// returns the units of their sums, each as a pair of path and profile, and the inputs that could
+// not be read, each with the error.
 //
-// The groups of a bundle are added up, so that fewer units go on. A worker has one input in memory,
-// if hosts are capped the sum of one, and the sum of some: of so many that it has twice as many
-// symbols as the largest of them, and more than 65,536. Groups have to be in the global window.
+// Read sums the groups of a bundle, so that fewer units are passed on. A worker keeps in memory one
+// input, the sum of a host if hosts are capped, and the sum of several inputs. That sum is passed
+// on when it has more than 65,536 symbols and more than twice as many as the largest input. Groups
+// must be in the global window.
 func Read(s beam.Scope, rules fleet.Rules, groups beam.PCollection) (units, bad beam.PCollection) {
 	return beam.ParDo2(s.Scope("Read"), &readFn{Rules: rules}, groups)
 }
@@ -106,17 +107,17 @@ func Read(s beam.Scope, rules fleet.Rules, groups beam.PCollection) (units, bad 
 type readFn struct {
 	Rules fleet.Rules
 
-	waiting hosts // of this bundle, not emitted yet
+	waiting hosts // sum of this bundle that has not been emitted
 }
 
-// forgotSources is what counts the inputs that remember their sources, which units alone
-// have no place for.
+// forgotSources is the name of the counter of inputs with a sources section, which single units
+// cannot hold.
 const forgotSources = "inputs whose sources section was left out"
 
 var forgottenSources = beam.NewCounter("afdo", forgotSources)
 
-// ForgotSources reports whether inputs of a run had a section about their sources, which the result
-// has not. Runners that tell no metrics do not tell that.
+// ForgotSources reports whether inputs of a run had a sources section, which the result does not
+// have. It returns false for runners without metrics.
 func ForgotSources(r metrics.Results) bool {
 	found := r.Query(func(m metrics.SingleResult) bool { return m.Name() == forgotSources })
 	return slices.ContainsFunc(found.Counters(), func(c metrics.CounterResult) bool { return c.Result() > 0 })
@@ -134,12 +135,12 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 	return nil
 }
 
-// FinishBundle emits what there is.
+// FinishBundle emits the sum.
 func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte), bad func([]byte)) error {
 	all := fn.waiting
 	fn.waiting = hosts{}
 	paths, parts, err := encodeParts(all.sum)
-	if errors.Is(err, afdo.ErrUnrepresentable) { // one of the inputs is at fault
+	if errors.Is(err, afdo.ErrUnrepresentable) { // one of the inputs causes this
 		if all, err = fn.addFitting(ctx, all.groups); err == nil {
 			paths, parts, err = encodeParts(all.sum)
 		}
@@ -158,7 +159,7 @@ func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte)
 	return nil
 }
 
-// addFitting adds up groups once more, without the inputs that do not fit the format.
+// addFitting sums the groups again, without the inputs that the format cannot hold.
 func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, err error) {
 	for _, group := range groups {
 		if err := fn.add(ctx, &all, group, true); err != nil {
@@ -168,8 +169,8 @@ func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, e
 	return all, nil
 }
 
-// add reads the inputs of a group and adds them to others, but for those that cannot be read. They
-// also have to fit the format if that is asked for.
+// add adds the inputs of a group to all. It skips inputs that cannot be read and, if fit is set,
+// those that the format cannot hold.
 func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) error {
 	all.groups = append(all.groups, slices.Clone(group))
 	host := all
@@ -200,7 +201,7 @@ func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) e
 	return nil
 }
 
-// load reads an input and tells what it counts for.
+// load reads an input. It also returns its weight.
 func (fn *readFn) load(ctx context.Context, in *fleet.Input) (*profile.Profile, profile.Ratio, error) {
 	fs, err := filesystem.New(ctx, in.Path)
 	if err != nil {
@@ -228,7 +229,7 @@ func (fn *readFn) load(ctx context.Context, in *fleet.Input) (*profile.Profile, 
 	return p, weight, err
 }
 
-// findTime gives an input of which the list tells no time that of its file.
+// findTime sets the time of an input to that of its file, if the list does not specify one.
 func (fn *readFn) findTime(ctx context.Context, fs filesystem.Interface, in *fleet.Input) (err error) {
 	if fn.Rules.HalfLife == 0 || !in.Time.IsZero() {
 		return nil

@@ -17,14 +17,14 @@ func init() {
 	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(numberFn))
 }
 
-// A reference is what one unit knows of the symbols of another, or of its own.
+// A reference contains what one unit knows about the symbols of another unit, or about its own.
 type reference struct {
-	from      string // the unit that knows it
-	own       bool   // it is about from itself, which the file has to have
-	functions uint64 // of from, if own
-	records   uint64 // of all of them
+	from      string // path of the unit that has the references
+	own       bool   // the reference is about the unit's own symbols, all of which must be in the file
+	functions uint64 // number of functions in from, if own
+	records   uint64 // number of their records
 	names     []string
-	uses      []uint32 // how often records of from refer to each of them
+	uses      []uint32 // references from records in from to each of the names
 }
 
 func (r *reference) encode() []byte {
@@ -44,8 +44,8 @@ func (r *reference) encode() []byte {
 	return m
 }
 
-// decodeReference reads all but the names, and hands out these one by one: they are in the memory
-// of the element.
+// decodeReference decodes a reference. It passes the names to symbol, one by one; they are slices
+// of data.
 func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r reference, err error) {
 	f := fieldsOf(data)
 	r.from, r.own, r.functions, r.records = f.string(), f.uint() == 1, f.uint(), f.uint()
@@ -58,7 +58,7 @@ func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r refe
 	return r, f.err()
 }
 
-// A refersFn tells each unit what another one, or it itself, knows of its symbols.
+// A refersFn emits, for each unit, what another unit or the unit itself knows about its symbols.
 type refersFn struct{}
 
 func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []byte)) error {
@@ -95,13 +95,13 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 	return nil
 }
 
-// A census is all symbols of a unit.
+// A census lists all symbols of a unit.
 type census struct {
 	unit  builder.Unit
 	names []string // in the order of their IDs
 }
 
-// count gathers what is known of the symbols of a unit. It holds their names.
+// count collects all references to the symbols of a unit. It keeps their names in memory.
 func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	uses := make(map[string]uint32)
 	c := &census{unit: builder.Unit{Path: string(path)}}
@@ -132,8 +132,8 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	return c, nil
 }
 
-// A measureFn tells what the plan has to know of a unit, and the names of its symbols in the order
-// of their IDs.
+// A measureFn emits the properties of a unit that the plan needs, and the names of its symbols in
+// the order of their IDs.
 type measureFn struct{}
 
 func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, size func([]byte), names func(path, names []byte)) error {
@@ -171,8 +171,8 @@ func decodeUnit(data []byte) (builder.Unit, error) {
 	return u, f.err()
 }
 
-// A numberFn tells every unit the IDs of the symbols that it knows of another one, and of all that
-// are its own.
+// A numberFn emits, for each unit, the IDs of the symbols of another unit to which it refers, and
+// of all its own symbols.
 type numberFn struct{}
 
 func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]byte) bool, emit func(path, ids []byte)) error {
@@ -217,10 +217,10 @@ func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]b
 	return nil
 }
 
-// A place is where the plan puts a unit.
+// A place is the position of a unit in the plan.
 type place struct {
 	start, section uint32
-	shard, index   uint64 // the part of the file, and which one of all units it is
+	shard, index   uint64 // number of the file part, and number of the unit
 }
 
 func (p *place) encode() []byte {
@@ -232,7 +232,7 @@ func (p *place) encode() []byte {
 	return m
 }
 
-// findPlace returns the place of a unit, unless the plan has none for it.
+// findPlace returns the place of a unit, if it has one.
 func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
 	var data []byte
 	if !places(&data) {

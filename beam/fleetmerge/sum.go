@@ -9,9 +9,9 @@ func init() {
 	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte, []byte), error](new(sumFn))
 }
 
-// Sum adds up the units that [Read] returns, so that each path has one element. It groups and does
-// not combine ahead of that: a worker holds the sum of one unit, and not those of all units that a
-// bundle happens to have.
+// Sum sums the units that [Read] returns, so that there is one element per path. It does not
+// combine before grouping: a worker then holds the sum of one unit, instead of the sums of all
+// units in its bundle.
 func Sum(s beam.Scope, units beam.PCollection) beam.PCollection {
 	s = s.Scope("Sum")
 	return beam.ParDo(s, new(sumFn), beam.GroupByKey(s, units))

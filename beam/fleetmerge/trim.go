@@ -20,9 +20,9 @@ func init() {
 	register.DoFn4x1[[]byte, []byte, []byte, func([]byte, []byte), error](new(keepFn))
 }
 
-// The stages of trimming, in their order. What is inlined too deep moves to the functions of other
-// units, which are summed again before their call targets are counted, and the hottest functions
-// are found among those of all units.
+// The stages of trimming, in order. Bodies inlined too deeply move to functions of other units,
+// which are summed again before their call targets are counted. The hottest functions are found
+// among those of all units.
 const (
 	trimUnits = iota
 	trimTargets
@@ -32,7 +32,8 @@ const (
 
 var stageOf = map[string]int{"max-targets": trimTargets, "keep": trimCold} // trimUnits for all others
 
-// parseTrim reads flags of afdo merge that trim the result, and returns those of each stage.
+// parseTrim parses the flags of afdo merge that trim the result. It returns the flags of each
+// stage.
 func parseTrim(args []string) (stages [trimStages][]string, flags *pflag.FlagSet, err error) {
 	var t trim.Flags
 	cmd := new(cobra.Command)
@@ -50,7 +51,7 @@ func parseTrim(args []string) (stages [trimStages][]string, flags *pflag.FlagSet
 	return stages, flags, nil
 }
 
-// Trim leaves out of the units that [Sum] returns what flags of afdo merge say.
+// Trim applies flags of afdo merge that leave out parts of the units that [Sum] returns.
 func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection, error) {
 	stages, flags, err := parseTrim(args)
 	if err != nil {
@@ -78,14 +79,14 @@ func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection
 	return beam.ParDo(s, new(keepFn), units, beam.SideInput{Input: least}), nil
 }
 
-// A trimFn trims a unit by flags that need no more than that.
+// A trimFn trims a unit by flags that do not need other units.
 type trimFn struct {
 	Args []string
 
 	flags trim.Flags
 }
 
-// Setup reads the flags, which travel as text.
+// Setup parses the flags, which are passed as text.
 func (fn *trimFn) Setup() error {
 	cmd := new(cobra.Command)
 	fn.flags.AddTo(cmd)
@@ -101,8 +102,8 @@ func (fn *trimFn) ProcessElement(path, part []byte, emit func(path, part []byte)
 	return emitTrimmed(path, p, emit)
 }
 
-// emitTrimmed emits a unit and, if functions of others have come to it, these units as well. The
-// unit itself may be there no longer.
+// emitTrimmed emits a unit. If functions moved to other units, it also emits these. The unit itself
+// may no longer exist.
 func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) error {
 	for s := range p.Functions() {
 		if p.UnitPath(p.SymbolUnit(s)) == string(path) {
@@ -124,7 +125,7 @@ func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) 
 	return err
 }
 
-// A heatFn tells how many samples the functions of a unit have.
+// A heatFn emits the number of samples of each function in a unit.
 type heatFn struct{}
 
 func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
@@ -141,7 +142,7 @@ func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return nil
 }
 
-// A leastHotFn finds out which functions are hot.
+// A leastHotFn computes the threshold for hot functions.
 type leastHotFn struct {
 	Share profile.Ratio
 }
@@ -165,7 +166,7 @@ func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit fu
 	return nil
 }
 
-// A keepFn leaves out the functions of a unit that are not hot.
+// A keepFn removes the functions of a unit that are not hot.
 type keepFn struct{}
 
 func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []byte)) error {

@@ -25,23 +25,24 @@ func init() {
 	register.DoFn5x1[context.Context, []byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, error](new(joinFn))
 }
 
-// An Output says where the result goes.
+// An Output describes the output file.
 type Output struct {
 	Path    string
 	Compact bool
-	// ShardBytes is about how large the parts are in which workers write the file, which are put
-	// together at the end. A worker has one of them in memory.
+	// ShardBytes is the approximate size of the parts that workers write and that are concatenated
+	// at the end. A worker keeps one part in memory. 0 means [DefaultShardBytes].
 	ShardBytes uint64
 }
 
-// Write writes the units that [Sum] returns as one version 4 file, the one that [builder.Write]
-// writes. It goes twice over the units: once for the sizes and the symbols of each, which give the
-// plan of the file, and then to encode each by the plan. No worker has more than one unit or one
-// shard of the file in memory, but for what is about all of them: 4 bytes a symbol, 8 bytes a
-// section, the paths of the units, and 16 bytes for each value that a count has. The worker of a
-// unit also has what others know of it: the symbols to which each of them refers.
+// Write writes the units that [Sum] returns as one version 4 file, the same as [builder.Write]
+// would. It passes over the units twice: first it collects sizes and symbols for the plan of the
+// file, and then it encodes each unit. A worker keeps at most one unit or one shard of the file in
+// memory. In addition it may need data about all units: 4 bytes per symbol, 8 bytes per section,
+// the paths, and 16 bytes per distinct count. The worker of a unit also has the symbols to which
+// other units refer.
 //
-// Shards stand beside the output until it is complete. No units at all fail the pipeline.
+// Shards are stored next to the output until it is complete. The pipeline fails if there are no
+// units.
 func Write(s beam.Scope, units beam.PCollection, o Output) {
 	s = s.Scope("Write")
 	references := beam.ParDo(s, new(refersFn), units)
@@ -54,7 +55,7 @@ func Write(s beam.Scope, units beam.PCollection, o Output) {
 	beam.ParDo0(s, &joinFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes}, beam.SideInput{Input: shards}, beam.SideInput{Input: tallies})
 }
 
-// A tallyFn tells what the summary has to know of a unit.
+// A tallyFn emits the part of the summary for a unit.
 type tallyFn struct{}
 
 func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
@@ -71,13 +72,13 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return err
 }
 
-// A plan is the plan of the file and the units that it numbers.
+// A plan is the plan of the file with its units.
 type plan struct {
 	*builder.Plan
 	units []builder.Unit
 }
 
-// makePlan makes the plan of units that come in any order.
+// makePlan creates the plan. Units may come in any order.
 func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	p := new(plan)
 	for data := []byte(nil); sizes(&data); {
@@ -95,7 +96,7 @@ func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	return p, err
 }
 
-// A planFn tells every unit its place.
+// A planFn emits the place of every unit.
 type planFn struct {
 	Output Output
 }
@@ -118,13 +119,13 @@ func (fn *planFn) ProcessElement(_ []byte, sizes func(*[]byte) bool, emit func(p
 	return nil
 }
 
-// roughSize is about what the sections of a unit take.
+// roughSize estimates the size of a unit's sections in bytes.
 func roughSize(u *builder.Unit) uint64 {
 	const row, info, record = 12, 20, 15
 	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
 }
 
-// An encodeFn encodes the sections of a unit, for the shard in which they are.
+// An encodeFn encodes the sections of a unit, for its shard.
 type encodeFn struct {
 	Output Output
 }
@@ -178,7 +179,7 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	return nil
 }
 
-// A shardFn writes a shard of the file: the sections of units that stand there in a row.
+// A shardFn writes a shard of the file, which contains the sections of consecutive units.
 type shardFn struct {
 	Output Output
 }
@@ -231,10 +232,10 @@ func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func
 type shard struct {
 	number uint64
 	path   string
-	sizes  []uint64 // of its sections
+	sizes  []uint64 // sizes of its sections
 }
 
-// A joinFn puts the shards together, between what is about all units.
+// A joinFn concatenates the shards, between the parts of the file about all units.
 type joinFn struct {
 	Output Output
 }
@@ -310,7 +311,7 @@ func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
 	return all.Summary(), nil
 }
 
-// copyShard copies a shard, which has to be as long as its sections.
+// copyShard copies a shard. Its length must equal the total size of its sections.
 func copyShard(ctx context.Context, w io.Writer, s *shard) error {
 	fs, err := filesystem.New(ctx, s.path)
 	if err != nil {

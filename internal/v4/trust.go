@@ -15,7 +15,7 @@ import (
 // lookups continue without it.
 
 // unitsInIndex is the number of units looked up in the index before the file names section is read
-// instead. Measured: one lookup takes about 10 µs in the index; the section takes about 300 µs for
+// instead. Measured: one lookup takes about 10 us in the index; the section takes about 300 us for
 // 3,000 units.
 const unitsInIndex = 64
 

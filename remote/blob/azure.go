@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// azureService is Azure Blob Storage. It has no ranges that count from the end.
+// azureService is Azure Blob Storage. It does not support ranges that count from the end.
 type azureService struct{}
 
 func (azureService) prepare(_ context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {

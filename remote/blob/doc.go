@@ -1,10 +1,10 @@
-// Package blob reads an object of an object store in pieces, such as a profile of which one unit is
-// wanted: package remote for the stores that gocloud.dev/blob knows.
+// Package blob reads parts of an object in an object store, for example a profile of which only one
+// unit is needed. It extends package remote to the stores that gocloud.dev/blob supports.
 //
 //	f, err := blob.Open(ctx, "s3://bucket/all.afdo?region=eu-central-1")
 //	…
 //	r, err := afdo.NewReader(f, f.Size())
 //
 // On S3, Google Cloud Storage and Azure, all requests insist on the version that was opened. Other
-// stores do not serve conditions: there the time of the last change and the size are compared.
+// stores do not support conditional requests; there, modification time and size are compared.
 package blob

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// refused is the status of a service's response in an error, 0 if there is none, and what the
-// service says.
+// refused returns the status and the text of a service's error response. The status is 0 if err is
+// not such a response.
 func refused(err error) (status int, text string) {
 	for _, s := range services {
 		if status, text = s.refused(err); status != 0 {
@@ -32,7 +32,7 @@ func isStatus(err error, want int) bool {
 	return status == want
 }
 
-// fault makes an error of what a service says.
+// fault converts an error of a service.
 func (o *object) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &remote.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
@@ -51,7 +51,7 @@ func (o *object) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("blob: %s: %w", o.name, err)
 }
 
-// bare is what gocloud wraps into an error with the key and a code.
+// bare removes gocloud's wrapping, which adds the key and a code.
 func bare(err error) error {
 	if wrapped, ok := err.(interface{ Unwrap() []error }); ok {
 		return wrapped.Unwrap()[0]
@@ -59,7 +59,7 @@ func bare(err error) error {
 	return err
 }
 
-// classOf is the error that callers test for, nil if there is none.
+// classOf returns the error that callers test for, nil if there is none.
 func classOf(err error, status int, code gcerrors.ErrorCode) error {
 	switch status {
 	case http.StatusNotFound, http.StatusGone:

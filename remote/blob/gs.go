@@ -19,8 +19,8 @@ import (
 
 const gsScheme = "gs"
 
-// gsCredentials tells whether there are credentials. Without them, gocloud prints a warning on the
-// standard output and goes on.
+// gsCredentials returns an error if there are no credentials. Without this check, gocloud prints a
+// warning to standard output and continues.
 func gsCredentials(ctx context.Context, u *url.URL) error {
 	anonymous, _ := strconv.ParseBool(u.Query().Get("anonymous"))
 	if anonymous || os.Getenv("STORAGE_EMULATOR_HOST") != "" {
@@ -40,7 +40,7 @@ func (gsService) prepare(ctx context.Context, as func(any) bool, r remote.Range,
 	if !as(&handle) {
 		return false, nil
 	}
-	*handle = (*handle).ReadCompressed(true) // else ranges are of what is unpacked
+	*handle = (*handle).ReadCompressed(true) // otherwise ranges would refer to the decompressed object
 	if known.ETag != "" {
 		generation, err := strconv.ParseInt(known.ETag, 10, 64)
 		if err != nil {

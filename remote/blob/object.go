@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// An object is the source for an object of a bucket.
+// An object is the source for an object in a bucket.
 type object struct {
 	name   string
 	bucket *blob.Bucket
 	key    string
-	own    bool // the bucket is to be closed, too
+	own    bool // Close also closes the bucket
 }
 
 func (o *object) Name() string { return o.name }
@@ -30,35 +30,35 @@ func (o *object) Close() error {
 	return nil
 }
 
-// A service is what gocloud does not have in common for all stores.
+// A service handles the differences between stores that gocloud does not hide.
 type service interface {
-	// prepare makes a request one for the range and the known version, if it is of this service.
-	// It returns an *answered if it has made the request itself.
+	// prepare changes a request to use the range and the known version, if the request belongs to
+	// this service. If it has already made the request itself, it returns an *answered.
 	prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) (ok bool, err error)
 
-	// part tells what a reader of the service has but for the body, which may include its bounds.
+	// part fills in the part except its body, if the reader belongs to this service.
 	part(reader *blob.Reader, p *remote.Part) (ok bool, err error)
 
-	// refused is the status of the service's response in an error, 0 if there is none, and what
-	// the service says.
+	// refused returns the status and the text of the service's error response. The status is 0 if
+	// err is not such a response.
 	refused(err error) (status int, text string)
 }
 
 var services = []service{s3Service{}, gsService{}, azureService{}}
 
-// answered says that the answer is here already.
+// answered is returned as an error if the request has already been made.
 type answered struct{ part remote.Part }
 
 func (*answered) Error() string { return "answered" }
 
-// errNoEnd is what prepare says where ranges cannot count from the end.
+// errNoEnd is returned by prepare if the service does not support ranges that count from the end.
 var errNoEnd = errors.New("no ranges from the end")
 
-// Fetch asks for a range.
+// Fetch requests a range.
 func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
 	offset, length := r.Low, r.High-r.Low
 	if r.Low < 0 {
-		offset, length = 0, -1 // prepare sets what gocloud cannot say
+		offset, length = 0, -1 // gocloud cannot express this range, so prepare sets it
 	}
 	reader, err := o.bucket.NewRangeReader(ctx, o.key, offset, length, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error { return prepare(ctx, as, r, known) },
@@ -80,7 +80,7 @@ func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version
 	return withoutNothing(p), nil
 }
 
-// withoutNothing drops the body of an empty object.
+// withoutNothing removes the body of an empty object.
 func withoutNothing(p remote.Part) remote.Part {
 	if p.Size == 0 {
 		_ = p.Body.Close()
@@ -112,12 +112,12 @@ func describe(reader *blob.Reader, p *remote.Part) error {
 	return nil
 }
 
-// changedAt is the version of an object of a store that does not serve conditions.
+// changedAt returns the version of an object in a store without conditional requests.
 func changedAt(t time.Time) remote.Version {
 	return remote.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
 }
 
-// size asks for size and version alone.
+// size requests only size and version.
 func (o *object) size(ctx context.Context) (remote.Part, error) {
 	a, err := o.bucket.Attributes(ctx, o.key)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *object) size(ctx context.Context) (remote.Part, error) {
 	return p, nil
 }
 
-// insists reports whether requests can insist on the ETag.
+// insists reports whether requests can be made conditional on the ETag.
 func insists(a *blob.Attributes) bool {
 	return a.As(new(s3.HeadObjectOutput)) || a.As(new(azblob.GetPropertiesResponse))
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// Open opens the object of a URL: scheme, bucket and key, such as s3://bucket/dir/all.afdo. The
-// schemes are s3, gs, azblob and file. The query is for the bucket, as the packages s3blob,
-// gcsblob, azureblob and fileblob of gocloud.dev have it. Credentials come from where the libraries
-// of the stores look for them.
+// Open opens the object with the given URL: scheme, bucket and key, for example
+// s3://bucket/dir/all.afdo. Supported schemes are s3, gs, azblob and file. The query configures the
+// bucket, as in the packages s3blob, gcsblob, azureblob and fileblob of gocloud.dev. The stores'
+// libraries find the credentials.
 //
-// The context is that of all reads, too. Options are those of package remote; its Client does not
-// count. What fails in the libraries' hands is tried again by them, as often as they do, and what
-// breaks while it is read as package remote says.
+// The context also applies to all reads. Options are those of package remote, except that Client is
+// ignored. The stores' libraries retry failed requests by their own rules; interrupted reads are
+// retried as in package remote.
 //
-// The error matches fs.ErrNotExist, fs.ErrPermission or remote.ErrResponse for what they say, and
-// context's errors.
+// Errors match fs.ErrNotExist, fs.ErrPermission or remote.ErrResponse, or are errors of the
+// context.
 func Open(ctx context.Context, rawURL string, opts ...remote.Option) (*remote.File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -45,8 +45,8 @@ func Open(ctx context.Context, rawURL string, opts ...remote.Option) (*remote.Fi
 	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key, own: true}, opts...)
 }
 
-// split takes the URL of an object apart into that of its bucket and the key. The bucket of a file
-// is its folder.
+// split splits the URL of an object into the URL of its bucket and the key. The bucket of a file is
+// its folder.
 func split(u *url.URL) (bucket *url.URL, key string) {
 	b := *u
 	b.Path, b.RawPath, b.User, b.Fragment = "", "", nil, ""
@@ -66,8 +66,8 @@ func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	return blob.OpenBucket(ctx, u.String())
 }
 
-// OpenObject opens an object of a bucket, which stays open when the file is closed. The name is for
-// messages. All else is as Open has it.
+// OpenObject opens an object in a bucket. Closing the file does not close the bucket. The name is
+// used in messages. Otherwise it works like Open.
 func OpenObject(ctx context.Context, bucket *blob.Bucket, key, name string, opts ...remote.Option) (*remote.File, error) {
 	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key}, opts...)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// s3Service is S3 and what speaks its protocol.
+// s3Service is S3 and compatible stores.
 type s3Service struct{}
 
 func (s3Service) prepare(_ context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {
@@ -38,7 +38,7 @@ func (s3Service) part(reader *blob.Reader, p *remote.Part) (bool, error) {
 	if p.Version.ETag == "" {
 		p.Version = changedAt(reader.ModTime())
 	}
-	if out.ContentRange == nil { // all of the object
+	if out.ContentRange == nil { // the whole object
 		p.Low, p.High = 0, reader.Size()
 		return true, nil
 	}
@@ -61,8 +61,8 @@ func (s3Service) refused(err error) (int, string) {
 	return response.HTTPStatusCode(), response.Err.Error()
 }
 
-// denied are the codes by which S3 refuses credentials. Some that speak its protocol answer an
-// unknown key with the status of an object that does not exist.
+// denied are S3's error codes for rejected credentials. Some compatible stores report an unknown
+// key with the status of a missing object.
 var denied = map[string]bool{
 	"AccessDenied":          true,
 	"ExpiredToken":          true,

@@ -50,7 +50,7 @@ func main() {
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	root := &cobra.Command{Use: "afdo-beam", Short: "Merge the profiles of a fleet on Apache Beam", SilenceErrors: true, SilenceUsage: true}
-	status := cli.StatusUsage // until the command line has turned out to be right
+	status := cli.StatusUsage // until the command line has turned out to be valid
 	root.AddCommand(newMergeCommand(ctx, stderr, &status))
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
@@ -100,7 +100,7 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 	return cmd
 }
 
-// A merging is what the command line asks for.
+// A merging holds the flags of the command line.
 type merging struct {
 	globs, lists []string
 	output       fleetmerge.Output
@@ -110,14 +110,15 @@ type merging struct {
 	trim         trim.Flags
 }
 
-// within runs the pipeline for as long as the command line allows. A runner may wait for ever for a
+// within runs the pipeline with the timeout of the command line. Some runners wait forever for a
 // worker that cannot start.
 func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
 	if m.timeout <= 0 {
 		return merge(ctx, o, stderr)
 	}
 	late := fmt.Errorf("the pipeline is not done after %v (--timeout): can its workers start? The log of the runner tells", m.timeout)
-	// No deadline: Beam would tell runners of it, and one of them might be the first to notice.
+	// Do not set a deadline on the context: Beam would pass it to the runner, which might notice it
+	// first.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer time.AfterFunc(m.timeout, func() { cancel(late) }).Stop()
 	skipped, err = merge(ctx, o, stderr)
@@ -127,7 +128,7 @@ func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Wr
 	return skipped, err
 }
 
-// options returns what the pipeline is to do.
+// options returns the options of the pipeline.
 func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 	o := fleetmerge.Options{Rules: m.weighing.Rules, Output: m.output, DeadLetters: local(m.deadLetters)}
 	o.Output.Path = local(o.Output.Path)
@@ -162,8 +163,8 @@ func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 	return o, nil
 }
 
-// local returns the path of a file:// URL, which Beam's file systems do not know, and anything else
-// as it is.
+// local converts a file:// URL to a path, because Beam's file systems do not support such URLs. It
+// returns other paths unchanged.
 func local(path string) string {
 	if rest, ok := strings.CutPrefix(path, "file:///"); ok {
 		return "/" + rest
@@ -171,7 +172,7 @@ func local(path string) string {
 	return path
 }
 
-// merge runs the pipeline and tells whether inputs were skipped.
+// merge runs the pipeline. It reports whether inputs were skipped.
 func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
 	if err := workersAreThis(); err != nil {
 		return false, err

@@ -16,15 +16,15 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// A runner starts workers in two ways. Beam's container has fetched this program, asked for what a
-// worker has to know, and says it with --worker=true and flags of Beam. A runner that starts a
-// process (PROCESS) says where to ask, and nothing has to be fetched: this is the program.
+// A runner starts workers in two ways. Beam's container fetches this program and starts it with
+// --worker=true and Beam's flags. A runner that starts a process (environment PROCESS) passes only
+// the address of the provision service, and nothing has to be fetched, since this is the program.
 const (
 	workerFlag    = "--worker=true"
 	provisionFlag = "--provision_endpoint="
 )
 
-// work is the life of a worker, if the arguments are those of one. It does not return then.
+// work runs a worker and does not return, if the arguments are those of a worker.
 func work(ctx context.Context, args []string) {
 	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
 		return
@@ -37,11 +37,11 @@ func work(ctx context.Context, args []string) {
 	} else {
 		flag.Parse()
 	}
-	beam.Init() // which does not return on a worker
+	beam.Init() // does not return on a worker
 }
 
-// provision asks the runner for what a worker has to know, and sets the flags and variables in
-// which Beam looks for it.
+// provision asks the runner for the configuration of a worker, and sets the flags and environment
+// variables that Beam reads.
 func provision(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("worker", flag.ContinueOnError)
 	id := f.String("id", "", "name of the worker")
@@ -52,7 +52,7 @@ func provision(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	*id = strings.Trim(*id, "'") // Prism quotes it, but not for a shell
+	*id = strings.Trim(*id, "'") // Prism quotes it, although there is no shell
 	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(ctx, *id), *endpoint)
 	if err != nil {
 		return err
@@ -78,8 +78,9 @@ func provision(ctx context.Context, args []string) error {
 	return nil
 }
 
-// workersAreThis has runners start this program as a worker, unless flags say otherwise. Beam would
-// compile one out of the sources in the current folder. Workers in containers are of Linux.
+// workersAreThis makes runners start this program as a worker, unless flags set another one.
+// Otherwise Beam would compile a worker from the sources in the current folder. Workers in
+// containers run Linux.
 func workersAreThis() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command afdo-fetch-blob reads objects of object stores for afdo, which starts it when it is given
-// the URL of one. Package internal/fetch says how they talk.
+// Command afdo-fetch-blob reads objects of object stores for afdo, which starts it for the URL of
+// an object. Package internal/fetch describes the protocol between them.
 package main
 
 import (
