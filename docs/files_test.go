@@ -33,8 +33,8 @@ var openers = map[string]int{
 	"driver/internal/store/trim.go":                 2, // in the cache
 	"driver/launchers.go":                           2, // /proc
 	"driver/llvm.go":                                1, // --profile
-	"driver/profiles.go":                            2, // --profile
-	"driver/stats.go":                               2, // in the cache
+	"driver/profiles.go":                            1, // --profile
+	"driver/stats.go":                               1, // in the cache
 	"explain/compile.go":                            2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
 	"llvm/instrprof/load.go":                        1, // Open

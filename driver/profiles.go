@@ -243,9 +243,10 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 	return path, int64(len(data)), err
 }
 
-// reads reports whether a file is of a version already.
+// reads reports whether a file already has a version. A pipe has none, because it can only be read
+// once.
 func (p *profileFile) reads(version uint32) bool {
-	f, err := os.Open(p.path)
+	f, _, err := files.Open(p.path)
 	if err != nil {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/internal/files"
 )
 
 // An Outcome is what the launcher has done for a command.
@@ -164,9 +165,9 @@ func (c *Cache) ZeroStats() error {
 	return err
 }
 
-// readStats sums up a file of statistics. Lines that make no sense are passed over.
+// readStats sums up a file of statistics. It skips lines that cannot be parsed.
 func readStats(path string) ([]Count, []FileOutcome, error) {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}

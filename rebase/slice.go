@@ -1,7 +1,7 @@
 package rebase
 
 import (
-	"io"
+	"errors"
 	"path"
 	"path/filepath"
 	"slices"
@@ -174,15 +174,11 @@ func (p *plan) keepLost() {
 	}
 }
 
-// readSource reads a regular file. The text of one that is too large is nil.
+// readSource reads a regular file. The text of a file above maxSource is nil.
 func readSource(name string) ([]byte, error) {
-	f, info, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info.Size() > maxSource {
+	text, err := files.ReadFile(name, maxSource)
+	if errors.Is(err, files.ErrTooLarge) {
 		return nil, nil
 	}
-	return io.ReadAll(f)
+	return text, err
 }

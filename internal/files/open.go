@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // ErrNotRegular is matched by the error for a path that is not a regular file.
@@ -35,25 +36,32 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 }
 
 // ReadFile reads a regular file of at most limit bytes.
-func ReadFile(path string, limit int64) ([]byte, error) {
+func ReadFile(path string, limit int64) ([]byte, error) { return AppendFile(nil, path, limit) }
+
+// AppendFile appends the content of a regular file of at most limit bytes to a buffer. A file that
+// is larger is an error before any of it is read, unless it grows. The buffer has what was read
+// before an error.
+func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 	f, info, err := Open(path)
 	if err != nil {
-		return nil, err
+		return data, err
 	}
 	defer f.Close()
-	data := make([]byte, 0, min(info.Size(), limit)+1)
-	for int64(len(data)) <= limit {
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	tooLarge := &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	if info.Size() > limit {
+		return data, tooLarge
+	}
+	data = slices.Grow(data, int(info.Size())+1)
+	for end := int64(len(data)) + limit; int64(len(data)) <= end; {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if err == io.EOF {
 			return data, nil
 		}
 		if err != nil {
-			return nil, err
+			return data, err
 		}
+		data = slices.Grow(data, 1)
 	}
-	return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	return data, tooLarge
 }

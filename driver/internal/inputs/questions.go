@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,18 +37,32 @@ type asker struct {
 	unclear bool // a question hides its file in a macro
 }
 
-// findQuestions returns the questions of files. It reports whether these are all.
+// The limits of findQuestions, in bytes. Line markers may name large files, and many of them, that
+// the compiler does not read.
+const (
+	maxMarked = 64 << 20 // of one file, all of which is in memory
+	maxRead   = 1 << 30  // of all files, which takes about a second; a file is read again for each new macro
+)
+
+// findQuestions returns the questions of files. It reports whether these are all. They are not if a
+// question depends on a macro, or if the files are too large. Files that are not regular or cannot
+// be read have no questions.
 func (f *finder) findQuestions(paths []string) (all []question, sure bool) {
 	a := asker{names: []string{hasFile}, found: make(map[question]bool)}
 	for _, arg := range f.PreprocessArgs() {
 		a.unclear = a.unclear || strings.Contains(arg, hasFile+includes) || strings.Contains(arg, hasFile+embeds)
 	}
-	var text []byte
+	text, left := []byte(nil), int64(maxRead)
 	for done := 0; done < len(a.names) && !a.unclear; { // again for new macros
 		names := a.names[done:]
 		done = len(a.names)
 		for _, file := range paths {
-			text = readAll(f.Path(file), text[:0])
+			var err error
+			text, err = files.AppendFile(text[:0], f.Path(file), min(left, maxMarked))
+			if left -= int64(len(text)); errors.Is(err, files.ErrTooLarge) {
+				a.unclear = true
+				break
+			}
 			for _, name := range names {
 				a.search(text, []byte(name), filepath.Dir(file))
 			}
@@ -57,25 +72,6 @@ func (f *finder) findQuestions(paths []string) (all []question, sure bool) {
 		all = append(all, q)
 	}
 	return all, !a.unclear
-}
-
-// readAll appends the content of a regular file of at most maxSource bytes to a buffer, as far as
-// the file can be read. Line markers may name anything, such as a FIFO or a device.
-func readAll(path string, buf []byte) []byte {
-	file, info, err := files.Open(path)
-	if err != nil {
-		return buf
-	}
-	defer file.Close()
-	for info.Size() <= maxSource && len(buf) < maxSource {
-		buf = slices.Grow(buf, 1<<14)
-		n, err := file.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err != nil {
-			break
-		}
-	}
-	return buf
 }
 
 // search looks for a name in directives.

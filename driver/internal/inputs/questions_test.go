@@ -20,6 +20,19 @@ func TestUnclearCommand(t *testing.T) {
 	assert.False(t, sure)
 }
 
+// A file that is too large is not read, and its questions are unknown.
+func TestUnclearSize(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.c")
+	require.NoError(t, os.WriteFile(path, []byte("int a;\n"), 0o666))
+	f := finder{Line: command.Parse([]string{"gcc", "-c", "a.c"}, dir)}
+	for size, clear := range map[int64]bool{100: true, maxMarked + 1: false} {
+		require.NoError(t, os.Truncate(path, size))
+		_, sure := f.findQuestions([]string{"a.c"})
+		assert.Equal(t, clear, sure, size)
+	}
+}
+
 // What __has_embed asks for is a file's size as well.
 func TestUnclearEmbed(t *testing.T) {
 	dir := t.TempDir()
