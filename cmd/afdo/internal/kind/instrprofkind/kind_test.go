@@ -324,6 +324,15 @@ const allocations = `HeapProfileRecords:
 `
 
 // A file that is a memory profile, too, stays one: llvm-profdata drops what it says of memory.
+// Records that only differ in the hash can be told apart.
+func TestTopVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "versions.proftext")
+	require.NoError(t, os.WriteFile(path, []byte("f\n1\n1\n5\n\nf\n2\n1\n6\n\ng\n2\n1\n1\n"), 0o666))
+	r := newRun()
+	require.NoError(t, r.Top(&r.Env, open(t, path), &kind.TopOptions{}))
+	require.Regexp(t, `  f  hash 0x2\n.*  f  hash 0x1\n.*  g\n$`, r.out.String())
+}
+
 func TestMemoryProfilesAreKept(t *testing.T) {
 	memory, err := memprof.ParseYAML(strings.NewReader(allocations))
 	require.NoError(t, err)

@@ -38,6 +38,8 @@ type HotFacts struct {
 	Share     float64 `json:"share"` // of the total, 0 to 1
 	Max       uint64  `json:"max"`   // of the counters
 	Entry     uint64  `json:"entry"` // the first counter
+
+	versions bool // several records have the name and differ in the hash
 }
 
 // Top lists the functions whose counters have the largest sums; by entry for --sort head, by name
@@ -63,6 +65,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 
 func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 	facts := &TopFacts{Functions: []HotFacts{}, width: o.Width}
+	versions := make(map[string]int) // records of each name
 	for r := range p.Records() {
 		h := HotFacts{Name: r.Name(), Hash: fmt.Sprintf("%#x", r.Hash())}
 		if r.Pseudo() == 0 {
@@ -77,6 +80,7 @@ func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 		facts.Total = saturating.Add(facts.Total, h.Sum)
 		if h.Sum > 0 {
 			facts.Functions = append(facts.Functions, h)
+			versions[h.Name]++
 		}
 	}
 	slices.SortFunc(facts.Functions, func(a, b HotFacts) int {
@@ -94,6 +98,7 @@ func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 	}
 	for i := range facts.Functions {
 		h := &facts.Functions[i]
+		h.versions = versions[h.Name] > 1
 		h.Share = float64(h.Sum) / float64(facts.Total)
 		if o.Demangle {
 			h.Demangled = demangled.Name(h.Name)
@@ -110,7 +115,11 @@ func (t *TopFacts) print(w io.Writer) error {
 	}
 	l.Spare = []int{2}
 	l.About = func(i int) (iter.Seq[string], string) {
-		return shown(t.Functions[i].Demangled, t.Functions[i].Name), ""
+		h, version := &t.Functions[i], ""
+		if h.versions {
+			version = "hash " + h.Hash
+		}
+		return shown(h.Demangled, h.Name), version
 	}
 	return l.Write(w, 0)
 }
