@@ -1,9 +1,9 @@
-// Build writes a profile as a new collection might have it that differs in a few units alone. The
-// script run.sh beside it measures what that costs a build.
+// Build writes a profile as a new collection might produce it, which differs from the old one in
+// only a few units. The script run.sh measures what such a change costs a build.
 //
 //	build IN.v4 OUT.v4 PATH...
 //
-// Each function of a unit whose path ends in one of the PATHs has one more call.
+// Each function of a unit whose path ends with one of the PATHs gets one more call.
 package main
 
 import (

@@ -1,12 +1,12 @@
-// Fleet writes profiles of version 3 as the hosts of a fleet might have them: they ran one program,
-// and each has some of its functions, with counts of its own. The script run.sh beside it measures
-// what merging them takes.
+// Fleet writes profiles of version 3 like those of a fleet's hosts: all hosts ran the same program,
+// and each has some of its functions with its own counts. The script run.sh measures the cost of
+// merging them.
 //
 //	fleet DIR FILES BYTES SHAPE
 //
-// FILES files of about BYTES bytes each go into the folder DIR. SHAPE is "plain" or "headers", see
-// package synth. All of the program is ten times as large as one file; half of what a file has, the
-// others have as well.
+// It writes FILES files of about BYTES bytes each to the folder DIR. SHAPE is "plain" or "headers",
+// see package synth. The whole program is ten times as large as one file. Half of the contents of a
+// file are also in all others.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// shapes are the shapes of programs, with the bytes that a function takes.
+// shapes are the shapes of programs, with the bytes per function.
 var shapes = map[string]struct {
 	shape synth.Shape
 	bytes int
@@ -78,8 +78,8 @@ func writeAll(dir string, files int, program *profile.Profile) error {
 	return nil
 }
 
-// host returns the profile of a host: one function in 20 is in all of them, and one in 19 of the
-// others in each.
+// host returns the profile of a host: one function in 20 is in every profile, and each profile has
+// one in 19 of the others.
 func host(program *profile.Profile, number uint64) *profile.Profile {
 	rng := rand.New(rand.NewPCG(number, 1))
 	part, _ := program.KeepFunctions(func(s profile.SymbolRef) bool { return s%20 == 0 || rng.IntN(19) == 0 })

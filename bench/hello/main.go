@@ -1,4 +1,4 @@
-// Command hello prints a line: the least that a process of a Go program costs.
+// Command hello prints a line. It measures the minimum cost of a Go process.
 package main
 
 import "fmt"

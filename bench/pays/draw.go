@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// draw writes n of the samples of a recording without branches, which chance chooses: what a
-// recording that is so much shorter would have had. The same seed chooses the same samples.
+// draw writes n randomly chosen samples of a recording without branches, as if the recording had
+// been shorter. The same seed chooses the same samples.
 func draw(n, seed uint64, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -21,7 +21,7 @@ func draw(n, seed uint64, from, to string) error {
 	if err != nil {
 		return err
 	}
-	var sampled []uint64 // a file offset for each sample
+	var sampled []uint64 // file offset of each sample
 	for offset, count := range set.Addresses() {
 		sampled = append(sampled, slices.Repeat([]uint64{offset}, int(count))...)
 	}

@@ -16,17 +16,16 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// A flow is how often each instruction of a binary ran and each branch was taken, as callgrind
-// counts with
-// --dump-instr=yes --collect-jumps=yes. Addresses are file offsets.
+// A flow holds the execution counts of a binary's instructions and branches, as counted by
+// callgrind with --dump-instr=yes --collect-jumps=yes. Addresses are file offsets.
 type flow struct {
 	counts map[uint64]uint64            // by instruction
-	taken  map[uint64]map[uint64]uint64 // by branch and where it led
-	ends   map[uint64]bool              // instructions that never go on to the next one
+	taken  map[uint64]map[uint64]uint64 // by branch and target
+	ends   map[uint64]bool              // instructions that never continue with the next one
 }
 
-// readFlow reads a callgrind.out that has jumps. It is plainer than package samples: one binary, no
-// checks.
+// readFlow reads a callgrind.out file with jumps. It is simpler than package samples: it handles a
+// single binary and does no checks.
 func readFlow(b *samples.Binary, f *elf.File, path string) (*flow, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,10 +55,10 @@ type flowReader struct {
 	object      string
 	callee      string
 	address     uint64
-	calls, jump *edge // that the next line is the place of
+	calls, jump *edge // the next line has the source of this call or jump
 }
 
-// An edge is where a branch leads, and how often.
+// An edge is the target of a branch, with its count.
 type edge struct {
 	to, count uint64
 	always    bool
@@ -171,8 +170,8 @@ func (f *flow) take(from, to, n uint64) {
 	f.taken[from][to] += n
 }
 
-// findLeaving marks the returns and jumps of x86 as instructions that do not go on. Callgrind takes
-// a jump to another file for a call.
+// findLeaving marks x86 returns and jumps as instructions that do not continue. Callgrind treats a
+// jump to another file as a call.
 func (f *flow) findLeaving(path string) error {
 	code, err := os.ReadFile(path)
 	for at := range f.counts {
@@ -187,13 +186,13 @@ func (f *flow) findLeaving(path string) error {
 	return err
 }
 
-// stack is how many branches a processor remembers.
+// stack is the number of branches in a branch stack.
 const stack = 32
 
-// sample returns what a processor would have recorded with a branch stack every period branches:
-// each stretch of code between two branches, and each branch, by chance as often as it ran. Which
-// stretches follow one another is not known: at each instruction, execution goes on in proportion
-// to what it does on the whole.
+// sample returns what a processor would have recorded with one branch stack every period branches.
+// Each branch, and each range of code between two branches, appears at random in proportion to its
+// count. The order of ranges is unknown, so each instruction continues at random in proportion to
+// its total counts.
 func (f *flow) sample(period uint64) *samples.Set {
 	random := rand.New(rand.NewPCG(1, 2))
 	set := new(samples.Set)
@@ -235,7 +234,7 @@ func (f *flow) takenAt(at uint64) uint64 {
 	return sum
 }
 
-// entries returns how often execution came to each instruction otherwise than from the one before.
+// entries returns how often each instruction was reached other than from the previous one.
 func (f *flow) entries(order []uint64) map[uint64]float64 {
 	entries := make(map[uint64]float64)
 	for i, at := range order {
@@ -249,7 +248,7 @@ func (f *flow) entries(order []uint64) map[uint64]float64 {
 	return entries
 }
 
-// poisson returns a number of events of which n are expected.
+// poisson returns a random number of events whose expected number is n.
 func poisson(random *rand.Rand, n float64) uint64 {
 	if n > 50 {
 		return uint64(max(0, math.Round(n+math.Sqrt(n)*random.NormFloat64())))

@@ -1,6 +1,6 @@
-// Command pays makes the profiles that bench/pays/run.sh compares: variations of one profile, and
-// the samples that a processor with branch records would have taken of a run that callgrind has
-// counted. It also makes shorter recordings of a long one, for bench/pays/samples.sh.
+// Command pays creates the profiles that bench/pays/run.sh compares: variations of one profile, and
+// the samples that a processor with branch records would have taken of a run counted by callgrind.
+// For bench/pays/samples.sh it also creates shorter recordings from a long one.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
@@ -49,13 +49,13 @@ func run(args []string) error {
 	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT or pays draw NUMBER SEED IN OUT")
 }
 
-// hotShare is the part of the largest count from which on GCC takes a block for hot (its
-// --param hot-bb-count-fraction). GCC up to 14 does not know the largest count of an AutoFDO
-// profile, and takes all for hot that ran more than once.
+// hotShare: GCC considers a block hot if its count is at least 1/hotShare of the largest count
+// (--param hot-bb-count-fraction). GCC up to 14 does not know the largest count of an AutoFDO
+// profile, and considers every block hot that ran more than once.
 const hotShare = 10_000
 
-// vary writes a profile without something, or with counts so small that what is below hotShare
-// becomes 1.
+// vary writes a profile with some parts removed, or with counts scaled down so that counts below
+// the hot threshold become 1.
 func vary(what, from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -93,13 +93,13 @@ func vary(what, from, to string) error {
 	return os.WriteFile(to, out.Bytes(), 0o666)
 }
 
-// A variation is what is changed.
+// A variation is a change of the profile.
 type variation struct {
 	what    string
 	hottest uint64
 }
 
-// count returns what becomes of a count.
+// count returns the changed count.
 func (v *variation) count(n uint64) uint64 {
 	if v.what != "hot" || v.hottest <= hotShare {
 		return n
@@ -107,8 +107,8 @@ func (v *variation) count(n uint64) uint64 {
 	return uint64(math.Ceil(float64(n) * hotShare / float64(v.hottest)))
 }
 
-// records returns records without those that are to go. An inlined body is as long as what is left
-// of it.
+// records returns the records that remain. The length of an inlined body becomes the number of its
+// remaining records.
 func (v *variation) records(records []profile.Record, symbol func(profile.SymbolRef) profile.SymbolRef) []profile.Record {
 	var body profile.Body
 	var ends []int

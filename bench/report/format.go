@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// missing stands for a figure that the results do not have.
+// missing replaces a figure that is not in the results.
 const missing = "–"
 
-// digits writes a figure with three digits that count, and groups of thousands.
+// digits formats a figure with three significant digits and grouped thousands.
 func digits(v float64) string {
 	places := 2
 	switch abs := math.Abs(v); {
@@ -26,10 +26,10 @@ func digits(v float64) string {
 	return grouped(whole) + fraction
 }
 
-// count writes a whole number.
+// count formats an integer.
 func count(v float64) string { return grouped(strconv.FormatFloat(v, 'f', 0, 64)) }
 
-// grouped puts commas between groups of three digits.
+// grouped inserts commas between groups of three digits.
 func grouped(digits string) string {
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -37,8 +37,8 @@ func grouped(digits string) string {
 	return digits
 }
 
-// scaled writes a figure with the largest unit of which there is one, each a thousand of the one
-// before.
+// scaled formats a figure in the largest unit for which it is at least 1. Each unit is a thousand
+// times the one before.
 func scaled(v float64, units ...string) string {
 	for len(units) > 1 && math.Abs(v) >= 999.5 {
 		v, units = v/1000, units[1:]
@@ -57,7 +57,7 @@ func size(bytes float64) string {
 
 func rate(megabytes float64) string { return scaled(megabytes, "MB/s", "GB/s") }
 
-// table writes a Markdown table. The first column is text, the others are figures.
+// table formats a Markdown table. The first column is text, the others are figures.
 type table struct{ strings.Builder }
 
 func newTable(columns ...string) *table {
@@ -71,7 +71,7 @@ func (t *table) row(cells ...string) {
 	fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | "))
 }
 
-// figure writes the median of a benchmark in a unit.
+// figure formats the median of a benchmark in a unit.
 func (r *results) figure(name, unit string, format func(float64) string) string {
 	v, ok := r.median(name, unit)
 	if !ok {

@@ -2,9 +2,9 @@
 //
 //	go -C bench build -o /tmp/report ./report && /tmp/report RESULTS
 //
-// in the root of the repository fills README.md and docs/performance.md: tables of RESULTS replace
-// the text between "<!-- begin NAME -->" and "<!-- end NAME -->". A figure is the median of its
-// runs.
+// Run this in the root of the repository. It updates README.md and docs/performance.md: tables of
+// RESULTS replace the text between "<!-- begin NAME -->" and "<!-- end NAME -->". A figure is the
+// median of its runs.
 package main
 
 import (
@@ -51,7 +51,7 @@ func run(args []string) error {
 	return nil
 }
 
-// documents are the files whose tables report fills. Paths start at the root of the repository.
+// documents are the files whose tables report updates, relative to the root of the repository.
 var documents = []string{"README.md", filepath.Join("docs", "performance.md")}
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)

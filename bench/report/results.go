@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// results are what benchmarks printed, runs of one benchmark together.
+// results holds the output of benchmarks. Runs of the same benchmark are combined.
 type results struct {
-	config []string                        // the facts before the benchmarks, "key: value"
+	config []string                        // the lines before the benchmarks, "key: value"
 	values map[string]map[string][]float64 // by benchmark, without its number of processors, and by unit
 }
 
-// parse reads the format of Go's benchmarks.
+// parse reads the output format of Go's benchmarks.
 func parse(r io.Reader) (*results, error) {
 	res := &results{values: make(map[string]map[string][]float64)}
 	lines := bufio.NewScanner(r)
@@ -29,7 +29,7 @@ func parse(r io.Reader) (*results, error) {
 		}
 		fields := strings.Fields(line)
 		if len(fields) < 4 {
-			continue // a benchmark that was skipped
+			continue // the benchmark was skipped
 		}
 		name := strings.TrimPrefix(fields[0], "Benchmark")
 		if i := strings.LastIndexByte(name, '-'); i > strings.LastIndexByte(name, '/') {
@@ -51,7 +51,7 @@ func parse(r io.Reader) (*results, error) {
 	return res, lines.Err()
 }
 
-// median returns the median of a benchmark's figures, and whether there are any.
+// median returns the median of a benchmark's figures, if there are any.
 func (r *results) median(name, unit string) (float64, bool) {
 	v := slices.Sorted(slices.Values(r.values[name][unit]))
 	if len(v) == 0 {

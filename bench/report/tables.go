@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// tables are what may stand between markers, by the name of the markers.
+// tables are the functions that create tables, by the name of their markers.
 var tables = map[string]func(*results) string{
 	"headline": headline,
 	"machine":  machine,
@@ -25,8 +25,8 @@ const (
 	processor = "cpu-ns/op"
 )
 
-// modes are the encodings of version 4, and written is how files are: that, and compact with an
-// index.
+// modes are the encodings of version 4. written are the ways of writing files: these encodings, and
+// compact with an index.
 var (
 	modes   = []string{"normal", "compact"}
 	written = []string{"normal", "compact", "indexed"}
@@ -37,14 +37,14 @@ func machine(r *results) string {
 		r.fact("date"), r.fact("commit"), r.fact("cpu"), r.fact("cores"), r.fact("memory"), r.fact("kernel"), r.fact("go"), r.fact("load"), r.fact("rounds"))
 }
 
-// plainShape and headerShape are the made-up profiles that all figures are of: that of a compiler's
-// bootstrap, and one whose headers are units, as in profiles of C++ programs.
+// plainShape and headerShape are the synthetic profiles of all figures: one like that of a
+// compiler's bootstrap, and one whose headers are units, as in profiles of C++ programs.
 const (
 	plainShape  = "bootstrap"
 	headerShape = "android"
 )
 
-// shapes returns those of the two that were measured, the plain one first.
+// shapes returns the shapes that were measured, the plain one first.
 func (r *results) shapes() []string {
 	if _, ok := r.median("Whole/corpus="+headerShape+"/op=v3-read", clock); ok {
 		return []string{plainShape, headerShape}
@@ -56,7 +56,7 @@ func read(corpus, mode, source, op string) string {
 	return "Read/corpus=" + corpus + "/mode=" + mode + "/source=" + source + "/op=" + op
 }
 
-// ratio writes how many times a goes into b, by the clock and by processor time.
+// ratio formats a/b, by wall-clock time and by processor time.
 func (r *results) ratio(a func(unit string) (float64, bool), b string) string {
 	var both []string
 	for _, unit := range []string{clock, processor} {
@@ -70,7 +70,7 @@ func (r *results) ratio(a func(unit string) (float64, bool), b string) string {
 	return fmt.Sprintf("%s (%s)", both[0], both[1])
 }
 
-// more returns by how much a takes longer than b.
+// more returns the relative increase from b to a.
 func (r *results) more(a, b string) func(unit string) (float64, bool) {
 	return func(unit string) (float64, bool) {
 		x, ok := r.median(a, unit)
@@ -131,7 +131,7 @@ func targets(r *results) string {
 	} {
 		row(op.what, op.target, func(corpus, mode string) string {
 			if mode != "compact" {
-				return missing // it is between compact version 4 and the other format
+				return missing // only for compact version 4 and the other format
 			}
 			return both("Whole/corpus=" + corpus + "/op=" + op.op)
 		})
@@ -139,8 +139,8 @@ func targets(r *results) string {
 	return t.String()
 }
 
-// adjusted returns a figure that was measured by the clock as it is by processor time: inverse if
-// it is one that falls as the time grows.
+// adjusted converts a wall-clock figure to processor time. inverse means that the figure decreases
+// as the time increases.
 func (r *results) adjusted(name, unit string, inverse bool) (float64, bool) {
 	v, ok := r.median(name, unit)
 	byClock, found := r.median(name, clock)
@@ -154,7 +154,7 @@ func (r *results) adjusted(name, unit string, inverse bool) (float64, bool) {
 	return v * spent / byClock, true
 }
 
-// speed writes how many MB a second an operation goes through, by processor time.
+// speed formats the throughput of an operation in MB/s, by processor time.
 func (r *results) speed(name string, format func(float64) string) string {
 	v, ok := r.adjusted(name, "MB/s", true)
 	if !ok {
@@ -163,7 +163,7 @@ func (r *results) speed(name string, format func(float64) string) string {
 	return format(v)
 }
 
-// besideHash writes how many times the time of xxhash64 an operation takes, by processor time.
+// besideHash formats the time of an operation as a multiple of that of xxhash64, by processor time.
 func (r *results) besideHash(name string) string {
 	v, ok := r.adjusted(name, "x-of-xxhash", false)
 	if !ok {
@@ -172,7 +172,8 @@ func (r *results) besideHash(name string) string {
 	return digits(v)
 }
 
-// difference writes by how much a takes longer than b, by the clock and by processor time.
+// difference formats the relative difference between a and b, by wall-clock time and by processor
+// time.
 func (r *results) difference(a, b string) string {
 	x, ok := r.more(a, b)(clock)
 	y, found := r.more(a, b)(processor)
@@ -182,7 +183,7 @@ func (r *results) difference(a, b string) string {
 	return fmt.Sprintf("%s (%s)", duration(x), duration(y))
 }
 
-// lookups are the operations on parts of a file, and what the tables call them.
+// lookups are the operations on parts of a file, with their names in the tables.
 var lookups = []struct{ op, what string }{
 	{"open", "open"},
 	{"open+unit", "open, then all of one average unit"},

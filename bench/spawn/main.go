@@ -1,8 +1,8 @@
-// Command spawn runs a command, whose output it drops, and prints what it cost
-// as JSON: times in nanoseconds, memory in bytes.
+// Command spawn runs a command, discards its output, and prints its cost as JSON: times in
+// nanoseconds, memory in bytes.
 //
-// It exists because on Linux the peak memory of a process is at least that of
-// the one that started it, which has to be a small one.
+// It exists because on Linux the peak memory of a process is at least that of the process that
+// started it, which therefore has to be small.
 package main
 
 import (

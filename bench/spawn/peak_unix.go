@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the most memory in bytes that a process has taken.
+// peakMemory returns the peak memory of a process in bytes.
 func peakMemory(p *os.ProcessState) int64 {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	switch {

@@ -1,10 +1,10 @@
-// Command seeds makes what goes beside the fuzz targets that OSS-Fuzz builds:
-// for each a zip of inputs to begin with and a dictionary.
+// Command seeds creates the seed corpus (a zip file) and the dictionary of each fuzz target that
+// OSS-Fuzz builds.
 //
 //	go run ./fuzz/seeds DIR     writes them to a folder
 //	go run ./fuzz/seeds -list   prints package and name of each target
 //
-// It runs in the root of the repository.
+// It has to run in the root of the repository.
 package main
 
 import (
@@ -18,12 +18,12 @@ import (
 	"strings"
 )
 
-// A target is a fuzz target, which takes one []byte.
+// A target is a fuzz target with a single []byte argument.
 type target struct {
-	pkg   string // folder
+	pkg   string // folder of the package
 	name  string
-	seeds []string // patterns of files, as they are
-	dicts []string // below fuzz
+	seeds []string // patterns of seed files
+	dicts []string // dictionaries in the fuzz folder
 }
 
 var (
@@ -33,7 +33,7 @@ var (
 	textFiles = []string{"testdata/*.txt", "textfmt/testdata/*.txt"}
 )
 
-// targets are those of which OSS-Fuzz can build the file alone.
+// targets are the fuzz targets that OSS-Fuzz can build from a single file.
 var targets = []target{
 	{".", "FuzzGeneratedFile", nil, nil},
 	{".", "FuzzLookup", v4Files, v4Dict},
@@ -89,13 +89,13 @@ func (t *target) write(dir string) error {
 	return t.writeDictionary(dir)
 }
 
-// An input is what a target is given.
+// An input is an input of a target.
 type input struct {
 	name string
 	data []byte
 }
 
-// inputs returns the files that the target begins with, and those that once made it fail.
+// inputs returns the seed files of a target, and the inputs that once made it fail.
 func (t *target) inputs() ([]input, error) {
 	var inputs []input
 	for _, pattern := range t.seeds {
@@ -129,7 +129,7 @@ func (t *target) inputs() ([]input, error) {
 	return inputs, nil
 }
 
-// decode returns the input in a file that "go test -fuzz" wrote.
+// decode decodes an input file written by "go test -fuzz".
 func decode(text []byte) ([]byte, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) != 2 || lines[0] != "go test fuzz v1" {
@@ -144,9 +144,9 @@ func decode(text []byte) ([]byte, error) {
 	return []byte(data), err
 }
 
-// corpus packs inputs the way OSS-Fuzz unpacks them. Its driver makes the
-// arguments of a Go target out of an input: the first byte is the weight of
-// the only argument, which says nothing, and what follows is that argument.
+// corpus packs inputs for OSS-Fuzz. Its driver splits an input into the arguments of a Go target:
+// the first byte is the weight of the only argument and has no effect, and the rest is the
+// argument.
 func corpus(inputs []input) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -165,7 +165,7 @@ func corpus(inputs []input) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeDictionary joins the dictionaries of the target.
+// writeDictionary concatenates the dictionaries of the target.
 func (t *target) writeDictionary(dir string) error {
 	if len(t.dicts) == 0 {
 		return nil

@@ -6,22 +6,22 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// BigPath is the path of a unit of [Big].
+// BigPath returns the path of a unit in [Big].
 func BigPath(unit int) string {
 	return fmt.Sprintf("src/lib%d/module%d/file%d.cpp", unit%17, unit%251, unit)
 }
 
-// BigName is the name of a symbol of [Big].
+// BigName returns the name of a symbol in [Big].
 func BigName(unit, symbol int) string {
 	return fmt.Sprintf("_ZN4proj7module%d5Class8method%dEv", unit, symbol)
 }
 
-// BigSymbols is the number of symbols of each unit of [Big].
+// BigSymbols is the number of symbols in each unit of [Big].
 const BigSymbols = 4
 
-// Big returns a legal file with many units and, last, the one of unknown files without symbols.
-// Each has BigSymbols symbols, with IDs from BigSymbols*unit+1, all but the last with info, and its
-// sections stand together. The summary is true.
+// Big returns a legal file with many units, followed by a unit for unknown files without symbols.
+// Each unit has BigSymbols symbols, with IDs from BigSymbols*unit+1; all except the last have
+// samples. The sections of a unit are adjacent. The summary is correct.
 func Big(units int, compact bool) []byte {
 	return Encode(big(units), compact)
 }

@@ -13,12 +13,12 @@ type record struct {
 	loc     naive.Location // without Locations
 	hasDisc bool
 	unknown []byte   // trailing bytes of a record of unknown type
-	body    []record // of an inlined function
+	body    []record // body of an inlined function
 }
 
 func (x *record) isUnknown() bool { return x.loc.Type == 0 || x.loc.Type > naive.InlinedFn }
 
-// kind orders records of one location as format note 15 does.
+// kind orders records at the same location (format note 15).
 func (x *record) kind() int {
 	switch x.loc.Type {
 	case naive.Zero, naive.Normal, naive.Wide:
@@ -29,7 +29,7 @@ func (x *record) kind() int {
 	return 2
 }
 
-// A site is what only one record of a body may have, if there are no duplicates.
+// A site identifies what only one record in a body may have, unless there are duplicates.
 type site struct {
 	line, disc uint32
 	kind       int
@@ -40,8 +40,8 @@ func (x *record) site() site {
 	return site{x.loc.Line, x.loc.Disc, x.kind(), x.loc.Callee}
 }
 
-// body draws the records of a function. It has an inlined function in which chain more are nested,
-// if chain is not 0.
+// body generates the records of a function. If chain is not 0, the body contains an inlined
+// function with chain more nested in it.
 func (g *generator) body(depth, chain int) []record {
 	n := g.r.IntN(g.o.Records + 1)
 	if depth > 0 {
@@ -77,7 +77,7 @@ func (g *generator) body(depth, chain int) []record {
 	return records
 }
 
-// record draws a record but for its location.
+// record generates a record without its location.
 func (g *generator) record(depth int) record {
 	if g.o.UnknownLocations && g.chance(8) {
 		x := record{unknown: g.bytes(g.r.IntN(20))}
@@ -153,7 +153,7 @@ func (g *generator) callee() uint32 {
 	return g.ids[g.r.IntN(len(g.ids))]
 }
 
-// locate draws line and discriminator of a record.
+// locate generates the line and discriminator of a record.
 func (g *generator) locate(x *record, before []record, taken map[site]bool) {
 	if g.o.Duplicates && len(before) > 0 && g.chance(5) {
 		other := before[g.r.IntN(len(before))]
@@ -203,7 +203,7 @@ func (g *generator) discriminate(x *record) {
 	}
 }
 
-// says returns the truth of records, and counts those of unknown type in skipped.
+// says returns the meaning of records. It counts records of unknown type in skipped.
 func says(records []record, skipped *int) []naive.Location {
 	var ls []naive.Location
 	for i := range records {
@@ -222,7 +222,7 @@ func says(records []record, skipped *int) []naive.Location {
 	return ls
 }
 
-// encodeRecords writes a number of locations and the records (RFC 4.8).
+// encodeRecords writes the number of locations and the records (RFC 4.8).
 func encodeRecords(e *Enc, records []record) {
 	e.U32(uint32(len(records)))
 	for i := range records {
@@ -239,7 +239,7 @@ func encodeRecords(e *Enc, records []record) {
 	}
 }
 
-// magnitude draws a count of any number of bits.
+// magnitude generates a count with any number of bits.
 func (g *generator) magnitude() uint64 {
 	switch g.r.IntN(20) {
 	case 0:

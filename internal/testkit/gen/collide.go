@@ -25,7 +25,7 @@ func OfHash(h uint64) string {
 	return string(binary.LittleEndian.AppendUint64(nil, h))
 }
 
-// inverse returns the number by which to multiply to undo a multiplication by an odd number.
+// inverse returns the multiplicative inverse of an odd number modulo 2^64.
 func inverse(x uint64) uint64 {
 	y := x
 	for range 6 {
@@ -34,8 +34,8 @@ func inverse(x uint64) uint64 {
 	return y
 }
 
-// Comb is the data of a string table of n+1 strings that share a long prefix and the letters that
-// come after it.
+// Comb returns the data of a string table with n+1 strings that share a long prefix and the letters
+// after it.
 func Comb(prefix int, n uint32) func(e *Enc) {
 	return func(e *Enc) {
 		e.U32(n + 1)

@@ -2,8 +2,8 @@ package gen
 
 import "math/rand/v2"
 
-// Damage returns a copy of a file in which a bit is flipped, a byte set, a piece cut out, doubled
-// or put over another. The bytes before from stay as they are.
+// Damage returns a copy of a file with random damage: a flipped bit, a changed byte, or a part that
+// is removed, duplicated or overwritten. The bytes before from do not change.
 func Damage(r *rand.Rand, data []byte, from int) []byte {
 	out := append([]byte(nil), data...)
 	at := from + r.IntN(len(out)-from)

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// An ELF is a shared object of x86-64 in the making. Its bytes are mapped at the addresses that are
-// their offsets, as code.
+// An ELF builds a shared object for x86-64. Its bytes are mapped as code, at addresses equal to
+// their file offsets.
 type ELF struct {
 	Sections []ELFSection
 	Symbols  []ELFSymbol
@@ -23,7 +23,7 @@ type ELFSection struct {
 
 // An ELFSymbol is a function.
 type ELFSymbol struct {
-	Name      uint32 // offset among the strings
+	Name      uint32 // offset in Strings
 	Low, Size uint64
 }
 
@@ -34,7 +34,7 @@ const (
 	ELFCompressed = 0x800
 )
 
-// Add adds a section of bytes.
+// Add adds a section.
 func (e *ELF) Add(name string, data []byte) {
 	e.Sections = append(e.Sections, ELFSection{Name: name, Type: ELFBits, Data: data})
 }
@@ -48,7 +48,7 @@ func (e *ELF) Function(name string, low, size uint64) {
 	e.Strings = append(append(e.Strings, name...), 0)
 }
 
-// Bytes lays the file out: headers, sections, symbols, names, section headers.
+// Bytes returns the file: headers, sections, symbols, names, section headers.
 func (e *ELF) Bytes() []byte {
 	const head, program, section = 64, 56, 64
 	le := binary.LittleEndian
@@ -95,14 +95,14 @@ func (e *ELF) Bytes() []byte {
 	return append(file, headers...)
 }
 
-// A DWARF is debug info of version 4 in the making.
+// A DWARF builds debug info of version 4.
 type DWARF struct{ Info, Abbrev, Line, Ranges, Str []byte }
 
-// Attributes and forms, as pairs, that units and functions of a DWARF have.
+// Attributes of units and functions, as pairs of attribute and form.
 var (
-	atName      = []byte{0x03, 0x0e} // an offset of 4 bytes in .debug_str
+	atName      = []byte{0x03, 0x0e} // 4-byte offset in .debug_str
 	atLow       = []byte{0x11, 0x01}
-	atHigh      = []byte{0x12, 0x06} // a length of 4 bytes
+	atHigh      = []byte{0x12, 0x06} // 4-byte length
 	atRanges    = []byte{0x55, 0x17}
 	atLines     = []byte{0x10, 0x17}
 	atFile      = []byte{0x3a, 0x06}
@@ -120,7 +120,7 @@ func (d *DWARF) abbrev(code uint64, tag byte, children bool, attrs ...[]byte) {
 	d.Abbrev = append(append(d.Abbrev, bytes.Join(attrs, nil)...), 0, 0)
 }
 
-// unit adds a unit of entries.
+// unit adds a unit with entries.
 func (d *DWARF) unit(entries []byte) {
 	le := binary.LittleEndian
 	d.Info = le.AppendUint32(d.Info, uint32(7+len(entries)))
@@ -128,7 +128,7 @@ func (d *DWARF) unit(entries []byte) {
 	d.Info = append(d.Info, entries...)
 }
 
-// lines sets the line table: folders, files and a program. File i is in the first folder.
+// lines sets the line table: folders, files and a program. All files are in the first folder.
 func (d *DWARF) lines(dirs, files []string, program []byte) {
 	head := []byte{1, 1, 1, 0, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 	for _, dir := range dirs {
@@ -144,10 +144,10 @@ func (d *DWARF) lines(dirs, files []string, program []byte) {
 	d.Line = append(append(le.AppendUint32(p, uint32(len(head))), head...), program...)
 }
 
-// buildID is the note of a build ID, 01020304.
+// buildID is a note with the build ID 01020304.
 const buildID = "\x04\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00GNU\x00\x01\x02\x03\x04"
 
-// in puts the sections into a file.
+// in adds the sections to a file.
 func (d *DWARF) in(e *ELF) []byte {
 	e.Sections = append(e.Sections, ELFSection{Name: ".note.gnu.build-id", Type: ELFNote, Data: []byte(buildID)})
 	e.Add(".debug_info", d.Info)
@@ -158,7 +158,7 @@ func (d *DWARF) in(e *ELF) []byte {
 	return e.Bytes()
 }
 
-// dieBytes makes the bytes of an entry: the code of its abbreviation, and its values.
+// dieBytes encodes an entry: the code of its abbreviation and its values.
 func dieBytes(code uint64, values ...any) []byte {
 	p := binary.AppendUvarint(nil, code)
 	for _, v := range values {
@@ -172,5 +172,5 @@ func dieBytes(code uint64, values ...any) []byte {
 	return p
 }
 
-// codeAt is where the code of hostile binaries begins.
+// codeAt is the address of the first code in hostile binaries.
 const codeAt = 0x1000

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// Binaries whose debug info says the same many times over. Each has a function f at 0x1000, and
-// most have more, every 16 bytes.
+// This file creates binaries whose debug info refers to the same data many times. Each has a
+// function f at 0x1000, and most have further functions every 16 bytes.
 
-// SharedAbbrevs has units that share a table of abbreviations, at whose end their own one is. With
-// a shift each has a table that begins one abbreviation later than that of the last.
+// SharedAbbrevs returns a binary whose units share a table of abbreviations, each unit using the
+// last one. With shift, the table of each unit begins one abbreviation later than that of the
+// previous unit.
 func SharedAbbrevs(units, abbrevs int, shift bool) []byte {
 	var d DWARF
 	var e ELF
@@ -36,7 +37,7 @@ func (e *ELF) functions(n int) {
 	}
 }
 
-// sharedLines has units that share a line table.
+// sharedLines adds units that share a line table.
 func sharedLines(units int, d *DWARF) []byte {
 	var e ELF
 	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
@@ -54,30 +55,30 @@ func setAddress(addr uint64) []byte {
 
 var endSequence = []byte{0, 1, 1}
 
-// rowsProgram is a line program of rows that are a byte of code each.
+// rowsProgram returns a line program whose rows cover one byte of code each.
 func rowsProgram(rows int) []byte {
 	p := setAddress(codeAt)
 	for i := range rows {
-		p = append(p, byte(13+14+i%5+1)) // an address later, and 0 to 4 lines
+		p = append(p, byte(13+14+i%5+1)) // advance the address by 1 and the line by 0 to 4
 	}
 	return append(p, endSequence...)
 }
 
-// SharedLines has units that share a line program of so many rows.
+// SharedLines returns a binary whose units share a line program with the given number of rows.
 func SharedLines(units, rows int) []byte {
 	var d DWARF
 	d.lines(nil, []string{"a.c"}, rowsProgram(rows))
 	return sharedLines(units, &d)
 }
 
-// SharedFiles has units that share a line table of so many files.
+// SharedFiles returns a binary whose units share a line table with the given number of files.
 func SharedFiles(units, files int) []byte {
 	var d DWARF
 	d.lines(nil, strings.Split(strings.Repeat("a ", files)+"a", " "), rowsProgram(1))
 	return sharedLines(units, &d)
 }
 
-// ManyRows has one function of as many lines as bytes.
+// ManyRows returns a binary with one function that has as many lines as bytes.
 func ManyRows(rows int) []byte {
 	var d DWARF
 	var e ELF
@@ -88,7 +89,8 @@ func ManyRows(rows int) []byte {
 	return d.in(&e)
 }
 
-// VagueUnits has units that do not say where their code is, and functions that are in none.
+// VagueUnits returns a binary with units that do not list their addresses, and with functions that
+// no unit contains.
 func VagueUnits(units, functions int) []byte {
 	var d DWARF
 	var e ELF
@@ -101,7 +103,8 @@ func VagueUnits(units, functions int) []byte {
 	return d.in(&e)
 }
 
-// SharedRanges has so many copies inlined in one function, which share a list of ranges.
+// SharedRanges returns a binary with many copies inlined into one function, which share a list of
+// ranges.
 func SharedRanges(copies, ranges int) []byte {
 	var d DWARF
 	var e ELF
@@ -122,8 +125,8 @@ func SharedRanges(copies, ranges int) []byte {
 	return d.in(&e)
 }
 
-// LongNames has so many functions, whose names are the ends of one of so many bytes: in debug info,
-// and with symbols in the symbol table as well.
+// LongNames returns a binary with many functions whose names are suffixes of one long name, in the
+// debug info and optionally in the symbol table.
 func LongNames(functions, size int, symbols bool) []byte {
 	var d DWARF
 	var e ELF
@@ -146,8 +149,8 @@ func LongNames(functions, size int, symbols bool) []byte {
 	return d.in(&e)
 }
 
-// LongFolder has so many functions, each declared in a file of its own in one folder, whose name
-// has so many bytes.
+// LongFolder returns a binary with many functions, each declared in its own file. All files are in
+// one folder with a long name.
 func LongFolder(functions, size int) []byte {
 	var d DWARF
 	var e ELF
@@ -168,8 +171,8 @@ func LongFolder(functions, size int) []byte {
 	return d.in(&e)
 }
 
-// DeepInlining has a function with so many copies inlined, one in the other, each a byte shorter at
-// its beginning.
+// DeepInlining returns a binary with a chain of copies inlined into a function, each nested in the
+// previous one and starting one byte later.
 func DeepInlining(depth int) []byte {
 	var d DWARF
 	var e ELF
@@ -186,7 +189,8 @@ func DeepInlining(depth int) []byte {
 	return d.in(&e)
 }
 
-// Aliases has so many names of one function, in the symbol table and in debug info.
+// Aliases returns a binary with many names for one function, in the symbol table and in the debug
+// info.
 func Aliases(n int) []byte {
 	var d DWARF
 	var e ELF
@@ -203,8 +207,9 @@ func Aliases(n int) []byte {
 	return d.in(&e)
 }
 
-// OverlappingFunctions has functions of 16 bytes, of which debug info says that they are 64 bytes
-// long, twice each, and that in each a copy is inlined which begins 32 bytes before it.
+// OverlappingFunctions returns a binary with functions of 16 bytes. The debug info has two entries
+// for each function, which claim that it has 64 bytes and contains an inlined copy starting 32
+// bytes before it.
 func OverlappingFunctions(n int) []byte {
 	var d DWARF
 	var e ELF
@@ -225,7 +230,8 @@ func OverlappingFunctions(n int) []byte {
 	return d.in(&e)
 }
 
-// CommonNames has a function whose name is in a common file, as dwz makes it, of that name.
+// CommonNames returns a binary with a function whose name is in the common file with the given
+// name, as created by dwz.
 func CommonNames(file string) []byte {
 	var d DWARF
 	var e ELF

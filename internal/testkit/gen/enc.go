@@ -1,22 +1,22 @@
-// Package gen makes version 4 files for tests: random legal ones of every shape together with what
-// they say ([Random]), given ones ([Encode], [Lay]), large and hostile ones ([Big], [Nested],
-// [TrieChain], [HugeNames]), and the pieces to make wrong ones by hand ([Enc], [Layout]). It has
-// its own encoder, written from the RFC, and imports nothing of the module but package naive beside
-// it, whose types say what a file means.
+// Package gen generates version 4 files for tests: random legal files of every shape with their
+// meaning ([Random]), given files ([Encode], [Lay]), large and hostile files ([Big], [Nested],
+// [TrieChain], [HugeNames]), and parts for creating malformed files by hand ([Enc], [Layout]). It
+// has its own encoder, written from the RFC. It imports only package naive, whose types describe
+// the meaning of a file.
 package gen
 
-// An Enc encodes the fields of the header or of one section into Buf (RFC 4.9). In compact mode,
+// An Enc appends the fields of the header or of a section to Buf (RFC 4.9). In compact mode,
 // integers of more than one byte are varints.
 type Enc struct {
 	Buf     []byte
 	Compact bool
 
-	// Stretch, if set, says how many bytes the next varint has at least, up to ten: over-long
+	// Stretch, if not nil, returns the minimum length of the next varint, up to ten bytes. Overlong
 	// varints are legal to read (format note 5).
 	Stretch func() int
 }
 
-// U8 appends a one-byte field, the same in both modes.
+// U8 appends a one-byte field, which is the same in both modes.
 func (e *Enc) U8(v uint8) { e.Buf = append(e.Buf, v) }
 
 // U16 appends a field of two bytes.
@@ -34,14 +34,14 @@ func (e *Enc) U56(v uint64) { e.uint(v, 7) }
 // U64 appends a field of eight bytes.
 func (e *Enc) U64(v uint64) { e.uint(v, 8) }
 
-// Bytes appends bytes as they are.
+// Bytes appends bytes unchanged.
 func (e *Enc) Bytes(b []byte) { e.Buf = append(e.Buf, b...) }
 
-// String appends bytes as they are.
+// String appends bytes unchanged.
 func (e *Enc) String(s string) { e.Buf = append(e.Buf, s...) }
 
-// Varint appends a varint of at least n bytes in either mode, whatever the field's width. Above ten
-// bytes it is no legal varint any more.
+// Varint appends a varint of at least n bytes in either mode, regardless of the field's width. A
+// varint of more than ten bytes is malformed.
 func (e *Enc) Varint(v uint64, n int) {
 	for i := 1; v >= 0x80 || i < n; i++ {
 		e.Buf = append(e.Buf, byte(v)|0x80)

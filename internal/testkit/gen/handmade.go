@@ -2,8 +2,8 @@ package gen
 
 import "github.com/go-afdo/afdo/internal/testkit/naive"
 
-// A Handmade is a file put together section by section: a summary, a file names section to be
-// filled with entries, and whatever is added.
+// A Handmade builds a file section by section: a summary, a file names section, and any sections
+// that are added.
 type Handmade struct {
 	*Layout
 	units   Enc
@@ -44,7 +44,7 @@ func (h *Handmade) Bytes() []byte {
 	return h.Layout.Bytes()
 }
 
-// OneString is the data of a string table with one string.
+// OneString returns the data of a string table with one string.
 func OneString(s string) func(e *Enc) {
 	return func(e *Enc) {
 		e.U32(1)
@@ -58,10 +58,10 @@ func OneString(s string) func(e *Enc) {
 	}
 }
 
-// NoRows is the data of symbol names without symbols.
+// NoRows returns the data of symbol names without symbols.
 func NoRows(e *Enc) { e.U32(0) }
 
-// ManyCounts is the data of a symbol info with n records.
+// ManyCounts returns the data of a symbol info with n records.
 func ManyCounts(n uint32) func(e *Enc) {
 	return func(e *Enc) {
 		e.U64(1)

@@ -7,11 +7,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// HostilePath is the path of the first unit of the files that [Nested], [TrieChain] and [HugeNames]
-// make. Its symbols have the IDs from 0; a unit of unknown files follows it.
+// HostilePath is the path of the first unit in the files of [Nested], [TrieChain] and [HugeNames].
+// Its symbol IDs start at 0. A unit for unknown files follows it.
 const HostilePath = "hostile.c"
 
-// hostile returns a legal file to be made hostile: one symbol, "f", without locations.
+// hostile returns a legal file with one symbol, "f", without locations. Callers modify it.
 func hostile() *naive.File {
 	f := naive.Symbol{ID: 0, Name: "f", HasInfo: true, Head: 1}
 	return &naive.File{Units: []naive.Unit{
@@ -20,8 +20,8 @@ func hostile() *naive.File {
 	}}
 }
 
-// Nested returns a legal file whose only symbol, "f", has n inlined bodies one inside the other,
-// each the only record of the one around it, at line 1, and in the innermost the count 7 at line 2.
+// Nested returns a legal file whose only symbol, "f", has n nested inlined bodies. Each is the only
+// record of its enclosing body, at line 1. The innermost body has a count of 7 at line 2.
 func Nested(n int, compact bool) []byte {
 	l := Lay(hostile(), compact)
 	e := &Enc{Compact: compact}
@@ -37,15 +37,15 @@ func Nested(n int, compact bool) []byte {
 	return l.Bytes()
 }
 
-// Sections of what hostile returns.
+// Section indexes in the result of hostile.
 const (
 	stringsOfHostile = 2
 	infoOfHostile    = 4
 )
 
-// TrieChain returns a file whose trie is a chain of n nodes below the root, each label an "x", with
-// the one terminal at the end: the only symbol is named by n times "x". Legal to read (format note
-// 11).
+// TrieChain returns a file whose trie is a chain of n nodes below the root, each with the label "x"
+// and with a single terminal at the end. So the name of its only symbol is "x" repeated n times.
+// This is legal to read (format note 11).
 func TrieChain(n int, compact bool) []byte {
 	l := Lay(hostile(), compact)
 	e := &Enc{Compact: compact}
@@ -61,10 +61,9 @@ func TrieChain(n int, compact bool) []byte {
 	return l.Bytes()
 }
 
-// HugeNames returns a legal file with n symbols without info whose names share a prefix of the
-// given number of bytes, all "x", in a trie that stores the prefix once: some 20 bytes a symbol
-// spell names of prefix+4 bytes, the symbol's ID in four hexadecimal digits behind the prefix. n is
-// at most 65536.
+// HugeNames returns a legal file with n symbols without samples. Their names share a prefix of the
+// given number of "x", which the trie stores once, followed by the symbol's ID as four hexadecimal
+// digits. So about 20 bytes per symbol expand to names of prefix+4 bytes. n is at most 65536.
 func HugeNames(prefix, n int, compact bool) []byte {
 	f := hostile()
 	f.Units[0].Symbols = nil

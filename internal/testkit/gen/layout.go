@@ -6,42 +6,42 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// A Layout is a file as sections in file order; what the sections hold need not be right.
+// A Layout describes a file by its sections in file order. The contents of the sections may be
+// invalid.
 type Layout struct {
-	Version  uint32 // 0 stands for 4
-	Compact  bool   // of the header
+	Version  uint32 // 0 means 4
+	Compact  bool   // mode of the header
 	Reserved uint8  // the seven reserved bits of the header's bitmask
 
-	// Sections lie in the file one after the other, so the position is the section index (format
-	// note 1).
+	// Sections are adjacent in the file, so the position of a section is its index (format note 1).
 	Sections []Section
 
-	// Summary and FileNames are the sections that the header's fixed entries point to; -1 writes
-	// offset and size 0.
+	// Summary and FileNames are the indexes of the sections in the header's fixed entries; -1
+	// writes an offset and size of 0.
 	Summary, FileNames int
 
-	// Table is the order of the section table: positions in Sections. Nil stands for all but
-	// Summary and FileNames, in file order.
+	// Table lists the entries of the section table as indexes in Sections. Nil means all sections
+	// except Summary and FileNames, in file order.
 	Table []int
 
-	Tail []byte // after the last section
+	Tail []byte // bytes after the last section
 
-	// Stretch is that of [Enc], for the varints of the header.
+	// Stretch is like Enc.Stretch, for the varints of the header.
 	Stretch func() int
 
-	// NumSections, if set, stands in the header in place of the table's length.
+	// NumSections, if not nil, replaces the length of the table in the header.
 	NumSections *uint64
 
-	// Edit, if set, is asked for what to write for the offset and size of a section.
+	// Edit, if not nil, returns the offset and size to write for a section.
 	Edit func(index int, offset, size uint64) (uint64, uint64)
 }
 
-// A Section of a [Layout].
+// A Section is a section of a [Layout].
 type Section struct {
-	Gap     []byte // unused bytes in front of the section
+	Gap     []byte // unused bytes before the section
 	Type    uint8  // below 0x80
-	Compact bool   // flag in the section's bitmask; Data must have been encoded to match
-	Data    []byte // what follows the bitmask
+	Compact bool   // flag in the section's bitmask; Data must be encoded accordingly
+	Data    []byte // bytes after the bitmask
 }
 
 // Add appends a section and returns its index.
@@ -56,8 +56,8 @@ func (l *Layout) Bytes() []byte {
 	return data
 }
 
-// Assemble returns the file and where its sections lie in it. Trailing is 0, since only the maker
-// of the data knows.
+// Assemble returns the file and the positions of its sections. Trailing is 0, since Assemble does
+// not know it.
 func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	table := l.Table
 	if table == nil {
@@ -69,12 +69,12 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 		}
 	}
 
-	// The header's length depends on the offsets, and those on the header's length. Both only grow,
-	// so that ends.
+	// The length of the header depends on the offsets, which depend on the length of the header.
+	// Both only grow, so the loop ends.
 	least := l.leastLengths(5 + 2*len(table))
 	var header []byte
 	placed := make([]naive.Section, 0, len(l.Sections))
-	size := int64(0) // of the file
+	size := int64(0) // size of the file
 	for length := -1; length != len(header); {
 		length = len(header)
 		placed, size = l.place(placed[:0], length)
@@ -90,8 +90,8 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	return append(data, l.Tail...), placed
 }
 
-// leastLengths draws the least lengths of the header's varints once, so that they stay the same
-// while the header settles.
+// leastLengths generates the minimum lengths of the header's varints once, so that they do not
+// change from one iteration to the next.
 func (l *Layout) leastLengths(n int) []int {
 	least := make([]int, n)
 	for i := range least {
@@ -102,7 +102,7 @@ func (l *Layout) leastLengths(n int) []int {
 	return least
 }
 
-// place appends where the sections lie behind a header, and says where the file ends.
+// place computes the positions of the sections after a header, and the end of the file.
 func (l *Layout) place(placed []naive.Section, header int) ([]naive.Section, int64) {
 	offset := int64(header)
 	for _, s := range l.Sections {
@@ -114,7 +114,7 @@ func (l *Layout) place(placed []naive.Section, header int) ([]naive.Section, int
 	return placed, offset + int64(len(l.Tail))
 }
 
-// header writes the header into a buffer.
+// header writes the header to a buffer.
 func (l *Layout) header(buf []byte, table []int, placed []naive.Section, least []int) []byte {
 	version := l.Version
 	if version == 0 {

@@ -2,7 +2,7 @@ package gen
 
 import "encoding/binary"
 
-// What the segments of RawMemory have: where they are, and the ID of their binary.
+// Values in the segments of RawMemory: their addresses, and the build ID of their binary.
 const (
 	memoryBase    = 0x400000
 	memorySegment = 1 << 20
@@ -10,9 +10,9 @@ const (
 	memoryBlock   = 132 // bytes of the fields of version 3, all of which are 0
 )
 
-// RawMemory returns a raw memory profile of version 3 of so many blocks, whose stacks have so many
-// addresses each, one of them of its own, and of so many segments, each of which stands there so
-// many times. The addresses are at 0x1000 and on in the binary, whose build ID is 01020304.
+// RawMemory returns a raw memory profile of version 3 with the given numbers of blocks, addresses
+// per stack, segments, and copies of each segment. Each stack has one address that no other stack
+// has. Addresses start at 0x1000 in the binary, whose build ID is 01020304.
 func RawMemory(blocks, addresses, segments, times int) []byte {
 	p := appendWords([]byte("\x81rforpm\xff"), 3, 0, 0, 0, 0)
 	patch := func(i int) { binary.LittleEndian.PutUint64(p[8*i:], uint64(len(p))) }

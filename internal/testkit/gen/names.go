@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// path draws a path that no unit has yet.
+// path generates a path that no other unit has.
 func (g *generator) path(units []*unit) string {
 	taken := map[string]bool{"": true}
 	for _, u := range units {
@@ -47,7 +47,7 @@ func (g *generator) anyPath(units []*unit) string {
 	return p
 }
 
-// name draws a symbol name that is not taken in its unit. Other units may have it.
+// name generates a symbol name that is new in its unit.
 func (g *generator) name(taken map[string]bool) string {
 	for {
 		n := g.anyName()
@@ -113,7 +113,7 @@ func (g *generator) word() string {
 	return string(b)
 }
 
-// raw draws n bytes of any kind, of NUL only if it may.
+// raw generates n random bytes, which include NUL only if that is allowed.
 func (g *generator) raw(n int, nul bool) string {
 	b := make([]byte, n)
 	for i := range b {

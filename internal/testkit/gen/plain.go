@@ -6,18 +6,18 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// Encode writes a file without oddities, see [Lay].
+// Encode writes a file in the plain layout of [Lay].
 func Encode(f *naive.File, compact bool) []byte {
 	return Lay(f, compact).Bytes()
 }
 
-// Lay writes the sections of a file without oddities: summary, file names, then for each unit
-// string table, symbol names and the infos of the symbols that have one. It takes from f the
-// summary, the paths and ranges of the units, and of the symbols ID, name and info. Section and
-// string indices and numbers of locations are its own: a symbol's string index is its row.
+// Lay returns the sections of a file in a plain layout: summary, file names, then for each unit its
+// string table, symbol names, and the infos of symbols that have one. It takes from f the summary,
+// the paths and ID ranges of units, and the IDs, names and infos of symbols. It chooses section
+// indexes, string indexes and numbers of locations itself; a symbol's string index is its row.
 //
-// Nothing is checked, so a Layout of a wrong file is made by giving a wrong f or by changing the
-// Layout: section 0 is the summary, section 1 the file names, [UnitSections] the rest.
+// Nothing is checked. To create a malformed file, pass a wrong f or change the Layout: section 0 is
+// the summary, section 1 the file names, and [UnitSections] finds the rest.
 func Lay(f *naive.File, compact bool) *Layout {
 	l := &Layout{Compact: compact, Summary: 0, FileNames: 1}
 
@@ -42,8 +42,8 @@ func Lay(f *naive.File, compact bool) *Layout {
 	return l
 }
 
-// UnitSections returns the indices of a unit's string table and symbol names in a Layout that [Lay]
-// made of f; the infos of its symbols that have one follow in their order.
+// UnitSections returns the indexes of a unit's string table and symbol names in a Layout made by
+// [Lay]. The infos of its symbols follow in order.
 func UnitSections(f *naive.File, unit int) (stringTable, symbolNames int) {
 	next := 2
 	for i := range unit {
@@ -97,7 +97,7 @@ func layUnit(l *Layout, u *naive.Unit, compact bool) {
 	}
 }
 
-// encodeSummary writes the data of a summary section (RFC 4.4).
+// encodeSummary encodes a summary section (RFC 4.4).
 func encodeSummary(e *Enc, s *naive.Summary) {
 	e.U64(s.TotalCount)
 	e.U64(s.MaxCount)
@@ -112,7 +112,7 @@ func encodeSummary(e *Enc, s *naive.Summary) {
 	}
 }
 
-// encodeFileName writes an entry of a file names section (RFC 4.5).
+// encodeFileName encodes an entry of a file names section (RFC 4.5).
 func encodeFileName(e *Enc, u *naive.Unit) {
 	e.U32(uint32(len(u.Path)) + 1)
 	e.String(u.Path)
@@ -123,15 +123,15 @@ func encodeFileName(e *Enc, u *naive.Unit) {
 	e.U32(u.End)
 }
 
-// encodeRow writes a row of a symbol names section (RFC 4.6).
+// encodeRow encodes a row of a symbol names section (RFC 4.6).
 func encodeRow(e *Enc, s *naive.Symbol) {
 	e.U32(s.StringIndex)
 	e.U32(s.ID)
 	e.U32(s.InfoSection)
 }
 
-// encodeStringTable writes the data of a string table section, its trie path-compressed (RFC 4.3).
-// A name that occurs twice has two terminals below empty labels.
+// encodeStringTable encodes a string table section as a path-compressed trie (RFC 4.3). A name that
+// occurs twice has two terminals below empty labels.
 func encodeStringTable(e *Enc, names []string) {
 	e.U32(uint32(len(names)))
 	var ends []end
@@ -142,7 +142,7 @@ func encodeStringTable(e *Enc, names []string) {
 	(&trie{e: e, shape: plainShape}).node(ends)
 }
 
-// encodeLocations writes a number of locations and the records (RFC 4.8).
+// encodeLocations encodes the number of locations and the records (RFC 4.8).
 func encodeLocations(e *Enc, ls []naive.Location) {
 	e.U32(uint32(len(ls)))
 	for i := range ls {
@@ -154,7 +154,7 @@ func encodeLocations(e *Enc, ls []naive.Location) {
 	}
 }
 
-// encodeHead writes the common header of a location record (RFC 4.8.1).
+// encodeHead encodes the common header of a location record (RFC 4.8.1).
 func encodeHead(e *Enc, typ uint8, line, disc uint32, hasDisc bool) {
 	e.U8(bitmask(typ, hasDisc))
 	e.U24(line)
@@ -163,8 +163,8 @@ func encodeHead(e *Enc, typ uint8, line, disc uint32, hasDisc bool) {
 	}
 }
 
-// encodeRest writes what follows the common header in records of known type, but for the nested
-// body of an inlined function (RFC 4.8.2).
+// encodeRest encodes the rest of a record of a known type, except the body of an inlined function
+// (RFC 4.8.2).
 func encodeRest(e *Enc, l *naive.Location) {
 	switch l.Type {
 	case naive.Normal:
@@ -185,7 +185,7 @@ func encodeRest(e *Enc, l *naive.Location) {
 	}
 }
 
-// Count returns the record of a count in the smallest type that holds it (format note 15).
+// Count returns the record of a count, in the smallest type that can hold it (format note 15).
 func Count(line, disc uint32, count uint64) naive.Location {
 	l := naive.Location{Type: naive.Normal, Line: line, Disc: disc, Count: count}
 	switch {

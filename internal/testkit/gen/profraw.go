@@ -2,15 +2,16 @@ package gen
 
 import "encoding/binary"
 
-// What raw instrumentation profiles of 64 bits begin with, and the hash of the name "f".
+// The magic number of raw instrumentation profiles with 64-bit pointers, and the hash of the name
+// "f".
 const (
 	rawMagic = 0xff6c70726f667281
 	hashOfF  = 0xcc914f75dd4ca18f
 )
 
-// SharedCounters returns a raw instrumentation profile of version 8, whose functions are all called
-// f and have the same counters: so many words of them, and as many counters or, with the flag of
-// single bytes, eight times as many.
+// SharedCounters returns a raw instrumentation profile of version 8 whose functions are all named f
+// and share their counters. There are as many counters as the given number of words or, with
+// single-byte counters, eight times as many.
 func SharedCounters(functions, words int, flags uint64) []byte {
 	n := uint64(words)
 	if flags != 0 {
@@ -27,8 +28,8 @@ func SharedCounters(functions, words int, flags uint64) []byte {
 	return appendWords(p, 1|'f'<<16)
 }
 
-// SharedBitmap returns a raw instrumentation profile of version 9, whose functions are all called f
-// and have the same bitmap of so many bytes, a multiple of 8.
+// SharedBitmap returns a raw instrumentation profile of version 9 whose functions are all named f
+// and share a bitmap. Its size in bytes must be a multiple of 8.
 func SharedBitmap(functions, size int) []byte {
 	p := appendWords(nil, rawMagic, 9, 0, uint64(functions), 0, 1, 0, uint64(size), 0, 3, 0, 0, 0, 1)
 	const record = uint64(64)

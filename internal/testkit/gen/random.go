@@ -9,32 +9,32 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// Random draws a legal file and returns it with what it says: the truth is put together from what
-// was drawn, not read back. The same state of r gives the same file.
+// Random generates a legal file. It also returns the meaning of the file, which it derives from the
+// generated data without reading the file. The same state of r gives the same file.
 //
-// Unless o switches Dangling on, callees are symbols of the file; paths, IDs and (but for
-// SameNames) the names of a unit are unique.
+// Unless o.Dangling is set, callees are symbols of the file. Paths and IDs are unique, and so are
+// the names in a unit unless o.SameNames is set.
 func Random(r *rand.Rand, o Options) (data []byte, truth *naive.File) {
 	g := &generator{r: r, o: o.withDefaults(), seen: map[string]int{}}
 	return g.file()
 }
 
-// A generator draws one file.
+// A generator generates one file.
 type generator struct {
 	r     *rand.Rand
 	o     Options
-	seen  map[string]int // how often each shape that the truth does not show was made
+	seen  map[string]int // number of occurrences of each shape that the meaning does not show
 	names []string       // all symbol names so far
 	ids   []uint32       // all symbol IDs
 }
 
-// A unit to be written.
+// A unit is a unit to be written.
 type unit struct {
 	truth   naive.Unit
 	symbols []symbol // in the order of the rows
 }
 
-// A symbol to be written.
+// A symbol is a symbol to be written.
 type symbol struct {
 	truth   naive.Symbol
 	records []record
@@ -43,7 +43,7 @@ type symbol struct {
 // A piece is a section to be written.
 type piece struct {
 	typ    uint8
-	placed func(index int) // told the section index
+	placed func(index int) // called with the section index
 	encode func(e *Enc)
 }
 
@@ -92,7 +92,7 @@ func (g *generator) file() ([]byte, *naive.File) {
 	return data, truth
 }
 
-// units draws the units, their symbols and the names of both.
+// units generates the units, their symbols, and the names of both.
 func (g *generator) units() []*unit {
 	var units []*unit
 	for range g.r.IntN(g.o.Units + 1) {
@@ -121,7 +121,7 @@ func (g *generator) units() []*unit {
 	return units
 }
 
-// number draws the symbol IDs and the ranges of the units.
+// number generates the symbol IDs and the ranges of the units.
 func (g *generator) number(units []*unit) {
 	order := slices.Clone(units)
 	if g.o.ShuffleUnits {
@@ -170,7 +170,7 @@ func (g *generator) number(units []*unit) {
 	}
 }
 
-// info draws what a symbol info says, for some symbols none.
+// info generates the symbol info of a symbol, or none.
 func (g *generator) info(s *symbol) {
 	s.truth.InfoSection = naive.NoInfo
 	if g.chance(4) {
@@ -196,7 +196,7 @@ func (g *generator) info(s *symbol) {
 	s.truth.Locations = says(s.records, &s.truth.Skipped)
 }
 
-// strings draws the string table of a unit and the string indices of its symbols.
+// strings generates the string table of a unit and the string indexes of its symbols.
 func (g *generator) strings(u *unit) {
 	index := map[string]uint32{}
 	for i := range u.symbols {
@@ -228,7 +228,7 @@ func (g *generator) strings(u *unit) {
 	}
 }
 
-// pieces lists the sections in a careful writer's order.
+// pieces lists the sections in the order of a careful writer.
 func (g *generator) pieces(truth *naive.File, layout *Layout, units []*unit) []piece {
 	pieces := []piece{{
 		typ:    naive.SummaryInfo,
@@ -296,7 +296,7 @@ func (g *generator) encodeStrings(e *Enc, names []string) {
 	(&trie{e: e, shape: g.oddShape}).node(ends)
 }
 
-// arrange adds unknown sections and puts the pieces in the order in which they lie in the file.
+// arrange adds unknown sections and shuffles the pieces.
 func (g *generator) arrange(pieces []piece) []piece {
 	if g.o.UnknownSections {
 		for range g.r.IntN(4) {
@@ -318,7 +318,7 @@ func (g *generator) arrange(pieces []piece) []piece {
 	return pieces
 }
 
-// encode fills the layout and returns the number of trailing bytes that each section has by right.
+// encode fills in the layout. It returns the number of legal trailing bytes in each section.
 func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	compact := func() bool {
 		if g.o.MixedCompact {
@@ -367,7 +367,7 @@ func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	return trailing
 }
 
-// summary draws a summary.
+// summary generates a summary.
 func (g *generator) summary(f *naive.File) naive.Summary {
 	if g.o.TrueSummary {
 		return f.Summarize()

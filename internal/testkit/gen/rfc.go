@@ -2,10 +2,10 @@ package gen
 
 import "github.com/go-afdo/afdo/internal/testkit/naive"
 
-// RFCExample returns the profile of RFC 5.3 as a file. There a symbol of another file has an ID
-// between two of test.c, which the binary form cannot store (format note 20), so IDs are
-// bubble_sort 0, sort_array 1, printf 2. The units are test.c, stdio2.h and, without symbols, the
-// one of unknown files.
+// RFCExample returns the profile of RFC 5.3 as a file. In the RFC, a symbol of another file has an
+// ID between two IDs of test.c, which the binary form cannot store (format note 20). So the IDs
+// here are bubble_sort 0, sort_array 1, printf 2. The units are test.c, stdio2.h, and the unit of
+// unknown files without symbols.
 func RFCExample(compact bool) []byte {
 	return Encode(rfcExample(), compact)
 }

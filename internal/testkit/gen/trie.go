@@ -11,16 +11,16 @@ const (
 	maxLabel    = 65535
 )
 
-// An end is a string below a node: what is left of it, and its terminal ID.
+// An end is the rest of a string below a node, and its terminal ID.
 type end struct {
 	rest string
 	id   uint32
 }
 
-// A branch is a child to be: an edge label and the strings below.
+// A branch is a future child: an edge label and the strings below it.
 type branch struct {
 	label string
-	ends  []end // rests behind the label
+	ends  []end // rests after the label
 }
 
 // A trie writes the nodes of a string table.
@@ -29,7 +29,7 @@ type trie struct {
 	shape func(ends []end) (terminal *end, branches []branch)
 }
 
-// node writes the node above some strings and everything below it.
+// node writes a node and everything below it.
 func (t *trie) node(ends []end) {
 	terminal, branches := t.shape(ends)
 	branches = spill(branches)
@@ -44,7 +44,7 @@ func (t *trie) node(ends []end) {
 	}
 }
 
-// spill pushes the branches that a node cannot hold below an empty label (format note 11).
+// spill moves the branches that do not fit into a node below an empty label (format note 11).
 func spill(branches []branch) []branch {
 	if len(branches) <= maxChildren {
 		return branches
@@ -58,7 +58,7 @@ func spill(branches []branch) []branch {
 	return append(branches[:maxChildren-1:maxChildren-1], branch{"", surplus})
 }
 
-// plainShape is that of a path-compressed trie with the children in order; ends must be sorted.
+// plainShape returns the branches of a path-compressed trie, in order. ends must be sorted.
 func plainShape(ends []end) (terminal *end, branches []branch) {
 	for len(ends) > 0 && ends[0].rest == "" {
 		if terminal == nil {
@@ -79,8 +79,8 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut makes a branch of strings that share a prefix; its label is that prefix, but not longer than
-// most.
+// cut creates a branch for strings with a common prefix, which becomes its label, up to a maximum
+// length.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {
@@ -104,12 +104,12 @@ func commonLength(a, b string) int {
 
 func compare(a, b string) int { return strings.Compare(a, b) }
 
-// oddShape draws one of all legal shapes: labels shorter than they could be, empty labels, children
-// that share their first byte, and children and terminals in any order and place.
+// oddShape generates any legal shape: labels shorter than possible, empty labels, children with the
+// same first byte, and children and terminals in any order and position.
 func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	r := g.r
 	byFirst := map[string][]end{}
-	var firsts []string // in the order of the strings, to stay deterministic
+	var firsts []string // in the order of the strings, to be deterministic
 	var aside []end     // goes below an empty label
 	for i, x := range ends {
 		switch {
@@ -156,7 +156,7 @@ func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// stretch draws the least length of a varint.
+// stretch generates the minimum length of a varint.
 func stretch(r *rand.Rand) int {
 	switch r.IntN(8) {
 	case 0:

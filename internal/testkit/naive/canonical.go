@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// A Profile is what a file of any version means, without numbering and order: what can be merged at
-// one place has been merged (format note 13). Two profiles of the same meaning are equal by
-// reflect.DeepEqual; no map in it is nil.
+// A Profile is the meaning of a file of any version, independent of numbering and order. Everything
+// at the same place is merged (format note 13). Profiles with the same meaning are equal by
+// reflect.DeepEqual. Its maps are never nil.
 type Profile struct {
-	Symbols   map[Key]bool      // all of them, with a function or without
-	Functions map[Key]*Function // those that say something (format note 12)
+	Symbols   map[Key]bool      // all symbols, with or without a function
+	Functions map[Key]*Function // functions that are not empty (format note 12)
 }
 
-// A Key names a symbol.
+// A Key identifies a symbol.
 type Key struct{ Path, Name string }
 
-// A Function is the samples of a top-level function.
+// A Function holds the samples of a top-level function.
 type Function struct {
 	Head, Timestamp uint64
 	Body            *Body
 }
 
-// A Body is the samples of a function, top-level or inlined.
+// A Body holds the samples of a top-level or inlined function.
 type Body struct {
 	Counts  map[Place]uint64
 	Calls   map[Place]map[Key]uint64
@@ -40,7 +40,7 @@ func newBody() *Body {
 	return &Body{Counts: map[Place]uint64{}, Calls: map[Place]map[Key]uint64{}, Inlined: map[Place]map[Key]*Body{}}
 }
 
-// add is a saturating sum.
+// add returns the saturating sum.
 func add(a, b uint64) uint64 {
 	if b > math.MaxUint64-a {
 		return math.MaxUint64
@@ -48,8 +48,8 @@ func add(a, b uint64) uint64 {
 	return a + b
 }
 
-// function returns the function of a symbol, which head count and timestamp are added to. Sums
-// saturate, and the smallest timestamp that is not 0 counts.
+// function returns the function of a symbol, and adds a head count and a timestamp to it. Sums
+// saturate, and the smaller timestamp wins unless it is 0.
 func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	fn := p.Functions[k]
 	if fn == nil {
@@ -63,7 +63,7 @@ func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	return fn
 }
 
-// dropSilent removes the functions that say nothing.
+// dropSilent removes empty functions.
 func (p *Profile) dropSilent() {
 	for k, fn := range p.Functions {
 		b := fn.Body
@@ -93,8 +93,8 @@ func (b *Body) inlined(at Place, callee Key) *Body {
 	return b.Inlined[at][callee]
 }
 
-// Canonical returns what the file means. It fails if a record refers to an ID that no symbol has. A
-// call record without targets means nothing.
+// Canonical returns the meaning of a file. It fails if a record refers to an ID that does not
+// exist. It ignores call records without targets.
 func (f *File) Canonical() (*Profile, error) {
 	keys := map[uint32]Key{}
 	p := newProfile()

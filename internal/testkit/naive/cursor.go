@@ -2,8 +2,8 @@ package naive
 
 import "fmt"
 
-// A cursor reads the fields of the header or of one section. It panics with an *Error where a field
-// cannot be read; catch turns that into a returned error.
+// A cursor reads the fields of the header or of a section. If a field cannot be read, it panics
+// with an *Error, which catch converts to a returned error.
 type cursor struct {
 	data    []byte // the whole file
 	pos     int
@@ -20,7 +20,7 @@ func (c *cursor) limit(format string, args ...any) {
 	panic(&Error{Kind: ErrLimit, Section: c.section, Offset: int64(c.pos), Text: fmt.Sprintf(format, args...)})
 }
 
-// catch is deferred by the functions of the package's interface.
+// catch is deferred by the exported functions of the package.
 func catch(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -49,7 +49,7 @@ func (c *cursor) uint24() uint32 { return uint32(c.uint(3)) }
 func (c *cursor) uint32() uint32 { return uint32(c.uint(4)) }
 func (c *cursor) uint64() uint64 { return c.uint(8) }
 
-// uint reads an integer that is width bytes wide in normal mode.
+// uint reads an integer that takes width bytes in normal mode.
 func (c *cursor) uint(width int) uint64 {
 	if c.compact {
 		return c.varint(width)
@@ -61,7 +61,7 @@ func (c *cursor) uint(width int) uint64 {
 	return v
 }
 
-// varint reads a varint of at most ten bytes whose value must fit width bytes (format note 5).
+// varint reads a varint of at most ten bytes whose value must fit in width bytes (format note 5).
 func (c *cursor) varint(width int) uint64 {
 	var v uint64
 	for i := range 10 {

@@ -5,13 +5,13 @@ import (
 	"sort"
 )
 
-// Decode decodes a whole version 4 file. It refuses what the format notes call malformed, in any
-// section that the file names section leads to and in the summary.
+// Decode decodes a whole version 4 file. It rejects what the format notes call malformed, in the
+// summary and in every section that can be reached from the file names section.
 //
-// Not refused, because neither the RFC nor the notes forbid it clearly: bytes between and after
-// sections and after a section's data, sections that nothing refers to, sections that several
-// entries share, two units of one path, two symbols of one name, one string twice in a trie,
-// non-terminal leaves in a trie, and callees that no symbol has.
+// Decode accepts what neither the RFC nor the notes clearly forbid: bytes between and after
+// sections and after a section's data, unreferenced and shared sections, two units with the same
+// path, two symbols with the same name, a string that occurs twice in a trie, leaves in a trie that
+// are not terminals, and callees that do not exist.
 func Decode(data []byte) (f *File, err error) {
 	defer catch(&err)
 	d := &decoder{
@@ -30,11 +30,11 @@ type decoder struct {
 	data    []byte
 	file    *File
 	strings map[uint32][]string // by section index
-	infos   map[uint32]Symbol   // by section index; only what the symbol info says is set
-	names   int                 // bytes of all strings
+	infos   map[uint32]Symbol   // by section index; only the fields of the symbol info are set
+	names   int                 // total length of all strings
 }
 
-// header reads header and section table (RFC 4.1) and returns the indices of the two fixed
+// header reads the header and the section table (RFC 4.1). It returns the indexes of the two fixed
 // sections.
 func (d *decoder) header() (summary, fileNames uint32) {
 	c := &cursor{data: d.data, end: len(d.data), section: -1}
@@ -57,7 +57,7 @@ func (d *decoder) header() (summary, fileNames uint32) {
 		entries = append(entries, entry{offset, size, number})
 	}
 
-	// Format note 1: bounds, then order, then overlap.
+	// Format note 1: check bounds, then order, then overlap.
 	for _, e := range entries {
 		if e.size == 0 {
 			c.fail("section with size 0 at offset %d", e.offset)
@@ -91,8 +91,8 @@ func (d *decoder) header() (summary, fileNames uint32) {
 	return summary, fileNames
 }
 
-// open returns a cursor over the data of a section that must have the type want; from is where the
-// index stands, nil for the header.
+// open returns a cursor for the data of a section, which must have type want. from is the cursor at
+// the reference to the section, nil for the header.
 func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
 	if from == nil {
 		from = &cursor{section: -1}
@@ -113,7 +113,7 @@ func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
 	}
 }
 
-// close notes what is left of a section after its data.
+// close records the number of bytes after the data of a section.
 func (d *decoder) close(c *cursor) {
 	d.file.Sections[c.section].Trailing = int64(c.end - c.pos)
 }
@@ -163,7 +163,7 @@ func (d *decoder) units(index uint32) {
 	d.close(c)
 }
 
-// path reads a length and as many bytes, the last of which is the only NUL (format note 8).
+// path reads a length and a path, which must end with its only NUL (format note 8).
 func path(c *cursor) string {
 	n := c.uint32()
 	b := c.bytes(uint64(n))
@@ -215,16 +215,16 @@ func (d *decoder) trieNode(c *cursor, n uint32, name []byte, byID map[uint32]str
 	for range bitmask & 0x7f {
 		length := c.uint16()
 		label := c.bytes(uint64(length))
-		// Siblings write over each other's label, but only after it has been used.
+		// Siblings overwrite each other's label, but only after it has been used.
 		d.trieNode(c, n, append(name, label...), byID, depth+1)
 	}
 }
 
-// symbols decodes the symbol names section of a unit (RFC 4.6) and the symbol infos it leads to.
+// symbols decodes the symbol names section of a unit (RFC 4.6) and the symbol infos.
 func (d *decoder) symbols(from *cursor, u *Unit) {
 	c := d.open(from, u.SymbolNamesSection, SymbolNames)
 	n := c.uint32()
-	seen := map[uint32]bool{} // of this unit: ranges of different units do not overlap
+	seen := map[uint32]bool{} // of this unit; ranges of different units do not overlap
 	for range n {
 		stringIndex := c.uint32()
 		id := c.uint32()
@@ -268,7 +268,7 @@ func (d *decoder) symbolInfo(from *cursor, index uint32) Symbol {
 	return s
 }
 
-// locations decodes n location records (RFC 4.8) and adds those of unknown type to skipped.
+// locations decodes n location records (RFC 4.8). It counts records of unknown type in skipped.
 func locations(c *cursor, n uint32, skipped *int, depth int) []Location {
 	if depth > MaxDepth {
 		c.limit("bodies nest deeper than %d", MaxDepth)

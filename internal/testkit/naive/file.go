@@ -1,7 +1,7 @@
-// Package naive is a second, slow and obvious implementation of what the rest of the module does
-// fast, for tests to check against. It is written from the RFC alone and imports nothing of the
-// module, so that the two do not share mistakes. It reads whole files into plain slices and maps,
-// recurses where the format does, and is never linked into a program.
+// Package naive is a second, slow and simple implementation of the formats, against which tests
+// check the rest of the module. It is written from the RFC and imports nothing of the module, so
+// that the two do not share mistakes. It reads whole files into slices and maps, recurses where the
+// format does, and is never linked into a program.
 package naive
 
 import (
@@ -31,25 +31,25 @@ const (
 // NoInfo is the SYMBOL_INFO_SECTION_INDEX of a symbol without info (RFC 4.6).
 const NoInfo = 0xFFFFFFFF
 
-// A File is everything a version 4 file says. Slices without elements are nil, so that two files
+// A File is the whole contents of a version 4 file. Slices without elements are nil, so that files
 // can be compared with reflect.DeepEqual.
 type File struct {
 	Version  uint32
 	Compact  bool      // the header's flag
-	Sections []Section // the position is the section index: ascending offsets (format note 1)
+	Sections []Section // by section index, which means ascending offsets (format note 1)
 	Summary  Summary
 	Units    []Unit // in the order of the file names section
 }
 
-// A Section is a section as it lies in the file.
+// A Section is a section of a file.
 type Section struct {
-	Type    uint8 // of any value below 0x80, unknown ones included
+	Type    uint8 // any value below 0x80, including unknown types
 	Compact bool
 	Offset  int64
 	Size    int64
 
 	// Trailing is the number of bytes after the section's data (format note 7). It is 0 for
-	// sections that nothing refers to and for unknown types.
+	// unreferenced sections and unknown types.
 	Trailing int64
 }
 
@@ -66,13 +66,13 @@ type Entry struct {
 	MinCount, NumCounts uint64
 }
 
-// A Unit is an entry of the file names section (RFC 4.5) with the two sections it refers to.
+// A Unit is an entry of the file names section (RFC 4.5) with its two sections.
 type Unit struct {
 	Path               string // without the terminating NUL
 	StringTableSection uint32
 	SymbolNamesSection uint32
 	Start, End         uint32
-	Strings            []string // by string index, unused ones included
+	Strings            []string // by string index, including unused strings
 	Symbols            []Symbol // in the order of the rows
 }
 
@@ -85,7 +85,7 @@ type Symbol struct {
 
 	HasInfo         bool
 	Head, Timestamp uint64
-	NumLocations    uint32 // as the file has it: records of unknown type included
+	NumLocations    uint32 // as stored, including records of unknown type
 	Locations       []Location
 	Skipped         int // records of unknown type, at any depth (format note 16)
 }
@@ -96,8 +96,8 @@ type Location struct {
 	Line, Disc   uint32
 	Count        uint64     // Normal and Wide
 	Callee       uint32     // InlinedFn: the inlined symbol
-	Targets      []Target   // CalledFn, where it is one, and CalledFns
-	NumLocations uint32     // InlinedFn, as the file has it: records of unknown type included
+	Targets      []Target   // CalledFn, which has one, and CalledFns
+	NumLocations uint32     // InlinedFn, as stored, including records of unknown type
 	Locations    []Location // InlinedFn
 }
 
@@ -107,27 +107,26 @@ type Target struct {
 	Count  uint64
 }
 
-// What can be wrong with a file: [Decode] and [DecodeV3] return an *[Error] that wraps one of
-// these.
+// [Decode] and [DecodeV3] return an *[Error] that wraps one of these.
 var (
-	// ErrMalformed says that the file breaks the format.
+	// ErrMalformed means that the file violates the format.
 	ErrMalformed = errors.New("malformed")
-	// ErrLimit says that the file may be fine, but is more than this package takes: MaxDepth or
+	// ErrLimit means that the file may be valid, but exceeds a limit of this package: MaxDepth or
 	// MaxNames.
 	ErrLimit = errors.New("over the limit")
 )
 
 const (
-	// MaxDepth is how deep bodies and tries may nest.
+	// MaxDepth is the maximum depth of bodies and tries.
 	MaxDepth = 10_000
-	// MaxNames is how many bytes the strings of all string tables may have together.
+	// MaxNames is the maximum total length of the strings in all string tables, in bytes.
 	MaxNames = 1 << 28
 )
 
-// An Error says where decoding stopped.
+// An Error describes where decoding stopped.
 type Error struct {
 	Kind    error // ErrMalformed or ErrLimit
-	Section int   // index of the section, -1 for the header (and all of version 2 and 3)
+	Section int   // section index; -1 for the header, and for all of versions 2 and 3
 	Offset  int64 // in the file
 	Text    string
 }

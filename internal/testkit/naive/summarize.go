@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Cutoffs are those of the detailed entries, in parts per million (format note 19).
+// Cutoffs are the cutoffs of the detailed entries, in parts per million (format note 19).
 var Cutoffs = []uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000,
 	800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999,
 }
 
-// Summarize computes the summary of a profile as format note 19 says: every place has one count,
-// and functions that say nothing are none.
+// Summarize computes the summary of a profile (format note 19). Every place has one count, and
+// empty functions are not counted.
 func (p *Profile) Summarize() Summary {
 	var heads, counts []uint64
 	for _, fn := range p.Functions {
@@ -22,8 +22,8 @@ func (p *Profile) Summarize() Summary {
 	return summarize(heads, counts)
 }
 
-// Summarize computes the summary of a file as format note 19 says, from the records as they stand:
-// every count record is a count of its own, and every symbol with info is a function.
+// Summarize computes the summary of a file (format note 19) from the stored records: every count
+// record is a separate count, and every symbol with info is a function.
 func (f *File) Summarize() Summary {
 	var heads, counts []uint64
 	for _, u := range f.Units {
@@ -81,7 +81,7 @@ func summarize(heads, counts []uint64) Summary {
 }
 
 // entry takes the largest counts, equal ones together, until they reach their share of the total. A
-// share that rounds down to 0 is reached by no counts at all, and the smallest of none is 0.
+// share that rounds down to 0 needs no counts, and the smallest of no counts is 0.
 func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
 	want := new(big.Int).SetUint64(total)
 	want.Mul(want, big.NewInt(int64(cutoff)))
@@ -90,7 +90,7 @@ func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
 	e := Entry{Cutoff: cutoff}
 	sum, count := new(big.Int), new(big.Int)
 	for i, n := range largestFirst {
-		together := i > 0 && largestFirst[i-1] == n // with the one before
+		together := i > 0 && largestFirst[i-1] == n // equal to the previous one
 		if sum.Cmp(want) >= 0 && !together {
 			break
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A V3 is everything a file of version 2 or 3 says. Slices without elements are nil.
+// A V3 is the whole contents of a file of version 2 or 3. Slices without elements are nil.
 type V3 struct {
 	Version    uint32
 	BigEndian  bool
@@ -17,23 +17,23 @@ type V3 struct {
 	WorkingSet []V3Working // nil if the file ends before it
 }
 
-// A V3Name is an entry of the name table; its position is the name index.
+// A V3Name is an entry of the name table. Its position is the name index.
 type V3Name struct {
 	Name string
-	File uint32 // index into Files, V3UnknownFile if unknown (and always in version 2)
+	File uint32 // index in Files, or V3UnknownFile if unknown (always in version 2)
 }
 
 // V3UnknownFile is the file index of names with unknown file.
 const V3UnknownFile = 0xFFFFFFFF
 
-// A V3Function is a top-level function. Names are name indices, checked to exist.
+// A V3Function is a top-level function. Names are name indexes, which have been checked.
 type V3Function struct {
-	Head, Timestamp uint64 // no timestamp in version 2
+	Head, Timestamp uint64 // version 2 has no timestamp
 	Name            uint32
 	Body            V3Body
 }
 
-// A V3Body is the samples of a function, top-level or inlined.
+// A V3Body holds the samples of a top-level or inlined function.
 type V3Body struct {
 	Positions []V3Position
 	CallSites []V3CallSite
@@ -66,8 +66,8 @@ type V3Working struct {
 	MinCount    uint64
 }
 
-// DecodeV3 decodes a whole file of version 2 or 3 in either byte order. What follows the functions
-// (module grouping, working set) may be missing.
+// DecodeV3 decodes a whole file of version 2 or 3 in either byte order. The sections after the
+// functions (module grouping, working set) may be missing.
 func DecodeV3(data []byte) (f *V3, err error) {
 	defer catch(&err)
 	d := &v3decoder{c: &cursor{data: data, end: len(data), section: -1}, f: &V3{}}
@@ -108,7 +108,7 @@ func (d *v3decoder) atEnd() bool { return d.c.pos == d.c.end }
 
 func (d *v3decoder) word() uint32 { return d.order.Uint32(d.c.bytes(4)) }
 
-// counter is two words, low word first in either byte order.
+// counter reads two words, the low word first in either byte order.
 func (d *v3decoder) counter() uint64 {
 	low := d.word()
 	high := d.word()
@@ -129,7 +129,8 @@ func (d *v3decoder) tag(want uint32) {
 	}
 }
 
-// nameIndex checks a name index, which has a word in some places and a counter in others.
+// nameIndex checks a name index, which is stored as a word in some places and as a counter in
+// others.
 func (d *v3decoder) nameIndex(index uint64) uint32 {
 	if index >= uint64(len(d.f.Names)) {
 		d.c.fail("name index %d of %d", index, len(d.f.Names))
@@ -247,8 +248,8 @@ func (d *v3decoder) location() (line, disc uint32) {
 	return w >> 16, w & 0xffff
 }
 
-// Canonical returns what the file means. All names are symbols but the first, where it is the empty
-// name with unknown file that stands first in every such file and no record uses it.
+// Canonical returns the meaning of a file. All names become symbols, except for the first name if
+// it is the empty name with unknown file that every such file has, and no record uses it.
 func (f *V3) Canonical() (*Profile, error) {
 	p := newProfile()
 	c := &v3canonical{f: f, p: p}

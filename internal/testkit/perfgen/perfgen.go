@@ -1,4 +1,4 @@
-// Package perfgen writes perf.data files for tests and benchmarks: small and large ones, of every
+// Package perfgen writes perf.data files for tests and benchmarks: small and large ones, in every
 // layout that package perfdata reads.
 package perfgen
 
@@ -33,7 +33,7 @@ const (
 	HWIndex = 1 << 17 // of BranchType
 )
 
-// An Event is how samples of an event are laid out.
+// An Event describes the layout of an event's samples.
 type Event struct {
 	SampleType, ReadFormat, BranchType uint64
 
@@ -41,30 +41,30 @@ type Event struct {
 	IDs         []uint64
 }
 
-// A Compression is how records are compressed.
+// A Compression is the way in which records are compressed.
 type Compression int
 
 // The compressions.
 const (
 	None       Compression = iota
 	Compressed             // PERF_RECORD_COMPRESSED
-	Padded                 // PERF_RECORD_COMPRESSED2, which tells its length
+	Padded                 // PERF_RECORD_COMPRESSED2, which stores its length
 )
 
-// A Round stands for the end of a round over all processors.
+// A Round marks the end of a round over all processors.
 type Round struct{}
 
-// Trace stands for trace data of that many bytes.
+// A Trace stands for that many bytes of trace data.
 type Trace int
 
-// A RawRecord stands for a record of any type and content.
+// A RawRecord is a record of any type and content.
 type RawRecord struct {
 	Type uint32
 	Misc uint16
 	Data []byte
 }
 
-// A File is a recording to be.
+// A File describes a recording to be written.
 type File struct {
 	Big         bool
 	Pipe        bool
@@ -75,8 +75,8 @@ type File struct {
 	// Records are pointers to perfdata's types, Round, Trace and RawRecord.
 	Records []any
 
-	// Parts are the records of further files, and Layout what the header says of the folder, if
-	// this is to be one.
+	// Parts are the records of further files, and Layout is the layout of the folder in the header,
+	// if the recording is a folder.
 	Parts  [][]any
 	Layout uint64
 }
@@ -130,7 +130,7 @@ func (e *encoder) u16(v uint16)   { e.b = e.order().AppendUint16(e.b, v) }
 func (e *encoder) u32(v uint32)   { e.b = e.order().AppendUint32(e.b, v) }
 func (e *encoder) u64(v uint64)   { e.b = e.order().AppendUint64(e.b, v) }
 
-// flags writes flags, of which a big-endian machine has the first at the top.
+// flags writes flags. A big-endian machine stores the first flag in the highest bit.
 func (e *encoder) flags(v uint64) {
 	if e.Big {
 		v = bits.Reverse64(v)
@@ -138,7 +138,7 @@ func (e *encoder) flags(v uint64) {
 	e.u64(v)
 }
 
-// name writes a string with NUL, padded to eight bytes.
+// name writes a NUL-terminated string, padded to eight bytes.
 func (e *encoder) name(s string) {
 	e.b = append(e.b, s...)
 	e.zeros(8 - len(s)%8)
@@ -165,7 +165,7 @@ func (e *encoder) file() []byte {
 	for _, v := range []uint64{headerSize, attrSize + 16, attrsAt, uint64(len(e.Events)) * (attrSize + 16), dataAt, uint64(len(data.b)), 0, 0} {
 		e.u64(v)
 	}
-	features := uint64(1<<1 | 1<<3) // tracing data and host name, empty, around the build IDs
+	features := uint64(1<<1 | 1<<3) // tracing data and host name, both empty, around the build IDs
 	if len(e.BuildIDs) > 0 {
 		features |= 1 << buildIDs
 	}
@@ -188,7 +188,7 @@ func (e *encoder) file() []byte {
 	return e.b
 }
 
-// Features that have content.
+// Features with contents.
 const (
 	buildIDs     = 2
 	folderLayout = 24
@@ -272,7 +272,7 @@ func (e *encoder) record(kind uint32, misc uint16, write func(*encoder)) {
 	e.u16(0)
 	write(e)
 	size := len(e.b) - start
-	if kind >= 32768 { // of simpleperf, which has sizes of 32 bits
+	if kind >= 32768 { // records of simpleperf have 32-bit sizes
 		copy(e.b[start+4:], e.order().AppendUint16(nil, uint16(size>>16)))
 	}
 	copy(e.b[start+6:], e.order().AppendUint16(nil, uint16(size)))
@@ -310,8 +310,8 @@ func (e *encoder) records() {
 	e.compress()
 }
 
-// compress writes what is pending. A record of the stream may begin in one compressed record and
-// end in the next, which are cut where it suits nobody.
+// compress writes the pending records. It splits the compressed stream at arbitrary positions, so a
+// record may begin in one compressed record and end in the next.
 func (e *encoder) compress() {
 	if e.pending.Len() == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 // Full is a layout with all fields.
 const Full = Identifier | IP | TID | Time | Addr | ID | StreamID | CPU | Period | Read | Callchain | Raw | BranchStack
 
-// Layouts are layouts of one event each, from that of a plain recording to one with everything.
+// Layouts are layouts of one event each, from that of a plain recording to one with all fields.
 func Layouts() []Event {
 	return []Event{
 		{SampleType: IP | TID | Time, SampleIDAll: true},
@@ -22,21 +22,21 @@ func Layouts() []Event {
 	}
 }
 
-// A Scene is where random records happen: processes with mappings of a few files.
+// A Scene is the setting of random records: processes with mappings of a few files.
 type Scene struct {
 	Random *rand.Rand
 	Events []Event
-	Paths  []string // the first one is of the binary
+	Paths  []string // the first one is that of the binary
 	time   uint64
 	pids   []int32
 }
 
-// NewScene returns a scene of a seed.
+// NewScene returns a scene for a seed.
 func NewScene(seed uint64, events []Event, paths ...string) *Scene {
 	return &Scene{Random: rand.New(rand.NewPCG(seed, seed)), Events: events, Paths: paths, time: 1000, pids: []int32{100}}
 }
 
-// Records returns n records in the order of their times.
+// Records returns n records in chronological order.
 func (s *Scene) Records(n int) []perfdata.Record {
 	var list []perfdata.Record
 	for len(list) < n {
@@ -62,7 +62,7 @@ func (s *Scene) Records(n int) []perfdata.Record {
 	return list
 }
 
-// Mappings lie at a few places, so that they overlap.
+// Mappings lie at a few addresses, so that they overlap.
 const (
 	placeSize = 0x10000
 	numPlaces = 6
@@ -126,7 +126,8 @@ func (s *Scene) sample(pid int32) *perfdata.Sample {
 	return r
 }
 
-// branches returns a stack in which code mostly runs on from where a branch led.
+// branches returns a branch stack in which most branches start after the target of the previous
+// one.
 func (s *Scene) branches() []perfdata.Branch {
 	n := s.Random.IntN(33)
 	list := make([]perfdata.Branch, n)
@@ -158,8 +159,8 @@ func (s *Scene) flags() perfdata.BranchFlags {
 	return perfdata.BranchFlags(f)
 }
 
-// Disorder returns the records as several processors would have written them: in rounds, out of
-// order within a round, some of them a round late.
+// Disorder returns the records in the order in which several processors would have written them: in
+// rounds, out of order within a round, and some one round late.
 func (s *Scene) Disorder(records []perfdata.Record) []any {
 	var out []any
 	var late []any

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// typed writes a record of perfdata's types.
+// typed writes a record of one of perfdata's types.
 func (e *encoder) typed(record any) {
 	switch r := record.(type) {
 	case *perfdata.Sample:
@@ -42,7 +42,7 @@ func (e *encoder) task(pid, parent, tid, parentTID int32, time uint64) {
 	e.trailer(pid, tid, time)
 }
 
-// mmap writes MMAP2, with the build ID in place if there is one, or MMAP if it is of the kernel.
+// mmap writes MMAP2, with a build ID if there is one, or MMAP for the kernel.
 func (e *encoder) mmap(r *perfdata.Mmap) {
 	kind, misc := uint32(10), uint16(0)
 	if r.PID == perfdata.UnknownPID {
@@ -86,7 +86,7 @@ func (e *encoder) mmap2(r *perfdata.Mmap) {
 	e.u32(2)
 }
 
-// trailer writes what every record but samples ends in.
+// trailer writes the fields at the end of every record other than a sample.
 func (e *encoder) trailer(pid, tid int32, time uint64) {
 	event := e.Events[0]
 	if !event.SampleIDAll {
@@ -143,7 +143,7 @@ func (e *encoder) sample(s *perfdata.Sample) {
 	}
 }
 
-// read writes counters: one, or a group of two.
+// read writes counter values: one, or a group of two.
 func (e *encoder) read(format uint64) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
 	times := func() {
@@ -193,8 +193,8 @@ func (e *encoder) branches(list []perfdata.Branch, index bool) {
 	}
 }
 
-// branchFlags writes the flags of a branch. Where the first field is at the top, each field still
-// has its own lowest bit at the bottom.
+// branchFlags writes the flags of a branch. If the first field is in the highest bits, each field
+// still has its own lowest bit last.
 func (e *encoder) branchFlags(v uint64) {
 	if !e.Big {
 		e.u64(v)

@@ -13,16 +13,17 @@ import (
 	"github.com/go-afdo/afdo/index"
 )
 
-// Scheme is how tests take unqualified names out of names.
+// Scheme is the scheme for unqualified names in tests.
 var Scheme = index.Scheme{Name: "test", Unqualified: Unqualified}
 
-// Unqualified is an unqualified name that some names have and others, being it themselves, do not.
+// Unqualified is an unqualified name that some names have. Other names equal it and therefore do
+// not have it as an unqualified name.
 func Unqualified(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name[strings.LastIndexAny(name, "_9a")+1:]
 }
 
-// Reindex gives a file an index.
+// Reindex adds an index to a file.
 func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)
@@ -32,7 +33,7 @@ func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
 	return b.Bytes()
 }
 
-// Problems returns the faults and the remarks of a file, checked with options.
+// Problems checks a file with options. It returns the errors and the remarks.
 func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError) {
 	o.Unqualified = Scheme
 	for p := range check.V4(data, o) {
@@ -47,12 +48,12 @@ func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError
 	return faults, remarks
 }
 
-// CheckFile returns the faults and the remarks of a file.
+// CheckFile returns the errors and the remarks for a file.
 func CheckFile(data []byte) (faults, remarks []*afdo.FormatError) {
 	return Problems(data, check.Options{})
 }
 
-// Has reports whether one of some problems is of a class.
+// Has reports whether one of the problems has the given class.
 func Has(problems []*afdo.FormatError, class error) bool {
 	for _, p := range problems {
 		if errors.Is(p, class) {

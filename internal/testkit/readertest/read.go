@@ -7,9 +7,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// File puts everything that a Reader says into the form of the naive decoder. What a Reader does
-// not tell (unused strings, trailing bytes, how many locations a function says to have) is left
-// out, see [Comparable].
+// File converts everything that a Reader returns to the form of the naive decoder. It leaves out
+// what a Reader does not return (unused strings, trailing bytes, the stored numbers of locations),
+// see [Comparable].
 func File(r *afdo.Reader) (*naive.File, error) {
 	f := &naive.File{Version: r.Header().Version, Compact: r.Header().Compact}
 	for s, err := range r.Sections() {
@@ -33,7 +33,7 @@ func File(r *afdo.Reader) (*naive.File, error) {
 	return f, err
 }
 
-// Units is File for the units alone.
+// Units is like File for the units only.
 func Units(r *afdo.Reader) (units []naive.Unit, err error) {
 	for u, err := range r.Units() {
 		if err != nil {
@@ -48,7 +48,7 @@ func Units(r *afdo.Reader) (units []naive.Unit, err error) {
 	return units, nil
 }
 
-// Unit is File for one unit.
+// Unit is like File for one unit.
 func Unit(u *afdo.Unit) (naive.Unit, error) {
 	start, end := u.IDs()
 	unit := naive.Unit{Path: u.Path(), Start: uint32(start), End: uint32(end)}
@@ -85,7 +85,7 @@ func readSymbol(s afdo.Symbol) (naive.Symbol, error) {
 	return symbol, c.Err()
 }
 
-// readBody reads the records at the depth of the one that the cursor is at.
+// readBody reads the records at the depth of the cursor's current record.
 func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
 	var body []naive.Location
 	for depth := c.Depth(); more && c.Depth() == depth; {
@@ -105,7 +105,7 @@ func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
 	return body, more
 }
 
-// Comparable strips what a Reader does not tell.
+// Comparable removes what a Reader does not return.
 func Comparable(f *naive.File) *naive.File {
 	c := *f
 	c.Sections = append([]naive.Section(nil), f.Sections...)

@@ -1,5 +1,6 @@
-// Package readertest has what tests of package afdo and of those upon it share: a file opened in
-// every way, all that a Reader says in the form of the naive decoder, and what a check finds.
+// Package readertest contains helpers for tests of package afdo and of packages that use it:
+// opening a file in every way, converting everything that a Reader returns to the form of the naive
+// decoder, and checking files.
 package readertest
 
 import (
@@ -35,7 +36,7 @@ func Sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Re
 	return readers
 }
 
-// A CountingReaderAt notes which bytes were read.
+// A CountingReaderAt records which bytes were read.
 type CountingReaderAt struct {
 	io.ReaderAt
 	mu    sync.Mutex
@@ -53,7 +54,7 @@ func (c *CountingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Within reports whether a span is covered by sections, several of which may be adjacent.
+// Within reports whether a range is covered by sections, which may be several adjacent ones.
 func Within(span [2]int64, allowed [][2]int64) bool {
 	for at := span[0]; at < span[1]; {
 		next := at

@@ -1,4 +1,4 @@
-// Package remotetest makes the files with which tests of readers far away from their files work.
+// Package remotetest creates files for tests of remote reading.
 package remotetest
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// Written lays out a made-up profile as version 4.
+// Written encodes a synthetic profile as version 4.
 func Written(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
 	return written(t, o, indexed, builder.Options{})
 }
 
-// Compact lays out a made-up profile as version 4 in compact mode.
+// Compact encodes a synthetic profile as version 4 in compact mode.
 func Compact(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
 	return written(t, o, indexed, builder.Options{Compact: true})
@@ -35,7 +35,7 @@ func written(t testing.TB, o synth.Options, indexed bool, options builder.Option
 	return b.Bytes()
 }
 
-// SomeUnits returns the paths of n units, spread over a file.
+// SomeUnits returns the paths of n units, distributed over a file.
 func SomeUnits(t testing.TB, data []byte, n int) (paths []string) {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)

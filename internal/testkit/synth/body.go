@@ -4,15 +4,16 @@ import "github.com/go-afdo/afdo/profile"
 
 // Distributions, see quantile.
 var (
-	// Records of a function, nested ones included.
+	// Records per function, including nested ones.
 	functionSizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 15, 17, 19, 22, 26, 31, 40, 54, 160}
-	// Records of an inlined body, its own alone.
+	// Records per inlined body, without nested ones.
 	inlinedSizes = []int{1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8, 12}
-	// Bits of the largest count of a function.
+	// Bits of a function's largest count.
 	heats = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 19, 24}
 )
 
-// One in so many functions is hotter by so many bits, enough for counts that take more than 32.
+// How many functions there are for each very hot one, and how many more bits its counts have. This
+// makes some counts exceed 32 bits.
 const hotOneIn, hotter = 2_000, 16
 
 // Depths of inlining.
@@ -22,16 +23,16 @@ const (
 	deepOneIn  = 500 // functions
 )
 
-// A painter makes the samples of one function.
+// A painter generates the samples of one function.
 type painter struct {
 	*generator
 	unit *unit
-	left int // records to make
+	left int // records left to generate
 	heat int
-	deep int // how deep inlining goes
+	deep int // maximum depth of inlining
 }
 
-// functions makes the functions of a unit.
+// functions generates the functions of a unit.
 func (g *generator) functions(u *unit) {
 	for _, s := range u.symbols[:u.sampled] {
 		p := painter{generator: g, unit: u, left: g.size(g.quantile(functionSizes)), heat: g.quantile(heats), deep: usualDepth}
@@ -53,8 +54,8 @@ func (g *generator) functions(u *unit) {
 	}
 }
 
-// samples makes up to n records of a function of unit u, and what is inlined
-// in it. Lines ascend, and most have one location.
+// samples generates up to n records of a function in unit u, including inlined bodies. Lines
+// ascend, and most have one location.
 func (p *painter) samples(n int, u *unit, depth int) {
 	line, discriminator := uint32(0), uint32(0)
 	for ; n > 0 && p.left > 0; n-- {
@@ -75,7 +76,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 			p.samples(p.nested(depth), of, depth+1)
 			p.body.Leave()
 			if depth == 0 {
-				n -= before - p.left // n counts the function's nested records as well
+				n -= before - p.left // n includes nested records
 			}
 		case what > 96:
 			p.body.Count(line, discriminator, p.count())
@@ -86,7 +87,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines reports whether something is inlined at a location, of which what is the lot.
+// inlines decides whether something is inlined at a location. what is a random number.
 func (p *painter) inlines(what, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))
@@ -94,7 +95,7 @@ func (p *painter) inlines(what, depth int) bool {
 	return what < p.inlining(depth)
 }
 
-// inlining returns for how many of 100 locations at a depth something is inlined.
+// inlining returns the percentage of locations at a depth with an inlined body.
 func (p *painter) inlining(depth int) int {
 	switch {
 	case depth >= p.deep:
@@ -105,16 +106,16 @@ func (p *painter) inlining(depth int) int {
 	return 12 - 2*depth
 }
 
-// nested returns how many records an inlined body has of its own.
+// nested returns the number of records that belong directly to an inlined body.
 func (p *painter) nested(depth int) int {
 	n := p.quantile(inlinedSizes)
 	if depth+1 < p.deep && p.deep > usualDepth {
-		n += 2 // so that there is something to inline in
+		n += 2 // so that there is room for inlining
 	}
 	return n
 }
 
-// inlinable returns a function that may be inlined in unit u, and its own unit.
+// inlinable returns a function that may be inlined in unit u, and the function's unit.
 func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
 	if p.share(p.shape.HeaderInlining) {
 		u = p.large[p.low(len(p.large))]
@@ -126,10 +127,10 @@ func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
 	return u.symbols[len(u.symbols)-1-p.low(len(u.symbols))], u
 }
 
-// calls makes the targets of a call in unit u.
+// calls generates the targets of a call in unit u.
 func (p *painter) calls(line, discriminator uint32, u *unit) {
 	targets := 1
-	if p.oneIn(8) { // indirect
+	if p.oneIn(8) { // an indirect call
 		targets = p.between(2, max(6, p.shape.IndirectTargets))
 	}
 	for range targets {
@@ -142,7 +143,7 @@ func (p *painter) calls(line, discriminator uint32, u *unit) {
 	}
 }
 
-// count draws samples: zero, or of a magnitude somewhat below the function's heat.
+// count generates samples: zero, or somewhat fewer than the function's maximum.
 func (p *painter) count() uint64 {
 	if p.rng.IntN(5) < 2 {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The vocabulary of the made-up program.
+// The vocabulary of the synthetic program.
 var (
 	directories = []string{
 		"analysis", "backend", "codegen/arm", "codegen/x86", "common", "cp", "debuginfo", "driver", "frontend", "include", "ipa", "linker",
@@ -25,10 +25,10 @@ var (
 	}
 	// Mangled parameters: builtin types, pointers and strings.
 	builtins = []string{"i", "j", "b", "m", "l", "c", "Pv", "PKc", "PKv", "Pm", "Rb", "St4pairIiiE"}
-	// Suffixes of the clones that a compiler makes of a function.
+	// Suffixes of clones.
 	clones = []string{".constprop.0", ".part.0", ".isra.0", ".cold"}
-	// Members of templates of the standard library, and what their mangled names begin with. S1_ is
-	// the type argument if it stands in one namespace.
+	// Members of standard library templates, and the beginnings of their mangled names. S1_ is the
+	// type argument if it is in a single namespace.
 	templates = []struct{ begin, rest string }{
 		{"_ZNSt6vectorI", "SaIS1_EE9push_backERKS1_"},
 		{"_ZNSt6vectorI", "SaIS1_EE7reserveEm"},
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// namer makes paths and names, each only once.
+// namer generates unique paths and names.
 type namer struct {
 	rng   *rand.Rand
 	shape Shape
@@ -52,7 +52,7 @@ type namer struct {
 
 func newNamer(rng *rand.Rand, shape Shape) *namer { return &namer{rng, shape, make(map[string]bool)} }
 
-// newName returns a new name of a scope.
+// newName returns a new name in a scope.
 func (n *namer) newName(s *scope) string {
 	if n.shape == (Shape{}) {
 		return s.name()
@@ -62,7 +62,7 @@ func (n *namer) newName(s *scope) string {
 
 func (n *namer) pick(from []string) string { return from[n.rng.IntN(len(from))] }
 
-// once returns name, or the first of others that is not taken.
+// once returns name or, if that is taken, the first variation that is not.
 func (n *namer) once(name string, others func(i int) string) string {
 	for i := 2; n.taken[name]; i++ {
 		name = others(i)
@@ -71,8 +71,7 @@ func (n *namer) once(name string, others func(i int) string) string {
 	return name
 }
 
-// ident returns an identifier of several words as a source name is mangled: its length, then
-// itself.
+// ident returns a mangled identifier of several words: its length, then the identifier.
 func (n *namer) ident(words int) string { return mangled(n.words(words)) }
 
 func mangled(ident string) string { return strconv.Itoa(len(ident)) + ident }
@@ -85,7 +84,7 @@ func (n *namer) words(count int) string {
 	return ident
 }
 
-// scope makes the names of one unit, which has a namespace and some classes.
+// scope generates the names of a unit, which has a namespace and some classes.
 type scope struct {
 	*namer
 	header    bool
@@ -101,7 +100,7 @@ func (n *namer) scope(header bool) *scope {
 	return s
 }
 
-// name returns a new name, mangled by the Itanium C++ ABI as a rule.
+// name returns a new name, usually mangled by the Itanium C++ ABI.
 func (s *scope) name() string {
 	kind := s.rng.IntN(100)
 	switch {
@@ -122,7 +121,7 @@ func (s *scope) name() string {
 	return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2+s.rng.IntN(2))+"E", "")
 }
 
-// overload completes a function's name by parameters that it has not been given yet.
+// overload appends parameters with which a function's name has not occurred yet.
 func (s *scope) overload(function, clone string) string {
 	name := function
 	for range 1 + s.rng.IntN(3) {

@@ -6,25 +6,25 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Shape is how a profile differs from the plain one: what profiles of C++ and Rust programs are
-// like when a function's file is that of its declaration. Then a header is a unit, a few of them
-// hold most symbols, and every function inlines from them. All knobs are parts of a thousand if
-// nothing else is said, and the zero Shape is the plain profile.
+// A Shape describes how a profile differs from the plain one. Shapes resemble profiles of C++ and
+// Rust programs in which a function's file is that of its declaration: then headers are units, a
+// few headers contain most symbols, and every function inlines from them. All fields are per
+// thousand unless noted otherwise. The zero Shape is the plain profile.
 type Shape struct {
-	HeaderSymbols   int // symbols in a few large header units; the first holds two thirds of them
-	HeaderInlining  int // inlined bodies whose function is of one of these units
-	Inlining        int // records that are inlined bodies, down to a depth of 8; then ever fewer
-	Size            int // how many times as many records a function has; not of a thousand
-	Long            int // functions that have sixteen times as many on top
+	HeaderSymbols   int // symbols in a few large header units; the first contains two thirds of them
+	HeaderInlining  int // inlined bodies whose function is in one of these units
+	Inlining        int // records that are inlined bodies, down to a depth of 8; decreasing below
+	Size            int // factor for the number of records per function; not per thousand
+	Long            int // functions with another sixteen times as many records
 	UnknownFile     int // symbols without a file
-	Functors        int // symbols that are an operator() of some class
+	Functors        int // symbols that are an operator() of a class
 	Lambdas         int // symbols that are the operator() of a lambda
 	Templates       int // symbols that are members of templates with long arguments
-	Clones          int // symbols whose name ends in a clone's suffix
-	IndirectTargets int // targets of the widest indirect calls, up to; not of a thousand
+	Clones          int // symbols whose name ends with a clone suffix
+	IndirectTargets int // maximum number of targets of an indirect call; not per thousand
 }
 
-// Headers is the shape of C++ programs whose headers are units of their own.
+// Headers is the shape of C++ programs whose headers are units.
 var Headers = Shape{
 	HeaderSymbols:   600,
 	HeaderInlining:  600,
@@ -39,22 +39,22 @@ var Headers = Shape{
 	IndirectTargets: 24,
 }
 
-// In the shape of [Headers].
+// Profiles in the shape of [Headers].
 var (
 	SmallHeaders = Options{Seed: 1, Units: 40, Functions: 250, Shape: Headers}      // 1 MB in version 3
 	Android      = Options{Seed: 1, Units: 1_200, Functions: 8_000, Shape: Headers} // 25 MB, like that of some Android programs
 )
 
-// largeHeaders is how many header units share the symbols of Shape.HeaderSymbols.
+// largeHeaders is the number of header units that share the symbols of Shape.HeaderSymbols.
 const largeHeaders = 4
 
 // deepInlining is the depth down to which functions inline at the full rate in a shape.
 const deepInlining = 8
 
-// share is true for so many of a thousand.
+// share returns true with the given probability per thousand.
 func (g *generator) share(perMille int) bool { return perMille > 0 && g.rng.IntN(1000) < perMille }
 
-// addLargeHeaders adds to the first header units the symbols that the shape wants there.
+// addLargeHeaders adds symbols to the first header units, as the shape requires.
 func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
 	h := g.shape.HeaderSymbols
 	if h == 0 {
@@ -74,7 +74,7 @@ func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
 	}
 }
 
-// shaped returns a new name as the shape has them.
+// shaped returns a new name for the shape.
 func (n *namer) shaped(s *scope) string {
 	switch kind := n.rng.IntN(1000); {
 	case kind < n.shape.Functors:
@@ -109,7 +109,7 @@ func (s *scope) longTemplate() string {
 	return s.overload(name+s.ident(1+s.rng.IntN(3))+"E", "")
 }
 
-// size returns how many records a function has that would have n in the plain profile.
+// size returns the number of records of a function that would have n in the plain profile.
 func (g *generator) size(n int) int {
 	n *= max(g.shape.Size, 1)
 	if g.share(g.shape.Long) {
@@ -118,7 +118,7 @@ func (g *generator) size(n int) int {
 	return n
 }
 
-// fileOf returns the file of a new symbol of unit u: the unit's, or none.
+// fileOf returns the file of a new symbol in unit u: the unit's file or none.
 func (g *generator) fileOf(u *unit) profile.UnitRef {
 	if g.share(g.shape.UnknownFile) {
 		return profile.UnknownUnit
@@ -126,7 +126,7 @@ func (g *generator) fileOf(u *unit) profile.UnitRef {
 	return u.file
 }
 
-// shapedInlining returns for how many of a thousand locations at a depth something is inlined.
+// shapedInlining returns how many per thousand locations at a depth have an inlined body.
 func (s *Shape) shapedInlining(depth int) int {
 	if depth < deepInlining {
 		return s.Inlining

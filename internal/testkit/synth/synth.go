@@ -1,15 +1,15 @@
-// Package synth makes profiles that are shaped like real ones, of any size and
-// the same on every machine: what benchmarks measure, and large tests run on.
+// Package synth generates profiles that resemble real ones, of any size and the same on every
+// machine, for benchmarks and large tests.
 //
-// The shape is that of a C++ program as large as a compiler. Units are uneven, a few of them huge
-// and most small, and a third are headers, whose functions are inlined into many units. Names are
-// mangled C++ of about 50 bytes that share prefixes. A function has about 19 records on the average
-// and several hundred in the long tail; inlining is up to 4 deep as a rule and up to 30 in a few.
-// Counts spread over seven decades, and two in five of them are zero. No two symbols have the same
-// name, so versions 2 and 3 can hold all functions. A [Shape] makes it that of a program whose
-// large headers are units of their own.
+// The plain shape is that of a C++ program as large as a compiler. A few units are huge and most
+// are small. A third are headers, whose functions are inlined into many units. Names are mangled
+// C++ names of about 50 bytes with shared prefixes. A function has about 19 records on average, and
+// several hundred in the long tail. Inlining is usually up to 4 deep, and in a few functions up to
+// 30. Counts spread over seven decades, and two in five are zero. All symbols have different names,
+// so versions 2 and 3 can store all functions. A [Shape] changes this, for example to a program
+// whose large headers are units.
 //
-// Nothing here uses floating point, whose results differ between processors.
+// There is no floating point, because its results differ between processors.
 package synth
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say how large a profile is. They are comparable.
+// Options determine the size of a profile. They are comparable.
 type Options struct {
 	Seed      uint64
-	Units     int // source files and headers, without the unknown-file unit; at least 1
-	Functions int // symbols with samples; others come on top, three for each four of these
+	Units     int // source files and headers, without the unit of unknown files; at least 1
+	Functions int // symbols with samples; there are 3/4 as many others in addition
 	Shape     Shape
 }
 
-// The sizes that tests and benchmarks use.
+// The sizes for tests and benchmarks.
 var (
 	Small     = Options{Seed: 1, Units: 60, Functions: 2_250}      // 1 MB in version 3
 	Medium    = Options{Seed: 1, Units: 520, Functions: 22_500}    // 10 MB
@@ -36,16 +36,16 @@ var (
 
 var cache sync.Map // Options to func() *profile.Profile
 
-// Profile returns the profile of o. It is made once and shared by all who ask, who must not change
-// it.
+// Profile returns the profile for o. It is generated once and shared by all callers, who must not
+// change it.
 func Profile(o Options) *profile.Profile {
 	once := sync.OnceValue(func() *profile.Profile { return New(o) })
 	cached, _ := cache.LoadOrStore(o, once)
 	return cached.(func() *profile.Profile)()
 }
 
-// New makes a profile for the caller to keep and change. The profile of [Bootstrap] takes about a
-// second and 120 MB. It has no summary, which is so that writers compute one.
+// New generates a profile that the caller may change. The profile of [Bootstrap] takes about a
+// second and 120 MB. It has no summary, so that writers compute one.
 func New(o Options) *profile.Profile {
 	g := &generator{
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
@@ -63,19 +63,20 @@ type generator struct {
 	rng     *rand.Rand
 	profile *profile.Profile
 	all     []unit
-	headers []*unit // those that anybody may include, most popular first
-	large   []*unit // those of the headers that hold what Shape.HeaderSymbols says
+	headers []*unit // headers that any unit may include, most popular first
+	large   []*unit // headers with the symbols of Shape.HeaderSymbols
 	shape   Shape
 	body    profile.Body
 }
 
-// oneIn is true once in n times.
+// oneIn returns true with probability 1/n.
 func (g *generator) oneIn(n int) bool { return g.rng.IntN(n) == 0 }
 
 // between returns a number from low to high.
 func (g *generator) between(low, high int) int { return low + g.rng.IntN(high-low+1) }
 
-// low returns an index below n, small ones more often: the first tenth more than half of the time.
+// low returns an index below n. Small indexes are more likely: more than half of the results are in
+// the first tenth.
 func (g *generator) low(n int) int {
 	r := g.rng.IntN(n)
 	for range 2 {
@@ -84,8 +85,8 @@ func (g *generator) low(n int) int {
 	return r
 }
 
-// quantile draws a number of the distribution that has the values given at
-// equal steps of probability.
+// quantile returns a random number from the distribution whose quantiles at equal steps of
+// probability are given.
 func (g *generator) quantile(values []int) int {
 	const unit = 1 << 16
 	u := g.rng.IntN((len(values) - 1) * unit)

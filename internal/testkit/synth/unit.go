@@ -11,15 +11,15 @@ import (
 type unit struct {
 	header   bool
 	file     profile.UnitRef
-	symbols  []profile.SymbolRef // the first of them have samples of their own
-	sampled  int                 // how many
-	includes []*unit             // headers, popular ones more likely
+	symbols  []profile.SymbolRef // starting with those that have samples of their own
+	sampled  int                 // number of symbols with samples
+	includes []*unit             // headers; popular ones are more likely
 }
 
-// one of so many units is a header.
+// one unit in headerOneIn is a header
 const headerShare = 3
 
-// units makes all units and their symbols.
+// units generates all units and their symbols.
 func (g *generator) units(o Options) {
 	g.all = make([]unit, o.Units)
 	n := newNamer(g.rng, g.shape)
@@ -50,8 +50,8 @@ func (g *generator) units(o Options) {
 	}
 }
 
-// referred returns how many symbols of a unit are only inlined or called. Most functions of a
-// header are.
+// referred returns the number of symbols of a unit that are only inlined or called. Most functions
+// in a header are.
 func (g *generator) referred(u *unit) int {
 	if u.header {
 		return 1 + u.sampled*3/2
@@ -59,8 +59,8 @@ func (g *generator) referred(u *unit) int {
 	return 1 + u.sampled*3/8
 }
 
-// sizes shares the functions out to the units, largest first: by the power 1.5 of their rank, which
-// gives the largest of 3,000 thirty times the mean and the median a quarter of it.
+// sizes distributes the functions over the units, in proportion to rank^-1.5. The largest of 3,000
+// units then has thirty times the mean, and the median a quarter of it.
 func (g *generator) sizes(o Options) []int {
 	weights := make([]int64, o.Units)
 	var sum int64

@@ -1,4 +1,5 @@
-// Package testenv says what tests find around them and how much they are to do.
+// Package testenv describes the environment of tests: installed tools, the corpus, and how long
+// tests may run.
 package testenv
 
 import (
@@ -19,31 +20,32 @@ import (
 	"testing"
 )
 
-// sweepFlag is the variable of the environment that asks for the long tests; .ci/run sets it.
+// sweepFlag is the environment variable that enables the long tests; .ci/run sets it.
 const sweepFlag = "AFDO_SWEEP"
 
-// Tests make much garbage and hold little, so a short run spends up to a third of its time on
-// collecting it: it collects less often, unless GOGC says how often. A sweep has tests that hold
-// gigabytes, benchmarks time what users have, and where a test binary plays the program that a test
-// starts, its memory may be what the test is about.
+// Tests create much garbage but hold little memory, so a short run would spend up to a third of its
+// time on garbage collection. A short run therefore collects less often, unless GOGC is set. A
+// sweep does not, because it has tests that hold gigabytes. Nor do benchmarks, which should measure
+// what users get, or processes in which the test binary acts as the program under test, whose
+// memory may be what is tested.
 func init() {
 	if isTestRun(os.Args) && os.Getenv("GOGC") == "" && !Sweep() {
 		debug.SetGCPercent(400)
 	}
 }
 
-// isTestRun reports whether a command line is one that go test starts a test binary with, for tests
-// and no benchmarks.
+// isTestRun reports whether the command line is that of a test binary started by go test for tests,
+// without benchmarks.
 func isTestRun(args []string) bool {
 	benchmarks := func(arg string) bool { return strings.HasPrefix(arg, "-test.bench") }
 	return len(args) > 1 && strings.HasPrefix(args[1], "-test.") && !slices.ContainsFunc(args, benchmarks)
 }
 
-// Sweep reports whether the long tests are asked for: those of sheer size, those of many random
-// files, and those that drive compilers and browsers for more than a second.
+// Sweep reports whether the long tests are enabled: tests with large inputs, tests with many random
+// files, and tests that run compilers and browsers for more than a second.
 func Sweep() bool { return os.Getenv(sweepFlag) != "" }
 
-// NeedSweep skips a test that only a sweep runs.
+// NeedSweep skips a test unless long tests are enabled.
 func NeedSweep(t testing.TB) {
 	t.Helper()
 	if !Sweep() {
@@ -51,7 +53,7 @@ func NeedSweep(t testing.TB) {
 	}
 }
 
-// Rounds returns how often a test tries something: few times, or, in a sweep, many times.
+// Rounds returns the number of repetitions of a test: few, or many if long tests are enabled.
 func Rounds(few, many int) int {
 	if Sweep() {
 		return many
@@ -69,8 +71,8 @@ func Unavailable(name string) bool {
 }
 
 // Tool returns the path of the first of several programs that is installed. If none is, Tool skips
-// the test. In a CI, where all programs should be installed, it fails the test instead, unless the
-// CI run could not install the program. A compiler counts as installed if it can link a program.
+// the test. In CI, where all programs should be installed, it fails the test instead, unless the CI
+// run could not install the program. A compiler counts as installed if it can link a program.
 func Tool(t testing.TB, names ...string) string {
 	t.Helper()
 	path, ok := Find(names...)
@@ -84,7 +86,7 @@ func Tool(t testing.TB, names ...string) string {
 	return path
 }
 
-// Optional is [Tool] for programs that a CI may lack, such as the newest compilers.
+// Optional is like [Tool] for programs that CI may lack, such as the newest compilers.
 func Optional(t testing.TB, names ...string) string {
 	t.Helper()
 	path, ok := Find(names...)
@@ -94,7 +96,7 @@ func Optional(t testing.TB, names ...string) string {
 	return path
 }
 
-// Find is [Tool] for tests that do without the program.
+// Find is like [Tool] for tests that can run without the program.
 func Find(names ...string) (path string, ok bool) {
 	for _, name := range names {
 		path, err := exec.LookPath(name)
@@ -107,11 +109,11 @@ func Find(names ...string) (path string, ok bool) {
 
 var isCompiler = regexp.MustCompile(`^(cc|gcc|clang|c\+\+|g\+\+|clang\+\+)(-\d+)?(\.exe)?$`)
 
-// linked is which compilers make programs, by path.
+// linked records which compilers can link programs, by path.
 var linked sync.Map
 
-// links reports whether a compiler makes programs. Where a linker and a C library are at the usual
-// places it does; to have it make one takes longer than most tests.
+// links reports whether a compiler can link programs. It assumes so if a linker and a C library are
+// in the usual places, because linking a program takes longer than most tests.
 func links(compiler string) bool {
 	if canLink() {
 		return true
@@ -148,7 +150,8 @@ func makesProgram(compiler string) bool {
 	return exec.Command(compiler, source, "-o", filepath.Join(dir, "probe")).Run() == nil
 }
 
-// OnlyPrograms returns a folder of scripts that run some programs, for a PATH that has no others.
+// OnlyPrograms returns a folder of scripts that run the given programs, for a PATH without other
+// programs.
 func OnlyPrograms(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -161,7 +164,7 @@ func OnlyPrograms(t testing.TB, names ...string) string {
 	return dir
 }
 
-// Missing skips a test that lacks something, and fails it in a CI.
+// Missing skips a test that lacks something. In CI it fails the test.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -170,8 +173,8 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Corpus returns the path of a file of the corpus of real profiles, which is not part of the
-// repository. The test is skipped where the file is not there.
+// Corpus returns the path of a file in the corpus of real profiles, which is not part of the
+// repository. It skips the test if the file does not exist.
 func Corpus(t testing.TB, name ...string) string {
 	t.Helper()
 	dir := os.Getenv("AFDO_CORPUS")
@@ -186,7 +189,7 @@ func Corpus(t testing.TB, name ...string) string {
 	return path
 }
 
-// CorpusData returns what is in a file of the corpus, decompressed if its name ends in .gz.
+// CorpusData returns the contents of a file in the corpus, decompressed if its name ends with .gz.
 func CorpusData(t testing.TB, name ...string) []byte {
 	t.Helper()
 	path := Corpus(t, name...)
@@ -208,12 +211,11 @@ func decompress(data []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// mutantsFlag is the variable of the environment that says how many damaged files a test of lookups
-// is to make.
+// mutantsFlag is the environment variable with the number of damaged files for tests of lookups.
 const mutantsFlag = "AFDO_MUTANTS"
 
-// Mutants returns how many damaged files a test that compares lookups with a walk is to make: a
-// few, more in a sweep, or as many as the environment says in AFDO_MUTANTS.
+// Mutants returns the number of damaged files for a test that compares lookups with a full walk:
+// the value of AFDO_MUTANTS, or else few, or more if long tests are enabled.
 func Mutants() int {
 	if n, err := strconv.Atoi(os.Getenv(mutantsFlag)); err == nil {
 		return n

@@ -1,7 +1,6 @@
-// Package train makes profiles of small programs for tests: names, lines,
-// discriminators, inlining and files are those of a binary with debug
-// information, and the counts are made up. So a test gets what a profiler would
-// bring, on any machine and the same each time.
+// Package train creates profiles of small programs for tests. Names, lines, discriminators,
+// inlining and files come from a binary's debug information; the counts are synthetic. So a test
+// has a profile like that of a profiler, on any machine and always the same.
 package train
 
 import (
@@ -17,15 +16,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say what the run that never was has seen.
+// Options describe the simulated run.
 type Options struct {
 	// Seed changes the counts.
 	Seed uint64
 
-	// Indirect are the functions that indirect calls reach.
+	// Indirect lists the functions that indirect calls reach.
 	Indirect []string
 
-	// Cold are functions without samples, by the beginning of their symbol.
+	// Cold lists functions without samples, by the beginning of their symbol.
 	Cold []string
 }
 
@@ -65,10 +64,10 @@ type trainer struct {
 	data      *dwarf.Data
 	symbols   []elf.Symbol // functions, by address
 	functions map[dwarf.Offset]function
-	files     []*dwarf.LineFile // of the unit at hand
+	files     []*dwarf.LineFile // of the current unit
 }
 
-// A function is what a function's entry says, wherever it says it.
+// A function holds the attributes of a function, from its own entry and those it refers to.
 type function struct {
 	name string
 	file string
@@ -99,11 +98,11 @@ func (t *trainer) symbol(address uint64) (string, bool) {
 	return s.Name, address < s.Value+s.Size
 }
 
-// A scope is a function with code, or one that is inlined, with those inlined in it.
+// A scope is a function with code, or an inlined function, with the functions inlined in it.
 type scope struct {
 	function
 	ranges   [][2]uint64
-	call     [2]uint32 // line and discriminator in the scope around it
+	call     [2]uint32 // line and discriminator in the enclosing scope
 	inner    []*scope
 	indirect []uint64 // return addresses of indirect calls
 }
@@ -135,7 +134,7 @@ func (t *trainer) unit(r *dwarf.Reader, unit *dwarf.Entry) error {
 	return nil
 }
 
-// children reads the entries inside of one, up to its end.
+// children reads the entries nested in an entry, up to the end.
 func (t *trainer) children(r *dwarf.Reader, outer *scope) error {
 	for {
 		e, err := r.Next()
@@ -187,7 +186,7 @@ func number(v any) int64 {
 	return n
 }
 
-// function gathers what an entry and those it refers to say of a function.
+// function collects the attributes of a function from an entry and the entries it refers to.
 func (t *trainer) function(e *dwarf.Entry) (function, error) {
 	if f, ok := t.functions[e.Offset]; ok {
 		return f, nil
@@ -222,7 +221,7 @@ func (t *trainer) function(e *dwarf.Entry) (function, error) {
 	return f, nil
 }
 
-// A row is the instructions from one address to the next that belong to a line.
+// A row is a range of instructions of one line.
 type row struct {
 	from, to uint64
 	file     string
@@ -249,7 +248,7 @@ func readRows(lines *dwarf.LineReader) ([]row, error) {
 	}
 }
 
-// samples adds what the rows say of a function with code, by the symbols that its code has.
+// samples adds the rows of a function with code, for each symbol of its code.
 func (t *trainer) samples(s *scope, rows []row) {
 	bodies := make(map[string]*profile.Body)
 	var names []string
@@ -278,7 +277,7 @@ func (t *trainer) isCold(name string) bool {
 	return slices.ContainsFunc(t.options.Cold, func(cold string) bool { return strings.HasPrefix(name, cold) })
 }
 
-// row adds the samples of a row in the scopes that it is inlined in.
+// row adds the samples of a row in the scopes that contain it.
 func (t *trainer) row(b *profile.Body, s *scope, r row, heat uint64) {
 	depth := 0
 	for i := 0; i < len(s.inner); i++ {
@@ -306,7 +305,7 @@ func (t *trainer) row(b *profile.Body, s *scope, r row, heat uint64) {
 	}
 }
 
-// calls adds the targets of the indirect calls of a row.
+// calls adds the targets of the indirect calls in a row.
 func (t *trainer) calls(b *profile.Body, s *scope, r row, line, disc uint32) {
 	for _, pc := range s.indirect {
 		if pc <= r.from || pc > r.to {
@@ -318,7 +317,7 @@ func (t *trainer) calls(b *profile.Body, s *scope, r row, line, disc uint32) {
 	}
 }
 
-// find returns the symbol of a name, of an unknown file if it has none yet.
+// find returns the symbol with a name. A new symbol has an unknown file.
 func (t *trainer) find(name string) profile.SymbolRef {
 	for s := range t.profile.NumSymbols() {
 		if t.profile.SymbolName(profile.SymbolRef(s)) == name {
@@ -328,16 +327,16 @@ func (t *trainer) find(name string) profile.SymbolRef {
 	return t.profile.AddSymbol(profile.UnknownUnit, name)
 }
 
-// offset returns a line as profiles have it, in 16 bits.
+// offset returns a line as stored in profiles, in 16 bits.
 func offset(line, declared int) uint32 { return uint32(uint16(line - declared)) }
 
-// heat is how large the counts of a function are at most: some are a thousand times as hot as
+// heat returns the maximum count of a function. Some functions are a thousand times as hot as
 // others.
 func (t *trainer) heat(name string) uint64 {
 	return []uint64{20, 500, 10_000, 200_000}[t.random("heat "+name)%4]
 }
 
-// random returns a number that depends on what it is for.
+// random returns a number that depends on its purpose.
 func (t *trainer) random(what string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, t.options.Seed, " ", what)
