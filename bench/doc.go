@@ -11,8 +11,8 @@
 //
 //   - cpu-ns/op: user and system time of the process or, if a child process is measured, of the
 //     child. It varies less than wall-clock time on a busy machine.
-//   - x-of-xxhash: the time as a multiple of that of xxhash64 for the bytes that the operation reads
-//     from the file, which is the cost of reading every byte once.
+//   - x-of-xxhash: the time as a multiple of that of xxhash64 for the bytes that the operation
+//     reads from the file, which is the cost of reading every byte once.
 //   - file-B/op, reads/op: number of bytes and number of reads from the file.
 //   - peak-B: peak memory of a child process.
 //
