@@ -29,7 +29,6 @@ var openers = map[string]int{
 	"cmd/afdo/slicing.go":                           1, // --deps
 	"driver/internal/inputs/record.go":              1, // a folder, for its names
 	"driver/internal/store/private_unix.go":         1, // a lock in the cache
-	"driver/internal/store/store.go":                1, // in the cache
 	"driver/internal/store/trim.go":                 2, // in the cache
 	"driver/launchers.go":                           2, // /proc
 	"driver/llvm.go":                                1, // --profile
@@ -42,12 +41,8 @@ var openers = map[string]int{
 	"rebase/folder.go":                              1, // a folder, for its names
 	"record/candidate_linux.go":                     2, // /proc and /sys
 	"record/processes_linux.go":                     2, // /proc
-	"tune/build.go":                                 2, // in tune's folder
-	"tune/measure.go":                               2, // in tune's folder
-	"tune/step.go":                                  1, // in tune's folder
-	"tune/train.go":                                 1, // in tune's folder
+	"tune/build.go":                                 1, // in tune's folder
 	"tune/tree.go":                                  2, // a regular file of the tree, and its copy
-	"tune/tune.go":                                  1, // in tune's folder
 }
 
 // TestFilesAreOpenedInOnePlace checks that only package files opens and writes files. A name that

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
@@ -135,7 +136,7 @@ func isClang(compiler string) bool {
 
 // built returns the names of the compilers that the build called, in reverse order.
 func (t *tuning) built() ([]string, error) {
-	log, err := os.ReadFile(t.in("base.compiles"))
+	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,10 @@ const (
 	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# Copies of the sources, made by \"afdo tune\".\n"
 )
 
+// maxOwn is the size of the largest file in the working folder that is read whole. The commands of
+// the build can write there, too.
+const maxOwn = 1 << 30
+
 // claimFolder makes the working folder, or checks that an existing one is tune's. Tune deletes and
 // overwrites files in it, so a folder with files is only accepted if tune has marked it, and if it
 // has no symbolic link, which tune never makes there.

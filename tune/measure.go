@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
@@ -182,7 +183,7 @@ func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uin
 	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}
-	data, err := os.ReadFile(out)
+	data, err := files.ReadFile(out, maxOwn)
 	n, ok := perfCount(data)
 	if err == nil && !ok {
 		err = fmt.Errorf("perf has counted nothing: %s", data)
@@ -205,9 +206,9 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 		return 0, err
 	}
-	files, err := filepath.Glob(folder + "/*")
-	for _, path := range files {
-		data, err := os.ReadFile(path)
+	counts, err := filepath.Glob(folder + "/*")
+	for _, path := range counts {
+		data, err := files.ReadFile(path, maxOwn)
 		if err != nil {
 			return 0, err
 		}

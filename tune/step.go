@@ -29,7 +29,7 @@ type state struct {
 
 func readState(path string) *state {
 	s := &state{path: path}
-	if data, err := os.ReadFile(path); err != nil || json.Unmarshal(data, s) != nil || s.Done == nil {
+	if data, err := files.ReadFile(path, maxOwn); err != nil || json.Unmarshal(data, s) != nil || s.Done == nil {
 		s.Done = make(map[string]string)
 	}
 	return s

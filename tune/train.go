@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/record"
 	"github.com/go-afdo/afdo/samples"
 )
@@ -167,7 +168,7 @@ func addObjects(to map[string]uint64, recording, program string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(recording)
+	f, _, err := files.Open(recording)
 	if err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func (t *tuning) deliver() (string, error) {
 	if t.Profile == "" {
 		return t.in(profileName), nil
 	}
-	data, err := os.ReadFile(t.in(profileName))
+	data, err := files.ReadFile(t.in(profileName), maxOwn)
 	if err != nil {
 		return "", err
 	}

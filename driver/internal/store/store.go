@@ -81,13 +81,16 @@ func (c *Store) pathOf(kind, key string) string {
 	return filepath.Join(c.dir, kind, fmt.Sprintf("%016x", xxhash.Sum64String(key)))
 }
 
-// Get returns what was put under a key.
+// maxFile is the size of the largest file that Get reads.
+const maxFile = 1 << 30
+
+// Get returns the data that Put stored for a key.
 func (c *Store) Get(kind, key string) (data []byte, ok bool) {
 	if c == nil {
 		return nil, false
 	}
 	path := c.pathOf(kind, key)
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path, maxFile)
 	if err != nil || len(data) < 8 {
 		return nil, false
 	}
