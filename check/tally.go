@@ -172,7 +172,7 @@ func (k *checker) compareEntries(f fields) {
 		e := wire.SummaryEntry{Cutoff: f.Uint32(), MinCount: f.Uint64(), NumCounts: f.Uint64()}
 		i, _ := slices.BinarySearch(k.tally.mins, e.MinCount)
 		if !reach[i].settles(k.tally.TotalCount, e) {
-			k.remark(f.sec, pos, afdo.ErrSummary, "cutoff %d has %d counts from %d up, which the data do not bear out", e.Cutoff, e.NumCounts, e.MinCount)
+			k.remark(f.sec, pos, afdo.ErrSummary, "cutoff %d has %d counts of at least %d, which disagrees with the data", e.Cutoff, e.NumCounts, e.MinCount)
 		}
 	}
 }

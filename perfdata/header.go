@@ -62,7 +62,7 @@ func (r *Reader) open(src io.Reader) error {
 	case bytes.HasPrefix(head, []byte(magicOld)):
 		return faultAt(0, errMagic, "this is the format of perf before Linux 3, which is not supported")
 	case !IsMagic(head):
-		return faultAt(0, errMagic, "%q is due, not %q", magicLittle, head[:min(len(head), 8)])
+		return faultAt(0, errMagic, "expected %q, found %q", magicLittle, head[:min(len(head), 8)])
 	case len(head) < pipeHeaderSize:
 		return faultAt(int64(len(head)), fault.ErrTruncated, "the header needs %d bytes", pipeHeaderSize)
 	}

@@ -17,7 +17,7 @@ var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	index := r.table.ofSample(raw.data, r.big)
 	if index < 0 {
-		return nil, faultAt(raw.offset, ErrEvent, "a sample that cannot be told to be of one of %d events", len(r.table.events))
+		return nil, faultAt(raw.offset, ErrEvent, "a sample whose event cannot be determined among %d events", len(r.table.events))
 	}
 	e := r.table.events[index]
 	s := &r.sample

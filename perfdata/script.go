@@ -172,7 +172,7 @@ func (r *ScriptReader) header() error {
 	w = words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {
-			return r.fail(0, fault.ErrSyntax, "a sample is due, not %s", lines.Excerpt(r.text.Line))
+			return r.fail(0, fault.ErrSyntax, "expected a sample, found %s", lines.Excerpt(r.text.Line))
 		}
 		return nil // a call chain follows, or the event has no address
 	}
@@ -182,7 +182,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.fail(w.start, fault.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -202,7 +202,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.fail(w.start, fault.ErrSyntax, "an address is due, not %s", lines.Excerpt(w.word))
+		return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
@@ -283,7 +283,7 @@ func (r *ScriptReader) branches(at int) error {
 	for w.next() {
 		b, bad := parseBranch(w.word)
 		if bad >= 0 {
-			return r.fail(w.start+bad, fault.ErrSyntax, "a branch such as 0x12/0x34/P/-/-/5 is due, not %s", lines.Excerpt(w.word))
+			return r.fail(w.start+bad, fault.ErrSyntax, "expected a branch such as 0x12/0x34/P/-/-/5, found %s", lines.Excerpt(w.word))
 		}
 		r.sample.Branches = append(r.sample.Branches, b)
 	}

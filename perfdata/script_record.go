@@ -46,7 +46,7 @@ func (c *textCursor) mmap() *Mmap {
 	m.PageOffset = c.hex()
 	end := bytes.Index(c.rest(), []byte("]: "))
 	if end < 0 {
-		c.fail("\"]: \" is due")
+		c.fail("expected \"]: \"")
 		return m
 	}
 	if id := bytes.TrimSpace(c.rest()[:end]); len(id) > 2 && id[0] == '<' {
@@ -55,7 +55,7 @@ func (c *textCursor) mmap() *Mmap {
 	c.at += end + len("]: ")
 	protection, path, ok := bytes.Cut(c.rest(), []byte(" "))
 	if !ok {
-		c.fail("the protection and the path are due")
+		c.fail("expected protection and path")
 		return m
 	}
 	m.Executable = bytes.IndexByte(protection, 'x') >= 0 || m.PID == UnknownPID
@@ -68,7 +68,7 @@ func (c *textCursor) comm(exec bool, time uint64) *Comm {
 	m := &Comm{Exec: exec, Time: time}
 	colon := bytes.LastIndexByte(c.rest(), ':')
 	if colon < 0 {
-		c.fail("name and thread are due")
+		c.fail("expected name and thread")
 		return m
 	}
 	m.Name = string(c.rest()[:colon])
@@ -103,7 +103,7 @@ func (c *textCursor) rest() []byte { return c.r.text.Line[c.at:] }
 
 func (c *textCursor) fail(what string) {
 	if c.err == nil {
-		c.err = c.r.fail(c.at, fault.ErrSyntax, "%s, not %s", what, lines.Excerpt(c.rest()))
+		c.err = c.r.fail(c.at, fault.ErrSyntax, "%s, found %s", what, lines.Excerpt(c.rest()))
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *textCursor) accept(text string) bool {
 // expect consumes text, or fails if the rest of the line does not start with it.
 func (c *textCursor) expect(text string) {
 	if !c.accept(text) {
-		c.fail("\"" + text + "\" is due")
+		c.fail("expected \"" + text + "\"")
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *textCursor) hex() uint64 {
 	c.accept("0x")
 	n, length, ok := lines.Number(c.rest(), 16)
 	if length == 0 || !ok {
-		c.fail("a number of 64 bits is due")
+		c.fail("expected a number of 64 bits")
 		return 0
 	}
 	c.at += length
@@ -138,7 +138,7 @@ func (c *textCursor) hex() uint64 {
 func (c *textCursor) int32() int32 {
 	n, rest, ok := int32Word(c.rest())
 	if !ok {
-		c.fail("a number of 32 bits is due")
+		c.fail("expected a number of 32 bits")
 		return 0
 	}
 	c.at += len(c.rest()) - len(rest)

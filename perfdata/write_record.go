@@ -35,7 +35,7 @@ func (w *Writer) Copy(record []byte) (Record, error) {
 	c := newCursor(record, nativeBig)
 	raw := rawRecord{kind: c.Uint32(field), misc: c.Uint16(field), offset: w.offset}
 	if size := int(c.Uint16(field)); c.Err != nil || size != len(record) {
-		return nil, faultAt(w.offset, ErrRecord, "a record of %d bytes that says %d", len(record), size)
+		return nil, faultAt(w.offset, ErrRecord, "a record of %d bytes whose header says %d bytes", len(record), size)
 	}
 	if raw.kind >= typeHeaderAttr {
 		return nil, faultAt(w.offset, ErrRecord, "a record of type %d, which no kernel makes", raw.kind)

@@ -22,7 +22,7 @@ const recordHeader = 8
 func (r *ring) drain(use func(record []byte) error) error {
 	head := r.head.Load()
 	if head-r.read > uint64(len(r.data)) {
-		return fmt.Errorf("record: %w: it has %d bytes that are not read, and is %d bytes long", ErrRing, head-r.read, len(r.data))
+		return fmt.Errorf("record: %w: %d unread bytes in a buffer of %d bytes", ErrRing, head-r.read, len(r.data))
 	}
 	for r.read != head {
 		record, err := r.next(head - r.read)

@@ -159,8 +159,8 @@ func TestBadRing(t *testing.T) {
 		change func(k *kernel)
 		err    string
 	}{
-		"head is far ahead":  {func(k *kernel) { k.head.Store(100 + 65) }, "65 bytes that are not read"},
-		"head is behind":     {func(k *kernel) { k.head.Store(99) }, "bytes that are not read"},
+		"head is far ahead":  {func(k *kernel) { k.head.Store(100 + 65) }, "65 unread bytes"},
+		"head is behind":     {func(k *kernel) { k.head.Store(99) }, "unread bytes"},
 		"half a header":      {func(k *kernel) { k.put(record(8)[:4]) }, "ends in a record of 4 bytes"},
 		"no bytes":           {func(k *kernel) { k.put(record(0)) }, "a record of 0 bytes"},
 		"less than a header": {func(k *kernel) { k.put(record(7)) }, "a record of 7 bytes"},

@@ -54,7 +54,7 @@ func (f *spilled) fill(in io.Reader) error {
 			return f.section.faultAt(0, fault.ErrCompressed, "%d bytes instead of %d: %v", f.there+uint64(n), f.section.size, err)
 		}
 		if _, err := f.Write(buf[:n]); err != nil {
-			return fmt.Errorf("symbolize: %s: decompressing %s (TMPDIR says where): %w", f.section.file, f.section.name, err)
+			return fmt.Errorf("symbolize: %s: decompressing %s (in TMPDIR): %w", f.section.file, f.section.name, err)
 		}
 		if !f.arrived(n) {
 			return os.ErrClosed

@@ -86,7 +86,7 @@ const firstDecoded = 512
 func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {
-		return s.faultAt(off, fault.ErrTruncated, "this offset lies behind the end, %d", limit)
+		return s.faultAt(off, fault.ErrTruncated, "this offset is beyond the end at %d", limit)
 	}
 	for n := first; ; n *= 8 {
 		n = min(n, limit-off)

@@ -23,7 +23,7 @@ func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	names := newSection(place.index, place.extent, run.Bitmask)
 	u, ok := v.soleUnit(names, rank, run.Entry)
 	if !ok {
-		return u, x.Section.FaultAt(0, fault.ErrIndex, "the entry of unit %d is none", rank)
+		return u, x.Section.FaultAt(0, fault.ErrIndex, "the entry of unit %d is malformed", rank)
 	}
 	if len(run.Sizes) == 0 {
 		return u, nil

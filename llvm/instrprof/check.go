@@ -112,7 +112,7 @@ func (c *checker) buckets(whole bool) {
 	for b := range t.Buckets {
 		off := int64(get64(data[8*b:], false))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
-			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), fault.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d (0 is none)", b, off, found)
+			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), fault.ErrHashTable, "bucket %d leads to offset %d, but its chain is at %d (0 means none)", b, off, found)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (in *importer) id(id StackID) (StackID, error) {
 	}
 	own := in.p.Stack(in.stack)
 	if int64(len(in.p.stacks.nodes)) > in.nodes {
-		return 0, faultAt(partCallStacks, -1, fault.ErrLimit, "call stacks do not share what their size says they must")
+		return 0, faultAt(partCallStacks, -1, fault.ErrLimit, "the call stacks expand to more frames than a section of this size can have")
 	}
 	in.ids[id] = own
 	return own, nil

@@ -85,7 +85,7 @@ func (r *Reader) openArrays(end int) (err error) {
 		size int
 	}{{r.frames, frameSize}, {r.stacks, wordSize}} {
 		if rest := len(array.of.Data) % array.size; rest != 0 {
-			array.of.Fail(len(array.of.Data)-rest, fault.ErrTruncated, "%d bytes, which %d do not divide", len(array.of.Data), array.size)
+			array.of.Fail(len(array.of.Data)-rest, fault.ErrTruncated, "%d bytes, not a multiple of %d", len(array.of.Data), array.size)
 			return array.of.err()
 		}
 	}

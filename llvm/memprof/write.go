@@ -52,7 +52,7 @@ func (s *Section) Size() int64 { return int64(len(s.data)) }
 // of 8.
 func (s *Section) WriteSection(w io.Writer, offset int64) error {
 	if offset%8 != 0 {
-		return unrepresentable("a section at offset %d, which 8 does not divide", offset)
+		return unrepresentable("a section at offset %d, which is not a multiple of 8", offset)
 	}
 	e := encoder{data: s.data}
 	for _, pos := range s.places {

@@ -283,7 +283,7 @@ func (s *scanner) double(rest []byte) string {
 			r, n := unescape(rest[i+1:])
 			if n == 0 {
 				s.col += i + 1
-				s.syntax("an escape that is none")
+				s.syntax("an invalid escape")
 				return ""
 			}
 			b = utf8.AppendRune(b, r)

@@ -31,7 +31,7 @@ type budget struct {
 
 func (b *budget) add(n int64) error {
 	if spent := b.spent.Add(n); n < 0 || spent > b.limit || spent < 0 {
-		return fmt.Errorf("it takes more than %d bytes of memory", b.limit)
+		return fmt.Errorf("it needs more than %d bytes of memory", b.limit)
 	}
 	return nil
 }

@@ -113,14 +113,14 @@ func (x *Index) CheckEndBlock(want *End) error {
 	f := wire.Fields{Data: data}
 	got := decodeEnd(&f)
 	if f.Err != nil || !bytes.Equal(got.Head, want.Head) || got.Summary != want.Summary || got.FileNames != want.FileNames {
-		return x.fault(off, "the end of the index is not that of this file")
+		return x.fault(off, "the end block of the index does not match this file")
 	}
 	head, err := x.content(0, x.blocks[0].Off)
 	if err != nil {
 		return err
 	}
 	if size := len(data); size < endSize(want, head) || !bytes.Equal(data, appendEnd(nil, want, head, size, x.sectionSize)) {
-		return x.fault(off, "the end of the index is not that of this index")
+		return x.fault(off, "the end block does not match this index")
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (x *Index) CheckEnd() error {
 		return nil
 	}
 	if end := x.blocks[n-1].Off + x.blocks[n-1].Size; end < x.size {
-		return x.fault(end, "%d bytes behind the last block", x.size-end)
+		return x.fault(end, "%d bytes after the last block", x.size-end)
 	}
 	return nil
 }

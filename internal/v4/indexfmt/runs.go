@@ -154,7 +154,7 @@ func AppendRuns(dst []byte, runs []Run) []byte {
 func (x *Index) CheckRuns(want []Run) error {
 	got, err := x.All(Runs)
 	if err != nil || !bytes.Equal(got, AppendRuns(nil, want)) {
-		return orElse(err, x.fault(x.byKind[Runs].Off, "the runs of units are not those of the file"))
+		return orElse(err, x.fault(x.byKind[Runs].Off, "the runs of units differ from those of the file"))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (x *Index) CheckOrder(entries, summary, names int, positions []uint32) erro
 	}
 	for i, want := range positions {
 		if got, err := o.Position(i); err != nil || got != int64(want) {
-			return orElse(err, x.fault(off, "entry %d of the section table begins %d bytes behind the first one, want %d", i*GroupSize, got, want))
+			return orElse(err, x.fault(off, "entry %d of the section table begins %d bytes after the first one, want %d", i*GroupSize, got, want))
 		}
 	}
 	return nil
