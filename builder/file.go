@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A file holds a profile and the numbers and positions of its parts in the file.
-type file struct {
+// A fileLayout holds a profile and the numbers and positions of its parts in the fileLayout.
+type fileLayout struct {
 	profile *profile.Profile
 	units   []symbols // by UnitRef, which is also the number of the unit in the plan
 	ids     []uint32  // symbol IDs by SymbolRef
@@ -21,18 +21,18 @@ type file struct {
 }
 
 // newFile sorts the symbols of each unit. It does not assign IDs or the order of the sections yet.
-func newFile(p *profile.Profile) (_ *file, err error) {
+func newFile(p *profile.Profile) (_ *fileLayout, err error) {
 	if err := checkTotals(uint64(p.NumUnits()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
 	}
-	f := &file{profile: p, ids: make([]uint32, p.NumSymbols())}
+	f := &fileLayout{profile: p, ids: make([]uint32, p.NumSymbols())}
 	f.collectUnits()
 	f.plan, err = newPlan(f.rankUnits())
 	return f, err
 }
 
 // number assigns the symbol IDs after they have been planned.
-func (f *file) number() {
+func (f *fileLayout) number() {
 	for i := range f.units {
 		for place, s := range f.units[i].byID {
 			f.ids[s] = f.plan.starts[i] + uint32(place)
@@ -41,7 +41,7 @@ func (f *file) number() {
 }
 
 // write writes the units in the order of the plan.
-func (f *file) write(w io.Writer, o Options) error {
+func (f *fileLayout) write(w io.Writer, o Options) error {
 	parts, err := f.encode(o.Compact)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *file) write(w io.Writer, o Options) error {
 }
 
 // encode encodes the units in parts, which have to be concatenated.
-func (f *file) encode(compact bool) ([]Sections, error) {
+func (f *fileLayout) encode(compact bool) ([]Sections, error) {
 	units := f.plan.parts()
 	parts, errs := make([]Sections, len(units)), make([]error, len(units))
 	inParallel(len(units), func(numbers iter.Seq[int]) {

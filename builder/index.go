@@ -10,7 +10,7 @@ import (
 )
 
 // writeIndexed writes the file with an index, which is computed from the rest of the file.
-func (f *file) writeIndexed(w io.Writer, o Options) error {
+func (f *fileLayout) writeIndexed(w io.Writer, o Options) error {
 	var plain bytes.Buffer
 	if err := f.write(&plain, o); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 
 // uses makes a profile of units with symbols of so many uses, one function that has them all, and
 // what newFile makes of it.
-func usesFile(t testing.TB, units [][]int) *file {
+func usesFile(t testing.TB, units [][]int) *fileLayout {
 	p := profile.New()
 	var b profile.Body
 	line := uint32(0)
@@ -161,7 +161,7 @@ func TestFewMuchUsedSymbolsOfALargeUnit(t *testing.T) {
 }
 
 // idBytes is how many bytes a compact file spends on IDs in location records.
-func idBytes(f *file) (n int) {
+func idBytes(f *fileLayout) (n int) {
 	for s, uses := range f.countUses() {
 		n += int(uses) * varintLen(uint64(f.ids[s]))
 	}
@@ -169,7 +169,7 @@ func idBytes(f *file) (n int) {
 }
 
 // leastIDBytes is idBytes if the IDs of a unit needed not be contiguous.
-func leastIDBytes(f *file) (n int) {
+func leastIDBytes(f *fileLayout) (n int) {
 	all := f.countUses()
 	slices.Sort(all)
 	slices.Reverse(all)
@@ -188,7 +188,7 @@ func varintLen(v uint64) int {
 }
 
 // numberByName is the numbering of a writer that does not care: units by path, symbols by name.
-func numberByName(f *file) {
+func numberByName(f *fileLayout) {
 	next := uint32(0)
 	for _, i := range f.plan.byPath {
 		u := &f.units[i]

@@ -141,24 +141,24 @@ func (f fieldSizes) body(ls []naive.Location) {
 // BenchmarkSizeOrder says how many bytes a compact file takes with and without each choice of
 // order.
 func BenchmarkSizeOrder(b *testing.B) {
-	byRank := func(f *file) {
+	byRank := func(f *fileLayout) {
 		r := f.plan.rank()
 		f.plan.number(r.units, 0)
 		f.number()
 	}
-	byUse := func(f *file) {
+	byUse := func(f *fileLayout) {
 		f.plan.orderSymbols()
 		f.number()
 	}
 	orders := []struct {
 		name    string
-		symbols func(f *file)
-		units   func(f *file)
+		symbols func(f *fileLayout)
+		units   func(f *fileLayout)
 	}{
 		{"by-name", numberByName, unitsByPath},
 		{"symbols-by-rank", byRank, unitsByPath},
 		{"symbols-by-use", byUse, unitsByPath},
-		{"symbols-by-use-and-small-sections-first", byUse, func(f *file) { f.plan.orderUnits() }},
+		{"symbols-by-use-and-small-sections-first", byUse, func(f *fileLayout) { f.plan.orderUnits() }},
 	}
 	profiles(b, func(b *testing.B, p *profile.Profile, _ int) {
 		for _, order := range orders {
@@ -175,7 +175,7 @@ func BenchmarkSizeOrder(b *testing.B) {
 	})
 }
 
-func unitsByPath(f *file) { f.plan.place(f.plan.byPath) }
+func unitsByPath(f *fileLayout) { f.plan.place(f.plan.byPath) }
 
 // BenchmarkWrite measures the time of Write, by the size of the same profile in version 3.
 func BenchmarkWrite(b *testing.B) {

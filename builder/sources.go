@@ -7,7 +7,7 @@ import (
 
 // sources returns the sources section, or nil if the profile has no marks or they are not to be
 // written.
-func (f *file) sources(o Options) *sourcefmt.Section {
+func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 	if o.NoSources || !f.profile.HasMarks() {
 		return nil
 	}

@@ -18,7 +18,7 @@ type symbols struct {
 }
 
 // collectUnits collects the symbols of all units by name. They are slices of two shared arrays.
-func (f *file) collectUnits() {
+func (f *fileLayout) collectUnits() {
 	p := f.profile
 	f.units = make([]symbols, p.NumUnits())
 	sizes := make([]uint32, p.NumUnits())
@@ -49,7 +49,7 @@ func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
 }
 
 // rankUnits orders the symbols of each unit by ID. It returns the units for the plan.
-func (f *file) rankUnits() []Unit {
+func (f *fileLayout) rankUnits() []Unit {
 	p, uses := f.profile, f.countUses()
 	units := make([]Unit, len(f.units))
 	for i := range f.units {
@@ -76,7 +76,7 @@ func (f *file) rankUnits() []Unit {
 }
 
 // countUses counts the references to each symbol in location records.
-func (f *file) countUses() []uint32 {
+func (f *fileLayout) countUses() []uint32 {
 	uses := make([]uint32, len(f.ids))
 	for _, fn := range f.profile.Functions() {
 		for i := range fn.Records {

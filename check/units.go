@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// unit is an entry of the file names section.
-type unit struct {
+// unitEntry is an entry of the file names section.
+type unitEntry struct {
 	wire.Unit
 	pos  int // position of the path
 	path []byte
@@ -21,7 +21,7 @@ type unit struct {
 func (k *checker) units() {
 	k.use(k.t.names, afdo.SectionFileNames)
 	f, ok := k.section(k.t.names, afdo.SectionFileNames)
-	var units []unit
+	var units []unitEntry
 	complete := false
 	if ok {
 		units, complete = k.entries(&f)
@@ -40,12 +40,12 @@ func (k *checker) units() {
 }
 
 // entries reads the file names section. It reports whether it reached the end.
-func (k *checker) entries(f *fields) (units []unit, complete bool) {
+func (k *checker) entries(f *fields) (units []unitEntry, complete bool) {
 	n := f.UnitCount()
 	var overlong bool
 	k.overlong(f, 1, wire.VarintLen(uint64(n)), &overlong)
 	for range n {
-		var u unit
+		var u unitEntry
 		pos := f.Pos
 		var path []byte
 		u.pos, path = f.Unit(&u.Unit)
@@ -68,7 +68,7 @@ func (k *checker) entries(f *fields) (units []unit, complete bool) {
 }
 
 // paths checks that there are no duplicate paths and that the empty path exists.
-func (k *checker) paths(names afdo.Section, units []unit, complete bool) {
+func (k *checker) paths(names afdo.Section, units []unitEntry, complete bool) {
 	seen := make(map[string]bool, len(units))
 	for _, u := range units {
 		if seen[string(u.path)] {
@@ -83,7 +83,7 @@ func (k *checker) paths(names afdo.Section, units []unit, complete bool) {
 }
 
 // ranges checks that no symbol ID belongs to two units.
-func (k *checker) ranges(names afdo.Section, units []unit) {
+func (k *checker) ranges(names afdo.Section, units []unitEntry) {
 	order := make([]uint32, 0, len(units))
 	for i := range units {
 		if u := &units[i]; u.Start < u.End {
@@ -102,7 +102,7 @@ func (k *checker) ranges(names afdo.Section, units []unit) {
 }
 
 // unit checks the string table and the symbol names of a unit.
-func (k *checker) unit(names afdo.Section, u *unit) {
+func (k *checker) unit(names afdo.Section, u *unitEntry) {
 	strings := stringTable{count: -1}
 	if k.inRange(names, u.pos, ref{u.Strings, afdo.SectionStringTable}) {
 		strings = k.stringTable(u.Strings)
@@ -155,7 +155,7 @@ func (k *checker) spell(table afdo.Section, strings stringTable) {
 
 // rows checks a symbol names section. It reports whether it reached the end. n is the number of
 // strings, -1 if unknown.
-func (k *checker) rows(f *fields, u *unit, n int) bool {
+func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 	count := f.RowCount()
 	var overlong bool
 	k.overlong(f, 1, wire.VarintLen(uint64(count)), &overlong)
@@ -183,7 +183,7 @@ func (k *checker) rows(f *fields, u *unit, n int) bool {
 }
 
 // row checks a row of a symbol names section, except its name.
-func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unit) {
+func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unitEntry) {
 	if u.Start <= u.End && !u.Has(row.ID) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the unit has %d to %d", row.ID, u.Start, u.End))
 	}

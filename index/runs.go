@@ -8,7 +8,7 @@ import (
 
 // runs returns the contents of the block of runs, which are ranges of adjacent sections of a unit.
 // If units share a string table, the first one has the run.
-func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
+func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	names := f.sections[f.names]
 	offsets := make([]int64, len(f.sections))
 	for i := 1; i < len(offsets); i++ {
@@ -34,14 +34,14 @@ func (f *file) runs(units *indexfmt.UnitList) []indexfmt.Run {
 }
 
 // adjacent reports whether a unit's symbol names directly follow its string table.
-func (f *file) adjacent(u *wire.Unit) bool {
+func (f *fileSections) adjacent(u *wire.Unit) bool {
 	at := uint64(u.Strings)
 	return u.Symbols == u.Strings+1 && at+1 < uint64(len(f.sections)) &&
 		f.sections[at].t == afdo.SectionStringTable && f.sections[at+1].t == afdo.SectionSymbolNames
 }
 
 // addSections adds the sections of a run: string table, symbol names, and all samples that follow.
-func (f *file) addSections(r *indexfmt.Run) {
+func (f *fileSections) addSections(r *indexfmt.Run) {
 	end := r.First + 2
 	for end < len(f.sections) && f.sections[end].t == afdo.SectionSymbolInfo {
 		end++

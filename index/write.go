@@ -62,8 +62,8 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	return f.write(w)
 }
 
-// A file holds the sections of a file.
-type file struct {
+// A fileSections holds the sections of a fileSections.
+type fileSections struct {
 	compact  bool // encoding of the header
 	sections []section
 	span     int64 // total size of the sections in bytes
@@ -77,20 +77,20 @@ type section struct {
 	data    []byte // without the bitmask byte
 }
 
-func (f *file) add(s section) {
+func (f *fileSections) add(s section) {
 	f.sections = append(f.sections, s)
 	f.span += s.size()
 }
 
 // copySections returns all sections except the index.
-func copySections(r *afdo.Reader) (*file, error) {
+func copySections(r *afdo.Reader) (*fileSections, error) {
 	n := r.NumSections()
 	if _, err := Read(r); err == nil || errors.Is(err, afdo.ErrIndex) || errors.Is(err, afdo.ErrChecksum) {
 		n--
 	} else if !errors.Is(err, afdo.ErrNotFound) {
 		return nil, err
 	}
-	f := &file{compact: r.Header().Compact, sections: make([]section, 0, n+1)}
+	f := &fileSections{compact: r.Header().Compact, sections: make([]section, 0, n+1)}
 	for i := range n {
 		s, err := r.Section(i)
 		if err != nil {
@@ -111,7 +111,7 @@ func copySections(r *afdo.Reader) (*file, error) {
 }
 
 // only returns the index of the single section of a type.
-func (f *file) only(t afdo.SectionType) (int, error) {
+func (f *fileSections) only(t afdo.SectionType) (int, error) {
 	is := func(s section) bool { return s.t == t }
 	first := slices.IndexFunc(f.sections, is)
 	if first < 0 || slices.ContainsFunc(f.sections[first+1:], is) {
@@ -120,7 +120,7 @@ func (f *file) only(t afdo.SectionType) (int, error) {
 	return first, nil
 }
 
-func (f *file) write(w io.Writer) error {
+func (f *fileSections) write(w io.Writer) error {
 	out := afdo.NewWriter(f.compact)
 	for _, s := range f.sections {
 		out.Add(s.t, s.compact, s.data)
@@ -130,7 +130,7 @@ func (f *file) write(w io.Writer) error {
 }
 
 // header returns the header of the file.
-func (f *file) header() ([]byte, error) {
+func (f *fileSections) header() ([]byte, error) {
 	var h header
 	err := f.write(&h)
 	return h, err
@@ -160,7 +160,7 @@ type block struct {
 }
 
 // newWriting returns the index for a Reader's file, whose sections are in f.
-func newWriting(r *afdo.Reader, f *file, o *Options) (*writing, error) {
+func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	units, err := r.NumUnits()
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ const guesses = 4
 // addTo adds the index to a file. The header of the file and the positions in the section table
 // depend on the size of the index, which contains both. So addTo guesses them and repeats until
 // they are consistent.
-func (x *writing) addTo(f *file) error {
+func (x *writing) addTo(f *fileSections) error {
 	n, span := len(f.sections), f.span
 	put := func(w *indexfmt.Writer) ([]byte, error) {
 		f.sections, f.span = f.sections[:n], span
@@ -228,7 +228,7 @@ func (x *writing) addTo(f *file) error {
 
 // with returns the index for a file that begins with head. A nil head leaves head and positions out
 // of the index.
-func (x *writing) with(f *file, head []byte) *indexfmt.Writer {
+func (x *writing) with(f *fileSections, head []byte) *indexfmt.Writer {
 	w := x.Writer
 	if head != nil {
 		w.Add(indexfmt.Sections, indexfmt.AppendOrder(nil, f.compact, f.summary, f.names, indexfmt.Positions(head)))
@@ -248,7 +248,7 @@ func newEnd(head []byte, summary, names int) *indexfmt.End {
 }
 
 // lookups adds the tables for finding units and symbols.
-func (x *writing) lookups(r *afdo.Reader, f *file, o *Options) error {
+func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	if x.Units >= indexfmt.MaxUnits {
 		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
 	}

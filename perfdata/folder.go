@@ -117,7 +117,7 @@ func partNames(dir fs.FS) ([]string, error) {
 }
 
 // readLayout reads the layout of the folder from the header.
-func (r *Reader) readLayout(f file, h fileHeader) error {
+func (r *Reader) readLayout(f recordingFile, h fileHeader) error {
 	const what = "the layout of the folder"
 	p, found, err := f.feature(h, featureDirFormat, what)
 	if !found {

@@ -86,7 +86,7 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err != nil {
 		return err
 	}
-	f := file{at, size, r.big}
+	f := recordingFile{at, size, r.big}
 	head, err := f.read(part{0, headerSize}, "the header")
 	if err != nil {
 		return err
@@ -143,15 +143,15 @@ func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data.Bytes()), int64(data.Len()), s.failure()
 }
 
-// A file is random access to a recording in file mode.
-type file struct {
+// A recordingFile is random access to a recording in recordingFile mode.
+type recordingFile struct {
 	at   io.ReaderAt
 	size int64
 	big  bool
 }
 
 // check returns an error unless the part lies within the file.
-func (f file) check(p part, what string) error {
+func (f recordingFile) check(p part, what string) error {
 	if p.offset > uint64(f.size) || p.size > uint64(f.size)-p.offset {
 		return faultAt(f.size, fault.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
 	}
@@ -159,7 +159,7 @@ func (f file) check(p part, what string) error {
 }
 
 // read returns the bytes of a part, which must be small.
-func (f file) read(p part, what string) ([]byte, error) {
+func (f recordingFile) read(p part, what string) ([]byte, error) {
 	if err := f.check(p, what); err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (f file) read(p part, what string) ([]byte, error) {
 }
 
 // readAttrs reads the events.
-func (r *Reader) readAttrs(f file, h fileHeader) error {
+func (r *Reader) readAttrs(f recordingFile, h fileHeader) error {
 	if h.attrSize < minAttr+16 || h.attrs.size%h.attrSize != 0 {
 		return faultAt(16, fault.ErrHeader, "%d bytes of attributes, %d each", h.attrs.size, h.attrSize)
 	}
@@ -221,7 +221,7 @@ func readIDs(c cursor) []uint64 {
 
 // feature returns the position of a feature, and whether the file has it. The table of these
 // positions follows the records.
-func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, err error) {
+func (f recordingFile) feature(h fileHeader, bit int, what string) (p part, found bool, err error) {
 	if h.features[0]&(1<<bit) == 0 {
 		return part{}, false, nil
 	}
@@ -236,7 +236,7 @@ func (f file) feature(h fileHeader, bit int, what string) (p part, found bool, e
 
 // refuseSecond returns an error if another recording follows the features, as in concatenated
 // files. Otherwise its records would be silently missing.
-func (f file) refuseSecond(h fileHeader) error {
+func (f recordingFile) refuseSecond(h fileHeader) error {
 	n := 0
 	for _, word := range h.features {
 		n += bits.OnesCount64(word)
@@ -271,7 +271,7 @@ func secondRecording(at int64) error {
 }
 
 // readBuildIDs reads the table of build IDs, if there is one.
-func (r *Reader) readBuildIDs(f file, h fileHeader) error {
+func (r *Reader) readBuildIDs(f recordingFile, h fileHeader) error {
 	const what = "the build IDs"
 	p, found, err := f.feature(h, featureBuildID, what)
 	if !found {

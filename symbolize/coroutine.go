@@ -128,7 +128,7 @@ func (t *symbolTable) readActors() (map[string]string, error) {
 }
 
 // linked returns the declared functions of the current unit by linkage name.
-func (w *worker) linked(u *unit) (map[string]*Function, error) {
+func (w *worker) linked(u *dwarfUnit) (map[string]*Function, error) {
 	if u.linked != nil {
 		return u.linked, nil
 	}

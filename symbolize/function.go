@@ -112,7 +112,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 }
 
 // declared returns the function as described by the entry itself.
-func (w *worker) declared(u *unit, e *entry) (*Function, error) {
+func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
 	f := &Function{Line: uint32(e.number(slotDeclLine)), Artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
 		slot slot
@@ -141,12 +141,12 @@ func (w *worker) declared(u *unit, e *entry) (*Function, error) {
 }
 
 // entryAt reads an entry of any unit. It also returns the unit.
-func (w *worker) entryAt(ref dieRef) (*unit, entry, error) {
+func (w *worker) entryAt(ref dieRef) (*dwarfUnit, dwarfEntry, error) {
 	u, err := w.unitOf(ref)
 	if err != nil {
-		return nil, entry{}, err
+		return nil, dwarfEntry{}, err
 	}
-	e := entry{off: ref.off}
+	e := dwarfEntry{off: ref.off}
 	read := func(c *cursor) {
 		code := c.ULEB()
 		a := u.table.lookup(code)
@@ -170,7 +170,7 @@ func (w *worker) entryAt(ref dieRef) (*unit, entry, error) {
 }
 
 // unitOf returns the unit of an entry, with its abbreviations.
-func (w *worker) unitOf(ref dieRef) (*unit, error) {
+func (w *worker) unitOf(ref dieRef) (*dwarfUnit, error) {
 	if u := w.current; u != nil && u.data == ref.data && ref.off >= u.entries && ref.off < u.span.end {
 		return u, nil
 	}
@@ -197,7 +197,7 @@ func (w *worker) unitOf(ref dieRef) (*unit, error) {
 		return nil, ref.data.info.faultAt(ref.off, ErrReference, "there is no entry here%s", why)
 	}
 	if len(w.units) >= maxForeignUnits || w.units == nil {
-		w.units = make(map[dieRef]*unit)
+		w.units = make(map[dieRef]*dwarfUnit)
 	}
 	w.units[key] = u
 	return u, nil

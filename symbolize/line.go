@@ -53,7 +53,7 @@ const (
 )
 
 // lineHeaderOf returns the header of a unit's line table, or nil if it has none.
-func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
+func (w *worker) lineHeaderOf(u *dwarfUnit) (*lineHeader, error) {
 	if u.header != nil {
 		return u.header, nil
 	}
@@ -79,7 +79,7 @@ func (w *worker) lineHeaderOf(u *unit) (*lineHeader, error) {
 	return u.header, nil
 }
 
-func (w *worker) readLineHeader(from lineFrom, home *unit) (*lineHeader, error) {
+func (w *worker) readLineHeader(from lineFrom, home *dwarfUnit) (*lineHeader, error) {
 	h := &lineHeader{sect: from.sect, from: from}
 	err := w.decode(h.sect, from.off, h.sect.size, func(c *cursor) {
 		span := c.unitSpan()
@@ -105,7 +105,7 @@ func (w *worker) readLineHeader(from lineFrom, home *unit) (*lineHeader, error) 
 }
 
 // unitString returns a string of a unit's root entry, or "".
-func (w *worker) unitString(u *unit, s slot) (string, error) {
+func (w *worker) unitString(u *dwarfUnit, s slot) (string, error) {
 	v, ok := u.root.get(s)
 	if !ok {
 		return "", nil
@@ -114,7 +114,7 @@ func (w *worker) unitString(u *unit, s slot) (string, error) {
 	return string(str), err
 }
 
-func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *unit) {
+func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 	h.version = c.Uint16(aField)
 	if c.Err == nil && (h.version < 2 || h.version > 5) {
 		c.fail(fault.ErrVersion, "a line table of version %d, 2 to 5 are known", h.version)
@@ -187,7 +187,7 @@ func (c *cursor) lineFile(name []byte) lineFile {
 }
 
 // lineTable decodes a table of directories or files in DWARF 5.
-func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
+func (w *worker) lineTable(c *cursor, h *lineHeader, u *dwarfUnit) []lineFile {
 	type field struct {
 		content uint64
 		form    form
@@ -221,7 +221,7 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *unit) []lineFile {
 }
 
 // lineString returns a name in a line table.
-func (w *worker) lineString(c *cursor, h *lineHeader, u *unit, v value) string {
+func (w *worker) lineString(c *cursor, h *lineHeader, u *dwarfUnit, v value) string {
 	var s []byte
 	var err error
 	if v.form == formString {

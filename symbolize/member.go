@@ -6,7 +6,7 @@ import "debug/dwarf"
 // operator() and implicit constructors. It counts their lines from the declaration of the class.
 
 // placeInClass sets the position of a function to that of its class.
-func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
+func (w *worker) placeInClass(u *dwarfUnit, ref dieRef, f *Function) error {
 	members, err := w.members(u)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (w *worker) placeInClass(u *unit, ref dieRef, f *Function) error {
 
 // members returns the member functions of a unit that have no line of their own, with the offset of
 // their class.
-func (w *worker) members(u *unit) (map[uint64]uint64, error) {
+func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 	if u.members != nil {
 		return u.members, nil
 	}
@@ -65,7 +65,7 @@ func (w *worker) members(u *unit) (map[uint64]uint64, error) {
 
 // entries calls f for each entry of a unit. f must read or skip the values. class is the offset of
 // the class that directly contains the entry, or 0.
-func (c *cursor) entries(u *unit, f func(off uint64, a *abbrev, class uint64)) error {
+func (c *cursor) entries(u *dwarfUnit, f func(off uint64, a *abbrev, class uint64)) error {
 	within := []uint64{0}
 	for c.Pos < len(c.Data) {
 		off := c.offset()

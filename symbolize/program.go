@@ -47,7 +47,7 @@ type lineMachine struct {
 }
 
 // lineRows returns the rows of a unit that overlap targets, by address. targets must be sorted.
-func (w *worker) lineRows(u *unit, targets []span) ([]row, error) {
+func (w *worker) lineRows(u *dwarfUnit, targets []span) ([]row, error) {
 	h, err := w.lineHeaderOf(u)
 	if err != nil || h == nil {
 		return nil, err

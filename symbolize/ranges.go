@@ -21,7 +21,7 @@ const (
 )
 
 // ranges appends the address ranges of an entry, except those of discarded code.
-func (r *reading) ranges(f *File, u *unit, e *entry, to []span) ([]span, error) {
+func (r *reading) ranges(f *File, u *dwarfUnit, e *dwarfEntry, to []span) ([]span, error) {
 	if v, ok := e.get(slotRanges); ok {
 		return r.rangeList(f, u, v, e == &u.root, to)
 	}
@@ -45,7 +45,7 @@ func (r *reading) ranges(f *File, u *unit, e *entry, to []span) ([]span, error) 
 }
 
 // appendRange appends a range unless it is empty, or belongs to code that the linker discarded.
-func (f *File) appendRange(u *unit, to []span, low, high uint64) []span {
+func (f *File) appendRange(u *dwarfUnit, to []span, low, high uint64) []span {
 	if f.discarded(low, u.addrSize) || high <= low {
 		return to
 	}
@@ -60,7 +60,7 @@ func (f *File) discarded(low uint64, addrSize uint8) bool {
 }
 
 // rangeList appends the ranges in a range list.
-func (r *reading) rangeList(f *File, u *unit, v value, root bool, to []span) ([]span, error) {
+func (r *reading) rangeList(f *File, u *dwarfUnit, v value, root bool, to []span) ([]span, error) {
 	old := u.version < 5
 	d := u.data
 	if old {
@@ -101,7 +101,7 @@ type listReader struct {
 	*cursor
 	reading *reading
 	file    *File
-	unit    *unit
+	unit    *dwarfUnit
 	base    uint64
 	out     []span
 }

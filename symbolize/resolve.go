@@ -202,7 +202,7 @@ func (q *question) expect(j job) {
 }
 
 // within returns the symbols whose addresses overlap the ranges of a unit.
-func (q *question) within(w *worker, u *unit) ([]int32, error) {
+func (q *question) within(w *worker, u *dwarfUnit) ([]int32, error) {
 	var err error
 	w.spans, err = w.ranges(q.file, u, &u.root, w.spans[:0])
 	if err != nil {
@@ -295,7 +295,7 @@ func (q *question) do(w *worker, j job) error {
 	about := &Unit{}
 	var object *object
 	if u.isSkeleton() {
-		var split *unit
+		var split *dwarfUnit
 		split, object, err = w.split(u)
 		var missing *missingError
 		switch {
@@ -315,7 +315,7 @@ func (q *question) do(w *worker, j job) error {
 }
 
 // unit resolves the symbols of a unit.
-func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) error {
+func (q *question) unit(w *worker, u *dwarfUnit, about *Unit, j job, spans []span) error {
 	if err := w.describe(u, about); err != nil {
 		return err
 	}
@@ -362,12 +362,12 @@ func (q *question) unit(w *worker, u *unit, about *Unit, j job, spans []span) er
 }
 
 // describe reads the description of a unit.
-func (w *worker) describe(u *unit, about *Unit) error {
+func (w *worker) describe(u *dwarfUnit, about *Unit) error {
 	for _, s := range []struct {
 		slot slot
 		to   *string
 	}{{slotName, &about.Name}, {slotCompDir, &about.Dir}, {slotProducer, &about.Producer}} {
-		for _, from := range []*unit{u, u.skeleton} {
+		for _, from := range []*dwarfUnit{u, u.skeleton} {
 			if from == nil || *s.to != "" {
 				continue
 			}

@@ -11,7 +11,7 @@ import (
 // lines. The entries are in a separate file for each unit, or all together in a package.
 
 // isSkeleton reports whether the unit's entries are in a separate file.
-func (u *unit) isSkeleton() bool {
+func (u *dwarfUnit) isSkeleton() bool {
 	_, ok := u.root.get(slotDwoName)
 	return ok && u.skeleton == nil
 }
@@ -22,7 +22,7 @@ type missingError struct{ path string }
 func (e *missingError) Error() string { return "symbolize: no split debug info at " + e.path }
 
 // split opens the unit that belongs to a skeleton. The caller closes the object, if it is not nil.
-func (w *worker) split(skeleton *unit) (*unit, *object, error) {
+func (w *worker) split(skeleton *dwarfUnit) (*dwarfUnit, *object, error) {
 	pack, err := w.file.splitPackage()
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func (w *worker) split(skeleton *unit) (*unit, *object, error) {
 }
 
 // splitPaths returns the possible paths of the file of a split unit.
-func (w *worker) splitPaths(skeleton *unit) ([]string, error) {
+func (w *worker) splitPaths(skeleton *dwarfUnit) ([]string, error) {
 	name, err := w.unitString(skeleton, slotDwoName)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (w *worker) spanAt(d *debugData, off uint64) (span unitSpan, err error) {
 
 // splitUnit finds a skeleton's unit in its file. With -fdebug-types-section, GCC writes several
 // sections with the same name: one for every type, and one for the rest.
-func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
+func (w *worker) splitUnit(o *object, skeleton *dwarfUnit) (*dwarfUnit, error) {
 	d, err := openData(o, ".dwo")
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (w *worker) splitUnit(o *object, skeleton *unit) (*unit, error) {
 }
 
 // unitWithID finds a skeleton's unit in a section. It returns nil if there is none.
-func (w *worker) unitWithID(d *debugData, skeleton *unit) (*unit, error) {
+func (w *worker) unitWithID(d *debugData, skeleton *dwarfUnit) (*dwarfUnit, error) {
 	spans, err := d.unitSpans()
 	if err != nil {
 		return nil, err

@@ -113,8 +113,8 @@ func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 	return units[i], nil
 }
 
-// A unit is a compilation unit, with everything needed to read its entries.
-type unit struct {
+// A dwarfUnit is a compilation dwarfUnit, with everything needed to read its entries.
+type dwarfUnit struct {
 	encoding
 	data     *debugData
 	span     unitSpan
@@ -122,11 +122,11 @@ type unit struct {
 	entries  uint64 // offset of the root entry
 	kind     uint8  // DW_UT_*
 	abbrevs  uint64
-	root     entry
+	root     dwarfEntry
 	id       uint64 // of a split unit and its skeleton
 	low      uint64 // base address of ranges
 	table    *abbrevTable
-	skeleton *unit // for a split unit
+	skeleton *dwarfUnit // for a split unit
 
 	strOffsetsBase, addrBase, rnglistsBase, rangesBase uint64
 
@@ -145,8 +145,8 @@ const (
 	unitSplitType    = 6
 )
 
-// An entry is a debugging information entry with the attributes that this package uses.
-type entry struct {
+// An dwarfEntry is a debugging information dwarfEntry with the attributes that this package uses.
+type dwarfEntry struct {
 	off      uint64
 	tag      dwarf.Tag
 	children bool
@@ -155,10 +155,10 @@ type entry struct {
 }
 
 // get returns an attribute.
-func (e *entry) get(s slot) (value, bool) { return e.vals[s], e.has&(1<<s) != 0 }
+func (e *dwarfEntry) get(s slot) (value, bool) { return e.vals[s], e.has&(1<<s) != 0 }
 
 // number returns an attribute that is a constant or an offset, or 0 if it is missing.
-func (e *entry) number(s slot) uint64 {
+func (e *dwarfEntry) number(s slot) uint64 {
 	if e.has&(1<<s) == 0 {
 		return 0
 	}
@@ -166,7 +166,7 @@ func (e *entry) number(s slot) uint64 {
 }
 
 // entry reads the attributes of an entry.
-func (c *cursor) entry(e *entry, a *abbrev, enc encoding) {
+func (c *cursor) entry(e *dwarfEntry, a *abbrev, enc encoding) {
 	e.tag, e.children, e.has = a.tag, a.children, 0
 	for i := range a.attrs {
 		spec := &a.attrs[i]
@@ -185,8 +185,8 @@ type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
 const unitCost = 16
 
 // readUnit reads a unit's header and root entry.
-func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base contributions) (*unit, error) {
-	u := &unit{data: d, span: span, skeleton: skeleton}
+func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *dwarfUnit, base contributions) (*dwarfUnit, error) {
+	u := &dwarfUnit{data: d, span: span, skeleton: skeleton}
 	if err := r.spend(unitCost); err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *unit, base con
 
 // rootAbbrev returns the abbreviation of a unit's root entry. It reads no more of the table than
 // necessary.
-func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
+func (r *reading) rootAbbrev(u *dwarfUnit, code uint64) (*abbrev, error) {
 	t, err := r.readAbbrevs(&r.root, u.data.abbrev, u.abbrevs, u.encoding, code)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (r *reading) rootAbbrev(u *unit, code uint64) (*abbrev, error) {
 	return a, nil
 }
 
-func (c *cursor) unitHeader(u *unit) {
+func (c *cursor) unitHeader(u *dwarfUnit) {
 	_, u.wide = c.initialLength()
 	u.version = c.Uint16(aField)
 	if c.Err == nil && (u.version < 2 || u.version > 5) {
@@ -256,7 +256,7 @@ func (c *cursor) unitHeader(u *unit) {
 }
 
 // setBases sets the bases that values of other entries are relative to, from the root entry.
-func (u *unit) setBases(r *reading, base contributions) error {
+func (u *dwarfUnit) setBases(r *reading, base contributions) error {
 	headerSize := uint64(8)
 	if u.wide {
 		headerSize = 16
@@ -296,7 +296,7 @@ func (u *unit) setBases(r *reading, base contributions) error {
 
 // addresses returns the debug info that contains the unit's addresses and, before DWARF 5, its
 // ranges. For a split unit this is the skeleton's.
-func (u *unit) addresses() *debugData {
+func (u *dwarfUnit) addresses() *debugData {
 	if u.skeleton != nil {
 		return u.skeleton.data
 	}
@@ -304,7 +304,7 @@ func (u *unit) addresses() *debugData {
 }
 
 // address returns the value of an attribute of class address.
-func (r *reading) address(u *unit, v value) (uint64, error) {
+func (r *reading) address(u *dwarfUnit, v value) (uint64, error) {
 	switch v.form {
 	case formAddr:
 		return v.v, nil
@@ -315,7 +315,7 @@ func (r *reading) address(u *unit, v value) (uint64, error) {
 }
 
 // indexed returns an entry of a table of numbers.
-func (r *reading) indexed(s *section, u *unit, base, index uint64, size uint8) (n uint64, err error) {
+func (r *reading) indexed(s *section, u *dwarfUnit, base, index uint64, size uint8) (n uint64, err error) {
 	if s == nil {
 		return 0, u.data.info.faultAt(u.span.off, ErrReference, "the unit here refers to a section that is not there")
 	}
@@ -327,7 +327,7 @@ func (r *reading) indexed(s *section, u *unit, base, index uint64, size uint8) (
 }
 
 // attrString returns the value of an attribute of class string. It is valid until the next call.
-func (r *reading) attrString(f *File, u *unit, v value) ([]byte, error) {
+func (r *reading) attrString(f *File, u *dwarfUnit, v value) ([]byte, error) {
 	s, off := u.data.str, v.v
 	switch v.form {
 	case formString:
@@ -366,7 +366,7 @@ type dieRef struct {
 }
 
 // reference returns the entry to which an attribute of class reference refers.
-func (f *File) reference(u *unit, v value) (dieRef, error) {
+func (f *File) reference(u *dwarfUnit, v value) (dieRef, error) {
 	switch v.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
 		if off := u.span.off + v.v; off >= u.span.off && off < u.span.end {

@@ -37,14 +37,14 @@ const noNode = -1
 type worker struct {
 	reading
 	file      *File
-	units     map[dieRef]*unit     // units to which entries refer, cached
-	functions map[dieRef]*Function // functions found recently
+	units     map[dieRef]*dwarfUnit // units to which entries refer, cached
+	functions map[dieRef]*Function  // functions found recently
 
 	header     *lineHeader // the header read last
 	held       int         // budget for the current unit's data in memory
 	undeclared bool        // some of functions have no declaration
 
-	current  *unit       // the unit being read
+	current  *dwarfUnit  // the unit being read
 	llvm     bool        // compiled by LLVM, for which undeclared functions begin at line 0
 	bytes    []byte      // contents of current
 	abbrevs  abbrevTable // abbreviations of current
@@ -61,7 +61,7 @@ func (w *worker) unitCursor() *cursor {
 }
 
 // enter reads a unit into memory.
-func (w *worker) enter(u *unit) (err error) {
+func (w *worker) enter(u *dwarfUnit) (err error) {
 	if u.table, err = w.readAbbrevs(&w.abbrevs, u.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 	c.Pos = int(u.entries - u.span.off)
 	t := &tree{tops: make(map[int32][]span)}
 	within := []int32{noNode} // for each nesting level of entries, the enclosing node
-	var e entry
+	var e dwarfEntry
 	for c.Pos < len(c.Data) {
 		e.off = c.offset()
 		code := c.ULEB()
@@ -144,7 +144,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 }
 
 // node adds a function or an inlined copy to the tree if it contains requested code.
-func (w *worker) node(t *tree, e *entry, parent int32, targets []span) (int32, error) {
+func (w *worker) node(t *tree, e *dwarfEntry, parent int32, targets []span) (int32, error) {
 	var err error
 	w.spans, err = w.ranges(w.file, w.current, e, w.spans[:0])
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An entry is one step of a parsed function body. Bodies are kept as entries because their callees
+// An bodyEntry is one step of a parsed function body. Bodies are kept as entries because their callees
 // may be labels that are defined later.
-type entry struct {
+type bodyEntry struct {
 	count         uint64
 	line          uint32
 	label         uint32 // index in parser.labels
@@ -23,15 +23,15 @@ const (
 	entryLeave
 )
 
-// place is the state of the parser within a function body.
-type place uint8
+// parserState is the state of the parser within a function body.
+type parserState uint8
 
 const (
-	bodyStart    place = iota // after the opening brace of a body: expect a section or a closing brace
-	sectionStart              // after a comma: expect a section
-	sectionEnd                // after a section
-	inlinedStart              // before an entry of an inlined section
-	inlinedEnd                // after an entry of an inlined section
+	bodyStart    parserState = iota // after the opening brace of a body: expect a section or a closing brace
+	sectionStart                    // after a comma: expect a section
+	sectionEnd                      // after a section
+	inlinedStart                    // before an entry of an inlined section
+	inlinedEnd                      // after an entry of an inlined section
 )
 
 // functionBody parses the body of a symbol after its opening brace, including inlined bodies. For
@@ -75,14 +75,14 @@ func (p *parser) functionBody() {
 }
 
 // leave ends an inlined body.
-func (p *parser) leave(depth *int) place {
+func (p *parser) leave(depth *int) parserState {
 	*depth--
-	p.entries = append(p.entries, entry{kind: entryLeave})
+	p.entries = append(p.entries, bodyEntry{kind: entryLeave})
 	return inlinedEnd
 }
 
 // section parses a section of a body. It parses an inlined section only up to its first entry.
-func (p *parser) section() place {
+func (p *parser) section() parserState {
 	const want = "a section"
 	keyword, at := p.keyword(want)
 	switch string(keyword) {
@@ -184,8 +184,8 @@ func (p *parser) inlinedHeader() {
 }
 
 // location parses the line offset and the discriminator at the start of an entry.
-func (p *parser) location() entry {
-	e := entry{line: uint32(p.number(widthLine, "line offset"))}
+func (p *parser) location() bodyEntry {
+	e := bodyEntry{line: uint32(p.number(widthLine, "line offset"))}
 	if p.accept('.') {
 		e.discriminator = uint16(p.number(widthDiscriminator, "discriminator"))
 	}

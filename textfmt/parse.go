@@ -55,9 +55,9 @@ type parser struct {
 	labels  []label
 	unknown int // number of labels that no header has defined yet
 
-	entries  []entry    // of the current function
-	waits    bool       // the current function calls a label that is not defined yet
-	deferred []function // functions that wait for labels
+	entries  []bodyEntry       // of the current function
+	waits    bool              // the current function calls a label that is not defined yet
+	deferred []waitingFunction // functions that wait for labels
 	records  profile.Body
 }
 
@@ -71,12 +71,12 @@ type label struct {
 	use    position
 }
 
-// A function is a parsed symbol whose records wait for labels.
-type function struct {
+// A waitingFunction is a parsed symbol whose records wait for labels.
+type waitingFunction struct {
 	symbol    profile.SymbolRef
 	headCount uint64
 	timestamp uint64
-	entries   []entry
+	entries   []bodyEntry
 }
 
 func (p *parser) parse() {
@@ -226,7 +226,7 @@ func (p *parser) symbol() {
 	if p.err != nil {
 		return
 	}
-	f := function{
+	f := waitingFunction{
 		symbol:    l.symbol,
 		headCount: headCount,
 		timestamp: timestamp,
@@ -312,7 +312,7 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 }
 
 // add adds a function to the profile.
-func (p *parser) add(f function) {
+func (p *parser) add(f waitingFunction) {
 	b := &p.records
 	b.Reset()
 	for i := range f.entries {

@@ -19,7 +19,7 @@ type Directory struct {
 	file    *File
 	section Section
 	data    []byte
-	entries []entry
+	entries []unitEntry
 	order   []uint32 // entries with symbols, by symbol ID; nil if all entries are already in this order
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type Directory struct {
 	begins []uint32  // see tableIndexes
 }
 
-func (d *Directory) path(e *entry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }
+func (d *Directory) path(e *unitEntry) []byte { return d.data[e.name : e.name+int(e.nameLen)] }
 
 // Directory returns the decoded file names section. The first call reads it.
 func (v *File) Directory() (*Directory, error) {
@@ -62,7 +62,7 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 	if f.Err != nil {
 		return nil, f.Fault()
 	}
-	d.entries = make([]entry, n)
+	d.entries = make([]unitEntry, n)
 	for i := range d.entries {
 		f.entry(&d.entries[i])
 		if f.Err != nil {
@@ -102,7 +102,7 @@ func (d *Directory) orderByID() error {
 }
 
 // overlap returns the error for symbol IDs that also belong to another unit.
-func (d *Directory) overlap(e *entry) error {
+func (d *Directory) overlap(e *unitEntry) error {
 	return d.section.FaultAt(e.name, fault.ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
 }
 
@@ -247,15 +247,15 @@ func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	return d.begins
 }
 
-// An entry is an entry of the file names section. It takes 32 bytes.
-type entry struct {
+// An unitEntry is an unitEntry of the file names section. It takes 32 bytes.
+type unitEntry struct {
 	name    int // position of the path in the section
 	nameLen uint32
 	wire.Unit
 }
 
 // entry decodes and checks an entry.
-func (f *Fields) entry(e *entry) {
+func (f *Fields) entry(e *unitEntry) {
 	name := f.unitFields(e)
 	if f.Err == nil {
 		f.Err = cmp.Or(e.nameFault(name), e.rangeFault())
@@ -263,21 +263,21 @@ func (f *Fields) entry(e *entry) {
 }
 
 // unitFields decodes an entry. It returns the path, including the NUL.
-func (f *Fields) unitFields(e *entry) (name []byte) {
+func (f *Fields) unitFields(e *unitEntry) (name []byte) {
 	e.name, name = f.Unit(&e.Unit)
 	e.nameLen = uint32(max(len(name), 1) - 1)
 	return name
 }
 
 // nameFault returns an error if the path is invalid (format note 8).
-func (e *entry) nameFault(name []byte) *wire.Fault {
+func (e *unitEntry) nameFault(name []byte) *wire.Fault {
 	if i := bytes.IndexByte(name, 0); i < 0 || i != len(name)-1 {
 		return &wire.Fault{Pos: e.name, Class: fault.ErrName, Detail: fmt.Sprintf("%.200q is not a string that ends at its only NUL", name)}
 	}
 	return nil
 }
 
-func (e *entry) rangeFault() *wire.Fault {
+func (e *unitEntry) rangeFault() *wire.Fault {
 	if e.Start > e.End {
 		return &wire.Fault{Pos: e.name, Class: fault.ErrSymbol, Detail: fmt.Sprintf("symbol IDs from %d to %d", e.Start, e.End)}
 	}

@@ -22,7 +22,7 @@ type Unit struct {
 	asked *atomic.Int64 // remote files: number of bytes that have been read ahead
 }
 
-func (v *File) newUnit(names *Section, rank int, e *entry, path []byte) Unit {
+func (v *File) newUnit(names *Section, rank int, e *unitEntry, path []byte) Unit {
 	u := Unit{Unit: e.Unit, Path: string(path), Rank: rank, file: v, names: names, pos: e.name}
 	if v.src.remote() {
 		u.asked = new(atomic.Int64)
@@ -33,7 +33,7 @@ func (v *File) newUnit(names *Section, rank int, e *entry, path []byte) Unit {
 // soleUnit decodes a unit whose entry was read alone. It returns false if the entry is invalid.
 func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) {
 	f := names.fieldsAt(data, 0)
-	var e entry
+	var e unitEntry
 	if f.entry(&e); f.Err != nil || f.Rest() > 0 {
 		return Unit{}, false
 	}

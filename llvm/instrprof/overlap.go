@@ -73,7 +73,7 @@ func (c *comparer) sum(i int, p *Profile) {
 	}
 }
 
-func counterSum(f *function) (sum float64) {
+func counterSum(f *profileFunction) (sum float64) {
 	counters := f.counters()
 	if counters.pseudo() != 0 {
 		return 0
@@ -85,9 +85,9 @@ func counterSum(f *function) (sum float64) {
 }
 
 // pair compares two records. One of them may be nil.
-func (c *comparer) pair(a, b *function) {
+func (c *comparer) pair(a, b *profileFunction) {
 	d := FunctionDelta{}
-	for i, f := range [2]*function{a, b} {
+	for i, f := range [2]*profileFunction{a, b} {
 		if f != nil {
 			d.Name, d.Hash, d.Has[i], d.Sums[i] = f.name, f.hash, true, counterSum(f)
 		}
@@ -103,7 +103,7 @@ func (c *comparer) pair(a, b *function) {
 }
 
 // common compares two records. It reports whether they are equal.
-func (c *comparer) common(a, b *function, d *FunctionDelta) bool {
+func (c *comparer) common(a, b *profileFunction, d *FunctionDelta) bool {
 	ra, rb := a.record(), b.record()
 	if a.numCounters != b.numCounters || !sameSites(ra.values, rb.values) {
 		c.Mismatched++

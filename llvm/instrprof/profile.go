@@ -68,8 +68,8 @@ func (p *Profile) Records() iter.Seq[Record] {
 }
 
 // all iterates over the functions in no particular order.
-func (p *Profile) all() iter.Seq[*function] {
-	return func(yield func(*function) bool) {
+func (p *Profile) all() iter.Seq[*profileFunction] {
+	return func(yield func(*profileFunction) bool) {
 		for s := range p.shards {
 			for i := range p.shards[s].count {
 				if !yield(p.shards[s].at(int32(i))) {
@@ -81,12 +81,12 @@ func (p *Profile) all() iter.Seq[*function] {
 }
 
 // sorted returns the functions by name and hash.
-func (p *Profile) sorted() []*function {
-	order := make([]*function, 0, p.NumRecords())
+func (p *Profile) sorted() []*profileFunction {
+	order := make([]*profileFunction, 0, p.NumRecords())
 	for f := range p.all() {
 		order = append(order, f)
 	}
-	slices.SortFunc(order, func(f, g *function) int {
+	slices.SortFunc(order, func(f, g *profileFunction) int {
 		return cmp.Or(strings.Compare(f.name, g.name), cmp.Compare(f.hash, g.hash))
 	})
 	return order
@@ -152,7 +152,7 @@ func (p *Profile) Sparse() {
 				ran[f.name] = true
 			}
 		}
-		s.keep(func(f *function) bool { return ran[f.name] })
+		s.keep(func(f *profileFunction) bool { return ran[f.name] })
 	}
 }
 

@@ -92,7 +92,7 @@ func (f *fields) bitmap() []byte {
 }
 
 // append appends a record in the form that fields.record reads.
-func (f *function) append(p []byte, version uint32) []byte {
+func (f *profileFunction) append(p []byte, version uint32) []byte {
 	p = append64(p, f.hash, uint64(f.numCounters))
 	p = append(p, f.counters().data...)
 	if version >= versionBitmap {
@@ -106,7 +106,7 @@ func (f *function) append(p []byte, version uint32) []byte {
 }
 
 // encodedSize returns the number of bytes that append appends.
-func (f *function) encodedSize(version uint32) uint64 {
+func (f *profileFunction) encodedSize(version uint32) uint64 {
 	size := 16 + len(f.counters().data) + len(f.encodedValues(version))
 	if version >= versionBitmap {
 		size += 8 + 8*len(f.bitmap())
@@ -117,7 +117,7 @@ func (f *function) encodedSize(version uint32) uint64 {
 var noValues = []byte{valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0}
 
 // encodedValues returns the value data. Before version 12 it has no virtual tables.
-func (f *function) encodedValues(version uint32) []byte {
+func (f *profileFunction) encodedValues(version uint32) []byte {
 	switch {
 	case f.values == nil:
 		return noValues

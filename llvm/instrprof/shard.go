@@ -15,7 +15,7 @@ const numShards = 8
 
 // A shard holds a part of the functions. It allocates memory in chunks.
 type shard struct {
-	chunks [][]function
+	chunks [][]profileFunction
 	count  int
 	byName map[uint64]int32 // index of the first function with each name hash
 	alike  map[alike]int32  // index of the last further function with the same hashes
@@ -28,8 +28,8 @@ type shard struct {
 // function hash or, if name hashes collide, another name.
 type alike struct{ nameHash, hash uint64 }
 
-// A function holds the data for one name and hash.
-type function struct {
+// A profileFunction holds the data for one name and hash.
+type profileFunction struct {
 	name        string
 	hash        uint64
 	body        []byte // counters as in indexed files, followed by the bitmap as in raw files
@@ -38,18 +38,18 @@ type function struct {
 	values      *Values
 }
 
-func (f *function) counters() Counters {
+func (f *profileFunction) counters() Counters {
 	return Counters{data: f.body[:8*int(f.numCounters)], width: 8}
 }
 
-func (f *function) bitmap() []byte { return f.body[8*int(f.numCounters):] }
+func (f *profileFunction) bitmap() []byte { return f.body[8*int(f.numCounters):] }
 
 // executed reports whether any counter or bitmap byte is not 0.
-func (f *function) executed() bool {
+func (f *profileFunction) executed() bool {
 	return slices.ContainsFunc(f.body, func(b byte) bool { return b != 0 })
 }
 
-func (f *function) record() Record {
+func (f *profileFunction) record() Record {
 	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}}
 	if f.values != nil {
 		r.values = *f.values
@@ -68,10 +68,10 @@ func (p *Profile) shard(nameHash uint64) *shard { return &p.shards[shardOf(nameH
 
 func shardOf(nameHash uint64) int { return int(nameHash >> 61) }
 
-func (s *shard) at(i int32) *function { return &s.chunks[i/functionChunk][i%functionChunk] }
+func (s *shard) at(i int32) *profileFunction { return &s.chunks[i/functionChunk][i%functionChunk] }
 
 // find returns a function, or nil.
-func (s *shard) find(nameHash uint64, name []byte, hash uint64) *function {
+func (s *shard) find(nameHash uint64, name []byte, hash uint64) *profileFunction {
 	i, ok := s.byName[nameHash]
 	if !ok {
 		return nil
@@ -88,7 +88,7 @@ func (s *shard) find(nameHash uint64, name []byte, hash uint64) *function {
 	return nil
 }
 
-func (f *function) is(name []byte, hash uint64) bool {
+func (f *profileFunction) is(name []byte, hash uint64) bool {
 	return f.hash == hash && f.name == string(name)
 }
 
@@ -109,9 +109,9 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 }
 
 // place allocates a function and registers it under its hashes.
-func (s *shard) place(nameHash, hash uint64) *function {
+func (s *shard) place(nameHash, hash uint64) *profileFunction {
 	if s.count%functionChunk == 0 {
-		s.chunks = append(s.chunks, make([]function, functionChunk))
+		s.chunks = append(s.chunks, make([]profileFunction, functionChunk))
 	}
 	if s.byName == nil {
 		s.byName, s.alike = map[uint64]int32{}, map[alike]int32{}
@@ -133,7 +133,7 @@ func (s *shard) place(nameHash, hash uint64) *function {
 }
 
 // keep removes the functions for which wanted returns false.
-func (s *shard) keep(wanted func(*function) bool) {
+func (s *shard) keep(wanted func(*profileFunction) bool) {
 	old := *s
 	s.chunks, s.count, s.byName, s.alike = nil, 0, nil, nil
 	for i := range old.count {
@@ -171,7 +171,7 @@ func (s *shard) alloc(n int) []byte {
 }
 
 // addTo adds a record to the function with the same name and hash.
-func (s *shard) addTo(f *function, r Record, weight uint64) error {
+func (s *shard) addTo(f *profileFunction, r Record, weight uint64) error {
 	counters, bitmap := f.counters(), f.bitmap()
 	if n := r.counters.Len(); n != counters.Len() {
 		return dropped(r, weight, fmt.Errorf("instrprof: %v: %d counters beside %d: %w", r, n, counters.Len(), ErrMismatch))
@@ -196,7 +196,7 @@ func (s *shard) addTo(f *function, r Record, weight uint64) error {
 }
 
 // addValues adds the value sites of each kind for which both have the same number of sites.
-func (s *shard) addValues(f *function, r Record, weight uint64) error {
+func (s *shard) addValues(f *profileFunction, r Record, weight uint64) error {
 	if r.values.Empty() && f.values == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (s *shard) addValues(f *function, r Record, weight uint64) error {
 }
 
 // setValues sorts and stores the sites. It reuses the memory of the previous ones if they fit.
-func (s *shard) setValues(f *function, sites ValueSites) {
+func (s *shard) setValues(f *profileFunction, sites ValueSites) {
 	sites.order()
 	if f.values == nil {
 		f.values = &Values{}

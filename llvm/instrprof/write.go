@@ -234,16 +234,16 @@ func (x *indexedWriter) chains() error {
 // A tableLayout is the layout of a hash table to be written.
 type tableLayout struct {
 	version uint32
-	order   []*function // by name and hash
-	items   []item      // by name
-	heads   []int32     // index of each bucket's first item, or -1
-	chains  []uint64    // offset of each bucket's chain, or 0
-	end     uint64      // end of the last chain
-	at      uint64      // offset of the table
+	order   []*profileFunction // by name and hash
+	items   []tableName        // by name
+	heads   []int32            // index of each bucket's first item, or -1
+	chains  []uint64           // offset of each bucket's chain, or 0
+	end     uint64             // end of the last chain
+	at      uint64             // offset of the table
 }
 
-// An item is the entry for one name.
-type item struct {
+// An tableName is the entry for one name.
+type tableName struct {
 	hash        uint64
 	first, last int32 // range in order of its functions
 	next        int32 // index of the next item in the chain, or -1
@@ -261,7 +261,7 @@ func (t *tableLayout) build(p *Profile, start uint64) error {
 		for i < len(t.order) && t.order[i].name == name {
 			i++
 		}
-		t.items = append(t.items, item{hash: NameHash(name), first: int32(first), last: int32(i)})
+		t.items = append(t.items, tableName{hash: NameHash(name), first: int32(first), last: int32(i)})
 	}
 	t.resize(firstBuckets)
 	for i := range t.items {
@@ -324,7 +324,7 @@ func (t *tableLayout) place(start uint64) error {
 func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
 
 // functions returns the functions of an item.
-func (t *tableLayout) functions(i int32) []*function {
+func (t *tableLayout) functions(i int32) []*profileFunction {
 	return t.order[t.items[i].first:t.items[i].last]
 }
 

@@ -142,7 +142,7 @@ func (r *Reader) Record(function uint64) (Record, error) {
 	return r.record(found)
 }
 
-func (r *Reader) record(i item) (Record, error) {
+func (r *Reader) record(i tableItem) (Record, error) {
 	d := r.records.within(i)
 	return d.record(i.key, r.header.version, r.header.schema)
 }
@@ -201,7 +201,7 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 }
 
 // need looks up a key that another part refers to. A missing key is an error.
-func (t *table) need(key uint64, what string) (item, error) {
+func (t *table) need(key uint64, what string) (tableItem, error) {
 	i, err := t.lookup(key)
 	if err == fault.ErrNotFound {
 		return i, faultAt(t.payload.Part, t.where, ErrOffset, "there is no %s %#x", what, key)

@@ -20,8 +20,8 @@ type table struct {
 	where   int64   // file offset of buckets
 }
 
-// An item is a key and its data.
-type item struct {
+// An tableItem is a key and its data.
+type tableItem struct {
 	key  uint64
 	at   int // position of the data in the payload
 	data []byte
@@ -60,14 +60,14 @@ func (t *table) chain(i uint64) (int, error) {
 }
 
 // lookup returns the item with the given key.
-func (t *table) lookup(key uint64) (item, error) {
+func (t *table) lookup(key uint64) (tableItem, error) {
 	bucket := t.Bucket(key)
 	at, err := t.chain(bucket)
 	if err != nil {
-		return item{}, err
+		return tableItem{}, err
 	}
 	if at < 0 {
-		return item{}, t.absent(bucket)
+		return tableItem{}, t.absent(bucket)
 	}
 	d := t.payload
 	d.Pos = at
@@ -82,9 +82,9 @@ func (t *table) lookup(key uint64) (item, error) {
 		}
 	}
 	if d.Err != nil {
-		return item{}, d.err()
+		return tableItem{}, d.err()
 	}
-	return item{}, t.absent(bucket)
+	return tableItem{}, t.absent(bucket)
 }
 
 // absent returns the error for a key that is not in its bucket's chain: afdo.ErrNotFound, or a
@@ -151,7 +151,7 @@ func (t *table) check() error {
 	return d.err()
 }
 
-func (t *table) item(d *decoder) item {
+func (t *table) item(d *decoder) tableItem {
 	at := d.Pos
 	head := t.format.ReadItem(&d.Buffer, uint64(max(d.Rest()-t.format.ItemHeadSize(), 0)))
 	key := d.Uint64("key")
@@ -159,17 +159,17 @@ func (t *table) item(d *decoder) item {
 		d.Fail(at, fault.ErrHashTable, "key %#x has hash %#x", key, head.Hash)
 	}
 	from := d.Pos
-	return item{key: key, at: from, data: d.Take(head.DataSize, "data")}
+	return tableItem{key: key, at: from, data: d.Take(head.DataSize, "data")}
 }
 
 // within returns a decoder for the data of an item.
-func (t *table) within(i item) decoder {
+func (t *table) within(i tableItem) decoder {
 	return decoder{Buffer: decode.Buffer{Data: i.data, Part: t.payload.Part}, base: t.payload.base + int64(i.at)}
 }
 
 // items iterates over all chains in the order of the payload.
-func (t *table) items() iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
+func (t *table) items() iter.Seq2[tableItem, error] {
+	return func(yield func(tableItem, error) bool) {
 		d := t.payload
 		for left := t.Entries; left > 0; {
 			at := d.Pos
@@ -188,7 +188,7 @@ func (t *table) items() iter.Seq2[item, error] {
 				}
 			}
 			if d.Err != nil {
-				yield(item{}, d.err())
+				yield(tableItem{}, d.err())
 				return
 			}
 		}

@@ -13,21 +13,21 @@ import (
 type arranger struct {
 	adder
 	compare func(s, t NameRef) int
-	records []Record // in their original order
-	level   []item   // the records of the current depth
-	next    []item   // the records one level deeper
-	places  []place
+	records []Record      // in their original order
+	level   []levelRecord // the records of the current depth
+	next    []levelRecord // the records one level deeper
+	places  []mergedPlace
 	stack   []span
 }
 
-// An item is a record of the level being sorted.
-type item struct {
+// An levelRecord is a record of the level being sorted.
+type levelRecord struct {
 	record uint32
 	parent uint32 // place of the body that contains the record
 }
 
-// A place is a record of the result.
-type place struct {
+// A mergedPlace is a record of the result.
+type mergedPlace struct {
 	record      uint32 // the first record at this place, into which the others have been combined
 	first, last uint32 // range of the places within it; none if last is 0
 }
@@ -41,7 +41,7 @@ type span struct {
 // arrange appends the sorted records of a body to out. It changes the counts of records.
 func (a *arranger) arrange(out, records []Record) []Record {
 	a.records = records
-	a.places = append(a.places[:0], place{})
+	a.places = append(a.places[:0], mergedPlace{})
 	a.level = a.children(a.level[:0], 0, len(records), 0)
 	for len(a.level) > 0 {
 		a.arrangeLevel()
@@ -51,15 +51,15 @@ func (a *arranger) arrange(out, records []Record) []Record {
 }
 
 // children appends the records between start and end that are not nested in others.
-func (a *arranger) children(items []item, start, end int, parent uint32) []item {
+func (a *arranger) children(items []levelRecord, start, end int, parent uint32) []levelRecord {
 	for i := start; i < end; i += a.records[i].span() {
-		items = append(items, item{record: uint32(i), parent: parent})
+		items = append(items, levelRecord{record: uint32(i), parent: parent})
 	}
 	return items
 }
 
 func (a *arranger) arrangeLevel() {
-	slices.SortStableFunc(a.level, func(s, t item) int {
+	slices.SortStableFunc(a.level, func(s, t levelRecord) int {
 		if s.parent != t.parent {
 			return cmp.Compare(s.parent, t.parent)
 		}
@@ -71,7 +71,7 @@ func (a *arranger) arrangeLevel() {
 			first := &a.records[a.places[len(a.places)-1].record]
 			first.Count = a.combine(r.Kind, first.Count, r.Count)
 		} else {
-			a.places = append(a.places, place{record: it.record})
+			a.places = append(a.places, mergedPlace{record: it.record})
 			parent := &a.places[it.parent]
 			parent.last = uint32(len(a.places) - 1)
 			if parent.first == 0 {

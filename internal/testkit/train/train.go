@@ -39,7 +39,7 @@ func Add(p *profile.Profile, path string, o Options) error {
 	if err != nil {
 		return err
 	}
-	t := trainer{options: o, profile: p, data: data, functions: make(map[dwarf.Offset]function)}
+	t := trainer{options: o, profile: p, data: data, functions: make(map[dwarf.Offset]dwarfFunction)}
 	if err := t.readSymbols(file); err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ type trainer struct {
 	profile   *profile.Profile
 	data      *dwarf.Data
 	symbols   []elf.Symbol // functions, by address
-	functions map[dwarf.Offset]function
+	functions map[dwarf.Offset]dwarfFunction
 	files     []*dwarf.LineFile // of the current unit
 }
 
-// A function holds the attributes of a function, from its own entry and those it refers to.
-type function struct {
+// A dwarfFunction holds the attributes of a dwarfFunction, from its own entry and those it refers to.
+type dwarfFunction struct {
 	name string
 	file string
 	line int
@@ -100,7 +100,7 @@ func (t *trainer) symbol(address uint64) (string, bool) {
 
 // A scope is a function with code, or an inlined function, with the functions inlined in it.
 type scope struct {
-	function
+	dwarfFunction
 	ranges   [][2]uint64
 	call     [2]uint32 // line and discriminator in the enclosing scope
 	inner    []*scope
@@ -175,7 +175,7 @@ func (t *trainer) scope(e *dwarf.Entry) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{function: f, ranges: ranges}
+	s := &scope{dwarfFunction: f, ranges: ranges}
 	s.call[0] = uint32(number(e.Val(dwarf.AttrCallLine)))
 	s.call[1] = uint32(number(e.Val(attrGNUDiscriminator)))
 	return s, nil
@@ -187,11 +187,11 @@ func number(v any) int64 {
 }
 
 // function collects the attributes of a function from an entry and the entries it refers to.
-func (t *trainer) function(e *dwarf.Entry) (function, error) {
+func (t *trainer) function(e *dwarf.Entry) (dwarfFunction, error) {
 	if f, ok := t.functions[e.Offset]; ok {
 		return f, nil
 	}
-	var f function
+	var f dwarfFunction
 	for _, attr := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
 		if at, ok := e.Val(attr).(dwarf.Offset); ok {
 			r := t.data.Reader()
