@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A fileLayout holds a profile and the numbers and positions of its parts in the fileLayout.
+// A fileLayout holds a profile and the numbers and positions of its parts in the file.
 type fileLayout struct {
 	profile *profile.Profile
 	units   []symbols // by UnitRef, which is also the number of the unit in the plan

@@ -62,7 +62,7 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	return f.write(w)
 }
 
-// A fileSections holds the sections of a fileSections.
+// A fileSections holds the sections of a file.
 type fileSections struct {
 	compact  bool // encoding of the header
 	sections []section

@@ -143,7 +143,7 @@ func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data.Bytes()), int64(data.Len()), s.failure()
 }
 
-// A recordingFile is random access to a recording in recordingFile mode.
+// A recordingFile is random access to a recording in file mode.
 type recordingFile struct {
 	at   io.ReaderAt
 	size int64

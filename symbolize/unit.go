@@ -113,7 +113,7 @@ func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 	return units[i], nil
 }
 
-// A dwarfUnit is a compilation dwarfUnit, with everything needed to read its entries.
+// A dwarfUnit is a compilation unit, with everything needed to read its entries.
 type dwarfUnit struct {
 	encoding
 	data     *debugData
@@ -145,7 +145,7 @@ const (
 	unitSplitType    = 6
 )
 
-// An dwarfEntry is a debugging information dwarfEntry with the attributes that this package uses.
+// A dwarfEntry is a debugging information entry with the attributes that this package uses.
 type dwarfEntry struct {
 	off      uint64
 	tag      dwarf.Tag

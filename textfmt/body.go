@@ -4,8 +4,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An bodyEntry is one step of a parsed function body. Bodies are kept as entries because their callees
-// may be labels that are defined later.
+// A bodyEntry is one step of a parsed function body. Bodies are kept as entries because their
+// callees may be labels that are defined later.
 type bodyEntry struct {
 	count         uint64
 	line          uint32

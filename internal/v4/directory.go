@@ -247,7 +247,7 @@ func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	return d.begins
 }
 
-// An unitEntry is an unitEntry of the file names section. It takes 32 bytes.
+// A unitEntry is an entry of the file names section. It takes 32 bytes.
 type unitEntry struct {
 	name    int // position of the path in the section
 	nameLen uint32

@@ -242,7 +242,7 @@ type tableLayout struct {
 	at      uint64             // offset of the table
 }
 
-// An tableName is the entry for one name.
+// A tableName is the entry for one name.
 type tableName struct {
 	hash        uint64
 	first, last int32 // range in order of its functions

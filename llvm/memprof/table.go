@@ -20,7 +20,7 @@ type table struct {
 	where   int64   // file offset of buckets
 }
 
-// An tableItem is a key and its data.
+// A tableItem is a key and its data.
 type tableItem struct {
 	key  uint64
 	at   int // position of the data in the payload

@@ -20,7 +20,7 @@ type arranger struct {
 	stack   []span
 }
 
-// An levelRecord is a record of the level being sorted.
+// A levelRecord is a record of the level being sorted.
 type levelRecord struct {
 	record uint32
 	parent uint32 // place of the body that contains the record

@@ -67,7 +67,7 @@ type trainer struct {
 	files     []*dwarf.LineFile // of the current unit
 }
 
-// A dwarfFunction holds the attributes of a dwarfFunction, from its own entry and those it refers to.
+// A dwarfFunction holds the attributes of a function, from its own entry and those it refers to.
 type dwarfFunction struct {
 	name string
 	file string
