@@ -22,8 +22,8 @@ type Scheme struct {
 	Unqualified func(name string) string
 }
 
-// key returns the unqualified name under which a symbol is stored. ok is false if that equals its
-// canonical name, under which it is stored anyway.
+// key returns the unqualified name of a symbol. ok is false if it equals the canonical name,
+// because symbols are always stored by canonical name.
 func (s *Scheme) key(name string) (key string, ok bool) {
 	key = s.Unqualified(name)
 	return key, key != "" && key != symname.Canonical(name)

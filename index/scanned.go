@@ -260,7 +260,7 @@ func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([
 }
 
 // A budget limits the bytes of sections that may be read. In a valid file every section belongs to
-// one unit or symbol, so only a file in which many share a section exceeds the budget.
+// one unit or symbol, so only a file whose units or symbols share sections exceeds the budget.
 type budget struct{ left int64 }
 
 const (

@@ -39,11 +39,11 @@ type Options struct {
 // between sections are dropped. The index is the last section, so readers that do not know it find
 // everything in its usual place.
 //
-// The checksums of the index are those of the current contents of the file. If the file already has
-// checksums, Write verifies them, and fails with [afdo.ErrChecksum] unless the Reader was opened
-// with [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Write builds the
-// whole file in memory before it writes anything. This takes up to three times the file size, plus
-// the names and about 20 bytes per symbol.
+// The checksums of the index are computed from the current contents of the file. If the file
+// already has checksums, Write verifies them, and fails with [afdo.ErrChecksum] unless the Reader
+// was opened with [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Write
+// builds the whole file in memory before it writes anything. This takes up to three times the file
+// size, plus the names and about 20 bytes per symbol.
 func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	f, err := copySections(r)
 	if err != nil {
@@ -277,7 +277,7 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	return err
 }
 
-// nameEntries returns a hash table entry for each symbol for which keyOf returns a key.
+// nameEntries returns a hash table entry for each symbol that has a key.
 func nameEntries(r *afdo.Reader, keyOf func(name string) (key string, ok bool)) ([]indexfmt.Hashed, error) {
 	var entries []indexfmt.Hashed
 	err := eachSymbol(r, func(s afdo.Symbol) {

@@ -55,7 +55,7 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	return t.measureCode(r)
 }
 
-// verdict decides on a measure for which less is better.
+// verdict decides on a measure. Smaller values are better.
 func (m *Measure) verdict() Verdict {
 	switch {
 	case m.High < 0:

@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// A state records which steps have been done, and with which inputs.
+// A state records the steps that have been done, and their inputs.
 type state struct {
 	path string
 	Done map[string]string // by step: key of its inputs

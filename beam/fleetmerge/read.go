@@ -229,7 +229,7 @@ func (fn *readFn) load(ctx context.Context, in *fleet.Input) (*profile.Profile, 
 	return p, weight, err
 }
 
-// findTime sets the time of an input to that of its file, if the list does not specify one.
+// findTime sets the time of an input to its file's modification time, if the list has no time.
 func (fn *readFn) findTime(ctx context.Context, fs filesystem.Interface, in *fleet.Input) (err error) {
 	if fn.Rules.HalfLife == 0 || !in.Time.IsZero() {
 		return nil

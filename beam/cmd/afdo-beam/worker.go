@@ -24,7 +24,7 @@ const (
 	provisionFlag = "--provision_endpoint="
 )
 
-// work runs a worker and does not return, if the arguments are those of a worker.
+// work runs a worker and does not return if the arguments request a worker.
 func work(ctx context.Context, args []string) {
 	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
 		return
