@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-afdo/afdo/driver/internal/filestate"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -249,9 +250,9 @@ func decodeRecord(data []byte, at root) (*Record, bool) {
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.watched = append(r.watched, watched{d.input(), d.strings()})
 	}
-	r.there = d.strings()
-	for i, path := range r.there {
-		r.there[i] = at.with(path)
+	r.there = make([]string, 0, d.count())
+	for range cap(r.there) {
+		r.there = append(r.there, d.path())
 	}
 	r.encoded = d.Data[d.Pos:]
 	return r, d.Err == nil
@@ -298,7 +299,17 @@ func (d *decoder) count() int {
 }
 
 func (d *decoder) input() inputFile {
-	return inputFile{d.root.with(d.string()), d.ULEB(), d.ULEB(), d.ULEB()}
+	return inputFile{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
+}
+
+// path reads a path. A zero byte stands for the root at the start of a path, and nowhere else.
+func (d *decoder) path() string {
+	at := d.Pos
+	path := d.root.with(d.string())
+	if strings.Contains(path, rootMark) {
+		d.Fail(at, fault.ErrName, "path %q has a zero byte", path)
+	}
+	return path
 }
 
 func (d *decoder) string() string { return string(d.Take(d.ULEB(), "a string")) }

@@ -24,8 +24,15 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// Only the mark of the root has a zero byte.
+func TestRecordPathWithZero(t *testing.T) {
+	_, ok := decodeRecord((&Record{inputs: []inputFile{{"\x00\x00a.c", 1, 2, 3}}}).encode(), "")
+	assert.False(t, ok)
+}
+
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add((&Record{inputs: []inputFile{{"a.c", 1, 2, 3}}, watched: []watched{{inputFile{".", 2, 3, 0}, []string{"f"}}}, encoded: []byte("x")}).encode())
+	f.Add([]byte("\b\x01\x03\x00\x00\x03\x01\x01.\x00\x80\x00\x01\x01f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := decodeRecord(data, "")
 		if !ok {
