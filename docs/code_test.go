@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,7 +38,9 @@ func TestReadmeVerbs(t *testing.T) {
 	verbs := regexp.MustCompile("(?m)^\\| `afdo ([a-z]+) ").FindAllStringSubmatch(read(t, "README.md"), -1)
 	require.NotEmpty(t, verbs)
 	for _, v := range verbs {
-		assert.FileExists(t, root+"/cmd/afdo/command_"+v[1]+".go")
+		files, err := filepath.Glob(root + "/cmd/afdo/internal/*/" + v[1] + ".go")
+		require.NoError(t, err)
+		assert.NotEmpty(t, files, "no file for afdo %s", v[1])
 	}
 }
 

@@ -15,18 +15,18 @@ var opensFile = regexp.MustCompile(`\bos\.(Open|OpenFile|ReadFile|Create|CreateT
 // from the command line, from this program itself or from the kernel, and never from the content of
 // another file.
 var openers = map[string]int{
-	"cmd/afdo/command_create.go":                    1, // --profile
-	"cmd/afdo/database.go":                          1, // --compile-commands
-	"cmd/afdo/exec_log.go":                          1, // --json, to which it appends
+	"cmd/afdo/internal/produce/create.go":           1, // --profile
+	"cmd/afdo/internal/verb/database.go":            1, // --compile-commands
+	"cmd/afdo/internal/compile/exec_log.go":         1, // --json, to which it appends
 	"cmd/afdo/internal/input/input.go":              1, // a pipe that is given as FILE
 	"cmd/afdo/internal/kind/instrprofkind/merge.go": 1, // in a temporary folder
 	"cmd/afdo/internal/kind/samplekind/names.go":    1, // --names
 	"cmd/afdo/internal/output/output.go":            1, // -o of something that is not a regular file
-	"cmd/afdo/merge_inputs.go":                      1, // a list of inputs
-	"cmd/afdo/report_explained.go":                  1, // --explained
-	"cmd/afdo/show_recording.go":                    1, // FILE
-	"cmd/afdo/slice_clang.go":                       1, // FILE
-	"cmd/afdo/slicing.go":                           1, // --deps
+	"cmd/afdo/internal/merge/merge_inputs.go":       1, // a list of inputs
+	"cmd/afdo/internal/look/report_explained.go":    1, // --explained
+	"cmd/afdo/internal/look/show_recording.go":      1, // FILE
+	"cmd/afdo/internal/compile/slice_clang.go":      1, // FILE
+	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
 	"driver/internal/inputs/record.go":              1, // a folder, for its names
 	"driver/internal/store/private_unix.go":         1, // a lock in the cache
 	"driver/internal/store/trim.go":                 2, // in the cache

@@ -22,7 +22,7 @@ var allFormats = []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3,
 
 func load(t *testing.T, path string) *profile.Profile {
 	t.Helper()
-	p, err := newEnv(cli.Env{}).loadProfile(path)
+	p, err := loadProfile(newEnv(cli.Env{}), path)
 	require.NoError(t, err)
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/samples"
@@ -174,7 +175,7 @@ func TestCreateJSON(t *testing.T) {
 	r := afdoRun("create", "--binary", program, "--profile", in, "--to", "v2", "-o", filepath.Join(t.TempDir(), "out"), "--json")
 	require.Equal(t, 0, r.status, r.err)
 	assert.NotContains(t, r.err, "placed", "what JSON has is not said twice")
-	facts := createFacts{profileFacts: new(profileFacts)}
+	facts := produce.CreateFacts{ProfileFacts: new(produce.ProfileFacts)}
 	keepJSON(t, "create", r.out)
 	d := json.NewDecoder(strings.NewReader(r.out))
 	d.DisallowUnknownFields()
@@ -184,16 +185,16 @@ func TestCreateJSON(t *testing.T) {
 	assert.True(t, facts.EstimatedHeads)
 	assert.Equal(t, facts.Samples, facts.Placed)
 	assert.InDelta(t, 1, facts.PlacedShare, 0)
-	assert.Equal(t, []createInput{{File: in, Format: "address samples", Samples: facts.Samples, InBinary: facts.Samples}}, facts.Inputs)
+	assert.Equal(t, []produce.CreateInput{{File: in, Format: "address samples", Samples: facts.Samples, InBinary: facts.Samples}}, facts.Inputs)
 }
 
 // What recordings have of a file other than the program is added up.
 func TestCreateAddsUpObjects(t *testing.T) {
-	f := &createFacts{Objects: []createObject{}}
+	f := &produce.CreateFacts{Objects: []produce.CreateObject{}}
 	libc := samples.Object{Name: "libc.so", Samples: 5}
-	f.read("1", &samples.Report{Samples: 7, Objects: []samples.Object{libc, {Name: "vdso", Samples: 1}}})
-	f.read("2", &samples.Report{Samples: 9, Objects: []samples.Object{{Name: "prog", Samples: 2, Ours: true}, {Name: "ld.so", Samples: 7}, libc}})
-	assert.Equal(t, []createObject{{Name: "libc.so", Samples: 10}, {Name: "ld.so", Samples: 7}, {Name: "vdso", Samples: 1}}, f.Objects)
+	f.Read("1", &samples.Report{Samples: 7, Objects: []samples.Object{libc, {Name: "vdso", Samples: 1}}})
+	f.Read("2", &samples.Report{Samples: 9, Objects: []samples.Object{{Name: "prog", Samples: 2, Ours: true}, {Name: "ld.so", Samples: 7}, libc}})
+	assert.Equal(t, []produce.CreateObject{{Name: "libc.so", Samples: 10}, {Name: "ld.so", Samples: 7}, {Name: "vdso", Samples: 1}}, f.Objects)
 	assert.Equal(t, uint64(16), f.Samples)
 }
 
@@ -208,12 +209,12 @@ func TestPathChanges(t *testing.T) {
 		{"/", "/other=x", "build/src/a.c"},
 		{"/build", "/build/src=/src", "/src/a.c"},
 	} {
-		p := pathChanges{maps: []string{c.change}}
+		p := produce.PathChanges{Maps: []string{c.change}}
 		if c.strip != "" {
-			p.strip = []string{c.strip}
+			p.Strip = []string{c.strip}
 		}
-		require.NoError(t, p.check())
-		assert.Equal(t, c.want, p.change()("/build/src/a.c"), c)
+		require.NoError(t, p.Check())
+		assert.Equal(t, c.want, p.Change()("/build/src/a.c"), c)
 	}
 }
 

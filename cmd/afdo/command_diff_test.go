@@ -155,9 +155,9 @@ func TestDiffAgainstLibrary(t *testing.T) {
 			require.Equal(t, cli.StatusDone, r.status, r.err)
 		}
 		e := newEnv(cli.Env{})
-		p, err := e.loadProfile(paths[0])
+		p, err := loadProfile(e, paths[0])
 		require.NoError(t, err)
-		q, err := e.loadProfile(paths[1])
+		q, err := loadProfile(e, paths[1])
 		require.NoError(t, err)
 		same := profile.Compare(p, q) == nil
 		aligned := profile.Align(p, q)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/explain"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -79,18 +80,18 @@ func everyCode(t *testing.T, program string) string {
 }
 
 // explain returns the facts of a run that finds something, and what became of a function.
-func (s explainedSite) explain(function string, args ...string) (explainFacts, explainedFunction) {
+func (s explainedSite) explain(function string, args ...string) (compile.ExplainFacts, compile.ExplainedFunction) {
 	s.Helper()
 	out := s.run(append([]string{"afdo", "explain", "words.afdo", "--json"}, args...)...)
 	keepJSON(s.TB.(*testing.T), "explain", out)
-	var facts explainFacts
+	var facts compile.ExplainFacts
 	require.NoError(s, json.Unmarshal([]byte(out), &facts))
 	for _, f := range facts.Functions {
 		if f.Name == function {
 			return facts, f
 		}
 	}
-	return facts, explainedFunction{}
+	return facts, compile.ExplainedFunction{}
 }
 
 // editHash inserts three lines into a function.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
@@ -120,12 +121,12 @@ func TestFingerprintSlices(t *testing.T) {
 
 func TestFingerprintJSON(t *testing.T) {
 	path := writeV4(t, tinyProfile("/src/a.c", "/src/\xff.c", ""))
-	var facts []fingerprintFacts
+	var facts []compile.FingerprintFacts
 	mustJSON(t, &facts, "fingerprint", path, "--json")
 	keys := keysOf(t, path)
 	require.Len(t, facts, 2)
-	assert.Equal(t, fingerprintFacts{Unit: "/src/a.c", Key: keys["/src/a.c"]}, facts[0])
-	assert.Equal(t, fingerprintFacts{Unit: "/src/\ufffd.c", UnitBase64: "L3NyYy//LmM=", Key: keys[`"/src/\xff.c"`]}, facts[1])
+	assert.Equal(t, compile.FingerprintFacts{Unit: "/src/a.c", Key: keys["/src/a.c"]}, facts[0])
+	assert.Equal(t, compile.FingerprintFacts{Unit: "/src/\ufffd.c", UnitBase64: "L3NyYy//LmM=", Key: keys[`"/src/\xff.c"`]}, facts[1])
 }
 
 func TestFingerprintDeps(t *testing.T) {

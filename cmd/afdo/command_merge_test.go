@@ -171,7 +171,7 @@ func TestMergeFormats(t *testing.T) {
 		}
 	}
 	e := newEnv(cli.Env{})
-	once, err := e.loadProfile(example(".txt"))
+	once, err := loadProfile(e, example(".txt"))
 	require.NoError(t, err)
 	want := profile.New()
 	for range 5 {
@@ -180,7 +180,7 @@ func TestMergeFormats(t *testing.T) {
 	for _, format := range []string{"v4", "v4c", "v3", "text"} {
 		out := filepath.Join(dir, format)
 		must(t, append([]string{"merge", "--to", format, "-o", out}, inputs...)...)
-		got, err := e.loadProfile(out)
+		got, err := loadProfile(e, out)
 		require.NoError(t, err)
 		assert.NoError(t, profile.Compare(want, got))
 		assert.Equal(t, want.Summarize(), got.Summary)
@@ -192,13 +192,13 @@ func TestMergeKnowsUnitsApart(t *testing.T) {
 	mixed := filepath.Join(dir, "mixed")
 	r := afdoRun("merge", example(".v2.afdo"), example(".afdo"), "--to", "v4", "-o", mixed)
 	assert.Equal(t, result{err: "afdo: v2 inputs know no units: their functions stay apart from those of known units: 1 of 2 inputs\n"}, r)
-	p, err := newEnv(cli.Env{}).loadProfile(mixed)
+	p, err := loadProfile(newEnv(cli.Env{}), mixed)
 	require.NoError(t, err)
 	assert.Equal(t, 16, p.NumFunctions())
 
 	alike := filepath.Join(dir, "alike")
 	must(t, "merge", example(".v2.afdo"), example(".v2.afdo"), "--to", "v4", "-o", alike)
-	p, err = newEnv(cli.Env{}).loadProfile(alike)
+	p, err = loadProfile(newEnv(cli.Env{}), alike)
 	require.NoError(t, err)
 	assert.Equal(t, 8, p.NumFunctions())
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/record"
@@ -70,7 +71,7 @@ func TestRecordJSON(t *testing.T) {
 	r := afdoRun("record", "-o", out, "--json", "-e", "cpu-clock", "-c", "500000", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo said")
 	require.Equal(t, 0, r.status, r.err)
 	assert.Equal(t, "said\n", r.err, "standard output is for the facts")
-	var facts recordFacts
+	var facts produce.RecordFacts
 	keepJSON(t, "record", r.out)
 	d := json.NewDecoder(strings.NewReader(r.out))
 	d.DisallowUnknownFields()
@@ -78,7 +79,7 @@ func TestRecordJSON(t *testing.T) {
 	assert.NotZero(t, facts.Samples)
 	assert.NotZero(t, facts.Duration)
 	zero := 0
-	assert.Equal(t, recordFacts{Event: "cpu-clock:u", Samples: facts.Samples, Lost: facts.Lost, Throttled: facts.Throttled, Duration: facts.Duration, Output: out, ExitStatus: &zero}, facts)
+	assert.Equal(t, produce.RecordFacts{Event: "cpu-clock:u", Samples: facts.Samples, Lost: facts.Lost, Throttled: facts.Throttled, Duration: facts.Duration, Output: out, ExitStatus: &zero}, facts)
 }
 
 // A recording without a sample is none, and that is told even if the command says that it is well.

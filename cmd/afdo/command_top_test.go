@@ -200,10 +200,10 @@ func TestTopCallsBeforeDeclaration(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	assert.Zero(t, share(0, 0))
-	assert.Equal(t, 0.25, share(1, 4))
-	assert.Equal(t, 1.0, share(math.MaxUint64, math.MaxUint64))
-	assert.Equal(t, "33.33%", percentage(1, 3))
+	assert.Zero(t, human.Share(0, 0))
+	assert.Equal(t, 0.25, human.Share(1, 4))
+	assert.Equal(t, 1.0, human.Share(math.MaxUint64, math.MaxUint64))
+	assert.Equal(t, "33.33%", human.Percentage(1, 3))
 }
 
 // TestReportsGuide runs the commands that docs/reports.md shows the output of, on the example.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/tune"
@@ -40,12 +41,12 @@ func TestHowToBuild(t *testing.T) {
 		"sh -c cmake -B b && make -C b": `cmake -DCMAKE_C_COMPILER=gcc-16 -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ` +
 			`-DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ...`,
 	} {
-		assert.Equal(t, want, howToBuild(strings.Fields(build), r))
+		assert.Equal(t, want, compile.HowToBuild(strings.Fields(build), r))
 	}
 	r.Compilers = []string{"gcc"}
-	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, howToBuild([]string{"make"}, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
+	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, compile.HowToBuild([]string{"make"}, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
 	r.Compilers = []string{"gfortran-12", "cc"}
-	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, howToBuild([]string{"make"}, r))
+	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, compile.HowToBuild([]string{"make"}, r))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
@@ -71,13 +72,13 @@ func TestTuneJSON(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err, said.String())
 	keepJSON(t, "tune", string(out))
-	var facts tuneFacts
+	var facts compile.TuneFacts
 	require.NoError(t, json.Unmarshal(out, &facts))
 	assert.Contains(t, []tune.Verdict{tune.Faster, tune.Slower, tune.Same}, facts.Verdict)
 	assert.Equal(t, []string{"words"}, facts.Programs)
 	assert.Equal(t, tune.Callgrind, facts.Recorder)
 	assert.False(t, facts.Differs)
-	measures := make(map[string]tuneMeasure)
+	measures := make(map[string]compile.TuneMeasure)
 	for _, m := range facts.Measures {
 		measures[m.What] = m
 	}

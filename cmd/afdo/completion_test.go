@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
@@ -43,7 +44,7 @@ func completeNames(t *testing.T, begun string, names []string) {
 	whole := []string{}
 	for _, name := range names {
 		p.AddFunction(p.AddSymbol(u, name), profile.Function{HeadCount: 1})
-		if strings.HasPrefix(name, begun) && offerable(name) {
+		if strings.HasPrefix(name, begun) && verb.Offerable(name) {
 			whole = append(whole, name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/create"
 	"github.com/go-afdo/afdo/samples"
 )
@@ -62,19 +63,19 @@ func TestCreateQualityJSON(t *testing.T) {
 	r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 50, 0), "--to", "v2", "-o", filepath.Join(t.TempDir(), "out"), "--json")
 	require.Equal(t, 0, r.status, r.err)
 	keepJSON(t, "create", r.out)
-	facts := createFacts{profileFacts: new(profileFacts)}
+	facts := produce.CreateFacts{ProfileFacts: new(produce.ProfileFacts)}
 	require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
-	assert.Equal(t, &qualityFacts{Verdict: "good", Density: 200, RecordLonger: 1}, facts.Quality)
+	assert.Equal(t, &produce.QualityFacts{Verdict: "good", Density: 200, RecordLonger: 1}, facts.Quality)
 }
 
 func TestQualityFacts(t *testing.T) {
-	f := newQualityFacts(&create.Report{RangeRuns: 90, Overruns: 4, BackwardRanges: 1}, &samples.Report{Stacks: 10, Branches: 160, Bogus: 10, Lost: 3})
+	f := produce.NewQualityFacts(&create.Report{RangeRuns: 90, Overruns: 4, BackwardRanges: 1}, &samples.Report{Stacks: 10, Branches: 160, Bogus: 10, Lost: 3})
 	assert.InDelta(t, 16, f.StackDepth, 0)
 	assert.InDelta(t, 0.15, f.ContradictedShare, 1e-9)
 	assert.Equal(t, uint64(3), f.Lost)
-	assert.Equal(t, "exact", newQualityFacts(&create.Report{Quality: create.Quality{Exact: true}}, new(samples.Report)).Verdict)
+	assert.Equal(t, "exact", produce.NewQualityFacts(&create.Report{Quality: create.Quality{Exact: true}}, new(samples.Report)).Verdict)
 	for longer, text := range map[float64]string{1.2: "somewhat longer", 9.6: "10 times longer", 1e6: "much longer"} {
-		assert.Equal(t, text, (&qualityFacts{RecordLonger: longer}).longer())
+		assert.Equal(t, text, (&produce.QualityFacts{RecordLonger: longer}).Longer())
 	}
-	assert.Equal(t, []string{"0.05", "9.9", "12", "12,345"}, []string{few(0.0501), few(9.9), few(12.3), few(12345)})
+	assert.Equal(t, []string{"0.05", "9.9", "12", "12,345"}, []string{produce.Few(0.0501), produce.Few(9.9), produce.Few(12.3), produce.Few(12345)})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/driver/command"
 )
@@ -30,7 +31,7 @@ func TestExecJSON(t *testing.T) {
 
 	lines := strings.Split(strings.TrimSuffix(s.read("log"), "\n"), "\n")
 	require.Len(t, lines, 3)
-	facts := make([]execFacts, len(lines))
+	facts := make([]compile.ExecFacts, len(lines))
 	for i, line := range lines {
 		require.NoError(t, json.Unmarshal([]byte(line), &facts[i]), line)
 		keepJSON(t, "exec", line)

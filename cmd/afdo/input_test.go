@@ -20,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -61,28 +62,28 @@ func TestOpenInputErrors(t *testing.T) {
 	data, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)
 	e := newEnv(cli.Env{In: iotest.ErrReader(broken)})
-	_, err = e.loadProfile("-")
+	_, err = loadProfile(e, "-")
 	assert.EqualError(t, err, "standard input: broken pipe")
 	assert.ErrorIs(t, err, broken)
 
 	e.In = iotest.TimeoutReader(iotest.HalfReader(strings.NewReader(strings.Repeat(string(data), 4))))
-	_, err = e.loadProfile("-")
+	_, err = loadProfile(e, "-")
 	assert.ErrorIs(t, err, iotest.ErrTimeout)
 
 	cut := writeFile(t, "cut.afdo", data[:40])
-	_, err = e.loadProfile(cut)
+	_, err = loadProfile(e, cut)
 	assert.ErrorIs(t, err, afdo.ErrHeader)
 	assert.ErrorContains(t, err, cut+": ")
 
 	later := writeFile(t, "later.afdo", []byte("gcov\x00\x00\x00\x05\x00\x00\x00\x00"))
-	_, err = e.loadProfile(later)
+	_, err = loadProfile(e, later)
 	assert.ErrorIs(t, err, afdo.ErrVersion)
 
 	text := writeFile(t, "text", []byte("filenames = { 7 }"))
-	_, err = e.loadProfile(text)
+	_, err = loadProfile(e, text)
 	assert.ErrorContains(t, err, text+": textfmt: line 1, column 15: ")
 
-	_, err = e.loadProfile(filepath.Join(t.TempDir(), "none"))
+	_, err = loadProfile(e, filepath.Join(t.TempDir(), "none"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -187,9 +188,9 @@ func openedOnce(t *testing.T, path string) int64 {
 }
 
 // loadProfile reads a whole profile of any format into memory.
-func (e *env) loadProfile(path string) (p *profile.Profile, err error) {
-	err = e.withFile(path, func(f *input.File, k kind.Kind) error {
-		return dispatch(e, "merge", k, func(k kind.CanLoad) error {
+func loadProfile(e *verb.Env, path string) (p *profile.Profile, err error) {
+	err = e.WithFile(path, func(f *input.File, k kind.Kind) error {
+		return verb.Dispatch(e, "merge", k, func(k kind.CanLoad) error {
 			l, err := k.Load(f)
 			if err == nil {
 				p = l.Profile

@@ -80,8 +80,8 @@ func TestKinds(t *testing.T) {
 	run := func(args ...string) result {
 		var out, err bytes.Buffer
 		e := newEnv(cli.Env{Out: &out, Err: &err})
-		e.kinds = slices.Insert(e.kinds, 1, kind.Table{countKind{}, bareKind{}}...) // in the place of others
-		return result{e.run(args), out.String(), err.String()}
+		e.Kinds = slices.Insert(e.Kinds, 1, kind.Table{countKind{}, bareKind{}}...) // in the place of others
+		return result{run(e, args), out.String(), err.String()}
 	}
 	count, bare := writeFile(t, "a.count", []byte(countText(42))), writeFile(t, "bare", []byte("HeapProfileRecords:\n"))
 	v4 := filepath.Join(t.TempDir(), "out.v4")

@@ -13,5 +13,5 @@ import (
 func main() {
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	os.Exit(e.runAs(os.Args[0], os.Args[1:]))
+	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }

@@ -92,7 +92,7 @@ type result struct {
 func afdoWith(stdin io.Reader, args ...string) result {
 	var out, err bytes.Buffer
 	e := newEnv(cli.Env{In: stdin, Out: &out, Err: &err})
-	status := e.run(args)
+	status := run(e, args)
 	return result{status, out.String(), err.String()}
 }
 
@@ -174,7 +174,7 @@ var forms = []struct {
 func formatOf(t *testing.T, path string) gcovkind.Format {
 	t.Helper()
 	var format gcovkind.Format
-	require.NoError(t, newEnv(cli.Env{}).withInput("show", path, func(in *gcovkind.Input) error {
+	require.NoError(t, newEnv(cli.Env{}).WithGCOV("show", path, func(in *gcovkind.Input) error {
 		format = in.Format
 		return nil
 	}))

@@ -218,7 +218,7 @@ func init() { programs["afdo-measured"] = runMeasured }
 func runMeasured() {
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: io.Discard, Err: os.Stderr})
-	code := e.run(os.Args[1:])
+	code := run(e, os.Args[1:])
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); fields[0] == "VmHWM:" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/shell"
 )
@@ -101,11 +102,11 @@ var oldTools = map[string]oldTool{
 }
 
 // runAs runs the command under the name that it was called by.
-func (e *env) runAs(program string, args []string) int {
+func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	tool, ok := oldTools[name]
 	if !ok {
-		return e.run(args)
+		return run(e, args)
 	}
 	translated, err := tool.translate(args)
 	if err != nil {
@@ -114,7 +115,7 @@ func (e *env) runAs(program string, args []string) int {
 		return cli.StatusUsage
 	}
 	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, shell.Line(translated))
-	return e.run(translated)
+	return run(e, translated)
 }
 
 // translate returns the command line of this command. Of an option that is given twice, the last

@@ -16,7 +16,7 @@ import (
 // asTool runs the command by the name of another tool.
 func asTool(program string, args ...string) result {
 	var out, err bytes.Buffer
-	status := newEnv(cli.Env{In: strings.NewReader(""), Out: &out, Err: &err}).runAs(program, args)
+	status := runAs(newEnv(cli.Env{In: strings.NewReader(""), Out: &out, Err: &err}), program, args)
 	return result{status: status, out: out.String(), err: err.String()}
 }
 

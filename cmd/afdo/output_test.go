@@ -39,7 +39,7 @@ func TestStandardOutputFails(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		e := newEnv(cli.Env{Out: clitest.FailingWriter{Err: errors.New("disk full")}, Err: &stderr})
-		assert.Equal(t, cli.StatusFault, e.run(args), "afdo %q", args)
+		assert.Equal(t, cli.StatusFault, run(e, args), "afdo %q", args)
 		assert.Equal(t, 1, strings.Count(stderr.String(), "disk full"), "afdo %q: %s", args, &stderr)
 	}
 }
@@ -83,11 +83,11 @@ func TestBinaryIsNotForTerminals(t *testing.T) {
 	e := newEnv(cli.Env{Out: clitest.Terminal(t), Err: &stderr})
 	for _, f := range []string{"v4", "v4c", "v3", "v2"} {
 		stderr.Reset()
-		assert.Equal(t, cli.StatusUsage, e.run([]string{"convert", example(".txt"), "--to", f}))
+		assert.Equal(t, cli.StatusUsage, run(e, []string{"convert", example(".txt"), "--to", f}))
 		assert.Equal(t, "afdo: "+f+" is not for a terminal: use -o FILE\nTry 'afdo convert --help'.\n", stderr.String())
 		stderr.Reset()
 		out := filepath.Join(t.TempDir(), "out")
-		assert.Equal(t, cli.StatusDone, e.run([]string{"convert", example(".txt"), "--to", f, "-o", out}))
+		assert.Equal(t, cli.StatusDone, run(e, []string{"convert", example(".txt"), "--to", f, "-o", out}))
 		assert.FileExists(t, out)
 	}
 }

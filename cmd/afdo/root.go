@@ -11,24 +11,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/instrprofkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/memprofkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/merge"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// An env is what the verbs are methods of.
-type env struct {
-	cli.Env
-	kinds kind.Table
-
-	// become turns this process into another program. A test stays what it is.
-	become func(argv, environment []string) error
+// newEnv returns an env for one run of the command.
+func newEnv(std cli.Env) *verb.Env {
+	e := &verb.Env{Env: std, Kinds: newKinds()}
+	e.Become = func(argv, environment []string) error { return compile.ReplaceProcess(e, argv, environment) }
+	return e
 }
 
-// newEnv returns an env for one run of the command.
-func newEnv(std cli.Env) *env {
-	e := &env{Env: std, kinds: newKinds()}
-	e.become = e.replaceProcess
-	return e
+// newKinds returns the kinds of profile, in the order of the help. Package kind says how to add
+// one.
+func newKinds() kind.Table {
+	return kind.Table{
+		new(gcovkind.Kind),
+		new(samplekind.Kind),
+		new(memprofkind.Kind),
+		new(instrprofkind.Kind),
+	}
 }
 
 // A runError is what a verb's RunE returns. Every other error that comes out
@@ -38,7 +49,7 @@ type runError struct{ error }
 func (e runError) Unwrap() error { return e.error }
 
 // run runs a command line and returns the exit status.
-func (e *env) run(args []string) int {
+func run(e *verb.Env, args []string) int {
 	root := newRoot(e, verbsFor(args)...)
 	help := &stickyWriter{w: e.Out}
 	root.SetOut(help)
@@ -102,42 +113,42 @@ const (
 	maintaining group = "Maintain them, and afdo:"
 )
 
-// A verb makes a command of a name. None has another, an alias.
-type verb struct {
+// A listedVerb makes the cobra command of one verb. Verbs have no aliases.
+type listedVerb struct {
 	name  string
 	group group
-	make  func(*env) *cobra.Command
+	make  func(*verb.Env) *cobra.Command
 }
 
 // verbs are all that the help lists, in the order in which they are mostly used.
-var verbs = [...]verb{
-	{"record", making, newRecordCommand},
-	{"create", making, newCreateCommand},
-	{"merge", making, newMergeCommand},
-	{"convert", making, newConvertCommand},
-	{"rebase", making, newRebaseCommand},
-	{"top", inspecting, newTopCommand},
-	{"report", inspecting, newReportCommand},
-	{"diff", inspecting, newDiffCommand},
-	{"annotate", inspecting, newAnnotateCommand},
-	{"show", inspecting, newShowCommand},
-	{"units", inspecting, newUnitsCommand},
-	{"lookup", inspecting, newLookupCommand},
-	{"pprof", inspecting, newPprofCommand},
-	{"tune", compiling, newTuneCommand},
-	{"exec", compiling, newExecCommand},
-	{"explain", compiling, newExplainCommand},
-	{"slice", compiling, newSliceCommand},
-	{"fingerprint", compiling, newFingerprintCommand},
-	{"check", maintaining, newCheckCommand},
-	{"index", maintaining, newIndexCommand},
-	{"cache", maintaining, newCacheCommand},
+var verbs = [...]listedVerb{
+	{"record", making, produce.NewRecord},
+	{"create", making, produce.NewCreate},
+	{"merge", making, merge.NewMerge},
+	{"convert", making, merge.NewConvert},
+	{"rebase", making, produce.NewRebase},
+	{"top", inspecting, look.NewTop},
+	{"report", inspecting, look.NewReport},
+	{"diff", inspecting, look.NewDiff},
+	{"annotate", inspecting, look.NewAnnotate},
+	{"show", inspecting, look.NewShow},
+	{"units", inspecting, look.NewUnits},
+	{"lookup", inspecting, look.NewLookup},
+	{"pprof", inspecting, look.NewPprof},
+	{"tune", compiling, compile.NewTune},
+	{"exec", compiling, compile.NewExec},
+	{"explain", compiling, compile.NewExplain},
+	{"slice", compiling, compile.NewSlice},
+	{"fingerprint", compiling, compile.NewFingerprint},
+	{"check", maintaining, look.NewCheck},
+	{"index", maintaining, merge.NewIndex},
+	{"cache", maintaining, compile.NewCache},
 	{"version", maintaining, newVersionCommand},
 }
 
 // verbsFor returns the verb that a command line begins with, which knows nothing of the
 // others, or else all: for help, for completion and for what is wrong.
-func verbsFor(args []string) []verb {
+func verbsFor(args []string) []listedVerb {
 	for i, v := range verbs {
 		if len(args) > 0 && args[0] == v.name {
 			return verbs[i : i+1]
@@ -148,7 +159,7 @@ func verbsFor(args []string) []verb {
 
 // newRoot returns the command with verbs. It runs at every start: what
 // is costly to make is made by the verb that needs it.
-func newRoot(e *env, verbs ...verb) *cobra.Command {
+func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:           "afdo VERB [flags] FILE...",
@@ -164,7 +175,7 @@ func newRoot(e *env, verbs ...verb) *cobra.Command {
 		},
 		RunE: func(root *cobra.Command, _ []string) error {
 			if version {
-				return e.printVersion()
+				return printVersion(e)
 			}
 			return root.Help()
 		},
@@ -259,30 +270,22 @@ func markRunErrors(cmd *cobra.Command) {
 	}
 }
 
-// programVersion is the version of the command's module, as far as the build knows it.
-func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
-func newVersionCommand(e *env) *cobra.Command {
+func newVersionCommand(e *verb.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of afdo",
-		Args:  wantArgs(),
-		RunE:  func(*cobra.Command, []string) error { return e.printVersion() },
+		Args:  verb.Args(),
+		RunE:  func(*cobra.Command, []string) error { return printVersion(e) },
 	}
 }
 
-func (e *env) printVersion() error {
+func printVersion(e *verb.Env) error {
 	_, err := fmt.Fprintln(e.Out, versionLine())
 	return err
 }
 
 func versionLine() string {
-	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", programVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // commit returns the commit that the command was built from and its date, as far as the build knows
@@ -309,17 +312,4 @@ func commit() string {
 		return ""
 	}
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
-}
-
-// wantArgs accepts one argument for each name.
-func wantArgs(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
-			return cli.Usagef("no %s", names[len(args)])
-		case len(args) > len(names):
-			return cli.Usagef("unexpected argument %q", args[len(names)])
-		}
-		return nil
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 	"github.com/go-afdo/afdo/perfdata"
 )
@@ -27,9 +28,9 @@ func tinyRecording() *perfgen.File {
 func TestShowRecordingJSON(t *testing.T) {
 	file := tinyRecording()
 	path := writeFile(t, "perf.data", file.Bytes())
-	var facts recordingFacts
+	var facts look.RecordingFacts
 	mustJSON(t, &facts, "show", path, "--json")
-	want := recordingFacts{
+	want := look.RecordingFacts{
 		File: path, Format: "perf.data", Events: 1, Samples: 3, BranchStacks: 2, StackDepth: 2, Processes: 2, Duration: 0.5,
 		Verdict: "branch stacks: calls and head counts are known",
 	}
@@ -72,13 +73,13 @@ func TestShowBadRecording(t *testing.T) {
 }
 
 func TestRecordingVerdict(t *testing.T) {
-	for verdict, f := range map[string]recordingFacts{
+	for verdict, f := range map[string]look.RecordingFacts{
 		"no samples":   {},
 		"many records": {Samples: 80, BranchStacks: 80, Lost: 20},
 		"no branch":    {Samples: 80},
 		"branch stack": {Samples: 80, BranchStacks: 80, Lost: 2},
 	} {
-		f.judge()
+		f.Judge()
 		assert.Contains(t, f.Verdict, verdict)
 	}
 }

@@ -94,7 +94,7 @@ func (s *site) afdo(args []string) (status int, said string) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // which exec changes
 	var out bytes.Buffer
 	e := newEnv(cli.Env{In: strings.NewReader(""), Out: &out, Err: &out})
-	e.become = func(argv, environment []string) error {
+	e.Become = func(argv, environment []string) error {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env, cmd.Stdout, cmd.Stderr = environment, &out, &out
 		err := cmd.Run()
@@ -103,7 +103,7 @@ func (s *site) afdo(args []string) (status int, said string) {
 		}
 		return err
 	}
-	status = e.run(args)
+	status = run(e, args)
 	return status, out.String()
 }
 

@@ -48,7 +48,7 @@ func TestTrimSteps(t *testing.T) {
 			return q
 		}, "afdo: --keep 99.99%: functions left out: 3, with 120,565 samples, 0.00% of all\n"},
 	}
-	shop, err := newEnv(cli.Env{}).loadProfile(example(".txt"))
+	shop, err := loadProfile(newEnv(cli.Env{}), example(".txt"))
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "out")
 	check := func(flags []string, want *profile.Profile, said string) {
@@ -61,7 +61,7 @@ func TestTrimSteps(t *testing.T) {
 					if said != "" {
 						require.Equal(t, said, r.err)
 					}
-					got, err := newEnv(cli.Env{}).loadProfile(out)
+					got, err := loadProfile(newEnv(cli.Env{}), out)
 					require.NoError(t, err)
 					require.NoError(t, profile.Compare(want, got), "%s %q", verb, flags)
 					require.Equal(t, want.Summarize(), got.Summary)
@@ -87,9 +87,9 @@ func TestTrimLeavesOutNothing(t *testing.T) {
 		in := writeFile(t, "in", data)
 		r := afdoRun("convert", in, "--to", "v4", "-o", out, "--max-depth", "9999999999999999999", "--max-targets", "1000000", "--strip-names", `^\b$`)
 		require.Equal(t, cli.StatusDone, r.status, r.err)
-		p, err := newEnv(cli.Env{}).loadProfile(in)
+		p, err := loadProfile(newEnv(cli.Env{}), in)
 		require.NoError(t, err)
-		q, err := newEnv(cli.Env{}).loadProfile(out)
+		q, err := loadProfile(newEnv(cli.Env{}), out)
 		require.NoError(t, err)
 		want, _ := p.KeepFunctions(func(profile.SymbolRef) bool { return true })
 		require.NoError(t, profile.Compare(want, q))

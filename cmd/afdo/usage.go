@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -56,26 +55,4 @@ func flagError(cmd *cobra.Command, err error) error {
 		return errors.New(strings.Replace(err.Error(), number.Error(), want, 1))
 	}
 	return err
-}
-
-// stdinOnce refuses paths of which more than one is standard input.
-func stdinOnce(paths ...string) error {
-	if first := slices.Index(paths, cli.Stdio); first >= 0 && slices.Contains(paths[first+1:], cli.Stdio) {
-		return cli.Usagef("standard input can be read only once")
-	}
-	return nil
-}
-
-// notOnto refuses an output that is an input, which something of another kind would replace.
-func notOnto(out string, inputs ...string) error {
-	to, err := os.Stat(out)
-	if out == cli.Stdio || err != nil || !to.Mode().IsRegular() {
-		return nil
-	}
-	for _, in := range inputs {
-		if from, err := os.Stat(in); err == nil && os.SameFile(from, to) {
-			return cli.Usagef("-o %s is an input, which it would replace: name another file", human.Name(out))
-		}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
@@ -19,17 +20,17 @@ func TestWrittenJSON(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		status int
-		want   writtenFacts
+		want   verb.WrittenFacts
 	}{
-		{[]string{"convert", shop, "--to", "v4"}, 0, writtenFacts{Format: "v4", Notes: []string{}}},
-		{[]string{"convert", shop, "--to", "gcc12"}, 0, writtenFacts{
+		{[]string{"convert", shop, "--to", "v4"}, 0, verb.WrittenFacts{Format: "v4", Notes: []string{}}},
+		{[]string{"convert", shop, "--to", "gcc12"}, 0, verb.WrittenFacts{
 			Format: "v2", Notes: []string{"v2 cannot hold everything: 4 source files dropped; 7 timestamps dropped; summary dropped"},
 		}},
-		{[]string{"merge", shop, shop + "=2"}, 0, writtenFacts{Format: "v4c", Notes: []string{}, Inputs: 2}},
-		{[]string{"slice", shop, "--unit", "cart.cc", "--to", "v2"}, 0, writtenFacts{Format: "v2", Notes: []string{}}},
-		{[]string{"index", shop}, 0, writtenFacts{Notes: []string{}}},
-		{[]string{"merge", "--keep-going", shop, bad}, cli.StatusPartial, writtenFacts{
-			Format: "v4c", Inputs: 2, Skipped: []skippedFacts{{bad, bad + `: not a profile: it begins with "no profile"`}},
+		{[]string{"merge", shop, shop + "=2"}, 0, verb.WrittenFacts{Format: "v4c", Notes: []string{}, Inputs: 2}},
+		{[]string{"slice", shop, "--unit", "cart.cc", "--to", "v2"}, 0, verb.WrittenFacts{Format: "v2", Notes: []string{}}},
+		{[]string{"index", shop}, 0, verb.WrittenFacts{Notes: []string{}}},
+		{[]string{"merge", "--keep-going", shop, bad}, cli.StatusPartial, verb.WrittenFacts{
+			Format: "v4c", Inputs: 2, Skipped: []verb.SkippedFacts{{File: bad, Error: bad + `: not a profile: it begins with "no profile"`}},
 			Notes: []string{"skipped: " + bad + `: not a profile: it begins with "no profile"`, "inputs skipped: 1 of 2", "counts lost: about 50.00%"},
 		}},
 	} {
@@ -38,7 +39,7 @@ func TestWrittenJSON(t *testing.T) {
 		info, err := os.Stat(out)
 		require.NoError(t, err)
 		c.want.Output, c.want.Size = out, info.Size()
-		var got writtenFacts
+		var got verb.WrittenFacts
 		require.NoError(t, json.Unmarshal([]byte(r.out), &got))
 		assert.Equal(t, c.want, got, "%q", c.args)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/profile"
@@ -21,9 +20,6 @@ import (
 
 // Kind is GCOV profiles: versions 2 to 4 and the textual form.
 type Kind struct {
-	// IndexOptions returns the options of an index that is written with a profile.
-	IndexOptions func(*profile.Profile) (*index.Options, error)
-
 	BigEndian bool // --big-endian
 	Index     bool // --index
 	NoSources bool // --no-sources
@@ -97,7 +93,8 @@ func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gco
 func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
 	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources}
 	if k.Index {
-		if options.Index, err = k.IndexOptions(p); err != nil {
+		options.Index = NewIndexOptions()
+		if err = AddFingerprints(options.Index, p); err != nil {
 			return err
 		}
 	}

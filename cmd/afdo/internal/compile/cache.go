@@ -1,0 +1,185 @@
+package compile
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+const cacheHelp = `Show the statistics of "afdo exec" and what its cache holds, or clean the cache.
+
+The cache is the folder $AFDO_CACHE_DIR, or else afdo in $XDG_CACHE_HOME or where
+the system has caches. It must belong to you and be writable by nobody else. It holds
+at most $AFDO_CACHE_SIZE (default 1G), and a file for at most $AFDO_CACHE_DAYS (30)
+after its last use; exec enforces both once an hour. Everything in it can be remade.`
+
+// caching is what the flags of cache ask for.
+type caching struct {
+	clean, trim, zero, asJSON bool
+}
+
+func NewCache(e *verb.Env) *cobra.Command {
+	var c caching
+	cmd := &cobra.Command{
+		Use:   "cache [--clean | --trim] [--zero-stats]",
+		Short: "Show the statistics of exec and what its cache holds, or clean it",
+		Long:  cacheHelp,
+		Args:  verb.Args(),
+		RunE:  func(*cobra.Command, []string) error { return runCache(e, &c) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.clean, "clean", false, "remove everything but the statistics")
+	f.BoolVar(&c.trim, "trim", false, "enforce the limits now")
+	f.BoolVarP(&c.zero, "zero-stats", "z", false, "forget the statistics")
+	f.BoolVar(&c.asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("clean", "trim", "json")
+	cmd.MarkFlagsMutuallyExclusive("zero-stats", "json")
+	return cmd
+}
+
+func runCache(e *verb.Env, c *caching) error {
+	cache, err := driver.OpenCache()
+	if err != nil {
+		return err
+	}
+	if c.zero {
+		if err := cache.ZeroStats(); err != nil {
+			return err
+		}
+	}
+	if c.clean || c.trim {
+		remove := cache.Trim
+		if c.clean {
+			remove = cache.Clean
+		}
+		gone, err := remove()
+		if err == nil {
+			_, err = fmt.Fprintf(e.Out, "%d files, %s removed\n", gone.Files, megabytes(gone.Bytes))
+		}
+		return err
+	}
+	if c.zero {
+		return nil
+	}
+	facts, err := cacheFactsOf(cache)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return output.JSON(e.Out, facts)
+	}
+	return output.Write(e.Out, cli.Stdio, facts.print)
+}
+
+// cacheFacts are what cache says, in the form of its JSON.
+type cacheFacts struct {
+	Dir      string         `json:"dir"`
+	Files    int            `json:"files"`
+	Bytes    int64          `json:"bytes"`
+	MaxBytes int64          `json:"max_bytes"`
+	MaxDays  int            `json:"max_days"`
+	Commands []commandFacts `json:"commands"`
+
+	Slices       int64 `json:"slices"`        // compiles that got one
+	Kept         int64 `json:"kept"`          // those whose slice was there already
+	Preprocessed int64 `json:"preprocessed"`  // times that sources were preprocessed
+	SliceBytes   int64 `json:"slice_bytes"`   // of the slices that compiles got
+	ProfileBytes int64 `json:"profile_bytes"` // of the profile in their place
+
+	Sources []sourceFacts `json:"sources"` // those that got the whole profile or nothing of it
+}
+
+// sourceFacts are what the last compile of a source got.
+type sourceFacts struct {
+	File    string `json:"file"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// commandFacts are the statistics of one outcome.
+type commandFacts struct {
+	Outcome string  `json:"outcome"`
+	Reason  string  `json:"reason,omitempty"`
+	Count   int64   `json:"count"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"` // of the processor
+}
+
+func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
+	usage, err := cache.Usage()
+	if err != nil {
+		return nil, err
+	}
+	size, age := cache.Limits()
+	facts := &cacheFacts{
+		Dir: cache.Dir(), Files: usage.Files, Bytes: usage.Bytes, MaxBytes: size, MaxDays: int(age / (24 * time.Hour)),
+		Commands: []commandFacts{}, Sources: []sourceFacts{},
+	}
+	counts, sources, err := cache.Stats()
+	facts.Kept, facts.Slices = driver.Kept(counts)
+	for _, c := range counts {
+		facts.Preprocessed += c.Preprocessed
+		facts.SliceBytes += c.SliceBytes
+		facts.ProfileBytes += c.ProfileBytes
+		facts.Commands = append(facts.Commands, commandFacts{string(c.Outcome), string(c.Reason), c.Times, c.Bytes, c.Time.Seconds()})
+	}
+	for _, f := range sources {
+		facts.Sources = append(facts.Sources, sourceFacts{f.File, string(f.Outcome), string(f.Reason)})
+	}
+	return facts, err
+}
+
+func (f *cacheFacts) print(w io.Writer) error {
+	fmt.Fprintf(w, "Folder  %s\n", f.Dir)
+	fmt.Fprintf(w, "Holds   %s of %s in %d files, each for %d days after its last use\n\n", megabytes(f.Bytes), megabytes(f.MaxBytes), f.Files, f.MaxDays)
+	if len(f.Commands) == 0 {
+		_, err := fmt.Fprintln(w, "No command has run through \"afdo exec\" yet.")
+		return err
+	}
+	fmt.Fprintf(w, "%8s  %9s  %8s  %s\n", "Commands", "Written", "CPU s", "Outcome")
+	for _, c := range f.Commands {
+		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, outcome(c.Outcome, c.Reason))
+	}
+	if f.Slices > 0 {
+		fmt.Fprintf(w, "\n%.1f %% of %d slices were there already. Sources were preprocessed %d times.\n", 100*float64(f.Kept)/float64(f.Slices), f.Slices, f.Preprocessed)
+	}
+	if f.ProfileBytes > 0 {
+		fmt.Fprintf(w, "Compilers had %s of slices to read where the profile has %s.\n", megabytes(f.SliceBytes), megabytes(f.ProfileBytes))
+	}
+	return f.printSources(w)
+}
+
+// maxSources is how many sources are printed. The JSON has more.
+const maxSources = 20
+
+// printSources prints which sources got no slice with samples.
+func (f *cacheFacts) printSources(w io.Writer) error {
+	if len(f.Sources) > 0 {
+		fmt.Fprintf(w, "\nSources that got the whole profile or nothing of it:\n")
+	}
+	shown := f.Sources[:min(len(f.Sources), maxSources)]
+	for _, s := range shown {
+		fmt.Fprintf(w, "  %s: %s\n", human.Name(s.File), outcome(s.Outcome, s.Reason))
+	}
+	if more := len(f.Sources) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more, see --json\n", more)
+	}
+	return nil
+}
+
+func outcome(what, reason string) string {
+	if reason != "" {
+		return what + ": " + reason
+	}
+	return what
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

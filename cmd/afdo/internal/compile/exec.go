@@ -1,0 +1,172 @@
+package compile
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+const execHelp = `Run a compiler with the slice of the profile that this compile uses.
+
+Put it before the compiler, and before ccache if you use that:
+
+  make CC="afdo exec --profile prof.v4 -- gcc"
+  cmake -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;/path/prof.v4;--;ccache" ...
+
+The slice is written next to the object, under its name and ".afdo", in the
+version that the compiler reads, and the compiler gets -fauto-profile=SLICE.
+If a new profile changes nothing for this compile, the slice file is not touched,
+and the object and its entry in ccache stay valid.
+
+FILE may be a URL: the file is downloaded into the cache, and each compile asks the
+server whether it has changed. That takes the program afdo-fetch for http and https,
+and afdo-fetch-blob for s3, gs and azblob.
+
+If the profile remembers its sources, as "afdo create" makes it, counts are moved to
+where their lines are now in the files that the compile reads; see "afdo help rebase".
+With --no-rebase they stay where they are. LLVM's profiles remember nothing: give clang
+one of version 4.
+
+Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
+command overrides both if X is of version 4. The command runs unchanged if X is any
+other file, and if it links, preprocesses, compiles nothing, or runs another
+compiler. Exit status and signals are the compiler's. Languages other than C and C++, such
+as Fortran, get the whole profile.
+
+GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which they
+lose the counts of functions that were inlined more than one call deep, unless the
+command sets it or --no-params is given.
+
+Of the summary of a profile, slices for GCC 16 keep what that reads, rounded to powers
+of two: the threshold of hot counts, and the largest one. So a new profile does not
+change them all. --summary takes that of another profile, such as the first of the year,
+and --exact-summary does not round.
+
+With --fallback a compile goes on without the profile, and says so, if the compiler
+crashes with it or a slice cannot be made. What the compiler says on standard error
+appears when it has ended, and if a signal ends it the status is 128 and its number.
+
+Clang gets slices, too: of GCOV profiles and of LLVM's sample profiles, in any format,
+by -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
+Such an option in the command overrides FILE.
+
+A GCOV profile may be of any version. One without an index is copied once, with an
+index, into the cache, which also keeps facts about compilers and headers: see
+"afdo help cache".`
+
+// execOptions are the flags of exec.
+type execOptions struct {
+	profile  string
+	bits     quantum
+	noRebase bool
+	summary  summaryFlags
+	noParams bool
+	fallback bool
+	verbose  bool
+	log      string
+}
+
+func NewExec(e *verb.Env) *cobra.Command {
+	var o execOptions
+	cmd := &cobra.Command{
+		Use:   "exec [--profile FILE] -- COMPILER ARGS...",
+		Short: "Run a compiler with the slice that it needs",
+		Long:  execHelp,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("no COMPILER")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runExec(e, &o, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // the compiler's flags are its own
+	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
+	o.bits.addFlag(cmd)
+	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
+	o.summary.addFlags(cmd)
+	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
+	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
+	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
+	return cmd
+}
+
+func runExec(e *verb.Env, o *execOptions, argv []string) error {
+	debug.SetGCPercent(1000) // this process does not live long
+	dir, err := os.Getwd()
+	if err != nil {
+		e.Warnf("%v: the command runs without the profile", err)
+		return e.Become(argv, os.Environ())
+	}
+	l := driver.Launcher{
+		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
+		Warn: func(text string) { e.Warnf("%s", text) },
+	}
+	if o.verbose {
+		l.Trace = l.Warn
+	}
+	if l.Profile == "" {
+		l.Profile = os.Getenv("AFDO_PROFILE")
+	}
+	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, driver.ErrCacheSetting)) {
+		e.Warnf("%v", err)
+	}
+	start := time.Now()
+	plan, err := l.Prepare(argv, dir)
+	if errors.Is(err, driver.ErrNoProfile) {
+		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
+	}
+	if o.log != "" {
+		if err := newExecFacts(argv, dir, start, plan, err).appendTo(o.log); err != nil {
+			e.Warnf("--json: %v", err) // no reason not to compile
+		}
+	}
+	if err != nil && o.fallback {
+		e.Warnf("%s: compiling without the profile", cli.Message(err))
+		return e.Become(driver.WithoutProfile(argv, dir), os.Environ())
+	}
+	if err != nil {
+		return err
+	}
+	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
+	if o.fallback && plan.Without != nil {
+		return runOrFallBack(e, plan, with.Environ())
+	}
+	return e.Become(plan.Argv, with.Environ())
+}
+
+// crash is what compilers say of their own faults.
+var crash = pattern.Of(`internal compiler error|PLEASE submit a bug report`)
+
+// runOrFallBack runs a compiler, and once more without the profile if it crashes.
+func runOrFallBack(e *verb.Env, plan *driver.Plan, environment []string) error {
+	var said bytes.Buffer
+	cmd := exec.Command(plan.Argv[0], plan.Argv[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && crash().Match(said.Bytes()) {
+		e.Warnf("the compiler crashes with the profile, so it goes on without: %s", strings.Join(plan.Without, " "))
+		return e.Become(plan.Without, environment)
+	}
+	if _, err := said.WriteTo(e.Err); err != nil {
+		return err
+	}
+	if exit != nil {
+		return exitStatus(exit)
+	}
+	return err
+}

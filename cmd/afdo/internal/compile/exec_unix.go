@@ -1,0 +1,44 @@
+//go:build unix
+
+package compile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// ReplaceProcess turns this process into another program, whose exit status
+// and signals then are its own. If that cannot be, the status is a shell's.
+func ReplaceProcess(e *verb.Env, argv, environment []string) error {
+	path, err := exec.LookPath(argv[0])
+	if err == nil {
+		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, environment)}
+	}
+	e.Warnf("%v", err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return cli.StatusError(statusNotFound)
+	}
+	return cli.StatusError(statusCannotRun)
+}
+
+// exitStatus returns the status of a shell for a program that has ended.
+func exitStatus(exit *exec.ExitError) cli.StatusError {
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return cli.StatusError(statusSignal + int(status.Signal()))
+	}
+	return cli.StatusError(exit.ExitCode())
+}
+
+// The exit statuses of shells for a program that cannot be run, and for one that is not there. One
+// that a signal has ended has the sum of the last one and the number of the signal.
+const (
+	statusCannotRun = 126
+	statusNotFound  = 127
+	statusSignal    = 128
+)

@@ -1,0 +1,209 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const explainHelp = `Tell what a compiler makes of PROFILE: for which share of the counts it has a statement,
+why not for the rest, and which functions lose most.
+
+  afdo explain prog.afdo -- gcc -O2 -c prog.c
+  afdo explain prog.afdo --compile-commands build/compile_commands.json -j 8
+  afdo explain prog.afdo --binary prog.new
+
+A compile runs in a folder of its own, and the outputs of the build stay as they are. It gets
+what "afdo exec" gives it: counts are moved to where their lines are in sources that were
+edited, if the profile remembers them, and GCC 12 and 13 get a parameter. --no-rebase and
+--no-params do without.
+
+What is found is what the compiler says itself: GCC 16 in the dump of its pass
+afdo_offline, GCC 12 to 15 in that of afdo, clang in its remarks. Of a command line after
+"--", only functions of its sources count. The compiles of a database are taken for the whole
+program. If some of them name a profile, run behind "afdo exec", or have its slice beside
+their object, those that do not are said to be without the profile.
+
+With --binary no compiler runs: the lines in the debug info of a newer program are
+compared with the profile.
+
+What becomes of a count:
+
+  found                there is a statement at its place
+  found apart          the call is not inlined; the function by itself has the statement
+  begin or end         where a function begins or ends, which needs no count
+  no statement         the function has no statement there
+  block of a line      GCC 12 takes one block of the line for all, and this is another
+  inlined otherwise    the function is there, but is not inlined at that call
+  declared elsewhere   all lines of the function are off by the same
+  edited               the function is not the one that was profiled
+  another program      the function is that of another program
+  not optimised        its unit is compiled with -O0, or without -O
+  without the profile  its unit is compiled without the profile
+  compiled nowhere     no compile has the function
+
+A function was edited if lines or inlined calls of it have moved, unless the profile
+remembers that its file is the same. Then the lines that still match may be others, and
+all of its counts are in doubt.
+
+If nothing is found at all, the exit status is 1. JSON has these members:
+
+  {"profile", "counts", "found", "found_share", "elsewhere", "reasons": {"found": N, ...},
+    "functions": [{"name", "demangled", "file", "line", "counts", "found", "reason",
+    "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
+
+with all functions, those that lose most first; "elsewhere" counts functions of other
+units, and "moved" the functions whose counts were moved, if any were. A function that
+loses nothing has the reason "found".`
+
+// explaining is the flags of explain.
+type explaining struct {
+	database string
+	binary   string
+	jobs     int
+	number   verb.Count
+	json     bool
+	noRebase bool
+	noParams bool
+}
+
+func NewExplain(e *verb.Env) *cobra.Command {
+	x := explaining{number: 10}
+	cmd := &cobra.Command{
+		Use:   "explain PROFILE {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
+		Short: "Tell what a compiler makes of a profile, and what it loses",
+		Long:  explainHelp,
+		Args:  func(_ *cobra.Command, args []string) error { return x.check(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runExplain(cmd.Context(), e, args[0], args[1:], &x)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
+	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
+	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
+	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
+	f.BoolVar(&x.json, "json", false, "print JSON")
+	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
+	f.BoolVar(&x.noParams, "no-params", false, "add no --param for GCC 12 and 13")
+	return cmd
+}
+
+// check refuses what makes no sense: compiles come from one place.
+func (x *explaining) check(args []string) error {
+	ways := 0
+	for _, given := range []bool{len(args) > 1, x.database != "", x.binary != ""} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return cli.Usagef("no PROFILE")
+	case ways != 1:
+		return cli.Usagef("want one of -- COMPILER ARGS..., --compile-commands FILE and --binary NEW")
+	case x.jobs < 1:
+		return cli.Usagef("-j wants a number of compiles")
+	}
+	return nil
+}
+
+// runExplain holds a profile against compiles and tells what became of it.
+func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
+	p, format, err := loadWithFormat(e, path)
+	if err != nil {
+		return err
+	}
+	if x.binary != "" {
+		explainer := explain.New(p)
+		code, err := explain.Binary(ctx, x.binary)
+		if err != nil {
+			return err
+		}
+		explainer.Add(code)
+		return tellExplained(e, path, explainer.Report(), 0, x)
+	}
+	if _, isURL := fetch.Helper(path); format.Sample() && (isURL || path == cli.Stdio) {
+		return cli.Usagef("clang reads profiles of LLVM itself: name a file")
+	}
+	compiles, err := x.compiles(argv)
+	if err != nil {
+		return err
+	}
+	files := readBy(p, compiles, x.jobs)
+	moved := 0
+	if !x.noRebase {
+		p, moved = files.move(p)
+	}
+	explainer := explain.New(p)
+	explainer.Placed = files.placed
+	codes, err := compileWith(ctx, e, path, p, format, compiles, x)
+	if err != nil {
+		return err
+	}
+	explainer.Add(codes...)
+	report := explainer.Report
+	if x.database == "" {
+		report = explainer.ReportPart
+	}
+	return tellExplained(e, path, report(), moved, x)
+}
+
+// compileWith runs compiles with a profile. A signal ends the compilers, and nothing of them stays.
+func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	c, err := explain.NewCompiling(path, p, format)
+	if err != nil {
+		return nil, err
+	}
+	c.NoParams = x.noParams
+	codes, err := compileAll(ctx, e, c, compiles, x)
+	if ctx.Err() != nil {
+		err = errors.New("a signal has ended the compiles")
+	}
+	return codes, errors.Join(err, c.Close())
+}
+
+// tellExplained prints a report, of a profile of which the counts of some functions were moved.
+func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *explaining) error {
+	facts := newExplainFacts(path, r)
+	facts.Moved = moved
+	var err error
+	if x.json {
+		err = output.JSON(e.Out, facts)
+	} else {
+		err = facts.write(e.Out, x.number)
+	}
+	if err == nil && r.Found == 0 {
+		err = fmt.Errorf("%s: of %s none was found: %s", human.Name(path), human.Counted(r.Counts, "count"), whyNothing(r))
+	}
+	return err
+}
+
+// whyNothing says why nothing of a profile was found.
+func whyNothing(r *explain.Report) string {
+	s := r.Stranger
+	switch {
+	case s == nil:
+		return string(r.Worst())
+	case !s.HasMain():
+		return fmt.Sprintf("of its %s none is compiled here, so it is of another program, or of other sources", human.Counted(s.Functions, "function"))
+	case s.MainThere == "":
+		return fmt.Sprintf("the profile is of another program, of whose %s only main is compiled here, and that has other lines", human.Counted(s.Functions, "function"))
+	}
+	return fmt.Sprintf("the profile is of another program, of whose %s only main is compiled here, and that is of %s there and of %s here",
+		human.Counted(s.Functions, "function"), human.Name(s.MainThere), human.Name(s.MainHere))
+}

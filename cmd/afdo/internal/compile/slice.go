@@ -1,0 +1,196 @@
+package compile
+
+import (
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/slice"
+)
+
+const sliceHelp = `Write the part of the profile FILE that one compile uses: with it a compiler
+generates the same code as with all of FILE, and has much less to read.
+
+The slice has the units named, those of the files that the dependency files
+list, the symbols whose file is unknown, and what else the compiler may reach
+from there by name. A path selects the unit of exactly that path, or the one that
+ends in it at a "/"; a path that matches several units or none is reported. With
+--deps, the sources and headers are searched for what they define, without macros.
+
+With --all, all slices of a build are written to the folder DIR, each under the
+path of its object and ".afdo". They are those that "afdo exec" makes of the
+preprocessed sources. The file of a slice that has not changed is not touched.
+
+Slices for clang are --to extbinary, of a GCOV profile, too, or profdata. Those of
+LLVM's profiles, which must be in the same format, are selected by the identifiers in
+the sources: --unit needs --deps as well.
+
+If FILE remembers its sources, as "afdo create" makes it, counts are moved to where
+their lines are now in the files that --unit and --deps name or the compiles read; see
+"afdo help rebase". --no-rebase leaves them where they are.
+
+With --why, FILE and the slice NEW are two slices of one compile. It prints what came,
+went or changed from one to the other, and why a slice has that: a function "may be
+defined" in the source, or others that may be are "inlined in it", or a lookup finds the
+"name"; the "summary"; a file that is the "last of its name". The status is 1 if there
+is any difference.
+
+--quantize rounds counts, so that slices change less from one collection to the
+next. docs/slices.md has figures.`
+
+func NewSlice(e *verb.Env) *cobra.Command {
+	var out verb.Output
+	var s slicing
+	var all buildSlices
+	var why, json bool
+	cmd := &cobra.Command{
+		Use:   "slice FILE {--unit PATH... [--deps FILE.d]... -o OUT | --all -d DIR --compile-commands FILE} --to FORMAT | --why FILE NEW",
+		Short: "Write the part of a profile that one compile uses",
+		Long:  sliceHelp,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if why {
+				return verb.Args("FILE", "NEW")(cmd, args)
+			}
+			return verb.Args("FILE")(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := verb.StdinOnce(args...); err != nil {
+				return err
+			}
+			if why {
+				return sliceWhy(e, args[0], args[1])
+			}
+			if err := out.Resolve(e); err != nil {
+				return err
+			}
+			if err := verb.NotOnto(out.Path, args[0]); err != nil {
+				return err
+			}
+			if json && all.enabled {
+				return cli.Usagef("--json is about one slice, and --all writes many")
+			}
+			return e.TellWritten(json, out.Path, func() error { return runSlice(e, args[0], &all, &s, out) },
+				func(f *verb.WrittenFacts) { f.Format = out.Out.Format.Name })
+		},
+	}
+	out.AddFlags(e, cmd)
+	s.addFlags(e, cmd)
+	cmd.Flags().BoolVar(&s.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
+	all.addFlags(cmd)
+	verb.AddWrittenFlag(cmd, &json)
+	cmd.Flags().BoolVar(&why, "why", false, "tell in what two slices of a compile differ, and why")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "why" {
+			cmd.MarkFlagsMutuallyExclusive("why", f.Name)
+		}
+	})
+	return cmd
+}
+
+// runSlice writes one slice or all.
+func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
+	target, err := slice.ForClang, error(nil)
+	if out.Format == 0 {
+		gcov, err := e.IsGCOVFile(path)
+		if err != nil {
+			return err
+		}
+		if !gcov || out.Out.Format.Name != "extbinary" {
+			return sliceForClang(e, path, all, s, out)
+		}
+		if s.compiler.name != "" {
+			return cli.Usagef("--for %s: it does not read %s", s.compiler.name, out.Out.Format.Name)
+		}
+	} else if target, err = s.compiler.targetOf(out.Format); err != nil {
+		return err
+	}
+	if all.enabled {
+		return sliceAll(e, path, all, s, out, target)
+	}
+	return sliceOne(e, path, all, s, out, target)
+}
+
+// sliceOne writes the slice of the units given.
+func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
+	switch {
+	case all.dir != "" || all.database != "":
+		return cli.Usagef("-d and --compile-commands go with --all")
+	case len(s.units) == 0:
+		return cli.Usagef("no --unit: name a source file, or use --all")
+	}
+	return e.WithGCOV("slice", path, func(in *gcovkind.Input) error {
+		program, err := s.openProgram(in, false, target)
+		if err != nil {
+			return err
+		}
+		listed, err := readDepfiles(s.deps)
+		if err != nil {
+			return err
+		}
+		request, err := s.request(e, program, target, listed)
+		if err != nil {
+			return err
+		}
+		part, err := cutSlice(out.Format, program, request, slices.Concat(listed, s.units), s.noRebase)
+		if err != nil {
+			return err
+		}
+		return output.Write(e.Out, out.Path, func(w io.Writer) error {
+			return encodeSlice(w, out, part)
+		})
+	})
+}
+
+// cutSlice takes the part of a program that a request is for, and moves its counts to their lines
+// in the files that the compile reads.
+func cutSlice(format gcovkind.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
+	files := rebase.NewFiles(paths)
+	request.Sources = rememberedSources(format, files, noRebase)
+	if noRebase {
+		return program.Select(request)
+	}
+	request.Edited = files
+	if request.Text != nil {
+		files.Text = request.Text
+	}
+	part, err := program.Select(request)
+	if err != nil {
+		return nil, err
+	}
+	part, _ = files.Slice(part)
+	return part, nil
+}
+
+// rememberedSources returns which units' source lines a slice records: all if the format can hold
+// them, else those whose counts have to be moved.
+func rememberedSources(format gcovkind.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
+	switch {
+	case format.V4():
+		return func(string, uint32) bool { return true }
+	case noRebase:
+		return nil
+	}
+	return files.Differs
+}
+
+// encodeSlice writes a slice.
+func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
+	if out.Format == 0 {
+		data, err := driver.EncodeForClang(part)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	_, err := out.Kind.(*gcovkind.Kind).EncodeFormat(w, out.Format, part) // that an old format knows no files is no news here
+	return err
+}

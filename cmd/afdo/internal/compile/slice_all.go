@@ -1,0 +1,259 @@
+package compile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// buildSlices are the flags for all slices of a build.
+type buildSlices struct {
+	enabled  bool
+	dir      string
+	database string
+}
+
+func (b *buildSlices) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&b.enabled, "all", false, "write the slices of all compiles of a build")
+	f.StringVarP(&b.dir, "dir", "d", "", "folder for these slices")
+	f.StringVar(&b.database, "compile-commands", "", "compilation database, compile_commands.json, that lists them")
+}
+
+// A job is one slice of a build.
+type job struct {
+	command verb.BuildCommand
+	path    string // of the slice
+}
+
+// check refuses flags that do not go with --all.
+func (all *buildSlices) check(s *slicing, out verb.Output) error {
+	switch {
+	case all.dir == "":
+		return cli.Usagef("--all needs a folder: -d DIR")
+	case all.database == "":
+		return cli.Usagef("--all needs --compile-commands FILE")
+	case len(s.units) > 0 || len(s.deps) > 0:
+		return cli.Usagef("--all goes without --unit and --deps")
+	case out.Path != cli.Stdio:
+		return cli.Usagef("--all writes into the folder of -d, not to -o")
+	}
+	return nil
+}
+
+// sliceAll writes the slices of a build. The profile is read once.
+func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
+	if err := all.check(s, out); err != nil {
+		return err
+	}
+	return cutAll(e, path, all, func(work func(cutter) error) error {
+		return e.WithGCOV("slice", path, func(in *gcovkind.Input) error {
+			program, err := s.openProgram(in, true, target)
+			if err != nil {
+				return err
+			}
+			return work(&gccCutter{program, target, int(s.bits), out, s.noRebase})
+		})
+	})
+}
+
+// A cutter takes slices of a profile.
+type cutter interface {
+	// cut returns a slice, and whether it has any function.
+	cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error)
+	whole() ([]byte, error)
+}
+
+// A gccCutter takes slices of a GCOV profile.
+type gccCutter struct {
+	program *slice.Program
+	target  slice.Target
+	bits    int
+	out     verb.Output
+
+	noRebase bool
+}
+
+func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
+	part, err := cutSlice(g.out.Format, g.program, slice.Request{Text: text, Target: g.target, Bits: g.bits}, in.Paths(c), g.noRebase)
+	if err != nil {
+		return nil, false, err
+	}
+	var file bytes.Buffer
+	err = encodeSlice(&file, g.out, part)
+	return file.Bytes(), part.NumFunctions() > 0, err
+}
+
+func (g *gccCutter) whole() ([]byte, error) {
+	part, err := g.program.Whole(g.bits)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	err = encodeSlice(&file, g.out, part)
+	return file.Bytes(), err
+}
+
+// cutAll writes the slices of a build with a cutter that withCutter opens.
+func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work func(cutter) error) error) error {
+	jobs, err := readJobs(e, all)
+	if err != nil {
+		return err
+	}
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("reading %s", human.Name(path))
+	return withCutter(func(c cutter) error {
+		a := sliceAllState{cutter: c, progress: doing, jobs: len(jobs)}
+		var err error
+		if a.cache, err = driver.OpenCache(); err != nil {
+			a.remark("%v", err)
+		}
+		err = inParallel(len(jobs), runtime.GOMAXPROCS(0), func(i int) error {
+			if err := a.do(jobs[i]); err != nil {
+				return fmt.Errorf("%s: %w", human.Name(jobs[i].path), err)
+			}
+			return nil
+		})
+		doing.Stop()
+		a.report(e)
+		if err == nil && a.left > 0 {
+			err = fmt.Errorf("%d of %d commands have no slice", a.left, len(jobs))
+		}
+		return err
+	})
+}
+
+// report says what the workers have met, in an order that does not depend on theirs.
+func (a *sliceAllState) report(e *verb.Env) {
+	slices.Sort(a.remarks)
+	for _, line := range slices.Compact(a.remarks) {
+		e.Warnf("%s", line)
+	}
+	if n := len(a.nothing); n > 0 {
+		slices.Sort(a.nothing)
+		e.Warnf("the profile has nothing of %d of %d sources: %s", n, a.jobs, printableList(a.nothing))
+	}
+}
+
+// readJobs reads the compilation database.
+func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
+	commands, root, err := verb.ReadDatabase(all.database)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []job
+	seen := make(map[string]bool)
+	for _, c := range commands {
+		path := driver.SlicePath(filepath.Join(all.dir, underRoot(c.Path(c.Object), root)))
+		if seen[path] {
+			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
+			continue
+		}
+		seen[path] = true
+		jobs = append(jobs, job{c, path})
+	}
+	return jobs, nil
+}
+
+// underRoot returns a path relative to a folder, and for one outside of it the whole path without
+// its root.
+func underRoot(path, root string) string {
+	rel, err := filepath.Rel(root, path)
+	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return rel
+	}
+	path = path[len(filepath.VolumeName(path)):]
+	return strings.TrimLeft(path, `/\`)
+}
+
+// sliceAllState is work on the slices of a build.
+type sliceAllState struct {
+	cutter
+	cache    *driver.Cache
+	progress *progress.Line
+	jobs     int
+
+	mu      sync.Mutex
+	done    int
+	remarks []string
+	nothing []string // sources of which the profile has nothing
+	left    int      // commands without a slice
+}
+
+// do writes the slice of a job.
+func (a *sliceAllState) do(j job) error {
+	data, err := a.encoded(&j.command)
+	if err != nil {
+		return err
+	}
+	if data != nil {
+		if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
+			return err
+		}
+		if _, err := driver.WriteSlice(j.path, data); err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done++
+	a.progress.Say("%d of %d slices", a.done, a.jobs)
+	return nil
+}
+
+// encoded returns the slice of a command as a file, nil for one that has none.
+func (a *sliceAllState) encoded(c *verb.BuildCommand) ([]byte, error) {
+	source := human.Name(c.Sources[0])
+	in, err := c.Inputs(a.cache)
+	if errors.Is(err, driver.ErrNoText) {
+		a.remark("%s: %v: its slice is the whole profile", source, err)
+		return a.whole()
+	}
+	if err != nil {
+		a.leaveOut("%s: %v", source, err)
+		return nil, nil
+	}
+	text, err := in.Text()
+	if err != nil {
+		return nil, err
+	}
+	data, any, err := a.cut(text, in, c.Line)
+	if err == nil && !any {
+		a.mu.Lock()
+		a.nothing = append(a.nothing, source)
+		a.mu.Unlock()
+	}
+	return data, err
+}
+
+func (a *sliceAllState) remark(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
+}
+
+// leaveOut says why there is no slice of a command.
+func (a *sliceAllState) leaveOut(format string, args ...any) {
+	a.remark(format, args...)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left++
+}

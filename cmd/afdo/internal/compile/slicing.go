@@ -1,0 +1,162 @@
+package compile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/driver/depfile"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/slice"
+)
+
+// slicing is what the verbs about slices have in common.
+type slicing struct {
+	units    []string
+	deps     []string
+	compiler compilerName
+	bits     quantum
+	noRebase bool
+	summary  summaryFlags
+}
+
+func (s *slicing) addFlags(e *verb.Env, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&s.units, "unit", nil, "path of a source file; may be repeated")
+	f.StringArrayVar(&s.deps, "deps", nil, "dependency file that lists what the source includes; may be repeated")
+	f.Var(&s.compiler, "for", "compiler that reads the slice, such as gcc12 or gcc16")
+	s.bits.addFlag(cmd)
+	s.summary.addFlags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
+	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// openProgram opens the profile of an input for slices for a target. A profile in
+// memory serves many slices better, a lazy one a single slice.
+func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target) (*slice.Program, error) {
+	program, err := openProgram(in, many)
+	if err != nil {
+		return nil, err
+	}
+	return s.summary.apply(program, target)
+}
+
+func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
+	if in.Format.V4() && !many {
+		r, err := in.Reader()
+		if err != nil {
+			return nil, err
+		}
+		return slice.FromReader(r)
+	}
+	p, err := in.Profile()
+	if err != nil {
+		return nil, err
+	}
+	return slice.FromProfile(p), nil
+}
+
+// request makes a request of the units given and of what their dependency files list, and says on
+// standard error what it did not find.
+func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Target, files []string) (slice.Request, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return slice.Request{}, err
+	}
+	units, err := matchUnits(e, program, s.units, dir)
+	if err != nil {
+		return slice.Request{}, err
+	}
+	headers := matchHeaders(e, program, files, dir)
+	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
+	if listsSystem(files) {
+		text := driver.ReadText(slices.Concat(files, s.units), dir)
+		if !text.Empty() {
+			request.Text = text
+		}
+	}
+	return request, nil
+}
+
+// listsSystem tells whether dependency files list headers of the system, and so all that a compile
+// reads. One of -MMD does not, and one of -MD does: at least what the compiler itself includes.
+func listsSystem(files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
+		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
+	})
+}
+
+// readDepfiles returns what dependency files list.
+func readDepfiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		rules, err := depfile.Parse(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		files = append(files, depfile.Prerequisites(rules)...)
+	}
+	return files, nil
+}
+
+// matchUnits finds the units that were asked for. A unit that the profile does
+// not have is no error: the compiler has nothing of it in the whole profile either.
+func matchUnits(e *verb.Env, program *slice.Program, paths []string, dir string) ([]string, error) {
+	var units []string
+	for _, m := range program.Match(paths, dir) {
+		switch len(m.Units) {
+		case 0:
+			e.Warnf("unit %s is not in the profile", human.Name(m.Path))
+		case 1:
+			units = append(units, m.Units[0])
+		default:
+			return nil, fmt.Errorf("unit %s is ambiguous: %s", human.Name(m.Path), printableList(m.Units))
+		}
+	}
+	return units, nil
+}
+
+// matchHeaders finds the units of what dependency files list. Most headers of
+// the system have none, so those are told by their number.
+func matchHeaders(e *verb.Env, program *slice.Program, paths []string, dir string) []string {
+	var units []string
+	unknown := 0
+	for _, m := range program.Match(paths, dir) {
+		switch len(m.Units) {
+		case 0:
+			unknown++
+		case 1:
+			units = append(units, m.Units[0])
+		default:
+			e.Warnf("file %s is ambiguous and left out: %s", human.Name(m.Path), printableList(m.Units))
+		}
+	}
+	if unknown > 0 {
+		e.Warnf("%d of %d files in --deps are not in the profile", unknown, len(paths))
+	}
+	return units
+}
+
+// printableList writes paths for people to read, the first few of many.
+func printableList(paths []string) string {
+	const most = 5
+	var list []string
+	for _, path := range paths[:min(len(paths), most)] {
+		list = append(list, human.Name(path))
+	}
+	if more := len(paths) - most; more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
+}

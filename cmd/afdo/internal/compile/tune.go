@@ -1,0 +1,272 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/shell"
+	"github.com/go-afdo/afdo/tune"
+)
+
+const tuneHelp = `Build a program, train it, build it again with a profile, and measure what that brings:
+
+  afdo tune --train './prog train.txt' --measure './prog other.txt' -- make -j2
+  afdo tune --train 'build/prog train.txt' --measure 'build/prog other.txt' -- \
+    sh -c 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build'
+
+All of it happens in copies of the source tree below --folder, and the tree stays as it is
+but for that folder, which git ignores. All commands run in the copies, where a path of
+the tree stands for the copy's. The build may be any command that finds its compilers
+through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g, and run
+them behind "afdo exec" the second time. ccache and CMake's launchers are left out.
+
+The training runs under the best recorder that there is: branch stacks if the processor
+has them, else valgrind's callgrind, else samples of time, which make a poor profile.
+--train may be given several times, and so may --measure; without --measure, the training
+is measured, which flatters the profile. Train with other input than you measure with.
+
+Then both programs run in turn, --rounds times each. The verdict is about the processor
+time, user and system: faster or slower if the 95% confidence interval of the change
+(Hodges and Lehmann, from the signed ranks of the rounds) is on one side of 0, else no
+difference that can be told. Instructions are counted with perf or callgrind, if these
+are there. Times depend on what else the machine does; instructions do not, but they are
+not time.
+
+Commands are printed as they run, for your own scripts. Steps that were done before, with
+the same commands and an unchanged tree, are not done again, unless --again asks for it.
+
+JSON has these members, with a "change" of -0.1 for 10% less and "low" and "high" as the
+bounds of its interval, which are missing if there are too few rounds:
+
+  {"verdict": "faster" | "slower" | "no difference", "measures": [{"what", "unit",
+    "before", "after", "change", "low", "high", "rounds"}, ...], "profile",
+    "programs": [...], "recorder", "recorder_reason", "outputs_differ", "folder"}`
+
+// tuning is the flags of tune.
+type tuning struct {
+	tune.Options
+	json bool
+}
+
+// tuneRecorders are the words of --recorder.
+var tuneRecorders = []verb.Choice[tune.Recorder]{
+	{Word: "best", Meaning: tune.Best}, {Word: "branches", Meaning: tune.Branches}, {Word: "callgrind", Meaning: tune.Callgrind}, {Word: "cpu-clock", Meaning: tune.Clock},
+}
+
+func NewTune(e *verb.Env) *cobra.Command {
+	var t tuning
+	cmd := &cobra.Command{
+		Use:   "tune --train COMMAND [--measure COMMAND] -- BUILD ARGS...",
+		Short: "Build, train, build again and measure: is the program faster?",
+		Long:  tuneHelp,
+		Args: func(_ *cobra.Command, args []string) error {
+			t.Build = args
+			return t.check()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTune(cmd.Context(), e, &t) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // the build's flags are its own
+	f.StringArrayVar(&t.Train, "train", nil, "command for a shell that runs the program as it is used")
+	f.StringArrayVar(&t.Measure, "measure", nil, "command for a shell that is measured; those of --train if not given")
+	f.StringVar(&t.Tree, "tree", ".", "source tree")
+	f.StringVar(&t.Folder, "folder", "afdo-tune", "folder for everything that is made")
+	f.StringVarP(&t.Profile, "output", "o", "", "file for the profile; tuned.afdo in the folder if not given")
+	f.StringArrayVar(&t.Env, "env", nil, "NAME=VALUE for the environment of all commands")
+	f.IntVar(&t.Rounds, "rounds", tune.DefaultRounds, "how often both programs are measured")
+	f.DurationVar(&t.Limit, "time-limit", 0, "fail if it takes longer than this, such as 30m")
+	verb.AddChoice(cmd, &t.Recorder, "recorder", "", "what to train under", tuneRecorders...)
+	f.BoolVar(&t.Again, "again", false, "do all steps again")
+	f.BoolVar(&t.json, "json", false, "print the result as JSON; commands go to standard error")
+	return cmd
+}
+
+// check refuses what makes no sense.
+func (t *tuning) check() error {
+	switch {
+	case len(t.Build) == 0:
+		return cli.Usagef("no command that builds the program: give it behind --")
+	case len(t.Train) == 0:
+		return cli.Usagef("no --train: how is the program run?")
+	case t.Rounds < 1:
+		return cli.Usagef("--rounds %d measures nothing", t.Rounds)
+	case t.Limit < 0:
+		return cli.Usagef("--time-limit %v leaves no time", t.Limit)
+	}
+	for _, setting := range t.Env {
+		if name, _, ok := strings.Cut(setting, "="); !ok || name == "" {
+			return cli.Usagef("--env is NAME=VALUE, not %q", setting)
+		}
+	}
+	if len(t.Measure) == 0 {
+		t.Measure = t.Train
+	}
+	return nil
+}
+
+// runTune does it and tells the result.
+func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	var err error
+	if t.Afdo, err = os.Executable(); err != nil {
+		return err
+	}
+	t.Out = cli.Printer{W: e.Out}
+	if t.json {
+		t.Out = cli.Printer{W: e.Err}
+	}
+	r, err := tune.Run(ctx, t.Options)
+	var failed *tune.CommandError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%w\nafdo: mend it and run the same command again: what is done is not done again; commands run in a copy of the tree, so files outside of it need their whole path", err)
+	}
+	if err != nil {
+		return err
+	}
+	if r.Differs {
+		e.Warnf("the two programs have not printed the same: is the output different in every run, or is something broken?")
+	}
+	if t.json {
+		return output.JSON(e.Out, newTuneFacts(t, r))
+	}
+	return writeTuned(e.Out, t, r)
+}
+
+// TuneFacts is what "afdo tune" tells.
+type TuneFacts struct {
+	Verdict  tune.Verdict  `json:"verdict"`
+	Measures []TuneMeasure `json:"measures"`
+	Profile  string        `json:"profile"`
+	Programs []string      `json:"programs"`
+	Recorder tune.Recorder `json:"recorder"`
+	Why      string        `json:"recorder_reason"`
+	Differs  bool          `json:"outputs_differ"`
+	Folder   string        `json:"folder"`
+}
+
+type TuneMeasure struct {
+	What   string   `json:"what"`
+	Unit   string   `json:"unit"`
+	Before float64  `json:"before"`
+	After  float64  `json:"after"`
+	Change float64  `json:"change"`
+	Low    *float64 `json:"low,omitempty"`
+	High   *float64 `json:"high,omitempty"`
+	Rounds int      `json:"rounds"`
+}
+
+func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
+	f := &TuneFacts{
+		Verdict: r.Verdict, Profile: r.Profile, Programs: r.Programs, Recorder: r.Recorder, Why: r.Why, Differs: r.Differs, Folder: t.Folder,
+	}
+	for _, m := range r.Measures {
+		measure := TuneMeasure{What: m.What, Unit: m.Unit, Before: m.Before, After: m.After, Change: m.Change, Rounds: m.Rounds}
+		if !math.IsInf(m.High, 0) {
+			measure.Low, measure.High = &m.Low, &m.High
+		}
+		f.Measures = append(f.Measures, measure)
+	}
+	return f
+}
+
+// writeTuned prints the measures, the verdict and how to build with the profile.
+func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
+	measures := table.Table{Columns: "lrrrl"}
+	measures.Row("", "Before", "After", "Change")
+	for _, m := range r.Measures {
+		spread := ""
+		if m.Rounds > 1 && !math.IsInf(m.High, 0) {
+			spread = fmt.Sprintf("%+.1f%% to %+.1f%%", 100*m.Low, 100*m.High)
+		}
+		measures.Row(m.What, amount(m.Before, m.Unit), amount(m.After, m.Unit), fmt.Sprintf("%+.1f%%", 100*m.Change), spread)
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	if err := measures.Write(w, 0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s. To build with it:\n\n  %s\n",
+		verdictText(t, r), human.Name(r.Profile), HowToBuild(t.Build, r))
+	return err
+}
+
+// HowToBuild returns a command that builds with the profile, by the build system and the compilers
+// of a build.
+func HowToBuild(build []string, r *tune.Result) string {
+	said := strings.Join(build, " ")
+	variables := settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`, shell.Quote(r.Profile))
+	switch by := func(name string) bool { return strings.Contains(said, name) }; {
+	case by("cmake"):
+		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`, r.Profile) + " ..."
+	case by("meson"):
+		return variables + " meson setup ..."
+	case by("configure"):
+		return "./configure " + variables
+	case by("make"):
+		return "make " + variables
+	}
+	return fmt.Sprintf("afdo exec --profile %s -- %s ...", shell.Quote(r.Profile), r.Compilers[0])
+}
+
+// settings returns a text for each language of a build, with what stands for it in the names of
+// CMake, make's variable, the compiler and the profile put in.
+func settings(r *tune.Result, format, profile string) string {
+	var all []string
+	for _, l := range []struct{ cmake, variable string }{{"C", "CC"}, {"CXX", "CXX"}, {"Fortran", "FC"}} {
+		for _, name := range r.Compilers {
+			if variableOf(name) == l.variable {
+				all = append(all, fmt.Sprintf(format, l.cmake, l.variable, name, profile))
+				break
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// variableOf returns the variable in which builds look for a compiler.
+func variableOf(compiler string) string {
+	switch {
+	case strings.Contains(compiler, "++"):
+		return "CXX"
+	case strings.Contains(compiler, "gfortran"):
+		return "FC"
+	}
+	return "CC"
+}
+
+// verdictText says the verdict in words.
+func verdictText(t *tuning, r *tune.Result) string {
+	cpu := r.Measures[0]
+	switch {
+	case r.Verdict == tune.Faster:
+		return fmt.Sprintf("faster, by %.1f%% of the processor time", -100*cpu.Change)
+	case r.Verdict == tune.Slower:
+		return fmt.Sprintf("slower, by %.1f%% of the processor time", 100*cpu.Change)
+	case math.IsInf(cpu.High, 0):
+		return "no difference: fewer than 6 rounds can show none"
+	}
+	return "no difference that the noise allows to tell"
+}
+
+// amount returns a number with its unit.
+func amount(n float64, unit string) string {
+	if unit == "s" {
+		return time.Duration(n * float64(time.Second)).Round(100 * time.Microsecond).String()
+	}
+	return strings.TrimSpace(human.Number(uint64(n)) + " " + unit)
+}

@@ -1,0 +1,163 @@
+package look
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const topHelp = `Print the functions of FILE that have the most samples.
+
+  Own    samples of the function's own lines, in its body and wherever it has
+         been inlined. The own samples of all functions add up to the profile's
+         total, which is 100%.
+  Sum    Own of this function and of those above it.
+  Total  Own and the samples of what is inlined in the function. Samples count
+         once even if the function is inlined in itself.
+  Head   how often the function was entered, 0 if it has no body of its own.
+
+With --calls, print the most frequent call targets instead: the caller, the line
+of the call as an offset from that of the caller's declaration, its
+discriminator if it has one, and the callee. Inlined calls do not count.
+
+With --unit, print only functions and callers of that unit; PATH may be the end of
+its path at a "/". Percentages are those of the whole profile.
+
+A terminal that is too narrow gets shorter names, and fewer columns and paths; the
+last line says which are missing. What is no terminal gets all.
+
+--sort name sorts by assembler names. JSON has these members:
+
+  {"total", "functions": [{"name", "demangled", "unit", "own", "own_share",
+    "sum_share", "total", "total_share", "head_count"}, ...], "left_out"}
+  {"total", "calls": [{"caller": {"name", "demangled", "unit"}, "line",
+    "discriminator", "callee": {...}, "count", "share", "sum_share"}, ...],
+    "left_out"}
+
+where "total" is that of all samples or calls, and "left_out" how many functions or
+calls --number left out. A name or unit that is not UTF-8 is also given in base64,
+as "name_base64" and so on. --no-demangle omits "demangled".`
+
+func NewTop(e *verb.Env) *cobra.Command {
+	t := kind.TopOptions{Number: 25}
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "top FILE",
+		Short: "List the hottest functions or calls of a profile",
+		Long:  topHelp,
+		Args:  verb.Args("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.HasUnit = cmd.Flags().Changed("unit")
+			t.Demangle = t.Demangle && !plain
+			t.Width = cli.Width(e.Out)
+			if t.Calls && cmd.Flags().Changed("sort") {
+				return cli.Usagef("--sort is for functions: calls come by their number")
+			}
+			return e.WithFile(args[0], func(f *input.File, k kind.Kind) error {
+				return verb.Dispatch(e, "top", k,
+					func(k kind.CanTop) error { return k.Top(&e.Env, f, &t) },
+					func(k kind.CanLoad) error { return runTop(e, f, k, &t) })
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.VarP((*verb.Count)(&t.Number), "number", "n", "how many lines to print, 0 for all")
+	f.VarP(&verb.Once{Value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
+	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words(topOrderNames())...)
+	f.BoolVar(&t.Calls, "calls", false, "print call targets")
+	f.BoolVar(&t.JSON, "json", false, "print JSON")
+	verb.AddDemangleFlags(cmd, &t.Demangle, &plain)
+	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
+	e.AddKindFlags(cmd)
+	return cmd
+}
+
+func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(f.Name))
+	defer doing.Stop()
+	l, err := k.Load(f)
+	if err != nil {
+		return err
+	}
+	list := topList{TopOptions: t, profile: l.Profile}
+	if t.HasUnit {
+		if list.file, err = find.File(l.Profile, t.Unit); err != nil {
+			return err
+		}
+	}
+	var write func(io.Writer) error
+	if t.Calls {
+		write = list.calls()
+	} else {
+		write = list.functions()
+	}
+	doing.Stop()
+	return output.Write(e.Out, cli.Stdio, write)
+}
+
+// topOrders are the orders of --sort. The largest number comes first.
+var topOrders = [...]topOrderOf{
+	{"own", func(s *rank.Symbol) uint64 { return s.Own }},
+	{"total", func(s *rank.Symbol) uint64 { return s.Total }},
+	{"head", func(s *rank.Symbol) uint64 { return s.Head }},
+	{"name", nil},
+}
+
+type topOrderOf struct {
+	name  string
+	count func(s *rank.Symbol) uint64 // nil for the order of names
+}
+
+func topOrderNames() []string {
+	names := make([]string, len(topOrders))
+	for i, o := range topOrders {
+		names[i] = o.name
+	}
+	return names
+}
+
+// compareBy returns an order of symbols. Those that are equal in it come by total, name and unit.
+func compareBy(order string, p *profile.Profile, r *rank.Ranking) func(a, b profile.SymbolRef) int {
+	byCount := func(a, b profile.SymbolRef) int {
+		return cmp.Compare(r.Symbols[b].Total, r.Symbols[a].Total)
+	}
+	byName := func(a, b profile.SymbolRef) int { return strings.Compare(p.SymbolName(a), p.SymbolName(b)) }
+	byUnit := func(a, b profile.SymbolRef) int {
+		return strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b)))
+	}
+	if order == "name" {
+		return oneAfterTheOther(byName, byCount, byUnit)
+	}
+	i := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == order })
+	count := topOrders[i].count
+	return oneAfterTheOther(func(a, b profile.SymbolRef) int {
+		return cmp.Compare(count(&r.Symbols[b]), count(&r.Symbols[a]))
+	}, byCount, byName, byUnit)
+}
+
+// oneAfterTheOther compares by the first order in which two differ, and asks no other.
+func oneAfterTheOther[T any](orders ...func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+}

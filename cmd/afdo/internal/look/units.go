@@ -1,0 +1,85 @@
+package look
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+const unitsHelp = `Print a line for each unit of FILE: the number of symbols, the number of functions
+with samples of their own, the sum of all counts in these functions including
+inlined bodies, and the path. Symbols with an unknown source file make the unit
+"(unknown)", in JSON "".
+
+LLVM's sample profiles do not say which function is in which source file: --binary
+names the program that does.`
+
+// listing is what the flags of units ask for.
+type listing struct {
+	order  string // one of gcovkind.UnitOrderNames
+	number uint
+	json   bool
+}
+
+func NewUnits(e *verb.Env) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:   "units FILE",
+		Short: "List the units of a profile with their symbols and samples",
+		Long:  unitsHelp,
+		Args:  verb.Args("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if l.number > 0 && !cmd.Flags().Changed("sort") {
+				l.order = "samples"
+			}
+			return e.WithFile(args[0], func(f *input.File, k kind.Kind) error { return runUnits(e, f, k, &l) })
+		},
+	}
+	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
+	verb.AddChoice(cmd, &l.order, "sort", "", "order of the lines, samples with -n", verb.Words(gcovkind.UnitOrderNames())...)
+	cmd.Flags().VarP((*verb.Count)(&l.number), "number", "n", "how many lines to print, 0 for all")
+	e.AddKindFlags(cmd)
+	return cmd
+}
+
+func runUnits(e *verb.Env, f *input.File, k kind.Kind, l *listing) error {
+	doing := progress.Start(e.Err)
+	doing.Say("reading %s", human.Name(f.Name))
+	defer doing.Stop()
+	units, err := unitsOf(e, f, k)
+	if err != nil {
+		return err
+	}
+	doing.Stop()
+	return gcovkind.ListUnits(&e.Env, units, l.order, l.number, l.json)
+}
+
+// unitsOf reads the units of a file: one after the other of a GCOV profile, of which it keeps
+// nothing else, all at once of another.
+func unitsOf(e *verb.Env, f *input.File, k kind.Kind) ([]gcovkind.UnitFacts, error) {
+	if verb.IsGCOV(k) {
+		in, err := gcovkind.Open(f)
+		if err != nil {
+			return nil, err
+		}
+		return gcovkind.Units(in)
+	}
+	from, ok := k.(kind.CanLoad)
+	if !ok {
+		return nil, e.Kinds.Refuse("units", k, verb.Can[kind.CanLoad])
+	}
+	loaded, err := from.Load(f)
+	if err != nil {
+		return nil, err
+	}
+	if loaded.NoUnits {
+		return nil, cli.Usagef("an %s does not say which function is in which unit: name the program with --binary", k.Name())
+	}
+	return gcovkind.UnitsOf(loaded.Profile), nil
+}

@@ -1,0 +1,182 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/budget"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const indexHelp = `Add an index to FILE, a profile of version 4, or renew it: a section at the end that
+other readers skip. With it, lookups of units and symbols do not scan the file,
+"afdo slice" and "afdo exec" need not read all of the profile, and checksums detect
+changed bytes. docs/extensions.md has the details.
+
+FILE is replaced as a whole or not at all, or left alone with -o. Everything
+else in it stays as it is.
+
+--without saves the bytes of some parts: "lookups" of units and symbols,
+"inlining" of functions into others, "checksums" of sections, and "fingerprints"
+of units, which "afdo fingerprint" tells as well.
+
+If the file has checksums already, they are verified. If it was changed on purpose,
+use --skip-checksums.`
+
+// indexing is what the flags of index ask for.
+type indexing struct {
+	output        string
+	strip         bool
+	buildID       string
+	without       []string
+	skipChecksums bool
+	json          bool
+}
+
+func NewIndex(e *verb.Env) *cobra.Command {
+	var x indexing
+	cmd := &cobra.Command{
+		Use:   "index FILE [-o OUT]",
+		Short: "Add, renew or remove the index of a version 4 file",
+		Long:  indexHelp,
+		Args:  verb.Args("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if x.output == "" {
+				x.output = args[0]
+			}
+			if err := x.check(e); err != nil {
+				return err
+			}
+			return e.TellWritten(x.json, x.output, func() error { return input.Wrap(args[0], runIndex(e, args[0], &x)) }, func(*verb.WrittenFacts) {})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&x.output, "output", "o", "", `file to write instead of FILE, "-" for standard output`)
+	f.BoolVar(&x.strip, "strip", false, "remove the index")
+	f.StringVar(&x.buildID, "build-id", "", "build ID of the program that was profiled, in hexadecimal digits; that of the old index if not given")
+	f.StringSliceVar(&x.without, "without", nil, "leave out "+strings.Join(indexParts, ", ")+"; may be several")
+	f.BoolVar(&x.skipChecksums, "skip-checksums", false, "do not compare the file with the checksums that it has")
+	verb.AddWrittenFlag(cmd, &x.json)
+	_ = cmd.RegisterFlagCompletionFunc("without", cobra.FixedCompletions(indexParts, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// indexParts are what an index can be without.
+var indexParts = []string{"lookups", "inlining", "checksums", "fingerprints"}
+
+func (x *indexing) check(e *verb.Env) error {
+	for _, part := range x.without {
+		if !slices.Contains(indexParts, part) {
+			return cli.Usagef("--without %s: want %s", part, strings.Join(indexParts, ", "))
+		}
+	}
+	if _, err := hex.DecodeString(x.buildID); err != nil {
+		return cli.Usagef("--build-id %s: not hexadecimal digits", x.buildID)
+	}
+	if x.strip && (x.buildID != "" || len(x.without) > 0) {
+		return cli.Usagef("--strip leaves nothing for --build-id and --without")
+	}
+	if x.output == cli.Stdio && cli.IsTerminal(e.Out) {
+		return cli.Usagef("v4 is not for a terminal: use -o FILE")
+	}
+	return nil
+}
+
+// runIndex writes a file with another index. It is read to its end before anything is
+// written: the two may be the same.
+func runIndex(e *verb.Env, path string, x *indexing) error {
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("indexing %s", human.Name(path))
+	var file bytes.Buffer
+	if err := reindex(e, &file, path, x); err != nil {
+		return err
+	}
+	return output.Write(e.Out, x.output, func(w io.Writer) error {
+		_, err := file.WriteTo(w)
+		return err
+	})
+}
+
+func reindex(e *verb.Env, w io.Writer, path string, x *indexing) error {
+	r, err := openToIndex(e, path, x.skipChecksums)
+	var old *afdo.VersionError
+	if errors.As(err, &old) {
+		return fmt.Errorf("version %d has no index; \"afdo convert --to v4c --index\" makes a file of version 4 with one", old.Version)
+	}
+	if errors.Is(err, afdo.ErrMagic) {
+		return fmt.Errorf("%w; \"afdo convert --to v4c --index\" makes a file of version 4 with an index", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if x.strip {
+		return index.Write(w, r, nil)
+	}
+	o, err := x.options(r)
+	if err != nil {
+		return err
+	}
+	return index.Write(w, r, o)
+}
+
+func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, error) {
+	var options []afdo.Option
+	if skipChecksums {
+		options = append(options, afdo.SkipChecksums())
+	}
+	if path != cli.Stdio {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		return afdo.Open(path, append(options, budget.Names(info.Size()))...)
+	}
+	data, err := io.ReadAll(e.In)
+	if err != nil {
+		return nil, err
+	}
+	return afdo.OpenBytes(data, options...)
+}
+
+// options returns the options of the index of a file.
+func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
+	o := gcovkind.NewIndexOptions()
+	o.NoLookups = slices.Contains(x.without, "lookups")
+	o.NoInlining = slices.Contains(x.without, "inlining")
+	o.NoChecksums = slices.Contains(x.without, "checksums")
+	o.BuildID, _ = hex.DecodeString(x.buildID)
+	if old, err := index.Read(r); err == nil && x.buildID == "" {
+		info, err := old.Info()
+		if err != nil {
+			return nil, err
+		}
+		o.BuildID = info.BuildID
+	}
+	if slices.Contains(x.without, "fingerprints") {
+		return o, nil
+	}
+	p, err := profile.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return o, gcovkind.AddFingerprints(o, p)
+}

@@ -1,0 +1,176 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// gather finds out what the inputs of a command line are, in their order: arguments, each an input
+// or "@" and a list of inputs, and then the lists of --input-list.
+func (m *merging) gather(e *verb.Env, args []string) error {
+	lists := slices.Clone(m.lists)
+	for _, arg := range args {
+		if list, ok := strings.CutPrefix(arg, "@"); ok {
+			lists = append(lists, list)
+			if err := m.gatherList(e, list); err != nil {
+				return err
+			}
+			continue
+		}
+		in, err := fleet.ParseInput(arg)
+		if err != nil {
+			return cli.Usagef("%v", err)
+		}
+		m.inputs = append(m.inputs, in)
+	}
+	for _, list := range m.lists {
+		if err := m.gatherList(e, list); err != nil {
+			return err
+		}
+	}
+	var err error
+	if m.inputs, err = expanded(m.inputs); err != nil {
+		return err
+	}
+	if len(m.inputs) == 0 {
+		return cli.Usagef("no IN")
+	}
+	m.skipped = make([]error, len(m.inputs))
+	read := lists
+	for _, in := range m.inputs {
+		read = append(read, in.Path)
+	}
+	return verb.StdinOnce(read...)
+}
+
+// expanded puts the files below a folder in its place, and those that match in the place of a
+// pattern, in the order of their names.
+func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
+	var all []fleet.Input
+	for _, in := range inputs {
+		paths, err := filesOf(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			in.Path = path
+			all = append(all, in)
+		}
+	}
+	return all, nil
+}
+
+// filesOf returns the files that a path stands for. One that is not there stands for itself.
+func filesOf(path string) ([]string, error) {
+	if _, isURL := fetch.Helper(path); isURL || path == cli.Stdio {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return filesBelow(path)
+	}
+	if err == nil || !strings.ContainsAny(path, "*?[") {
+		return []string{path}, meantWeight(path, err)
+	}
+	matches, err := filepath.Glob(path)
+	matches = slices.DeleteFunc(matches, func(match string) bool {
+		info, err := os.Stat(match)
+		return err == nil && info.IsDir() // a pattern is of files
+	})
+	if err != nil || len(matches) == 0 {
+		return nil, cli.Usagef("no file matches %s", human.Name(path))
+	}
+	return matches, nil
+}
+
+// meantWeight returns an error if a path is not there, and what stands before its last "=" is: what
+// follows must be meant as a weight and is none.
+func meantWeight(path string, missing error) error {
+	i := strings.LastIndexByte(path, '=')
+	if i <= 0 || !errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(path[:i]); err != nil {
+		return nil
+	}
+	return cli.Usagef("weight of %s: want a number like 3, 0.5, 3/4 or 50%%, not %.40q", human.Name(path[:i]), path[i+1:])
+}
+
+// filesBelow returns the files in a folder and the folders below it.
+func filesBelow(folder string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path) // what cannot be read is told when it is opened
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: a folder without files", human.Name(folder))
+	}
+	return files, err
+}
+
+// gatherList adds the inputs of a list.
+func (m *merging) gatherList(e *verb.Env, path string) error {
+	src := e.In
+	if path != cli.Stdio {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		src = file
+	}
+	inputs, err := fleet.ReadList(input.Name(path), src, m.weighing.Rules.AsOf)
+	m.inputs = append(m.inputs, inputs...)
+	return err
+}
+
+// weigh finds out what the inputs count for. An input that is skipped has the weight 1.
+func (m *merging) weigh() error {
+	m.weights = make([]profile.Ratio, len(m.inputs))
+	for i := range m.inputs {
+		err := m.findTime(&m.inputs[i])
+		if err == nil {
+			m.weights[i], err = m.weighing.Rules.Weight(&m.inputs[i])
+		}
+		switch {
+		case errors.Is(err, fleet.ErrNoTime):
+			return cli.Usagef("%v: say time= or age= in a list", err)
+		case err != nil && !m.skip(i, err):
+			return err
+		case err != nil:
+			m.weights[i] = profile.Ratio{Num: 1, Den: 1}
+		}
+	}
+	return nil
+}
+
+// findTime gives an input of which the list tells no time that of its file.
+func (m *merging) findTime(in *fleet.Input) error {
+	if _, isURL := fetch.Helper(in.Path); m.weighing.Rules.HalfLife == 0 || !in.Time.IsZero() || isURL || in.Path == cli.Stdio {
+		return nil
+	}
+	info, err := os.Stat(in.Path)
+	if err == nil {
+		in.Time = info.ModTime()
+	}
+	return err
+}

@@ -1,0 +1,327 @@
+package produce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const createHelp = `Make a profile of what a profiler has recorded of the program BIN.
+
+IN is perf.data, with branch stacks (perf record -b) or without, also the folder that
+"perf record --threads" makes; the text of "perf script -F ip,brstack
+--show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
+CPU profile of pprof or OpenTelemetry; address samples, the text that --to samples
+writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata writes
+what llvm-bolt -data takes. The format is recognised by content. Several recordings add
+up. Without --profile it is perf.data; "-" is standard input.
+
+Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;
+debug info is not needed then. If the recording has both call stacks and branch stacks,
+--contexts counts each function by the chains of calls that led to it.
+
+BIN is the file that ran: an executable, a shared object, a kernel or a kernel
+module. It has debug info (-g, or at least -g1), or there is a file with it: the one
+that --debug-file names, else one for its build ID below /usr/lib/debug, else the one
+that its .gnu_debuglink names. Split debug info is read from .dwo files and BIN.dwp.
+
+Only samples of BIN count. In a recording with build IDs these are the samples of its
+build ID, otherwise those of files of its name. --name gives a regular expression for
+their paths instead.
+
+With branch stacks, the code between two branches counts and calls are known. Without
+them, a sample counts where it was taken, calls are those of call stacks, and head counts
+and calls are estimates. The count of a line is the largest of its instructions' counts.
+docs/create.md has all rules.
+
+In v4 and v4c, the profile remembers a few bits of each line of its functions, so that
+"afdo rebase", "afdo slice" and "afdo exec" find the lines again once the sources were
+edited. The sources are read where debug info says, unless they are newer than BIN, or
+in the folders that --source names. --no-sources leaves that away.
+
+An empty profile is not written, nor one of so few samples that it would do harm, unless
+--allow-poor is given: docs/create.md says how many it takes. Standard error tells how many
+samples were used, and how good the profile is. With --json, standard output has this as
+JSON, with these members:
+
+  {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
+    "in_binary", "branch_stacks", "call_stacks", "bogus_ranges", "other_events"}, ...],
+    "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
+    "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
+    "placed_share", "without_lines_share", "estimated_heads", "estimated_calls", "functions",
+    "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
+    "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
+    "contradicted_share", "stack_depth", "lost", "record_longer"}, "sources": {"functions",
+    "known", "unread": [...], "newer": [...]}, "objects": [{"name",
+    "build_id", "samples"}, ...]}
+
+where a weight is samples times bytes of code if ranges were counted, and "objects" are
+the most sampled files other than BIN. With --to samples, members about the profile are
+missing.`
+
+func NewCreate(e *verb.Env) *cobra.Command {
+	var c creating
+	cmd := &cobra.Command{
+		Use:   "create --binary BIN [--profile IN]... [-o OUT] [--to FORMAT]",
+		Short: "Make a profile of a recording and the program that ran",
+		Long:  createHelp,
+		Args:  verb.Args(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.check(e); err != nil {
+				return err
+			}
+			return runCreate(cmd.Context(), e, &c)
+		},
+	}
+	c.addFlags(e, cmd)
+	return cmd
+}
+
+// runCreate makes a profile and tells how that went.
+func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("opening %s", human.Name(c.binary))
+	file, err := symbolize.Open(c.binary, c.debugOptions()...)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	binary, err := samples.NewBinary(file.ELF(), c.binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", human.Name(c.binary), err)
+	}
+	set, facts, err := readSamples(e, c, file, binary, doing)
+	if err != nil {
+		return err
+	}
+	if c.to.samples != nil {
+		err = output.Write(e.Out, c.out.Path, func(w io.Writer) error { return c.to.samples(w, set, file, binary) })
+	} else {
+		err = createProfile(ctx, e, c, file, set, facts, doing)
+	}
+	doing.Stop()
+	if err != nil {
+		return err
+	}
+	facts.warn(e)
+	if c.json {
+		return output.JSON(e.Out, facts)
+	}
+	facts.tell(e, c)
+	return nil
+}
+
+// createProfile makes the profile of a set of samples and writes it.
+func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symbolize.File, set *samples.Set, facts *CreateFacts, doing *progress.Line) error {
+	to, ok := c.out.Kind.(kind.CanEncode)
+	if !ok {
+		return fmt.Errorf("%s cannot hold what afdo create makes", c.out.Out.Format.Name)
+	}
+	options := c.options
+	options.Path = c.paths.Change()
+	options.Progress = func(done, all int) {
+		doing.Say("reading debug info: %s of %s functions", human.Number(done), human.Number(all))
+	}
+	llvm, isLLVM := c.out.Kind.(*samplekind.Kind)
+	options.WideDiscriminators = isLLVM
+	remembering := newRemembering(c.binary, c.sources)
+	if c.remembers() {
+		options.Declared = remembering.declare
+	}
+	doing.Say("reading debug info")
+	if c.contexts || isLLVM && file.HasProbes() && !c.noProbes {
+		make := create.ProbeProfile
+		if c.contexts {
+			make = create.ContextProfile
+		}
+		p, report, err := make(file, set, options)
+		if err := c.judge(err, report, facts); err != nil {
+			return err
+		}
+		return kind.WriteWith(&e.Env, c.out.Out, func(w io.Writer) (string, error) {
+			return llvm.EncodeSamples(w, c.out.Out.Format.Name, p)
+		})
+	}
+	p, report, err := create.Profile(ctx, file, set, options)
+	if err := c.judge(err, report, facts); err != nil {
+		return err
+	}
+	if isLLVM {
+		llvm.FlowSensitive = report.FlowSensitive
+	}
+	if c.remembers() {
+		doing.Say("reading sources")
+		if facts.Sources, err = remembering.remember(p); err != nil {
+			return err
+		}
+	}
+	doing.Say("writing %s", human.Name(c.out.Path))
+	return kind.Write(&e.Env, to, c.out.Out, p)
+}
+
+// judge takes what became of the samples, and refuses what is not worth writing.
+func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) error {
+	if err != nil {
+		return c.explain(err, report)
+	}
+	facts.take(report)
+	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
+		return err
+	}
+	return nil
+}
+
+// explain adds to an error what to do.
+func (c *creating) explain(err error, report *create.Report) error {
+	do := ""
+	switch {
+	case errors.Is(err, symbolize.ErrNoDebugInfo):
+		do = "compile with -g1 or more, or name the file that has it with --debug-file"
+	case errors.Is(err, create.ErrNoBranches):
+		do = "record with perf record -b, or leave --need-branches away"
+	case errors.Is(err, create.ErrThreshold):
+		do = "record longer, or lower --min-samples"
+	case errors.Is(err, create.ErrNoDeclarations):
+		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
+	case errors.Is(err, create.ErrNoContexts):
+		do = "record with perf record -b --call-graph fp of a program built with -fno-omit-frame-pointer, or leave --contexts away"
+	case errors.Is(err, create.ErrNoProbes) && c.contexts:
+		do = "compile with -fpseudo-probe-for-profiling, or leave --contexts away"
+	case errors.Is(err, create.ErrNoProbes):
+		do = "compile with -fpseudo-probe-for-profiling, or go by debug info with --no-probes"
+	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:
+		do = "keep the .dwo files, or make BIN.dwp of them with dwp"
+	case errors.Is(err, create.ErrNoLines):
+		do = "compile with -g1 or more"
+	case errors.Is(err, create.ErrNoCode):
+		do = "is this the file that ran, with its symbols?"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, do)
+}
+
+// explainMissing adds to the error of a recording that nobody has named how to name one.
+func (c *creating) explainMissing(path string, err error) error {
+	if path == usualRecording && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; --profile names the recording", err)
+	}
+	return err
+}
+
+// readSamples reads and adds up all inputs.
+func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *CreateFacts, error) {
+	facts := newCreateFacts(c, file)
+	set := new(samples.Set)
+	for _, path := range c.profiles {
+		name := human.Name(input.Name(path))
+		doing.Say("reading %s", name)
+		part, report, err := readSampleFile(e, c, path, binary)
+		var none *samples.NoSamplesError
+		if errors.As(err, &none) && len(c.profiles) > 1 {
+			e.Warnf("%s: %s", name, cli.Message(err))
+			facts.Read(path, none.Report)
+			continue
+		}
+		if err != nil {
+			return nil, nil, input.Wrap(name, c.explainMissing(path, err))
+		}
+		if err := c.checkInput(path, file, part, report); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		set.Merge(part)
+		facts.Read(path, report)
+		for _, text := range c.remarks(part, report) {
+			e.Warnf("%s: %s", name, text)
+		}
+	}
+	if err := create.EndRanges(file, set); err != nil {
+		return nil, nil, err
+	}
+	if set.Empty() {
+		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
+	}
+	return set, facts, nil
+}
+
+// checkInput refuses a recording that is not of the program, or does not tell what was asked for.
+func (c *creating) checkInput(path string, file *symbolize.File, part *samples.Set, report *samples.Report) error {
+	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
+		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
+	}
+	if err := c.checkTimes(path, report); err != nil {
+		return err
+	}
+	if err := create.CheckBuild(file, part); err != nil {
+		return fmt.Errorf("%w; give the file as it was then", err)
+	}
+	return nil
+}
+
+// remarks says what was not taken of a recording as it is.
+func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []string) {
+	if hint := report.TraceHint(); hint != "" {
+		texts = append(texts, hint+"; that is not used")
+	}
+	if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
+		texts = append(texts, "no sample has both a call stack and a branch stack, so none counts in contexts")
+	}
+	if report.Flattened {
+		texts = append(texts, "its calling contexts were added up")
+	}
+	if report.Guessed {
+		texts = append(texts, "its ranges do not tell what the addresses are counted from: that was guessed")
+	}
+	return texts
+}
+
+// checkTimes refuses a program that was written anew where it ran, after it ran, unless a build ID
+// tells that it is the same.
+func (c *creating) checkTimes(path string, report *samples.Report) error {
+	recording, err := os.Stat(path)
+	binary, binaryErr := os.Stat(c.binary)
+	if err != nil || binaryErr != nil || c.name != "" || c.input.BuildID != "" || !binary.ModTime().After(recording.ModTime()) {
+		return nil
+	}
+	for _, o := range report.Objects {
+		ran, err := os.Stat(o.Name)
+		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
+			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
+				human.Name(c.binary))
+		}
+	}
+	return nil
+}
+
+func readSampleFile(e *verb.Env, c *creating, path string, binary *samples.Binary) (*samples.Set, *samples.Report, error) {
+	if path == cli.Stdio {
+		return samples.Read(e.In, binary, c.input)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return samples.ReadFolder(os.DirFS(path), binary, c.input)
+	}
+	return samples.Read(f, binary, c.input)
+}

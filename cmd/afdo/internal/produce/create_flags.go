@@ -1,0 +1,237 @@
+package produce
+
+import (
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// A creating is what the command line of "afdo create" asks for.
+type creating struct {
+	binary    string
+	debugFile string
+	profiles  []string
+	out       verb.Output
+	to        createFormat
+	input     samples.Options
+	options   create.Options
+	paths     PathChanges
+	sources   []string
+	json      bool
+	allowPoor bool
+
+	name, base               string
+	noBranches, needBranches bool
+	noProbes, contexts       bool
+}
+
+// A createFormat is the value of --to: a format of profiles, or one of address samples.
+type createFormat struct {
+	*verb.FormatFlag
+	samples writeSamples // nil for profiles
+}
+
+// A writeSamples writes address samples in some format.
+type writeSamples func(w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
+
+// samplesFormats are the formats of address samples: as text that "afdo create" takes again, and as
+// BOLT takes them, by addresses (perf2bolt --pa) and by symbols (llvm-bolt -data).
+var samplesFormats = map[string]writeSamples{
+	"samples": func(w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error { return set.Write(w) },
+	"preagg": func(w io.Writer, set *samples.Set, _ *symbolize.File, b *samples.Binary) error {
+		return set.WritePreAggregated(w, b)
+	},
+	"fdata": func(w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
+		return create.WriteFdata(w, f, set)
+	},
+}
+
+// Set takes the format of a name.
+func (f *createFormat) Set(name string) error {
+	if f.samples = samplesFormats[name]; f.samples != nil {
+		return nil
+	}
+	return f.FormatFlag.Set(name)
+}
+
+// usualRecording is what perf record and afdo record write.
+const usualRecording = "perf.data"
+
+// Words of flags and what they stand for.
+var (
+	createInputs = []verb.Choice[samples.Format]{
+		{Word: "", Meaning: samples.Unknown}, {Word: "perf", Meaning: samples.PerfData}, {Word: "script", Meaning: samples.PerfScript}, {Word: "callgrind", Meaning: samples.Callgrind},
+		{Word: "samples", Meaning: samples.Text}, {Word: "preagg", Meaning: samples.PreAggregated}, {Word: "pprof", Meaning: samples.Pprof}, {Word: "otlp", Meaning: samples.OpenTelemetry},
+	}
+	createCombine  = []verb.Choice[create.Combine]{{Word: "max", Meaning: create.Max}, {Word: "sum", Meaning: create.Sum}}
+	createSuffixes = []verb.Choice[create.Suffixes]{
+		{Word: "selected", Meaning: create.SelectedSuffixes}, {Word: "none", Meaning: create.NoSuffixes}, {Word: "all", Meaning: create.AllSuffixes},
+	}
+)
+
+func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
+	f := cmd.Flags()
+	c.out.Usual = verb.UsualFormat
+	c.out.AddFlags(e, cmd)
+	c.to.FormatFlag = &c.out.To
+	to := f.Lookup("to")
+	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples`
+	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
+	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
+	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
+	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, if its content is not to tell", createInputs...)
+	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
+	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
+	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")
+	f.StringVar(&c.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
+	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
+	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
+	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
+	f.BoolVar(&c.contexts, "contexts", false, "count by chains of calls (pseudo probes, and samples with call stack and branch stack)")
+	verb.AddChoice(cmd, &c.options.Combine, "combine", "", "how the counts of a line's instructions become one", createCombine...)
+	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
+	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")
+	verb.AddChoice(cmd, &c.options.Suffixes, "suffixes", "", "suffixes to cut from names", createSuffixes...)
+	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
+	f.StringArrayVar(&c.paths.Strip, "strip-prefix", nil, "remove this folder from the front of source paths")
+	f.StringArrayVar(&c.paths.Maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
+	f.StringArrayVar(&c.sources, "source", nil, "folder with the sources, if they are not where debug info says; may be several")
+	cmd.MarkFlagsMutuallyExclusive("source", "no-sources")
+	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
+}
+
+// check finds out what the flags mean and refuses what makes no sense, before any work is done.
+func (c *creating) check(e *verb.Env) error {
+	switch {
+	case c.binary == "":
+		return cli.Usagef("--binary is required")
+	case c.json && c.out.Path == cli.Stdio:
+		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
+	case c.noBranches && c.needBranches:
+		return cli.Usagef("--no-branches and --need-branches contradict each other")
+	case c.noBranches:
+		c.options.Ranges = create.IgnoreRanges
+	case c.needBranches:
+		c.options.Ranges = create.NeedRanges
+	}
+	inputs := []string{c.binary}
+	if c.to.samples == nil { // samples may be added to their own file
+		inputs = append(inputs, c.profiles...)
+	}
+	if err := verb.NotOnto(c.out.Path, inputs...); err != nil {
+		return err
+	}
+	if c.to.samples == nil {
+		if err := c.out.Resolve(e); err != nil {
+			return err
+		}
+	}
+	if err := c.checkContexts(); err != nil {
+		return err
+	}
+	if err := verb.StdinOnce(c.profiles...); err != nil {
+		return err
+	}
+	return c.checkSelection()
+}
+
+// checkContexts refuses --contexts where nothing can have them.
+func (c *creating) checkContexts() error {
+	if c.input.Contexts = c.contexts; !c.contexts {
+		return nil
+	}
+	if c.noProbes || c.noBranches {
+		return cli.Usagef("--contexts needs pseudo probes and branch stacks")
+	}
+	if _, isLLVM := c.out.Kind.(*samplekind.Kind); !isLLVM || c.out.Out.Format.Name == "binary" {
+		return cli.Usagef("--contexts needs a format that has them: --to extbinary or sampletext")
+	}
+	return nil
+}
+
+// remembers reports whether the output has a place for what is remembered of the sources.
+func (c *creating) remembers() bool {
+	k, ok := c.out.Kind.(*gcovkind.Kind)
+	return ok && !k.NoSources && c.out.Format.V4()
+}
+
+// checkSelection makes options of the flags that choose samples.
+func (c *creating) checkSelection() (err error) {
+	if strings.Trim(c.input.BuildID, "0123456789abcdefABCDEF") != "" {
+		return cli.Usagef("--build-id %s: not hexadecimal digits", c.input.BuildID)
+	}
+	if c.name != "" {
+		if c.input.Name, err = regexp.Compile(c.name); err != nil {
+			return cli.Usagef("--name: %v", err)
+		}
+	}
+	if c.base != "" {
+		c.input.HasBase = true
+		if c.input.Base, err = strconv.ParseUint(c.base, 0, 64); err != nil {
+			return cli.Usagef("--base is an address such as 0x555555554000, not %q", c.base)
+		}
+	}
+	return c.paths.Check()
+}
+
+func (c *creating) debugOptions() []symbolize.Option {
+	if c.debugFile == "" {
+		return nil
+	}
+	return []symbolize.Option{symbolize.DebugFile(c.debugFile)}
+}
+
+// A PathChanges is what --strip-prefix and --map-prefix ask for.
+type PathChanges struct {
+	Strip, Maps []string
+	changes     []prefixChange
+}
+
+// A prefixChange is the beginning of paths, up to a slash, and what takes its place.
+type prefixChange struct{ from, to string }
+
+func (p *PathChanges) Check() error {
+	for _, m := range p.Maps {
+		from, to, ok := strings.Cut(m, "=")
+		if !ok || from == "" {
+			return cli.Usagef("--map-prefix is OLD=NEW, not %q", m)
+		}
+		if to != "" {
+			to = folderPrefix(to)
+		}
+		p.changes = append(p.changes, prefixChange{folderPrefix(from), to})
+	}
+	for _, from := range p.Strip {
+		p.changes = append(p.changes, prefixChange{from: folderPrefix(from)})
+	}
+	return nil
+}
+
+// folderPrefix returns what the paths of the files in a folder begin with.
+func folderPrefix(folder string) string { return strings.TrimRight(folder, "/") + "/" }
+
+// Change returns what changes a path: the first prefix that it begins with.
+func (p *PathChanges) Change() func(string) string {
+	if len(p.changes) == 0 {
+		return nil
+	}
+	return func(path string) string {
+		for _, c := range p.changes {
+			if rest, ok := strings.CutPrefix(path, c.from); ok {
+				return c.to + rest
+			}
+		}
+		return path
+	}
+}

@@ -1,0 +1,221 @@
+package produce
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// CreateFacts is what "afdo create" tells about what it has done.
+type CreateFacts struct {
+	Binary    string        `json:"binary"`
+	BuildID   string        `json:"build_id,omitempty"`
+	DebugFile string        `json:"debug_file,omitempty"`
+	Inputs    []CreateInput `json:"inputs"`
+
+	Samples     uint64 `json:"samples"`
+	InBinary    uint64 `json:"in_binary"`
+	BogusRanges uint64 `json:"bogus_ranges"`
+
+	*ProfileFacts // nil with --to samples
+
+	Objects []CreateObject `json:"objects"`
+
+	all        samples.Report // of all inputs
+	hottest    string
+	undeclared uint64
+	lineTables bool // clang has left declarations out
+	plainLines bool // and discriminators
+	noBranches bool // none are wanted
+}
+
+// A CreateInput is what an input had.
+type CreateInput struct {
+	File         string `json:"file"`
+	Format       string `json:"format"`
+	Samples      uint64 `json:"samples"`
+	InBinary     uint64 `json:"in_binary"`
+	BranchStacks uint64 `json:"branch_stacks"`
+	CallStacks   uint64 `json:"call_stacks"`
+	BogusRanges  uint64 `json:"bogus_ranges"`
+	OtherEvents  uint64 `json:"other_events"`
+}
+
+type CreateObject struct {
+	Name    string `json:"name"`
+	BuildID string `json:"build_id,omitempty"`
+	Samples uint64 `json:"samples"`
+}
+
+// ProfileFacts is what has become of the samples of the binary.
+type ProfileFacts struct {
+	Counted           string   `json:"counted"`
+	Weight            uint64   `json:"weight"`
+	Placed            uint64   `json:"placed"`
+	Unplaced          uint64   `json:"unplaced"`
+	WithoutLines      uint64   `json:"without_lines"`
+	WithoutSymbol     uint64   `json:"without_symbol"`
+	BelowMinimum      uint64   `json:"below_minimum"`
+	PlacedShare       float64  `json:"placed_share"`
+	WithoutLinesShare float64  `json:"without_lines_share"`
+	EstimatedHeads    bool     `json:"estimated_heads"`
+	EstimatedCalls    bool     `json:"estimated_calls"`
+	Functions         int      `json:"functions"`
+	FunctionsLeftOut  int      `json:"functions_left_out"`
+	MissingDebugFiles []string `json:"missing_debug_files"`
+
+	Quality *QualityFacts `json:"quality"`
+	Sources *sourcesFacts `json:"sources,omitempty"` // of formats that remember them
+}
+
+// maxObjects is how many other programs of a recording are listed.
+const maxObjects = 10
+
+func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
+	f := &CreateFacts{
+		Binary: c.binary, BuildID: hex.EncodeToString(file.BuildID()),
+		Inputs: []CreateInput{}, Objects: []CreateObject{}, noBranches: c.noBranches,
+	}
+	if c.to.samples == nil {
+		f.DebugFile = file.DebugPath()
+	}
+	return f
+}
+
+// Read takes what became of an input's samples.
+func (f *CreateFacts) Read(path string, r *samples.Report) {
+	f.Inputs = append(f.Inputs, CreateInput{
+		File: path, Format: r.Format.String(), Samples: r.Samples, InBinary: r.InBinary,
+		BranchStacks: r.Stacks, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
+	})
+	f.all.Add(r)
+	f.Samples, f.InBinary, f.BogusRanges = f.all.Samples, f.all.InBinary, f.all.Bogus
+	f.Objects = f.Objects[:0]
+	for _, o := range f.all.Objects {
+		if !o.Ours && len(f.Objects) < maxObjects {
+			f.Objects = append(f.Objects, CreateObject{o.Name, o.BuildID, o.Samples})
+		}
+	}
+}
+
+const countedRanges = "ranges"
+
+// take takes what became of the binary's samples.
+func (f *CreateFacts) take(r *create.Report) {
+	f.BogusRanges += r.BackwardRanges + r.CrossingRanges
+	f.hottest = r.Hottest
+	f.ProfileFacts = &ProfileFacts{
+		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
+		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated, EstimatedCalls: r.Stacks,
+		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
+		WithoutLinesShare: human.Share(r.NoLines, r.Weight), Quality: NewQualityFacts(r, &f.all),
+	}
+	f.undeclared, f.lineTables, f.plainLines = r.Undeclared, r.LineTables, r.NoDiscriminators
+	if r.Ranges {
+		f.Counted = countedRanges
+	}
+}
+
+// lowShare is the share of samples with a place below which a profile is not to be trusted without
+// a look.
+const lowShare = 0.9
+
+// warn says what may be wrong with the profile.
+func (f *CreateFacts) warn(e *verb.Env) {
+	if f.ProfileFacts == nil {
+		return
+	}
+	if n := len(f.MissingDebugFiles); n > 0 {
+		more := ""
+		if n > 1 {
+			more = " and " + human.Number(n-1) + " more"
+		}
+		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
+	}
+	if n := f.all.Damaged; n > 0 {
+		e.Warnf("%s of the samples of SPE are damaged, and left out: %s", human.Percentage(n, f.all.Samples), human.Number(n))
+	}
+	f.warnOfBranches(e)
+	f.Quality.warn(e)
+	f.Sources.warn(e)
+	if f.plainLines {
+		e.Warnf("%s has no discriminators, so blocks of one line are taken together, and clang finds few of their counts: build it with -fdebug-info-for-profiling", human.Name(f.Binary))
+	}
+	if f.PlacedShare >= lowShare {
+		return
+	}
+	var why []string
+	because := func(weight uint64, what string) {
+		if s := human.Share(weight, f.Weight); s >= 0.01 {
+			why = append(why, human.Percent(s)+" "+what)
+		}
+	}
+	because(f.WithoutSymbol, "lie outside of the symbol table's functions")
+	without := "are in code without lines"
+	if f.hottest != "" {
+		without += " such as " + human.Name(f.hottest)
+	}
+	because(f.WithoutLines, without)
+	because(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
+	undeclared := "are in functions whose declaration has no line"
+	if f.lineTables {
+		undeclared += ", which clang's -g1 leaves out without -fdebug-info-for-profiling"
+	}
+	because(f.undeclared, undeclared)
+	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
+}
+
+// warnOfBranches says that branches were recorded, but none of the program. Text of perf script may
+// have offsets in the place of their addresses.
+func (f *CreateFacts) warnOfBranches(e *verb.Env) {
+	if f.Counted == countedRanges || f.noBranches {
+		return
+	}
+	for _, in := range f.Inputs {
+		if in.BranchStacks == 0 {
+			continue
+		}
+		hint := ""
+		if in.Format == samples.PerfScript.String() {
+			hint = "; if it did branch, print addresses, with -F brstack and not brstackoff"
+		}
+		e.Warnf("%s: of %s none has branches of %s, so sampled addresses are counted%s",
+			human.Name(in.File), human.Counted(in.BranchStacks, "branch stack"), human.Name(f.Binary), hint)
+	}
+}
+
+// tell says what has been done.
+func (f *CreateFacts) tell(e *verb.Env, c *creating) {
+	if f.ProfileFacts == nil {
+		e.Warnf("%s, %s in %s", human.Counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary))
+		return
+	}
+	heads := ""
+	switch {
+	case f.EstimatedCalls:
+		heads = "; no branches, calls are of call stacks, and their counts estimates"
+	case f.EstimatedHeads:
+		heads = "; no branches, head counts are estimates"
+	}
+	bogus := ""
+	if f.BogusRanges > 0 {
+		bogus = "; " + human.Counted(f.BogusRanges, "bogus range")
+	}
+	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s%s",
+		human.Counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
+		human.Counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads, readers(c.out.Out.Format.Name))
+	f.Quality.tell(e)
+}
+
+// readers says what reads version 4, which no released compiler does.
+func readers(format string) string {
+	if format != "v4" && format != "v4c" {
+		return ""
+	}
+	return "; no GCC reads " + format + " itself yet: compile behind afdo exec, or use --to v2 (GCC 12 to 15) or --to v3 (GCC 16)"
+}

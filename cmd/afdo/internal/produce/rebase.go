@@ -1,0 +1,253 @@
+package produce
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const rebaseHelp = `Move the counts of PROFILE to where their lines are in sources that were edited since.
+
+A count stands at a line that is counted from the declaration of its function, so
+whoever inserts a line moves all counts below it to the wrong ones. Each function is
+found in the old sources and in the new ones, and its lines are aligned. Counts of
+lines that are gone are left out. A function whose lines are the same keeps its
+records. docs/rebase.md says what is found.
+
+The old sources are those that the profiled program was built from. A profile that
+"afdo create" made remembers enough of them, if it could read them. Otherwise:
+  --old-source DIR         a folder with them; may be several
+
+The new ones are what is to be compiled:
+  --source DIR             a folder with them; may be several
+  --compile-commands FILE  what the commands of a compilation database read
+  --binary NEW             a program that was built from them, whose debug info says
+                           exactly which function is where, and what it is called now
+
+The output has the format of PROFILE unless told otherwise. The report tells what has
+become of the functions; with --dry-run it is all that is made. With --json,
+standard output has it as JSON, with these members:
+
+  {"file", "samples", "kept", "outcomes": [{"outcome", "functions", "samples", "kept"},
+    ...], "functions": [{"name", "unit", "outcome", "new_name", "new_unit", "samples",
+    "kept"}, ...]}
+
+where "kept" are the samples whose line has been found, and the outcome of a function is
+"unknown" if the old sources do not have it, and it stays as it is, "unchanged", "moved" if
+some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed" or
+"lost".`
+
+// A rebasing is what the command line of "afdo rebase" asks for.
+type rebasing struct {
+	out                 verb.Output
+	oldSources, sources []string
+	binary, database    string
+	json, dry           bool
+	report              rebaseReport
+	old, new            rebase.Sources
+	progress            *progress.Line
+}
+
+func NewRebase(e *verb.Env) *cobra.Command {
+	var r rebasing
+	cmd := &cobra.Command{
+		Use:   "rebase PROFILE -o OUT {--source DIR... | --compile-commands FILE | --binary NEW} [--old-source DIR...]",
+		Short: "Move a profile to sources that were edited since",
+		Long:  rebaseHelp,
+		Args:  verb.Args("PROFILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(); err != nil {
+				return err
+			}
+			return runRebase(cmd.Context(), e, args[0], &r)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.binary, "binary", "", "program that was built from the new sources, with debug info")
+	r.out.AddFlags(e, cmd)
+	f.Lookup("output").DefValue = ""
+	r.out.Path = ""
+	f.StringArrayVar(&r.oldSources, "old-source", nil, "folder with the sources that were profiled, if the profile does not remember them")
+	f.StringArrayVar(&r.sources, "source", nil, "folder with the sources to be compiled")
+	f.StringVar(&r.database, "compile-commands", "", "compilation database of the new sources, compile_commands.json")
+	f.BoolVar(&r.dry, "dry-run", false, "report what would be moved, and write nothing")
+	f.BoolVar(&r.json, "json", false, "report as JSON on standard output")
+	r.report.number = 25
+	f.VarP((*verb.Count)(&r.report.number), "number", "n", "how many functions to print, 0 for all")
+	verb.AddDemangleFlags(cmd, &r.report.demangle, &r.report.plain)
+	return cmd
+}
+
+// check refuses what makes no sense, before any work is done.
+func (r *rebasing) check() error {
+	switch {
+	case r.dry && r.out.Path != "":
+		return cli.Usagef("--dry-run writes no file: leave -o away")
+	case !r.dry && r.out.Path == "":
+		return cli.Usagef("no -o OUT, and no --dry-run")
+	case r.json && r.out.Path == cli.Stdio:
+		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
+	case len(r.sources) == 0 && r.database == "" && r.binary == "":
+		return cli.Usagef("no --source, --compile-commands or --binary: where are the new sources?")
+	}
+	return nil
+}
+
+// runRebase moves a profile and tells how that went.
+func runRebase(ctx context.Context, e *verb.Env, path string, r *rebasing) error {
+	r.progress = progress.Start(e.Err)
+	defer r.progress.Stop()
+	if err := r.readSources(ctx, e); err != nil {
+		return err
+	}
+	return e.WithFile(path, func(f *input.File, k kind.Kind) error {
+		r.progress.Say("rebasing %s", human.Name(path))
+		report, err := r.do(e, f, k)
+		r.progress.Stop()
+		if report == nil || err != nil && !errors.Is(err, rebase.ErrNothing) {
+			return err
+		}
+		r.report.path, r.report.Report = path, report
+		if tell := r.tell(e); tell != nil {
+			return tell
+		}
+		return err
+	})
+}
+
+func (r *rebasing) do(e *verb.Env, f *input.File, k kind.Kind) (report *rebase.Report, err error) {
+	ask := &kind.Rebase{New: &r.new}
+	if len(r.oldSources) > 0 {
+		ask.Old = &r.old
+	}
+	if !r.dry {
+		ask.Output = func(format string) (kind.Output, kind.Kind, error) {
+			r.out.To.Name = cmp.Or(r.out.To.Name, format)
+			err := r.out.Resolve(e)
+			return r.out.Out, r.out.Kind, err
+		}
+	}
+	err = verb.Dispatch(e, "rebase", k, func(own kind.CanRebase) error {
+		report, err = own.Rebase(&e.Env, f, ask)
+		return err
+	}, func(from kind.CanLoad) error {
+		report, err = kind.RebaseModel(&e.Env, from, f, ask)
+		return err
+	})
+	if errors.Is(err, rebase.ErrNoSources) {
+		err = fmt.Errorf("%w: name them with --old-source", err)
+	}
+	return report, err
+}
+
+// tell reports what has become of the functions.
+func (r *rebasing) tell(e *verb.Env) error {
+	switch {
+	case r.json:
+		return r.report.json(e.Out)
+	case r.out.Path == cli.Stdio:
+		e.Warnf("%s", r.report.summary())
+		return nil
+	}
+	return r.report.text(e.Out)
+}
+
+// readSources reads the old and the new sources.
+func (r *rebasing) readSources(ctx context.Context, e *verb.Env) error {
+	for _, dir := range r.oldSources {
+		r.progress.Say("reading %s", human.Name(dir))
+		if err := r.old.AddFolder(dir); err != nil {
+			return err
+		}
+	}
+	for _, dir := range r.sources {
+		r.progress.Say("reading %s", human.Name(dir))
+		if err := r.new.AddFolder(dir); err != nil {
+			return err
+		}
+	}
+	if r.database != "" {
+		if err := r.readCommands(e); err != nil {
+			return err
+		}
+	}
+	if r.binary != "" {
+		return r.readBinary(ctx)
+	}
+	return nil
+}
+
+// readBinary takes declarations from a program and, unless there are sources, the files that these
+// are in.
+func (r *rebasing) readBinary(ctx context.Context) error {
+	r.progress.Say("reading debug info of %s", human.Name(r.binary))
+	file, err := symbolize.Open(r.binary)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	declarations, err := rebase.Declarations(ctx, file)
+	if err != nil {
+		return err
+	}
+	if len(r.sources) == 0 && r.database == "" {
+		last, read := "", 0
+		for _, d := range declarations { // by file
+			if d.File == last {
+				continue
+			}
+			last = d.File
+			if r.new.ReadFile(d.File) == nil {
+				read++
+			}
+		}
+		if read == 0 {
+			return fmt.Errorf("%s: none of the sources that debug info names can be read; --source tells where they are", human.Name(r.binary))
+		}
+	}
+	r.new.Declare(declarations)
+	return nil
+}
+
+// readCommands reads the files that the commands of a compilation database read.
+func (r *rebasing) readCommands(e *verb.Env) error {
+	commands, _, err := verb.ReadDatabase(r.database)
+	if err != nil {
+		return err
+	}
+	cache, err := driver.OpenCache()
+	if err != nil {
+		e.Warnf("%v", err)
+	}
+	seen := make(map[string]bool)
+	for i, c := range commands {
+		r.progress.Say("reading what %d of %d commands read", i+1, len(commands))
+		in, err := c.Inputs(cache)
+		if err != nil {
+			e.Warnf("%s: %v: its headers are not looked at", human.Name(c.Sources[0]), err)
+			in = &driver.Inputs{Files: c.Sources}
+		}
+		for _, path := range in.Paths(c.Line) {
+			if !seen[path] && r.new.ReadFile(path) == nil {
+				seen[path] = true
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return fmt.Errorf("%s: no source of its commands can be read", human.Name(r.database))
+	}
+	return nil
+}

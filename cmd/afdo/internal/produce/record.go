@@ -1,0 +1,288 @@
+package produce
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/record"
+)
+
+const recordHelp = `Record where a program spends its time, for afdo create. It needs Linux, and no perf:
+
+  afdo record -o perf.data -- ./prog args
+  afdo create --binary prog --profile perf.data -o prog.afdo
+
+What is recorded is a command and all that it starts, a process (--pid) with its
+threads, or all processes (--all-cpus, with the right to do so). A recording of a
+command ends with it, any other after --duration or on Ctrl-C. A command that still runs
+then gets SIGTERM. Code of the kernel is not sampled.
+
+Samples have branch stacks where the processor records branches. Otherwise cycles are
+sampled, or time where there is no counter of cycles, as on most virtual machines. A
+warning says so. --event asks for one of these, and fails if it is not to be had.
+
+The file is a perf.data that perf report and perf script read as well. It appears whole
+or not at all, and one without a sample is not written. With -o -, the recording is a
+stream for "afdo create --profile -", and the command's standard output goes to standard
+error, as it does with --json.
+
+The exit status is the command's: 128 and the number of a signal that ended it. It is 0
+if that was the SIGTERM of the end of the recording. With --json, standard output has
+
+  {"event", "branch_stacks", "samples", "lost", "throttled", "duration", "output",
+    "exit_status"}
+
+where "lost" are records for which there was no room, "throttled" is how often the
+kernel stopped the event, and "duration" is in seconds. "exit_status" is there for a
+command.`
+
+// A recording is what the command line of "afdo record" asks for.
+type recording struct {
+	out      string
+	target   record.Target
+	options  record.Options
+	duration time.Duration
+	json     bool
+}
+
+// recordEvents are the words of --event.
+var recordEvents = []verb.Choice[record.Event]{
+	{Word: "best", Meaning: record.Best}, {Word: "branches", Meaning: record.Branches}, {Word: "cycles", Meaning: record.Cycles}, {Word: "cpu-clock", Meaning: record.Clock},
+}
+
+// RecordFacts is what "afdo record" tells about what it has done.
+type RecordFacts struct {
+	Event        string  `json:"event"`
+	BranchStacks bool    `json:"branch_stacks"`
+	Samples      uint64  `json:"samples"`
+	Lost         uint64  `json:"lost"`
+	Throttled    uint64  `json:"throttled"`
+	Duration     float64 `json:"duration"`
+	Output       string  `json:"output"`
+	ExitStatus   *int    `json:"exit_status,omitempty"`
+}
+
+func NewRecord(e *verb.Env) *cobra.Command {
+	var c recording
+	cmd := &cobra.Command{
+		Use:   "record [-o OUT] [--pid PID | --all-cpus | -- COMMAND ARGS...]",
+		Short: "Record samples of a command, a process or the machine",
+		Long:  recordHelp,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.target.Command = args
+			if err := c.check(); err != nil {
+				return err
+			}
+			return runRecord(cmd.Context(), e, &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // the command's flags are its own
+	f.StringVarP(&c.out, "output", "o", usualRecording, `file to write, "-" for a stream on standard output`)
+	f.IntVarP(&c.target.PID, "pid", "p", 0, "record a process that runs")
+	f.BoolVarP(&c.target.Machine, "all-cpus", "a", false, "record all processes")
+	verb.AddChoice(cmd, &c.options.Event, "event", "e", "what to sample", recordEvents...)
+	f.Uint64VarP(&c.options.Frequency, "freq", "F", record.DefaultFrequency, "samples a second, on each processor")
+	f.Uint64VarP(&c.options.Period, "count", "c", 0, "events from one sample to the next, instead of a frequency")
+	f.DurationVar(&c.duration, "duration", 0, "end after this time, such as 10s or 5m")
+	f.BoolVar(&c.json, "json", false, "report on the recording as JSON on standard output")
+	cmd.MarkFlagsMutuallyExclusive("freq", "count")
+	return cmd
+}
+
+// check refuses what makes no sense.
+func (c *recording) check() error {
+	targets := 0
+	for _, there := range []bool{len(c.target.Command) > 0, c.target.PID != 0, c.target.Machine} {
+		if there {
+			targets++
+		}
+	}
+	switch {
+	case targets != 1:
+		return cli.Usagef("want one of a command behind --, --pid and --all-cpus")
+	case c.target.PID < 0:
+		return cli.Usagef("--pid %d is no process", c.target.PID)
+	case c.duration < 0:
+		return cli.Usagef("--duration %v is no time to record", c.duration)
+	case c.options.Frequency == 0:
+		return cli.Usagef("--freq 0 gives no samples")
+	case c.json && c.out == cli.Stdio:
+		return cli.Usagef("--json writes to standard output: name a file for the recording with -o")
+	}
+	return nil
+}
+
+// runRecord makes a recording and tells how that went.
+func runRecord(ctx context.Context, e *verb.Env, c *recording) error {
+	if c.out == cli.Stdio && cli.IsTerminal(e.Out) {
+		return cli.Usagef("a recording is not for a terminal: use -o FILE")
+	}
+	c.options.Stdin, c.options.Stdout, c.options.Stderr = e.In, e.Out, e.Err
+	if c.json || c.out == cli.Stdio {
+		c.options.Stdout = e.Err
+	}
+	r, err := record.Open(c.target, c.options)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for _, text := range r.Warnings() {
+		e.Warnf("%s", text)
+	}
+	report, err := runRecorder(ctx, e, c, r)
+	if err != nil {
+		return err
+	}
+	return tellRecording(e, c, r.Head().Name, report)
+}
+
+// runRecorder records, to a file or as a stream.
+func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recorder) (*record.Report, error) {
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	if c.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.duration)
+		defer cancel()
+	}
+	if c.out == cli.Stdio {
+		return streamRecording(ctx, e.Out, r)
+	}
+	spool, err := spoolFor(c.out)
+	if err != nil {
+		return nil, err
+	}
+	defer spool.Close()
+	buffer := bufio.NewWriterSize(spool, 1<<20)
+	report, err := r.Run(ctx, buffer)
+	if err != nil || report.Samples == 0 {
+		return report, err
+	}
+	stop() // from here on, a signal ends this process as any other
+	if err := buffer.Flush(); err != nil {
+		return nil, err
+	}
+	return report, writeRecording(e, c, r, spool)
+}
+
+// spoolFor returns a file for the records of a recording: its head, which comes before them, says
+// how many bytes they are. The error is about the recording.
+func spoolFor(path string) (files.Temp, error) {
+	folder := filepath.Dir(path)
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return files.Temp{}, &fs.PathError{Op: "create", Path: path, Err: syscall.EISDIR}
+	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
+		folder = ""
+	}
+	spool, err := files.CreateTemp(folder, ".afdo-record-*.tmp")
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = &fs.PathError{Op: "create", Path: path, Err: at.Err}
+	}
+	return spool, err
+}
+
+// streamRecording records in pipe mode.
+func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*record.Report, error) {
+	buffer := bufio.NewWriterSize(w, 1<<16)
+	if err := r.Head().WritePipe(buffer); err != nil {
+		return nil, err
+	}
+	report, err := r.Run(ctx, buffer)
+	if err != nil {
+		return nil, err
+	}
+	return report, buffer.Flush()
+}
+
+// writeRecording writes the file, of records that are in another one.
+func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.ReadSeeker) error {
+	size, err := spool.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	head := r.Head()
+	head.Command = os.Args
+	return output.Write(e.Out, c.out, func(w io.Writer) error { return head.WriteFile(w, spool, size) })
+}
+
+// tellRecording says what was recorded, and ends with the status of the command.
+func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) error {
+	status := r.ExitStatus
+	if r.Ended && status == 128+int(syscall.SIGTERM) {
+		status = cli.StatusDone
+	}
+	warnOfRecording(e, c, r)
+	if r.Samples == 0 && status == cli.StatusDone {
+		status = cli.StatusFault
+	}
+	if r.Samples > 0 {
+		facts := RecordFacts{
+			Event: event, BranchStacks: r.Stacks > 0, Samples: r.Samples, Lost: r.Lost, Throttled: r.Throttled,
+			Duration: r.Duration.Seconds(), Output: c.out,
+		}
+		if len(c.target.Command) > 0 {
+			facts.ExitStatus = &r.ExitStatus
+		}
+		if err := facts.tell(e, c); err != nil {
+			return err
+		}
+	}
+	if status != cli.StatusDone {
+		return cli.StatusError(status)
+	}
+	return nil
+}
+
+// warnOfRecording says what is wrong with a recording.
+func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
+	if r.Samples == 0 {
+		nothing := ", nothing is written"
+		if c.out == cli.Stdio { // where the head of a stream is
+			nothing = ""
+		}
+		e.Warnf("no samples in %v%s: what was recorded took no processor time, or too little", r.Duration.Round(time.Millisecond), nothing)
+	}
+	if r.Lost > 0 {
+		e.Warnf("%s lost, for which there was no room: lower --freq", human.Counted(r.Lost, "record"))
+	}
+	if r.Throttled > 0 {
+		e.Warnf("the kernel stopped the event %s for a moment, since samples took too much time: lower --freq", human.Counted(r.Throttled, "time"))
+	}
+}
+
+// tell tells the facts in one line, or as JSON.
+func (f *RecordFacts) tell(e *verb.Env, c *recording) error {
+	if c.json {
+		return output.JSON(e.Out, f)
+	}
+	stacks := "without branch stacks"
+	if f.BranchStacks {
+		stacks = "with branch stacks"
+	}
+	to := human.Name(f.Output)
+	if f.Output == cli.Stdio {
+		to = "standard output"
+	}
+	e.Warnf("%s of %s in %.1f s, %s: %s", human.Counted(f.Samples, "sample"), f.Event, f.Duration, stacks, to)
+	return nil
+}

@@ -1,0 +1,97 @@
+package verb
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// maxCompletions is how many names are offered at most: a shell shows no more, and a profile may
+// have millions.
+const maxCompletions = 1000
+
+// CompleteUnits offers the paths of the units of the profile that was named.
+func (e *Env) CompleteUnits(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) iter.Seq2[string, error] {
+		return func(yield func(string, error) bool) {
+			for u, err := range p.Units(ctx) {
+				if !yield(u.Path, err) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// CompleteSymbols offers the names of the functions, of the unit of --unit if there is one.
+func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) iter.Seq2[string, error] {
+		functions := p.Functions(ctx)
+		if flag := cmd.Flags().Lookup("unit"); flag != nil && flag.Changed {
+			u, err := p.Unit(ctx, flag.Value.String())
+			if err != nil {
+				return func(yield func(string, error) bool) { yield("", err) }
+			}
+			functions = u.Functions(ctx)
+		}
+		return func(yield func(string, error) bool) {
+			for f, err := range functions {
+				if err != nil {
+					yield("", err)
+					return
+				}
+				if !yield(f.Text, nil) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// complete offers what begins like the word that is being typed. Nothing is said of a file that
+// cannot be read.
+func (e *Env) complete(args []string, begun string, names func(context.Context, *anyprof.Profile) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 || args[0] == cli.Stdio {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offered []string
+	err := e.WithParts(args[0], func(f *input.File, _ kind.Kind) error {
+		p, err := f.Profile()
+		if err != nil {
+			return err
+		}
+		for name, err := range names(context.Background(), p) {
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(name, begun) && Offerable(name) {
+				offered = append(offered, name)
+			}
+			if len(offered) == maxCompletions {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Offerable tells whether a shell is offered a name whole. Completion gives a shell a line for
+// each, without blanks at its ends, and what follows a tab is a description; control characters and
+// what is no text would go to the terminal, and cobra's mark of a remark would print the name.
+func Offerable(name string) bool {
+	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "_activeHelp_")
+}

@@ -1,0 +1,15 @@
+package verb
+
+import (
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// An Env is what the verbs are methods of.
+type Env struct {
+	cli.Env
+	Kinds kind.Table
+
+	// Become turns this process into another program. A test stays what it is.
+	Become func(argv, environment []string) error
+}

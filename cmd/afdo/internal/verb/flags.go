@@ -1,0 +1,130 @@
+package verb
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A Count is the value of --number: how many lines to print, 0 for all.
+type Count uint
+
+// String returns the number in decimal digits.
+func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
+
+// Set takes a number.
+func (c *Count) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return errors.New("want a number, 0 for all")
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Type is what the help calls the value.
+func (c *Count) Type() string { return "N" }
+
+// Of returns how many of n lines are printed.
+func (c Count) Of(n int) int {
+	if c == 0 || uint(n) < uint(c) {
+		return n
+	}
+	return int(c)
+}
+
+// A Choice is a word that a flag can have, and what it stands for.
+type Choice[T any] struct {
+	Word    string
+	Meaning T
+}
+
+// A choiceFlag is the value of a flag that is one of some words.
+type choiceFlag[T any] struct {
+	word    string
+	meaning *T
+	choices []Choice[T]
+}
+
+// AddChoice gives a verb a flag with some words, which the usage names at its end, of which the
+// shorthand may be empty. The first one is the default, which may be the empty word.
+func AddChoice[T any](cmd *cobra.Command, meaning *T, name, shorthand, usage string, choices ...Choice[T]) {
+	c := &choiceFlag[T]{choices[0].Word, meaning, choices}
+	*meaning = choices[0].Meaning
+	words := c.words()
+	cmd.Flags().VarP(c, name, shorthand, usage+": "+strings.Join(words[:len(words)-1], ", ")+" or "+words[len(words)-1])
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// words returns the words, without the empty one.
+func (c *choiceFlag[T]) words() (words []string) {
+	for _, choice := range c.choices {
+		if choice.Word != "" {
+			words = append(words, choice.Word)
+		}
+	}
+	return words
+}
+
+// String returns the word.
+func (c *choiceFlag[T]) String() string { return c.word }
+
+// Set takes a word.
+func (c *choiceFlag[T]) Set(word string) error {
+	i := slices.IndexFunc(c.choices, func(known Choice[T]) bool { return known.Word == word })
+	if i < 0 {
+		return fmt.Errorf("want one of %s", strings.Join(c.words(), ", "))
+	}
+	c.word, *c.meaning = word, c.choices[i].Meaning
+	return nil
+}
+
+// Type is what the help calls the value.
+func (c *choiceFlag[T]) Type() string { return "WORD" }
+
+// Words returns choices of words that stand for themselves.
+func Words(words []string) (choices []Choice[string]) {
+	for _, word := range words {
+		choices = append(choices, Choice[string]{word, word})
+	}
+	return choices
+}
+
+// A Once is the value of a flag that can be given only once: of two, one would be ignored. The
+// same value may come again, as it does when a shell completes a command line.
+type Once struct {
+	Value *string
+	set   bool
+}
+
+// String returns the value.
+func (o *Once) String() string {
+	if o.Value == nil {
+		return ""
+	}
+	return *o.Value
+}
+
+// Set takes the value, once.
+func (o *Once) Set(text string) error {
+	if o.set && *o.Value != text {
+		return errors.New("it is given twice")
+	}
+	*o.Value, o.set = text, true
+	return nil
+}
+
+// Type is what the help calls the value.
+func (o *Once) Type() string { return "string" }
+
+// AddDemangleFlags gives a verb the flags --demangle, which is on, and --no-demangle.
+func AddDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
+	f := cmd.Flags()
+	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as in the source")
+	f.BoolVar(plain, "no-demangle", false, "print the names as the assembler has them")
+	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
+}

@@ -1,0 +1,109 @@
+package verb
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// AddKindFlags gives a verb the flags that kinds have for it.
+func (e *Env) AddKindFlags(verb *cobra.Command) {
+	for _, k := range e.Kinds {
+		if k, ok := k.(kind.HasFlags); ok {
+			k.AddFlags(verb)
+		}
+	}
+}
+
+// OpenFile opens the file of a path and tells its kind.
+func (e *Env) OpenFile(path string) (*input.File, kind.Kind, error) {
+	f, err := input.Open(e.In, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, e.Kinds.Of(f.Format()), nil
+}
+
+// WithFile opens the file of a path, calls use with its kind, and closes it. Errors that say
+// nothing of a file get its name.
+func (e *Env) WithFile(path string, use func(*input.File, kind.Kind) error) error {
+	f, err := input.Open(e.In, path)
+	return e.with(f, err, use)
+}
+
+// WithParts is withFile for verbs that read some of a file.
+func (e *Env) WithParts(path string, use func(*input.File, kind.Kind) error) error {
+	f, err := input.OpenParts(e.In, path)
+	return e.with(f, err, use)
+}
+
+// with has a file used that was opened, unless err says why it was not, and closes it.
+func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) error) error {
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Wrap(use(f, e.Kinds.Of(f.Format())))
+}
+
+// WithGCOV is withFile for verbs that know GCOV profiles only.
+func (e *Env) WithGCOV(verb, path string, use func(*gcovkind.Input) error) error {
+	return e.WithFile(path, e.asInput(verb, use))
+}
+
+// WithGCOVParts is withInput for verbs that read some of a file.
+func (e *Env) WithGCOVParts(verb, path string, use func(*gcovkind.Input) error) error {
+	return e.WithParts(path, e.asInput(verb, use))
+}
+
+// asInput opens a GCOV profile for a verb, and refuses others.
+func (e *Env) asInput(verb string, use func(*gcovkind.Input) error) func(*input.File, kind.Kind) error {
+	return func(f *input.File, k kind.Kind) error {
+		if _, ok := k.(*gcovkind.Kind); !ok {
+			return e.Kinds.Refuse(verb, k, IsGCOV)
+		}
+		in, err := gcovkind.Open(f)
+		if err != nil {
+			return err
+		}
+		return use(in)
+	}
+}
+
+func IsGCOV(k kind.Kind) bool {
+	_, ok := k.(*gcovkind.Kind)
+	return ok
+}
+
+// IsGCOVFile reports whether a file is a GCOV profile. What comes on standard input, which can be
+// read once, is taken for one.
+func (e *Env) IsGCOVFile(path string) (is bool, err error) {
+	if path == cli.Stdio {
+		return true, nil
+	}
+	err = e.WithParts(path, func(_ *input.File, k kind.Kind) error {
+		is = IsGCOV(k)
+		return nil
+	})
+	return is, err
+}
+
+func Can[V any](k kind.Kind) bool {
+	_, ok := k.(V)
+	return ok
+}
+
+// Dispatch has a kind do a verb: by its own method if it has one, by the model of package profile
+// if it can be loaded into that and the verb has a way for it. A verb without one passes nil.
+func Dispatch[V kind.Kind](e *Env, verb string, k kind.Kind, own func(V) error, model func(kind.CanLoad) error) error {
+	if v, ok := k.(V); ok {
+		return own(v)
+	}
+	if l, ok := k.(kind.CanLoad); ok && model != nil {
+		return model(l)
+	}
+	return e.Kinds.Refuse(verb, k, func(k kind.Kind) bool { return Can[V](k) || model != nil && Can[kind.CanLoad](k) })
+}

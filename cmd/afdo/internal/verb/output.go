@@ -1,0 +1,112 @@
+package verb
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// Output say where a profile goes and in which format.
+type Output struct {
+	Path  string
+	To    FormatFlag
+	Usual string // format if neither --to nor the name of the output tells, "" for none
+
+	// Once they are resolved:
+	Out     kind.Output
+	Kind    kind.Kind       // of the format
+	Format  gcovkind.Format // 0 for the format of another kind
+	assumed bool            // the format is the usual one
+}
+
+// UsualFormat is what verbs that make whole GCOV profiles write if nothing tells another format.
+const UsualFormat = "v4c"
+
+// AddFlags gives a verb the flags -o and --to, and those that kinds have for output.
+func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.To.kinds = e.Kinds
+	AddOutputFlag(cmd, &o.Path)
+	usage := "format to write: " + strings.Join(e.Kinds.FormatNames(), ", ") + "; that of OUT's extension if not given"
+	if o.Usual != "" {
+		usage += ", else " + o.Usual + " for GCOV profiles"
+	}
+	f.Var(&o.To, "to", usage)
+	e.AddKindFlags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.Kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// AddOutputFlag gives a verb the flag -o alone.
+func AddOutputFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
+}
+
+// Resolve finds out the format, and refuses what makes no sense before any work is done.
+func (o *Output) Resolve(e *Env) error {
+	format, k, ok := e.Kinds.Format(o.To.Name)
+	if !ok {
+		format, k, ok = e.Kinds.FormatOfPath(o.Path)
+		if !ok {
+			format, k, ok = e.Kinds.Format(o.Usual)
+			o.assumed = ok
+		}
+		if !ok {
+			return errNoFormat()
+		}
+	}
+	o.Out, o.Kind = kind.Output{Path: o.Path, Format: format}, k
+	if IsGCOV(k) {
+		o.Format = gcovkind.FormatNamed(format.Name)
+	}
+	for _, k := range e.Kinds {
+		if k, ok := k.(kind.HasFlags); ok {
+			if err := k.CheckFlags(format.Name); err != nil {
+				return err
+			}
+		}
+	}
+	if !format.Text && o.Out.OnTerminal(&e.Env) {
+		return cli.Usagef("%s is not for a terminal: use -o FILE", format.Name)
+	}
+	return nil
+}
+
+// errNoFormat is the error of a command line that does not tell what to write.
+func errNoFormat() error {
+	return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
+}
+
+// Suits refuses to write profiles of a kind in the usual format, which is for GCOV profiles.
+func (o *Output) Suits(k kind.Kind) error {
+	if o.assumed && !IsGCOV(k) {
+		return errNoFormat()
+	}
+	return nil
+}
+
+// A FormatFlag is the value of --to.
+type FormatFlag struct {
+	kinds kind.Table
+	Name  string
+}
+
+// String returns the name of the format.
+func (f *FormatFlag) String() string { return f.Name }
+
+// Set takes the format of a name.
+func (f *FormatFlag) Set(name string) error {
+	format, _, ok := f.kinds.Format(name)
+	if !ok {
+		return fmt.Errorf("want one of %s; or gcc12 to gcc16 or clang for what these read", strings.Join(f.kinds.FormatNames(), ", "))
+	}
+	f.Name = format.Name
+	return nil
+}
+
+// Type is what the help calls the value.
+func (f *FormatFlag) Type() string { return "FORMAT" }
