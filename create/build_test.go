@@ -92,7 +92,7 @@ func (p program) executions(t *testing.T, n uint64, begin ...string) (*symbolize
 		if !slices.ContainsFunc(begin, func(b string) bool { return strings.HasPrefix(s.Names[0], b) }) {
 			continue
 		}
-		for at := s.Low; at < s.High; at += max(1, code.next(code.at(at)).size) {
+		for at := s.Low; at < s.High; at += max(1, code.next(code.at(at)).Size) {
 			offset, ok := b.Layout.Offset(at)
 			require.True(t, ok)
 			set.AddAddress(offset, n)

@@ -88,13 +88,13 @@ func (w *walker) branch(to uint64) {
 // step runs an instruction.
 func (w *walker) step() {
 	in := w.code.next(w.code.at(w.at))
-	next := w.at + in.size
+	next := w.at + in.Size
 	_, inFunction, err := w.f.Symbol(w.at)
 	require.NoError(w.t, err)
 	switch {
-	case in.size == 0, in.leaves && !in.jumps && !in.returns:
+	case in.Size == 0, in.Leaves && !in.Jumps && !in.Returns:
 		w.at = 0
-	case in.calls:
+	case in.Calls:
 		if s, _, _ := w.f.Symbol(w.at); next >= s.High { // the callee does not return
 			w.at = 0
 			return
@@ -106,8 +106,8 @@ func (w *walker) step() {
 		} else {
 			w.branch(w.functions[w.random.IntN(len(w.functions))].Low)
 		}
-	case in.returns || in.jumps && in.by == 0 && !inFunction:
-		if !in.returns { // of the procedure linkage table
+	case in.Returns || in.Jumps && in.By == 0 && !inFunction:
+		if !in.Returns { // of the procedure linkage table
 			w.branch(outside - w.bias)
 		}
 		if len(w.returns) == 0 {
@@ -116,10 +116,10 @@ func (w *walker) step() {
 		}
 		w.branch(w.returns[len(w.returns)-1])
 		w.returns = w.returns[:len(w.returns)-1]
-	case in.jumps && in.by == 0: // by a table
+	case in.Jumps && in.By == 0: // by a table
 		w.at = 0
-	case in.jumps && (in.leaves || w.random.IntN(2) == 0):
-		w.branch(next + uint64(in.by))
+	case in.Jumps && (in.Leaves || w.random.IntN(2) == 0):
+		w.branch(next + uint64(in.By))
 	default:
 		w.at = next
 	}
@@ -229,13 +229,13 @@ func TestContextsOfCallers(t *testing.T) {
 		}
 		for at := s.Low; at < s.High; {
 			in := code.next(code.at(at))
-			require.NotZero(t, in.size)
-			next := at + in.size
+			require.NotZero(t, in.Size)
+			next := at + in.Size
 			switch {
-			case s.Names[0] == "main" && in.calls && call == 0:
+			case s.Names[0] == "main" && in.Calls && call == 0:
 				call = next - 1
-			case s.Names[0] == "work" && in.jumps && in.by < 0:
-				back, to = at, next+uint64(in.by)
+			case s.Names[0] == "work" && in.Jumps && in.By < 0:
+				back, to = at, next+uint64(in.By)
 			}
 			at = next
 		}
@@ -386,7 +386,7 @@ func FuzzUnwind(f *testing.F) {
 			}
 			for _, call := range c.calls {
 				isUnknown := call == 0 // what returned does not return behind a call
-				require.True(t, isUnknown || once.code.next(once.code.at(call)).calls, "%x", call)
+				require.True(t, isUnknown || once.code.next(once.code.at(call)).Calls, "%x", call)
 			}
 		}
 		again, err := unwind(file, set)

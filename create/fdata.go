@@ -146,11 +146,11 @@ func (w *fdataWriter) steps(from, to fdataSpot, n uint64) {
 	blocks := w.blocks(s)
 	for at, end := s.low+from.offset, s.low+to.offset; at < end; {
 		in := w.code.next(w.code.at(at))
-		if in.size == 0 {
+		if in.Size == 0 {
 			return
 		}
-		next := at + in.size
-		if _, begins := slices.BinarySearch(blocks, next); next <= end && (in.jumps || begins) {
+		next := at + in.Size
+		if _, begins := slices.BinarySearch(blocks, next); next <= end && (in.Jumps || begins) {
 			w.add(fdataSpot{true, s, at - s.low}, fdataSpot{true, s, next - s.low}, n)
 		}
 		at = next
@@ -165,11 +165,11 @@ func (w *fdataWriter) blocks(s *fdataSymbol) []uint64 {
 	s.known = true
 	for at := s.low; at < s.high; {
 		in := w.code.next(w.code.at(at))
-		if in.size == 0 {
+		if in.Size == 0 {
 			break
 		}
-		at += in.size
-		if to := at + uint64(in.by); in.by != 0 && to >= s.low && to < s.high {
+		at += in.Size
+		if to := at + uint64(in.By); in.Jumps && in.By != 0 && to >= s.low && to < s.high {
 			s.blocks = append(s.blocks, to)
 		}
 	}

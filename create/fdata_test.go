@@ -41,14 +41,14 @@ func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 			begin := s.Low
 			for at := begin; at < s.High; {
 				in := code.next(code.at(at))
-				next := at + in.size
-				to := next + uint64(in.by)
+				next := at + in.Size
+				to := next + uint64(in.By)
 				switch {
-				case in.jumps && in.by != 0 && to >= s.Low && to < s.High && (in.leaves || random.IntN(3) == 0):
+				case in.Jumps && in.By != 0 && to >= s.Low && to < s.High && (in.Leaves || random.IntN(3) == 0):
 					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
 					set.AddBranch(samples.Branch{From: offset(at), To: offset(to)}, n+1)
 					begin, next = to, to
-				case in.leaves || in.size == 0 || random.IntN(200) == 0:
+				case in.Leaves || in.Size == 0 || random.IntN(200) == 0:
 					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
 					next = s.High
 				}

@@ -56,12 +56,12 @@ func TestSPE(t *testing.T) {
 		}
 		line(0x999999, s.Low, "P")
 		for at := s.Low; at < s.High; at += 4 {
-			if in := code.next(code.at(at)); in.jumps && in.by != 0 {
-				line(at, at+4+uint64(in.by), "P")
-				if !in.leaves {
+			if in := code.next(code.at(at)); in.Jumps && in.By != 0 {
+				line(at, at+4+uint64(in.By), "P")
+				if !in.Leaves {
 					line(at, at+4, "MN")
 				}
-			} else if in.calls {
+			} else if in.Calls {
 				line(0x999998, at+4, "P")
 			}
 		}
@@ -76,10 +76,10 @@ func TestSPE(t *testing.T) {
 		end, _ := f.Address(r.End)
 		for at := begin; at < end; at += 4 {
 			in := code.next(code.at(at))
-			assert.False(t, in.leaves || in.jumps || in.calls, "%#x", at)
+			assert.False(t, in.Leaves || in.Jumps || in.Calls, "%#x", at)
 		}
 		in := code.next(code.at(end))
-		assert.True(t, in.leaves || in.jumps || in.calls, "%#x", end)
+		assert.True(t, in.Leaves || in.Jumps || in.Calls, "%#x", end)
 		ranges[r.Begin] = n
 	}
 	assert.Equal(t, begins, ranges)

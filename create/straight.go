@@ -4,26 +4,15 @@ import (
 	"debug/elf"
 	"io"
 
-	"golang.org/x/arch/arm64/arm64asm"
-
+	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// An instruction is what matters of one: where code goes on behind it.
-type instruction struct {
-	size    uint64 // 0 for what is none
-	leaves  bool   // code does not go on at the next one
-	jumps   bool   // it is a jump, not a call or a return
-	calls   bool
-	returns bool
-	by      int64 // how far a direct jump leads from the next one, 0 if that is not known
-}
-
 // A decoder finds where code cannot run on. It knows x86 and AArch64.
 type decoder struct {
 	file *elf.File
-	next func(code []byte) instruction
+	next func(code []byte) opcode.Instruction
 
 	base uint64 // address of the code at hand
 	code []byte
@@ -34,43 +23,15 @@ func newDecoder(f *elf.File) *decoder {
 	d := &decoder{file: f}
 	switch f.Machine {
 	case elf.EM_X86_64:
-		d.next = func(code []byte) instruction { return nextX86(code, 64) }
+		d.next = func(code []byte) opcode.Instruction { return opcode.X86(code, 64) }
 	case elf.EM_386:
-		d.next = func(code []byte) instruction { return nextX86(code, 32) }
+		d.next = func(code []byte) opcode.Instruction { return opcode.X86(code, 32) }
 	case elf.EM_AARCH64:
-		d.next = nextARM64
+		d.next = opcode.ARM64
 	default:
 		return nil
 	}
 	return d
-}
-
-func nextARM64(code []byte) instruction {
-	in, err := arm64asm.Decode(code)
-	if err != nil {
-		return instruction{}
-	}
-	i := instruction{size: 4}
-	switch in.Op {
-	case arm64asm.RET, arm64asm.ERET:
-		i.leaves, i.returns = true, true
-	case arm64asm.BL, arm64asm.BLR:
-		i.calls = true
-	case arm64asm.BR:
-		i.leaves, i.jumps = true, true
-	case arm64asm.B:
-		_, conditional := in.Args[0].(arm64asm.Cond)
-		i.leaves = !conditional
-		fallthrough
-	case arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
-		i.jumps = true
-		for _, arg := range in.Args {
-			if by, ok := arg.(arm64asm.PCRel); ok {
-				i.by = int64(by) - 4
-			}
-		}
-	}
-	return i
 }
 
 // window is how much code is read at a time. No instruction is longer than maxInstruction.
@@ -111,10 +72,10 @@ func (d *decoder) crosses(begin, end uint64) bool {
 	}
 	for begin < end {
 		in := d.next(d.at(begin))
-		if in.size == 0 || in.leaves {
-			return in.leaves
+		if in.Size == 0 || in.Leaves {
+			return in.Leaves
 		}
-		begin += in.size
+		begin += in.Size
 	}
 	return false
 }
@@ -126,10 +87,10 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 	for d != nil && at < end {
 		last = at
 		in := d.next(d.at(at))
-		if in.size == 0 || in.leaves || in.jumps || in.calls {
+		if in.Size == 0 || in.Leaves || in.Jumps || in.Calls {
 			break
 		}
-		at += in.size
+		at += in.Size
 	}
 	return last
 }

@@ -40,9 +40,9 @@ func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 			continue
 		}
 		switch in := u.code.next(u.code.at(branch.from)); {
-		case in.calls:
+		case in.Calls:
 			t.callees[branch.from] = with(t.callees[branch.from], to.name.name)
-		case in.jumps && in.leaves && from.name.name != to.name.name:
+		case in.Jumps && in.Leaves && from.name.name != to.name.name:
 			t.targets[branch.from] = with(t.targets[branch.from], to.name.name)
 			t.jumps[from.name.name] = with(t.jumps[from.name.name], branch.from)
 		}

@@ -151,7 +151,7 @@ func (u *unwinder) branch(from, to uint64) error {
 	calls, returns, caller := false, false, uint64(0)
 	if from != elsewhere {
 		in := u.code.next(u.code.at(from))
-		calls, returns = in.calls, in.returns
+		calls, returns = in.Calls, in.Returns
 	}
 	if to != elsewhere && (returns || from == elsewhere) {
 		var err error
@@ -227,10 +227,10 @@ func (u *unwinder) frameless(addr uint64) (bool, error) {
 		return false, err
 	}
 	first, here := u.code.next(u.code.at(s.Low)), u.code.next(u.code.at(addr))
-	if addr == s.Low || addr == s.Low+first.size || here.returns {
+	if addr == s.Low || addr == s.Low+first.Size || here.Returns {
 		return true, nil
 	}
-	return here.size > 0 && u.code.next(u.code.at(addr+here.size)).returns, nil
+	return here.Size > 0 && u.code.next(u.code.at(addr+here.Size)).Returns, nil
 }
 
 // call returns the address of the call instruction that ends with a byte, 0 if there is none.
@@ -251,9 +251,9 @@ func (u *unwinder) call(last uint64) (uint64, error) {
 		return 0, nil
 	}
 	at := s.Low + uint64(starts[i])
-	if in := u.code.next(u.code.at(at)); in.calls && at+in.size == last+1 {
+	if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == last+1 {
 		return at, nil
-	} else if in.size == 0 {
+	} else if in.Size == 0 {
 		return u.anyCall(at, last+1), nil
 	}
 	return 0, nil
@@ -269,10 +269,10 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	for at := s.Low; at < s.High && at-s.Low <= math.MaxUint32; {
 		starts = append(starts, uint32(at-s.Low))
 		in := u.code.next(u.code.at(at))
-		if in.size == 0 {
+		if in.Size == 0 {
 			break
 		}
-		at += in.size
+		at += in.Size
 	}
 	u.starts[s.Low] = starts
 	return starts
@@ -282,7 +282,7 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 // is none. It serves behind code that cannot be decoded.
 func (u *unwinder) anyCall(low, end uint64) uint64 {
 	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
-		if in := u.code.next(u.code.at(at)); in.calls && at+in.size == end {
+		if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == end {
 			return at
 		}
 	}

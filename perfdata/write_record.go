@@ -48,7 +48,9 @@ func (w *Writer) Copy(record []byte) (Record, error) {
 	return decoded, w.write(record)
 }
 
-// Write writes a record created by the recorder: a *[Mmap] or a *[Comm].
+// Write writes a record created by the recorder: a *[Sample], *[Mmap], *[Comm], *[Fork] or *[Exit].
+// Of a sample it writes IP, PID, TID, Time, Period, Mode and Branches, as far as the event has
+// these fields. A sample of an event with other fields is an error, and so is a branch with flags.
 func (w *Writer) Write(record Record) (err error) {
 	w.b = w.b[:0]
 	switch r := record.(type) {
@@ -56,6 +58,12 @@ func (w *Writer) Write(record Record) (err error) {
 		err = w.mmap(r)
 	case *Comm:
 		err = w.comm(r)
+	case *Sample:
+		err = w.sample(r)
+	case *Fork:
+		err = w.task(typeFork, r.PID, r.ParentPID, r.TID, r.ParentTID, r.Time)
+	case *Exit:
+		err = w.task(typeExit, r.PID, r.PID, r.TID, r.TID, r.Time)
 	default:
 		err = fmt.Errorf("perfdata: a recorder writes no %T", record)
 	}
@@ -121,6 +129,56 @@ func (w *Writer) comm(c *Comm) error {
 		w.u32(uint32(c.TID))
 		w.name(c.Name, 8)
 		w.trailer(c.PID, c.TID, c.Time)
+	})
+}
+
+// task writes FORK or EXIT.
+func (w *Writer) task(kind uint32, pid, parent, tid, parentTID int32, time uint64) error {
+	return w.record(kind, 0, func() {
+		for _, v := range [...]int32{pid, parent, tid, parentTID} {
+			w.u32(uint32(v))
+		}
+		w.u64(time)
+		w.trailer(pid, tid, time)
+	})
+}
+
+// writableFields are the fields of samples that [Writer.Write] writes.
+const writableFields = sampleIP | sampleTID | sampleTime | samplePeriod | sampleBranchStack
+
+// sample writes SAMPLE, whose fields are in the order in which decodeSample reads them.
+func (w *Writer) sample(s *Sample) error {
+	t := w.event.sampleType
+	if t&^writableFields != 0 || w.event.branchSampleType&branchHWIndex != 0 {
+		return fmt.Errorf("perfdata: samples of type %#x are not written", t)
+	}
+	for _, b := range s.Branches {
+		if b.Flags != 0 {
+			return fmt.Errorf("perfdata: flags of branches are not written: %#x", uint64(b.Flags))
+		}
+	}
+	return w.record(typeSample, uint16(s.Mode), func() {
+		if t&sampleIP != 0 {
+			w.u64(s.IP)
+		}
+		if t&sampleTID != 0 {
+			w.u32(uint32(s.PID))
+			w.u32(uint32(s.TID))
+		}
+		if t&sampleTime != 0 {
+			w.u64(s.Time)
+		}
+		if t&samplePeriod != 0 {
+			w.u64(s.Period)
+		}
+		if t&sampleBranchStack != 0 {
+			w.u64(uint64(len(s.Branches)))
+			for _, b := range s.Branches {
+				w.u64(b.From)
+				w.u64(b.To)
+				w.u64(0)
+			}
+		}
 	})
 }
 

@@ -88,7 +88,7 @@ func TestWriterAndReader(t *testing.T) {
 // writeOwn writes a record that a recorder can make itself, if that is asked for.
 func writeOwn(t *testing.T, w *perfdata.Writer, r perfdata.Record, asked bool) bool {
 	switch m := r.(type) {
-	case *perfdata.Comm:
+	case *perfdata.Comm, *perfdata.Fork, *perfdata.Exit:
 	case *perfdata.Mmap:
 		asked = asked && m.PID != perfdata.UnknownPID
 	default:
@@ -98,6 +98,30 @@ func writeOwn(t *testing.T, w *perfdata.Writer, r perfdata.Record, asked bool) b
 		require.NoError(t, w.Write(r))
 	}
 	return asked
+}
+
+// Samples that a recorder writes itself are read again, in every layout that it can write.
+func TestWriterSamples(t *testing.T) {
+	want := &perfdata.Sample{
+		Mode: perfdata.ModeUser, PID: 3, TID: 4, Time: 5, IP: 4100, Period: 6,
+		Branches: []perfdata.Branch{{From: 4120, To: 4096}, {From: 4130, To: 4112}},
+	}
+	for _, fields := range []uint64{
+		perfgen.IP | perfgen.TID | perfgen.Time | perfgen.Period | perfgen.BranchStack,
+		perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack,
+		perfgen.IP | perfgen.TID,
+	} {
+		event := perfgen.Event{SampleType: fields, SampleIDAll: true}
+		kernels := (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{event}, Records: []any{want}}).Bytes()
+		parts := takeApart(t, kernels)
+		file, _ := write(t, &parts.head, func(w *perfdata.Writer) { require.NoError(t, w.Write(want)) })
+		assert.Equal(t, parts.records, takeApart(t, file).records, "%#x", fields)
+	}
+	event := perfgen.Event{SampleType: perfgen.IP | perfgen.CPU}
+	parts := takeApart(t, (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{event}}).Bytes())
+	w, err := perfdata.NewWriter(nil, &parts.head)
+	require.NoError(t, err)
+	assert.ErrorContains(t, w.Write(want), "are not written")
 }
 
 // clone makes a record one that stays: all takes records from a sequence.
@@ -182,7 +206,8 @@ func TestWriterRefuses(t *testing.T) {
 	w, err := perfdata.NewWriter(&out, &whole.head)
 	require.NoError(t, err)
 	for name, r := range map[string]perfdata.Record{
-		"a sample":    &perfdata.Sample{},
+		"flags":       &perfdata.Sample{Branches: []perfdata.Branch{{Flags: 1}}},
+		"a loss":      &perfdata.Lost{},
 		"no build ID": &perfdata.Mmap{BuildID: "x"},
 		"long ID":     &perfdata.Mmap{BuildID: strings.Repeat("0", 42)},
 		"long path":   &perfdata.Mmap{Path: strings.Repeat("x", 1<<16)},

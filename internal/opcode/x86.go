@@ -1,4 +1,4 @@
-package create
+package opcode
 
 import "encoding/binary"
 
@@ -72,16 +72,16 @@ type x86 struct {
 	modrm  byte
 }
 
-// nextX86 decodes an instruction of x86: its length, and where it leads. That of
-// golang.org/x/arch/x86/x86asm is a wrong one for much of what has a VEX or EVEX prefix, for
-// endbr64 and for adcx.
-func nextX86(code []byte, mode int) instruction {
+// X86 decodes an instruction of x86 in a mode of 32 or 64 bits. The package
+// golang.org/x/arch/x86/x86asm gets the length wrong for endbr64, adcx and many instructions with a
+// VEX or EVEX prefix.
+func X86(code []byte, mode int) Instruction {
 	x := x86{long: mode == 64}
 	room := copy(x.code[:longestX86], code)
 	x.prefixes()
 	shape := x.begin()
 	if shape == '?' {
-		return instruction{}
+		return Instruction{}
 	}
 	if shape != 'c' {
 		x.operands(shape)
@@ -90,12 +90,12 @@ func nextX86(code []byte, mode int) instruction {
 	}
 	number := x.number(shape)
 	if x.at += number; x.at > room {
-		return instruction{}
+		return Instruction{}
 	}
 	i := x.leads()
-	i.size = uint64(x.at)
-	if i.jumps && number > 0 {
-		i.by = signed(x.code[x.at-number : x.at])
+	i.Size = uint64(x.at)
+	if (i.Jumps || i.Calls) && !i.Opaque && number > 0 {
+		i.By = signed(x.code[x.at-number : x.at])
 	}
 	return i
 }
@@ -284,22 +284,30 @@ func (x *x86) number(shape byte) int {
 }
 
 // leads tells where code goes on behind the instruction.
-func (x *x86) leads() instruction {
+func (x *x86) leads() Instruction {
 	if x.coded || x.space > 1 {
-		return instruction{}
+		return Instruction{}
 	}
 	register := x.modrm >> 3 & 7
 	switch opcode := uint16(x.space)<<8 | uint16(x.opcode); {
 	case opcode >= 0x70 && opcode < 0x80, opcode >= 0xe0 && opcode < 0xe4, opcode >= 0x180 && opcode < 0x190:
-		return instruction{jumps: true}
+		return Instruction{Jumps: true}
 	case opcode == 0xe9, opcode == 0xeb, opcode == 0xff && register == 4:
-		return instruction{leaves: true, jumps: true}
-	case opcode == 0xe8, opcode == 0x9a, opcode == 0xff && (register == 2 || register == 3):
-		return instruction{calls: true}
-	case opcode == 0xc2, opcode == 0xc3, opcode == 0xca, opcode == 0xcb, opcode == 0xcf:
-		return instruction{leaves: true, returns: true}
+		return Instruction{Leaves: true, Jumps: true}
+	case opcode == 0xe8, opcode == 0xff && register == 2:
+		return Instruction{Calls: true}
+	case opcode == 0x9a, opcode == 0xff && register == 3: // far calls
+		return Instruction{Calls: true, Opaque: true}
+	case opcode == 0xc2, opcode == 0xc3:
+		return Instruction{Leaves: true, Returns: true}
+	case opcode == 0xca, opcode == 0xcb, opcode == 0xcf: // far returns, iret
+		return Instruction{Leaves: true, Returns: true, Opaque: true}
 	case opcode == 0xea, opcode == 0xff && register == 5, opcode == 0x10b, opcode == 0x1b9, opcode == 0x1ff: // ljmp, ud2, ud1, ud0
-		return instruction{leaves: true}
+		return Instruction{Leaves: true, Opaque: true}
+	case opcode >= 0xcc && opcode <= 0xce, opcode == 0xf1, opcode == 0xf4, opcode == 0x9d, opcode == 0x17, opcode == 0x8e,
+		opcode == 0x134, opcode == 0x135, opcode == 0x105 && !x.long, opcode == 0xc7 && x.modrm == 0xf8:
+		// int, hlt, popf, pop and mov of segments, sysenter, sysexit, syscall of 32 bits, xbegin
+		return Instruction{Opaque: true}
 	}
-	return instruction{}
+	return Instruction{}
 }

@@ -1,4 +1,4 @@
-package create
+package opcode
 
 import (
 	"bytes"
@@ -18,56 +18,56 @@ import (
 )
 
 // Instructions as GNU as writes them, cut short, and with other code behind them.
-func TestNextX86(t *testing.T) {
-	jumps := func(by int64) instruction { return instruction{jumps: true, by: by} }
-	leaps := func(by int64) instruction { return instruction{leaves: true, jumps: true, by: by} }
-	calls, returns := instruction{calls: true}, instruction{leaves: true, returns: true}
+func TestX86(t *testing.T) {
+	jumps := func(by int64) Instruction { return Instruction{Jumps: true, By: by} }
+	leaps := func(by int64) Instruction { return Instruction{Leaves: true, Jumps: true, By: by} }
+	calls, returns := Instruction{Calls: true}, Instruction{Leaves: true, Returns: true}
 	for _, c := range []struct {
 		mode int
 		code string
-		want instruction // but for the size
+		want Instruction // but for the size
 	}{
-		{64, "c5 f8 77", instruction{}},                         // vzeroupper
-		{64, "c5 fc 77", instruction{}},                         // vzeroall
-		{64, "c5 fd 6f 07", instruction{}},                      // vmovdqa (%rdi),%ymm0
-		{64, "c4 e3 7b f0 db 18", instruction{}},                // rorx $0x18,%ebx,%ebx
-		{64, "c4 42 93 f6 e5", instruction{}},                   // mulx %r13,%r13,%r12
-		{64, "c4 c2 a0 f3 cb", instruction{}},                   // blsr %r11,%r11
-		{64, "c4 e2 f9 b8 44 24 10", instruction{}},             // vfmadd231pd 0x10(%rsp),%xmm0,%xmm0
-		{64, "c4 e3 f9 6b c2 10", instruction{}},                // vfmaddsd %xmm2,%xmm1,%xmm0,%xmm0
-		{64, "c5 f1 73 d8 08", instruction{}},                   // vpsrldq $8,%xmm0,%xmm1
-		{64, "c5 fb 90 c1", instruction{}},                      // kmovd %k1,%k0: not a jump
-		{64, "67 c4 61 f9 7e e8", instruction{}},                // addr32 vmovq %xmm13,%rax
-		{64, "62 f1 fd 48 6f 07", instruction{}},                // vmovdqa64 (%rdi),%zmm0
-		{64, "62 f3 75 48 25 c2 ff", instruction{}},             // vpternlogd $0xff,%zmm2,%zmm1,%zmm0
-		{64, "62 f5 74 48 58 c2", instruction{}},                // vaddph %zmm2,%zmm1,%zmm0
-		{64, "62 f4 7d 18 81 c0 34 12", instruction{}},          // add $0x1234,%ax,%ax of APX
-		{64, "62 f4 7c 18 24 c1 07", instruction{}},             // shld $7,%eax,%ecx,%eax of APX
-		{64, "d5 19 03 c1", instruction{}},                      // add %r25,%r16 of APX
-		{64, "d5 18 b8 01 00 00 00 00 00 00 00", instruction{}}, // mov $1,%r16 of APX
-		{64, "8f e8 78 c2 ec 0e", instruction{}},                // vprotd $0xe,%xmm4,%xmm5
-		{64, "8f ea 78 10 c8 34 12 00 00", instruction{}},       // bextr $0x1234,%eax,%ecx
-		{64, "8f 00", instruction{}},                            // pop (%rax)
-		{64, "f3 0f 1e fa", instruction{}},                      // endbr64
-		{64, "f3 48 0f 1e c8", instruction{}},                   // rdsspq %rax
-		{64, "66 4c 0f 38 f6 c9", instruction{}},                // adcx %rcx,%r9
-		{64, "66 0f 3a 0f c1 08", instruction{}},                // palignr $8,%xmm1,%xmm0
-		{64, "0f 01 ee", instruction{}},                         // rdpkru
-		{64, "f3 0f a7 c8", instruction{}},                      // rep xcryptecb
-		{64, "f2 0f 78 c1 08 04", instruction{}},                // insertq $4,$8,%xmm1,%xmm0
-		{64, "0f 78 33", instruction{}},                         // vmread %rsi,(%rbx)
-		{64, "66 66 2e 0f 1f 84 00 00 00 00 00", instruction{}},
-		{64, "48 b8 eb fe eb fe eb fe eb fe", instruction{}}, // movabs
-		{64, "66 b8 eb fe", instruction{}},
-		{64, "48 a1 eb fe eb fe eb fe eb fe", instruction{}},
-		{64, "67 a1 eb fe eb fe", instruction{}},
-		{64, "f6 05 00 00 00 00 01", instruction{}}, // testb $1,(%rip)
-		{64, "66 f7 c1 34 12", instruction{}},
-		{64, "f7 d9", instruction{}},
-		{64, "0f 20 03", instruction{}}, // mov %cr0,%rbx
-		{64, "c8 10 00 00", instruction{}},
-		{64, "8b 04 25 00 00 00 00", instruction{}},
-		{64, "8b 44 25 00", instruction{}},
+		{64, "c5 f8 77", Instruction{}},                         // vzeroupper
+		{64, "c5 fc 77", Instruction{}},                         // vzeroall
+		{64, "c5 fd 6f 07", Instruction{}},                      // vmovdqa (%rdi),%ymm0
+		{64, "c4 e3 7b f0 db 18", Instruction{}},                // rorx $0x18,%ebx,%ebx
+		{64, "c4 42 93 f6 e5", Instruction{}},                   // mulx %r13,%r13,%r12
+		{64, "c4 c2 a0 f3 cb", Instruction{}},                   // blsr %r11,%r11
+		{64, "c4 e2 f9 b8 44 24 10", Instruction{}},             // vfmadd231pd 0x10(%rsp),%xmm0,%xmm0
+		{64, "c4 e3 f9 6b c2 10", Instruction{}},                // vfmaddsd %xmm2,%xmm1,%xmm0,%xmm0
+		{64, "c5 f1 73 d8 08", Instruction{}},                   // vpsrldq $8,%xmm0,%xmm1
+		{64, "c5 fb 90 c1", Instruction{}},                      // kmovd %k1,%k0: not a jump
+		{64, "67 c4 61 f9 7e e8", Instruction{}},                // addr32 vmovq %xmm13,%rax
+		{64, "62 f1 fd 48 6f 07", Instruction{}},                // vmovdqa64 (%rdi),%zmm0
+		{64, "62 f3 75 48 25 c2 ff", Instruction{}},             // vpternlogd $0xff,%zmm2,%zmm1,%zmm0
+		{64, "62 f5 74 48 58 c2", Instruction{}},                // vaddph %zmm2,%zmm1,%zmm0
+		{64, "62 f4 7d 18 81 c0 34 12", Instruction{}},          // add $0x1234,%ax,%ax of APX
+		{64, "62 f4 7c 18 24 c1 07", Instruction{}},             // shld $7,%eax,%ecx,%eax of APX
+		{64, "d5 19 03 c1", Instruction{}},                      // add %r25,%r16 of APX
+		{64, "d5 18 b8 01 00 00 00 00 00 00 00", Instruction{}}, // mov $1,%r16 of APX
+		{64, "8f e8 78 c2 ec 0e", Instruction{}},                // vprotd $0xe,%xmm4,%xmm5
+		{64, "8f ea 78 10 c8 34 12 00 00", Instruction{}},       // bextr $0x1234,%eax,%ecx
+		{64, "8f 00", Instruction{}},                            // pop (%rax)
+		{64, "f3 0f 1e fa", Instruction{}},                      // endbr64
+		{64, "f3 48 0f 1e c8", Instruction{}},                   // rdsspq %rax
+		{64, "66 4c 0f 38 f6 c9", Instruction{}},                // adcx %rcx,%r9
+		{64, "66 0f 3a 0f c1 08", Instruction{}},                // palignr $8,%xmm1,%xmm0
+		{64, "0f 01 ee", Instruction{}},                         // rdpkru
+		{64, "f3 0f a7 c8", Instruction{}},                      // rep xcryptecb
+		{64, "f2 0f 78 c1 08 04", Instruction{}},                // insertq $4,$8,%xmm1,%xmm0
+		{64, "0f 78 33", Instruction{}},                         // vmread %rsi,(%rbx)
+		{64, "66 66 2e 0f 1f 84 00 00 00 00 00", Instruction{}},
+		{64, "48 b8 eb fe eb fe eb fe eb fe", Instruction{}}, // movabs
+		{64, "66 b8 eb fe", Instruction{}},
+		{64, "48 a1 eb fe eb fe eb fe eb fe", Instruction{}},
+		{64, "67 a1 eb fe eb fe", Instruction{}},
+		{64, "f6 05 00 00 00 00 01", Instruction{}}, // testb $1,(%rip)
+		{64, "66 f7 c1 34 12", Instruction{}},
+		{64, "f7 d9", Instruction{}},
+		{64, "0f 20 03", Instruction{}}, // mov %cr0,%rbx
+		{64, "c8 10 00 00", Instruction{}},
+		{64, "8b 04 25 00 00 00 00", Instruction{}},
+		{64, "8b 44 25 00", Instruction{}},
 		{64, "eb fe", leaps(-2)},
 		{64, "e9 fb ff ff ff", leaps(-5)},
 		{64, "2e 0f 84 00 01 00 00", jumps(0x100)},
@@ -78,36 +78,40 @@ func TestNextX86(t *testing.T) {
 		{64, "41 ff d4", calls},
 		{64, "f2 c3", returns}, // bnd ret
 		{64, "c2 08 00", returns},
-		{64, "0f 0b", instruction{leaves: true}},
-		{32, "c5 fc 77", instruction{}},
-		{32, "c5 08", instruction{}}, // lds (%eax),%ecx
-		{32, "62 04 24", instruction{}},
-		{32, "62 f1 7d 48 6f 00", instruction{}},
-		{32, "48", instruction{}},
-		{32, "67 8b 46 10", instruction{}},
-		{32, "67 8b 0e 00 01", instruction{}},
-		{32, "67 a1 34 12", instruction{}},
+		{64, "0f 0b", Instruction{Leaves: true, Opaque: true}},
+		{32, "c5 fc 77", Instruction{}},
+		{32, "c5 08", Instruction{}}, // lds (%eax),%ecx
+		{32, "62 04 24", Instruction{}},
+		{32, "62 f1 7d 48 6f 00", Instruction{}},
+		{32, "48", Instruction{}},
+		{32, "67 8b 46 10", Instruction{}},
+		{32, "67 8b 0e 00 01", Instruction{}},
+		{32, "67 a1 34 12", Instruction{}},
 		{32, "66 e9 00 01", leaps(0x100)},
-		{32, "9a 00 00 00 00 33 00", calls},
-		{32, "ea 00 00 00 00 33 00", instruction{leaves: true}},
-		{32, "82 c0 01", instruction{}},
+		{32, "9a 00 00 00 00 33 00", Instruction{Calls: true, Opaque: true}},
+		{32, "ea 00 00 00 00 33 00", Instruction{Leaves: true, Opaque: true}},
+		{64, "e8 fb ff ff ff", Instruction{Calls: true, By: -5}},
+		{64, "cc", Instruction{Opaque: true}},    // int3
+		{64, "66 9d", Instruction{Opaque: true}}, // popfw
+		{64, "0f 05", Instruction{}},
+		{32, "82 c0 01", Instruction{}},
 	} {
 		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
 		require.NoError(t, err)
-		c.want.size = uint64(len(code))
-		assert.Equal(t, c.want, nextX86(code, c.mode), c.code)
+		c.want.Size = uint64(len(code))
+		assert.Equal(t, c.want, X86(code, c.mode), c.code)
 		for _, behind := range []byte{0, 0x0f, 0xc5, 0xff} {
-			assert.Equal(t, c.want, nextX86(append(code[:len(code):len(code)], bytes.Repeat([]byte{behind}, 20)...), c.mode), c.code)
+			assert.Equal(t, c.want, X86(append(code[:len(code):len(code)], bytes.Repeat([]byte{behind}, 20)...), c.mode), c.code)
 		}
 		for n := range code {
-			got := nextX86(code[:n], c.mode)
-			assert.Zero(t, got.size, "%s: %d bytes", c.code, n)
+			got := X86(code[:n], c.mode)
+			assert.Zero(t, got.Size, "%s: %d bytes", c.code, n)
 		}
 	}
 	for _, none := range []string{"06", "0f 04", "82 c0 01", "c4 e4 78 10 c0", "62 f0 7c 48 10 c0", "66 66 66 66 66 66 66 66 66 66 66 66 66 66 66 90", "66 66 66 66 66 66 66 66 66 66 66 66 66 66 66 66"} {
 		code, err := hex.DecodeString(strings.ReplaceAll(none, " ", ""))
 		require.NoError(t, err)
-		assert.Zero(t, nextX86(code, 64), none)
+		assert.Zero(t, X86(code, 64), none)
 	}
 }
 
@@ -189,13 +193,22 @@ func (d disassembled) agree(t *testing.T, mode int) {
 		return false
 	}
 	far := has("ljmp")
-	want := instruction{
-		size: uint64(len(d.code)), calls: has("call", "lcall"), returns: has("ret", "lret", "iret"),
-		jumps: has("j", "loop"), leaves: far || has("jmp", "ret", "lret", "iret", "ud"),
+	want := Instruction{
+		Size: uint64(len(d.code)), Calls: has("call", "lcall"), Returns: has("ret", "lret", "iret"),
+		Jumps: has("j", "loop"), Leaves: far || has("jmp", "ret", "lret", "iret", "ud"),
 	}
-	got := nextX86(d.code, mode)
-	got.by = 0
+	got := X86(d.code, mode)
+	got.By, got.Opaque = 0, false
 	assert.Equal(t, want, got, "%x %s", d.code, d.text)
+}
+
+// run runs a tool in a folder.
+func run(t *testing.T, dir, tool string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(tool, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", tool, strings.Join(args, " "), out)
 }
 
 // vectors has loops that become code of vectors, and what BMI has instructions for.
