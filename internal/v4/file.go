@@ -2,6 +2,7 @@ package v4
 
 import (
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -117,3 +118,51 @@ func (v *File) InMemory() bool { return v.src.bytes != nil }
 
 // Compact reports whether the header and the section table are in compact mode.
 func (v *File) Compact() bool { return v.table.Load().Section.Compact }
+
+// A Handle is embedded in the Reader of package afdo. It gives other packages of this module access
+// to the Reader's [File] without exporting anything to importers, who cannot name this package.
+type Handle struct {
+	file   *File
+	public func(error) error
+}
+
+// NewHandle returns the handle of a file. public converts errors of this package to those of
+// package afdo.
+func NewHandle(v *File, public func(error) error) Handle { return Handle{v, public} }
+
+func (h *Handle) held() *Handle { return h }
+
+// A Holder is a type that embeds a [Handle].
+type Holder interface{ held() *Handle }
+
+// FileOf returns the file of a Reader, nil for the zero Reader.
+func FileOf(r Holder) *File { return r.held().file }
+
+// Public converts an error of this package about the Reader's file to one of package afdo.
+func Public(r Holder, err error) error {
+	if public := r.held().public; public != nil {
+		return public(err)
+	}
+	return err
+}
+
+// MaxSpelled returns the limit on the total length of the expanded names in a file of the given
+// size: 64 times the size plus 16 MiB. Names of real files take a few times the file size.
+func MaxSpelled(size int64) int64 {
+	const (
+		perByte = 64
+		free    = 16 << 20
+	)
+	return free + perByte*min(size, math.MaxInt64/(2*perByte))
+}
+
+// MaxNameBytes returns the limit on the names of one unit: the option afdo.MaxNameBytes, but at
+// most [MaxSpelled].
+func MaxNameBytes(option int, size int64) int { return int(min(int64(option), MaxSpelled(size))) }
+
+// MaxTableBytes returns the limit on the symbol tables of all units in a Reader: four times the
+// limit of one unit plus eight times the file size, but at most [MaxSpelled].
+func MaxTableBytes(maxNameBytes int, size int64) int64 {
+	const perByte = 8
+	return min(4*int64(maxNameBytes)+perByte*min(size, math.MaxInt64/(2*perByte)), MaxSpelled(size))
+}
