@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -148,4 +149,23 @@ func EncodeUnit(p *profile.Profile, unit profile.UnitRef, ids []uint32, section 
 		return Sections{}, err
 	}
 	return e.take(), nil
+}
+
+// sources returns the sources section, or nil if the profile has no marks or they are not to be
+// written.
+func (f *fileLayout) sources(o Options) *sourcefmt.Section {
+	if o.NoSources || !f.profile.HasMarks() {
+		return nil
+	}
+	s := &sourcefmt.Section{Units: make([]sourcefmt.Unit, len(f.units))}
+	for rank, unit := range f.plan.byPath {
+		u := &s.Units[rank]
+		u.Sum = f.profile.UnitSum(profile.UnitRef(unit))
+		for place, symbol := range f.units[unit].byID {
+			if m := f.profile.Marks(symbol); m != nil {
+				u.Functions = append(u.Functions, sourcefmt.Function{ID: uint32(place), Marks: m})
+			}
+		}
+	}
+	return s
 }

@@ -32,7 +32,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -153,4 +155,144 @@ func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {
 		return Losses{}, fmt.Errorf("gcov: %w", err)
 	}
 	return e.losses, nil
+}
+
+// The magic numbers in little-endian and big-endian files, and that of version 4.
+const (
+	magicLittle   = "adcg"
+	magicBig      = "gcda"
+	magicVersion4 = "gcov"
+)
+
+const headerSize = 12 // magic, version, 0
+
+// A Header is the decoded header of a file.
+type Header struct {
+	Version   uint32 // 2 or 3
+	ByteOrder binary.ByteOrder
+}
+
+// DecodeHeader decodes the header from the first bytes of a file, at least 12. If this package
+// cannot read the file, the error is a [*afdo.VersionError] or matches afdo.ErrMagic.
+func DecodeHeader(data []byte) (Header, error) {
+	h := Header{ByteOrder: binary.LittleEndian}
+	switch string(data[:min(4, len(data))]) {
+	case magicLittle:
+	case magicBig, magicVersion4:
+		h.ByteOrder = binary.BigEndian
+	default:
+		return Header{}, faultAt(0, fault.ErrMagic, "the file does not begin with %s or %s", magicLittle, magicBig)
+	}
+	if len(data) < headerSize {
+		return Header{}, faultAt(int64(len(data)), fault.ErrTruncated, "the header is cut")
+	}
+	h.Version = h.ByteOrder.Uint32(data[4:])
+	if h.Version != version2 && h.Version != version3 || string(data[:4]) == magicVersion4 {
+		return Header{}, versionError(string(data[:4]), h.Version)
+	}
+	return h, nil
+}
+
+func (e *encoder) header() {
+	if e.big {
+		e.data = append(e.data, magicBig...)
+	} else {
+		e.data = append(e.data, magicLittle...)
+	}
+	e.word(e.version)
+	e.word(0)
+}
+
+// summaryEntrySize is the size of an entry in bytes: cutoff, minimum count, number of counts.
+const summaryEntrySize = wordSize + 2*counterSize
+
+func (d *decoder) summary() {
+	d.tag(tagSummary, "the summary")
+	s := &afdo.Summary{
+		TotalCount:       d.counter("the total count"),
+		MaxCount:         d.counter("the largest count"),
+		MaxFunctionCount: d.counter("the largest head count"),
+		NumCounts:        d.counter("the number of counts"),
+		NumFunctions:     d.counter("the number of functions"),
+	}
+	pos := d.Pos
+	n := d.Count(pos, d.counter("the number of summary entries"), summaryEntrySize, "summary entries")
+	if n > 0 {
+		s.Entries = make([]afdo.SummaryEntry, n)
+	}
+	for i := range s.Entries {
+		s.Entries[i] = afdo.SummaryEntry{
+			Cutoff:    d.Uint32("a cutoff"),
+			MinCount:  d.counter("a minimum count"),
+			NumCounts: d.counter("a number of counts"),
+		}
+	}
+	d.p.Summary = s
+}
+
+func (e *encoder) summary() {
+	s := e.p.Summary
+	if s == nil {
+		s = e.p.Summarize()
+	}
+	e.word(tagSummary)
+	e.counter(s.TotalCount)
+	e.counter(s.MaxCount)
+	e.counter(s.MaxFunctionCount)
+	e.counter(s.NumCounts)
+	e.counter(s.NumFunctions)
+	e.counter(uint64(len(s.Entries)))
+	for _, entry := range s.Entries {
+		e.word(entry.Cutoff)
+		e.counter(entry.MinCount)
+		e.counter(entry.NumCounts)
+	}
+}
+
+// The last two sections of a file, which compilers no longer use.
+
+const (
+	workingSetEntries   = 128
+	workingSetEntrySize = wordSize + counterSize // number of counters, minimum count
+)
+
+func (d *decoder) moduleGrouping() {
+	d.tag(tagModuleGrouping, "the module grouping")
+	d.Uint32("the length of the module grouping")
+	pos := d.Pos
+	if n := d.Uint32("the number of modules"); n != 0 {
+		d.Fail(pos, ErrLayout, "%d modules, want none", n)
+	}
+}
+
+// workingSet checks that the file ends with a working set. It uses the length only to distinguish a
+// truncated working set from the empty one that some scripts write: a single zero, with a length of
+// 0 words or 4 bytes.
+func (d *decoder) workingSet() {
+	d.tag(tagWorkingSet, "the working set")
+	length := d.Uint32("the length of the working set")
+	if length <= wordSize && d.Rest() == wordSize && d.wordAt(d.Pos) == 0 {
+		return
+	}
+	const size = workingSetEntries * workingSetEntrySize
+	if !d.Has(size, "the working set") {
+		return
+	}
+	d.Pos += size
+	if d.Rest() > 0 {
+		d.Fail(d.Pos, ErrLayout, "%d bytes after the last section", d.Rest())
+	}
+}
+
+func (e *encoder) moduleGrouping() {
+	e.word(tagModuleGrouping)
+	e.word(0)
+	e.word(0)
+}
+
+func (e *encoder) workingSet() {
+	const size = workingSetEntries * workingSetEntrySize
+	e.word(tagWorkingSet)
+	e.word(size / wordSize)
+	e.data = append(e.data, make([]byte, size)...)
 }

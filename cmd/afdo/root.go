@@ -22,6 +22,8 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // newEnv returns an env for one run of the command.
@@ -313,3 +315,24 @@ func commit() string {
 	}
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
 }
+
+// addServerFlags adds the flags that limit what servers may do, to all verbs.
+func addServerFlags(root *cobra.Command) {
+	var limits fetch.Limits
+	flags := root.PersistentFlags()
+	flags.Var((*byteSize)(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
+	flags.DurationVar(&limits.Timeout, "timeout", 0, "how long a server may be silent, 1m by default")
+	root.PersistentPreRun = func(*cobra.Command, []string) { fetch.SetLimits(limits) }
+}
+
+// byteSize is the value of a flag for a number of bytes, such as 500M.
+type byteSize int64
+
+func (b *byteSize) String() string { return "" }
+
+func (b *byteSize) Set(text string) (err error) {
+	*(*int64)(b), err = lines.ParseSize(text)
+	return err
+}
+
+func (b *byteSize) Type() string { return "SIZE" }

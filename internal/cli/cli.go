@@ -3,11 +3,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 // Stdio is the path that means standard input or standard output.
@@ -48,4 +55,42 @@ func Width(w any) int {
 		return 0
 	}
 	return columns
+}
+
+// A Printer writes messages for people. It escapes control characters and everything else that
+// would make a terminal do more than show text: paths and names in messages come from files that
+// anybody may have made. Line feeds and tabs stay. Each Write is one or more whole messages.
+type Printer struct{ W io.Writer }
+
+// Write writes the message, and reports the length of text on success.
+func (p Printer) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(p.W, human.Text(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// EndingSignals returns the signals that ask a process to end, but for those that it ignores since
+// it was started so: by nohup, or in the background of a shell without job control.
+func EndingSignals() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	return slices.DeleteFunc(all, signal.Ignored)
+}
+
+// UntilSignal returns a context that is done when such a signal comes.
+func UntilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := EndingSignals()
+	if len(signals) == 0 { // which would mean all there are
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, signals...)
+}
+
+// ProgramVersion returns the version of the main module, or "(devel)" if the build does not record
+// it.
+func ProgramVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

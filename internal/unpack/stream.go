@@ -3,7 +3,13 @@ package unpack
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else
@@ -65,4 +71,87 @@ func (s *Stream) Close() {
 	if s.unpacker != nil {
 		_ = s.unpacker.Close()
 	}
+}
+
+// What a compressed file may unpack to: profiles shrink to a tenth or so, and one of a few bytes
+// must not fill the memory.
+const (
+	unpackedPerByte = 64
+	freeUnpacked    = 16 << 20
+	maxZstdWindow   = 32 << 20 // of memory; "zstd --ultra" and "zstd --long" take more
+)
+
+// A compression is a way to compress files, recognised by the magic number.
+type compression struct {
+	name, magic string
+	unpack      func(io.Reader) (io.ReadCloser, error)
+}
+
+var compressions = [...]compression{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+}
+
+// unpack returns what reads the contents of a compressed file, nil if it is not compressed.
+func unpack(head []byte, src io.Reader) (*unpacker, error) {
+	for _, c := range compressions {
+		if !bytes.HasPrefix(head, []byte(c.magic)) {
+			continue
+		}
+		u := &unpacker{name: c.name, packed: &counter{r: src}}
+		var err error
+		if u.r, err = c.unpack(u.packed); err != nil {
+			return nil, u.error(err)
+		}
+		return u, nil
+	}
+	return nil, nil
+}
+
+// An unpacker reads what a compressed file holds, and gives [fault.ErrLimit] where that is out of
+// all proportion to the file.
+type unpacker struct {
+	name   string
+	packed *counter
+	r      io.ReadCloser
+	n      int64
+}
+
+func (u *unpacker) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	u.n += int64(n)
+	if u.n > freeUnpacked+unpackedPerByte*u.packed.n {
+		return 0, u.error(fmt.Errorf("%w: it unpacks to more than %d times its size and %d MiB", fault.ErrLimit, unpackedPerByte, freeUnpacked>>20))
+	}
+	if err != nil && err != io.EOF {
+		err = u.error(err)
+	}
+	return n, err
+}
+
+func (u *unpacker) error(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF // of a file that is cut in the header
+	}
+	return fmt.Errorf("%s data: %w", u.name, err)
+}
+
+func (u *unpacker) Close() error { return u.r.Close() }
+
+// A counter counts what is read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }

@@ -1,6 +1,8 @@
 package wire
 
-import "math"
+import (
+	"math"
+)
 
 // The types of locations (RFC 4.8.2).
 const (
@@ -119,4 +121,22 @@ func (f *Fields) Target() (callee uint32, count uint64) { return f.Uint32(), f.U
 func (e *Encoder) Target(callee uint32, count uint64) {
 	e.Uint32(callee)
 	e.Uint64(count)
+}
+
+// Offset converts the number of a line in a profile to its distance from the declaration of its
+// function. GCC stores 16 bits, so numbers from 2^15 to 2^16 are lines before the declaration
+// (format note 25). No function is long enough to make this ambiguous.
+func Offset(line uint32) int32 {
+	if line >= 1<<15 && line < 1<<16 {
+		return int32(line) - 1<<16
+	}
+	return int32(line)
+}
+
+// Line is the inverse of [Offset].
+func Line(offset int32) uint32 {
+	if offset < 0 {
+		return uint32(offset) & (1<<16 - 1)
+	}
+	return uint32(offset)
 }

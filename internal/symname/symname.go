@@ -1,6 +1,8 @@
 package symname
 
-import "strings"
+import (
+	"strings"
+)
 
 // A Suffix describes the part of a function that has the suffix in its name. The zero value is a
 // clone of the whole function.
@@ -96,3 +98,11 @@ func cutLast(name string) (before, after string) {
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// Canonical returns the part of a symbol's name before its first '.'. GCC 12 to 15 match functions
+// by this part alone: to them foo.part.0 and foo.constprop.1 are foo. LLVM also calls this part the
+// canonical name. It is empty if the name begins with a dot.
+func Canonical(symbol string) string {
+	name, _, _ := strings.Cut(symbol, ".")
+	return name
+}
