@@ -45,7 +45,7 @@ export GOCOVERDIR=$work/prepare
 ./afdo create --binary sort --profile sort.callgrind -o sort.afdo >/dev/null 2>&1
 ./afdo convert --to v4c --index -o indexed.afdo sort.afdo >/dev/null
 ./afdo convert --to v4c -o compact.afdo sort.afdo >/dev/null
-./afdo convert --to v3 -o v3.afdo sort.afdo >/dev/null
+./afdo convert --to v3 -o v3.afdo sort.afdo >/dev/null 2>&1
 recorded=
 ./afdo record --event cpu-clock -o sort.perf ./sort >/dev/null 2>&1 && recorded=1
 
@@ -70,5 +70,6 @@ trip lookup-v4c-no-index lookup compact.afdo --unit sort.c
 trip lookup-v3 lookup v3.afdo --symbol smallest
 [ -z "$recorded" ] || trip create-perf.data create --binary sort --profile sort.perf -o out.afdo
 trip create-callgrind create --binary sort --profile sort.callgrind -o out.afdo
-trip exec exec --profile sort.afdo -- gcc -O2 -g -c -o sort.o sort.c
+# With --fallback the command waits for the compiler. Without, it becomes the compiler, and writes no counts.
+trip exec exec --fallback --profile sort.afdo -- gcc -O2 -g -c -o sort.o sort.c
 trip merge merge -o merged.afdo sort.afdo v3.afdo
