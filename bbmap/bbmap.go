@@ -1,0 +1,206 @@
+// Package bbmap reads the block address map that clang puts into an object or a program with
+// -fbasic-block-address-map: the address, the size and the ID of every basic block.
+//
+//	m, err := bbmap.New(f)
+//	for function, err := range m.Functions() {
+//		...
+//	}
+//
+// The map is in sections of type SHT_LLVM_BB_ADDR_MAP. The package reads versions 2 to 5, which
+// clang 17 to 22 write, of ELF files of 32 and 64 bits. It is the data that package layout needs to
+// turn branches between addresses into edges between blocks.
+//
+// New reads section headers only. A section is read when its first function is asked for, and held
+// in memory until the Map is dropped. Every malformed map ends in an afdo.FormatError with the
+// section and the offset in the section.
+package bbmap
+
+import (
+	"debug/elf"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// SectionType is the type of the sections that have a map, SHT_LLVM_BB_ADDR_MAP.
+const SectionType elf.SectionType = 0x6fff4c0a
+
+// oldSectionType is SHT_LLVM_BB_ADDR_MAP_V0 of LLVM 12 to 14.
+const oldSectionType elf.SectionType = 0x6fff4c08
+
+// ErrNoMap is returned by New for a file without a block address map.
+var ErrNoMap = errors.New("the file has no block address map: compile with -fbasic-block-address-map")
+
+// A Features is the set of optional fields that the entries of a function have.
+type Features uint16
+
+// The features of versions 2 to 5.
+const (
+	EntryCount     Features = 1 << iota // Function.EntryCount
+	Frequencies                         // Block.Frequency
+	Probabilities                       // Block.Successors
+	SeveralRanges                       // a function may have more than one Range
+	NoBlocks                            // ranges have a number of blocks, but no blocks
+	CallSites                           // Block.Calls
+	Hashes                              // Block.Hash
+	PostLinkCounts                      // Block.Count and Successor.Count
+
+	allFeatures = PostLinkCounts<<1 - 1
+)
+
+// A Function is the map of one function.
+type Function struct {
+	At         Position
+	Version    uint8
+	Features   Features
+	EntryCount uint64
+	Ranges     []Range // the first begins with the entry of the function
+}
+
+// A Position is where the entry of a function is in the file.
+type Position struct {
+	Section int // index of the section
+	Offset  uint64
+}
+
+// A Range is blocks of a function that lie one after another.
+type Range struct {
+	// Address is the address of the first block. In a relocatable file it is an offset in a
+	// section.
+	Address   uint64
+	Section   int    // index of the section that has the code, in a relocatable file; else 0
+	NumBlocks uint64 // len(Blocks) except with the feature NoBlocks
+	Blocks    []Block
+}
+
+// Flags are properties of a block.
+type Flags uint8
+
+// The flags of versions 2 to 5.
+const (
+	HasReturn         Flags = 1 << iota // ends with a return
+	HasTailCall                         // ends with a tail call
+	IsLandingPad                        // exceptions continue here
+	CanFallThrough                      // may continue with the next block
+	HasIndirectBranch                   // ends with an indirect jump
+
+	allFlags = HasIndirectBranch<<1 - 1
+)
+
+// A Block is a basic block of machine code.
+type Block struct {
+	ID         uint32   // unique in the function
+	Offset     uint32   // in bytes from Range.Address
+	Size       uint32   // in bytes, with all calls in the block
+	Flags      Flags    //
+	Calls      []uint32 // where each call instruction ends, in bytes from the start of the block, ascending
+	Hash       uint64
+	Frequency  uint64 // relative to that of the entry
+	Count      uint32 // that Propeller had measured
+	Successors []Successor
+}
+
+// A Successor is a block to which another may jump or fall through.
+type Successor struct {
+	ID          uint32
+	Probability uint32 // in units of 1/2^31
+	Count       uint32 // that Propeller had measured
+}
+
+// A Map is the block address map of an ELF file. Its methods may be called concurrently. The file
+// must stay open.
+type Map struct {
+	file     *elf.File
+	sections []*section
+}
+
+// A section is a section of a map.
+type section struct {
+	file  *elf.File
+	index int
+
+	read      sync.Once
+	data      []byte
+	addresses map[uint64]address // of a relocatable file, by the offset of the field
+	err       error
+}
+
+// New finds the sections of the map of a file. It returns ErrNoMap if there is none, and an
+// afdo.VersionError if there are only sections of a version that LLVM no longer reads.
+func New(f *elf.File) (*Map, error) {
+	m := &Map{file: f}
+	old := false
+	for i, s := range f.Sections {
+		switch s.Type {
+		case SectionType:
+			m.sections = append(m.sections, &section{file: f, index: i})
+		case oldSectionType:
+			old = true
+		}
+	}
+	switch {
+	case len(m.sections) > 0:
+		return m, nil
+	case old:
+		return nil, &fault.VersionError{Format: format, Detail: "a block address map of clang 14 or older; compile with clang 17 or newer"}
+	}
+	return nil, ErrNoMap
+}
+
+// Functions yields all functions in the order of the file. A Function and its slices are valid
+// until the next one: use [Function.Clone] to keep them. An error ends the iteration.
+func (m *Map) Functions() iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		var d decoder
+		for _, s := range m.sections {
+			err := s.load()
+			for at := uint64(0); err == nil && at < uint64(len(s.data)); {
+				var f *Function
+				if f, at, err = d.function(s, at); err == nil && !yield(f, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// Function decodes the function at a Position that [Map.Functions] has given. The result is the
+// caller's. It returns afdo.ErrNotFound for a section that is not part of the map and for an offset
+// beyond its end.
+func (m *Map) Function(at Position) (*Function, error) {
+	i := slices.IndexFunc(m.sections, func(s *section) bool { return s.index == at.Section })
+	if i < 0 {
+		return nil, fault.ErrNotFound
+	}
+	s := m.sections[i]
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	if at.Offset >= uint64(len(s.data)) {
+		return nil, fault.ErrNotFound
+	}
+	f, _, err := new(decoder).function(s, at.Offset)
+	return f, err
+}
+
+// Clone returns a copy that shares no memory with f.
+func (f *Function) Clone() *Function {
+	c := *f
+	c.Ranges = slices.Clone(f.Ranges)
+	for i := range c.Ranges {
+		blocks := slices.Clone(c.Ranges[i].Blocks)
+		for j := range blocks {
+			blocks[j].Calls = slices.Clone(blocks[j].Calls)
+			blocks[j].Successors = slices.Clone(blocks[j].Successors)
+		}
+		c.Ranges[i].Blocks = blocks
+	}
+	return &c
+}

@@ -1,0 +1,180 @@
+package bbmap
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// An address is what a relocation puts into a field of a map.
+type address struct {
+	section int    // index of the section
+	value   uint64 // in bytes from the start of the section
+	inPlace bool   // the field itself is to be added
+}
+
+// addressRelocations are the relocation types of an address, by machine.
+var addressRelocations = map[elf.Machine]uint32{
+	elf.EM_X86_64:  uint32(elf.R_X86_64_64),
+	elf.EM_386:     uint32(elf.R_386_32),
+	elf.EM_AARCH64: uint32(elf.R_AARCH64_ABS64),
+	elf.EM_ARM:     uint32(elf.R_ARM_ABS32),
+}
+
+func (s *section) wide() bool { return s.file.Class == elf.ELFCLASS64 }
+
+// fault returns the error for a fault in the section.
+func (s *section) fault(f *decode.Fault) error { return s.faultIn(s.index, f) }
+
+// faultIn returns the error for a fault in any section of the file.
+func (s *section) faultIn(index int, f *decode.Fault) error {
+	return &fault.FormatError{Format: format, Section: index, Part: s.file.Sections[index].Name, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}
+}
+
+// load reads the section once.
+func (s *section) load() error {
+	s.read.Do(func() {
+		if s.data, s.err = s.contents(s.index); s.err != nil || s.file.Type != elf.ET_REL {
+			return
+		}
+		s.addresses = make(map[uint64]address)
+		for i, r := range s.file.Sections {
+			if (r.Type == elf.SHT_RELA || r.Type == elf.SHT_REL) && int(r.Info) == s.index && s.err == nil {
+				s.err = s.relocate(i)
+			}
+		}
+	})
+	return s.err
+}
+
+// contents reads a section of the file.
+func (s *section) contents(index int) ([]byte, error) {
+	from := s.file.Sections[index]
+	if from.Flags&elf.SHF_COMPRESSED != 0 {
+		return nil, s.faultIn(index, &decode.Fault{Class: fault.ErrCompressed, Detail: "the section is compressed"})
+	}
+	if from.Type == elf.SHT_NOBITS {
+		return nil, nil
+	}
+	data, err := from.Data()
+	if err != nil {
+		return nil, s.faultIn(index, &decode.Fault{Class: fault.ErrTruncated, Detail: fmt.Sprintf("reading %d bytes: %v", from.FileSize, err)})
+	}
+	return data, nil
+}
+
+// A symbol is a symbol of a relocatable file.
+type symbol struct {
+	section int
+	value   uint64
+}
+
+// symbols reads the symbol table at a section index.
+func (s *section) symbols(index uint32) ([]symbol, error) {
+	if uint64(index) >= uint64(len(s.file.Sections)) || s.file.Sections[index].Type != elf.SHT_SYMTAB {
+		return nil, s.fault(&decode.Fault{Class: fault.ErrSection, Detail: fmt.Sprintf("its relocations refer to section %d, which is not a symbol table", index)})
+	}
+	data, err := s.contents(int(index))
+	if err != nil {
+		return nil, err
+	}
+	b := decode.Buffer{Data: data, Big: s.file.Data == elf.ELFDATA2MSB}
+	size := elf.Sym32Size
+	if s.wide() {
+		size = elf.Sym64Size
+	}
+	table := make([]symbol, len(data)/size)
+	for i := range table {
+		b.Uint32("a name")
+		if s.wide() {
+			b.Uint16("kind and visibility")
+			table[i] = symbol{int(b.Uint16("a section")), b.Uint64("a value")}
+			b.Uint64("a size")
+		} else {
+			table[i].value = uint64(b.Uint32("a value"))
+			b.Uint32("a size")
+			b.Uint16("kind and visibility")
+			table[i].section = int(b.Uint16("a section"))
+		}
+	}
+	return table, s.extend(table, index)
+}
+
+// extend sets the sections of symbols of which the index does not fit into the symbol table.
+func (s *section) extend(table []symbol, index uint32) error {
+	for i, from := range s.file.Sections {
+		if from.Type != elf.SHT_SYMTAB_SHNDX || from.Link != index {
+			continue
+		}
+		data, err := s.contents(i)
+		if err != nil {
+			return err
+		}
+		b := decode.Buffer{Data: data, Big: s.file.Data == elf.ELFDATA2MSB}
+		for j := range min(len(table), len(data)/4) {
+			if wide := b.Uint32("a section"); table[j].section == int(elf.SHN_XINDEX) {
+				table[j].section = int(wide)
+			}
+		}
+	}
+	return nil
+}
+
+// relocate takes the addresses from the relocations at a section index.
+func (s *section) relocate(index int) error {
+	from := s.file.Sections[index]
+	table, err := s.symbols(from.Link)
+	if err != nil {
+		return err
+	}
+	data, err := s.contents(index)
+	if err != nil {
+		return err
+	}
+	b := decode.Buffer{Data: data, Big: s.file.Data == elf.ELFDATA2MSB}
+	size := 8
+	if s.wide() {
+		size = 16
+	}
+	if from.Type == elf.SHT_RELA {
+		size += size / 2
+	}
+	for range len(data) / size {
+		s.relocation(&b, from.Type == elf.SHT_RELA, table)
+	}
+	return b.Error(func(f *decode.Fault) error { return s.faultIn(index, f) })
+}
+
+// relocation reads a relocation.
+func (s *section) relocation(b *decode.Buffer, hasAddend bool, table []symbol) {
+	pos := b.Pos
+	word := func(what string) uint64 {
+		if s.wide() {
+			return b.Uint64(what)
+		}
+		return uint64(b.Uint32(what))
+	}
+	offset, info := word("an offset"), word("a symbol and a type")
+	kind, index := uint32(info&0xff), info>>8
+	if s.wide() {
+		kind, index = uint32(info), info>>32
+	}
+	addend := uint64(0)
+	if hasAddend {
+		addend = word("an addend")
+	}
+	want, known := addressRelocations[s.file.Machine]
+	switch {
+	case b.Err != nil:
+	case !known || kind != want:
+		b.Fail(pos, fault.ErrSymbol, "relocation type %d of %v is not one of addresses", kind, s.file.Machine)
+	case index >= uint64(len(table)):
+		b.Fail(pos, fault.ErrSymbol, "symbol %d, there are %d", index, len(table))
+	case table[index].section == 0 || table[index].section >= len(s.file.Sections):
+		b.Fail(pos, fault.ErrSymbol, "symbol %d is in section %d, which is not code of the file", index, table[index].section)
+	default:
+		s.addresses[offset] = address{table[index].section, table[index].value + addend, !hasAddend}
+	}
+}
