@@ -16,6 +16,10 @@ import (
 // first, which may be relative to those of the line before, and a count for each event. What was
 // called stands in lines before a cost line, which then has the cost of the call, not of the
 // instruction. Names are numbered at their first use, "(3) name", and "(3)" thereafter.
+//
+// Callgrind has no function for a stub of the procedure linkage table (PLT), nor for a function
+// that --fn-skip names. It adds what these cost to the call: after the lines of the calls comes a
+// second cost line of the call's own address. This line does not say how often the call ran.
 
 // noDebugInfo is what callgrind calls all files of which it could not read the debug info. Their
 // addresses are those of the process.
@@ -60,6 +64,10 @@ type callgrindReader struct {
 	event     int // column of the event Ir behind them; -1 if it is not there
 	address   uint64
 
+	own     uint64 // address of the last cost line that was not a call's
+	called  bool   // lines of calls from own have come since
+	repeats uint64 // count of a second cost line of own, of which the next line shows what it is
+
 	begun bool  // a part whose end is not there yet
 	call  *call // of which the next line tells where
 	jump  bool  // the next line tells where it was
@@ -102,7 +110,7 @@ func (r *callgrindReader) line() error {
 		return err
 	case "fn":
 		name, err := r.functionName(end + 1)
-		r.function = symbolName(name)
+		r.function, r.called, r.repeats = symbolName(name), false, 0
 		return err
 	case "cfn":
 		_, err := r.functionName(end + 1)
@@ -199,6 +207,10 @@ func (r *callgrindReader) readCall(at int) error {
 	c := columns{textInput: r.textInput, at: at}
 	count := c.number(10)
 	target := r.position(&c)
+	if r.repeats > 0 {
+		r.addCost(r.repeats)
+		r.repeats = 0
+	}
 	object := r.callee
 	if object == nil {
 		object = r.object
@@ -250,11 +262,25 @@ func (r *callgrindReader) cost() error {
 	switch {
 	case r.call != nil:
 		r.addCall(r.call)
+		r.called = r.address == r.own
 	case !r.jump:
-		r.addCost(count)
+		r.addOwn(count)
 	}
 	r.call, r.jump = nil, false
 	return nil
+}
+
+// addOwn adds the count of a cost line that is not a call's. If calls from the same address come
+// before it, it is the cost of a stub, unless more calls follow: then it belongs to a basic block
+// that is only this call, and that other code jumps to.
+func (r *callgrindReader) addOwn(count uint64) {
+	r.repeats = 0
+	if r.called && r.address == r.own {
+		r.repeats = count
+		return
+	}
+	r.own, r.called = r.address, false
+	r.addCost(count)
 }
 
 // addCost adds what an instruction has cost: how often it ran.

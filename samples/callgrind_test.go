@@ -92,6 +92,31 @@ func TestCallgrindWithoutLines(t *testing.T) {
 	require.Equal(t, "0\n2\n1000:5\n1002:3\n0\n", text(t, s))
 }
 
+// Callgrind adds the cost of a stub of the procedure linkage table to the call, in a second line of
+// the call's address after the lines of its calls.
+func TestCallgrindStubs(t *testing.T) {
+	const libc = "cob=(2) libc\ncfn=(2) strlen\n"
+	for name, c := range map[string]struct{ body, want string }{
+		"bound":    {"0x1000 3\n+5 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n+5 3\n", "1000:3\n1005:3\n100a:3\n"},
+		"absolute": {"0x1005 3\n" + libc + "calls=3 0x9000\n0x1005 30\n0x1005 6\n0x100a 3\n", "1005:3\n100a:3\n"},
+		// The first call goes through the dynamic linker as well.
+		"lazy": {"0x1005 1\n" + libc + "calls=1 0x9000\n* 10\ncob=(3) ld.so\ncfn=(3) _dl_runtime_resolve\ncalls=1 0x8000\n* 600\n* 5\n-5 2\n+5 2\n" + libc + "calls=2 0x9000\n* 20\n* 2\n+5 3\n", "1000:2\n1005:3\n100a:3\n"},
+		// Other code jumps to the call, which is a basic block of its own.
+		"block of its own":    {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n* 4\n" + libc + "calls=4 0x9000\n* 40\n* 8\n+5 7\n", "1005:7\n100a:7\n"},
+		"block without stub":  {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 4\n" + libc + "calls=4 0x9000\n* 40\n+5 7\n", "1005:7\n100a:7\n"},
+		"blocks without call": {"0x1005 3\n* 4\n+5 7\n", "1005:7\n100a:7\n"},
+		"the end":             {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n", "1005:3\n"},
+		// The same address in another list of costs, as with --separate-callers.
+		"another function": {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\nfn=f'2\n0x1005 4\n" + libc + "calls=4 0x9000\n* 40\n", "1005:7\n"},
+	} {
+		in := "version: 1\npositions: instr\nevents: Ir\nob=(1) ours\nfn=f\n" + c.body + "totals: 8\n"
+		s, _, err := samples.Read(strings.NewReader(in), plain(t, "ours", elf.ET_DYN), samples.Options{})
+		require.NoError(t, err, name)
+		_, addresses, _ := strings.Cut(text(t, s)[2:], "\n")
+		require.Equal(t, c.want+"0\n", addresses, name)
+	}
+}
+
 // Names of functions come along, without what callgrind adds to them.
 func TestCallgrindNames(t *testing.T) {
 	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) ours\nfn=(1) f'2\n0x1000 4\ncfn=(2) (anonymous namespace)::g(int)\ncalls=1 0x2000\n0x1001 9\n" +

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/elf"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,8 +30,9 @@ func binary(t testing.TB, name string) *samples.Binary {
 	return b
 }
 
-// references are recordings of the corpus and what google/autofdo's sample_merger, or a reader of
-// callgrind's files that was written for the purpose, makes of them.
+// references are recordings of the corpus, and what google/autofdo's sample_merger or a reader of
+// callgrind's files that was written for the purpose makes of them. That reader adds the cost of
+// PLT stubs to the calls.
 var references = []struct {
 	binary, recording, samples string
 	format                     samples.Format
@@ -39,10 +41,10 @@ var references = []struct {
 	{"lbr/test.binary", "lbr/test.lbr.gz", "lbr/test.samples", samples.PerfData, 9232, 8989, 9232},
 	{"lbr/propeller_sample_1.bin.gen", "lbr/propeller.perfdata.gz", "lbr/propeller.samples", samples.PerfData, 3740, 3733, 3732},
 	{"lua/lua12.g.gz", "lua/lua12.cpuclock.perf.data", "lua/lua12.cpuclock.samples", samples.PerfData, 12932, 11262, 0},
-	{"vec/vec12d4", "callgrind/vec12d4.callgrind.out", "vec/vec12d4.samples", samples.Callgrind, 361365, 234490, 0},
-	{"vec/vec12d5", "callgrind/vec12d5.callgrind.out", "vec/vec12d5.samples", samples.Callgrind, 361365, 234490, 0},
-	{"vec/vec16d5", "callgrind/vec16d5.callgrind.out", "vec/vec16d5.samples", samples.Callgrind, 363970, 237095, 0},
-	{"lua/lua12.g.gz", "callgrind/lua12.callgrind.out.gz", "lua/lua12.samples.gz", samples.Callgrind, 249484573, 221550806, 0},
+	{"vec/vec12d4", "callgrind/vec12d4.callgrind.out", "vec/vec12d4.samples", samples.Callgrind, 361320, 234485, 0},
+	{"vec/vec12d5", "callgrind/vec12d5.callgrind.out", "vec/vec12d5.samples", samples.Callgrind, 361320, 234485, 0},
+	{"vec/vec16d5", "callgrind/vec16d5.callgrind.out", "vec/vec16d5.samples", samples.Callgrind, 363925, 237090, 0},
+	{"lua/lua12.g.gz", "callgrind/lua12.callgrind.out.gz", "lua/lua12.samples.gz", samples.Callgrind, 248959106, 221034141, 0},
 	{"lua/lua12.g.gz", "lua/lua12.samples.gz", "lua/lua12.samples.gz", samples.Text, 221550806, 221550806, 0},
 }
 
@@ -50,7 +52,11 @@ func TestReadOfCorpus(t *testing.T) {
 	for _, c := range references {
 		s, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", c.recording)), binary(t, c.binary), samples.Options{})
 		require.NoError(t, err, c.recording)
-		require.Equal(t, string(testenv.CorpusData(t, "create", c.samples)), text(t, s), c.recording)
+		want, got := string(testenv.CorpusData(t, "create", c.samples)), text(t, s)
+		if c.format == samples.Callgrind {
+			want = withoutStubs(t, want, got)
+		}
+		require.Equal(t, want, got, c.recording)
 		require.Equal(t, []uint64{c.all, c.inBinary, c.stacks, 0, 0, 0},
 			[]uint64{r.Samples, r.InBinary, r.Stacks, r.Bogus, r.Outside, r.Skipped}, c.recording)
 		require.Equal(t, c.format, r.Format)
@@ -66,6 +72,33 @@ func TestReadOfCorpus(t *testing.T) {
 			require.Equal(t, c.all, sum, "every sample is in some object")
 		}
 	}
+}
+
+// withoutStubs returns a reference with the counts of the calls that it has too high. Where the two
+// differ, the call ran as often as the instruction after it, which has five bytes less, or less
+// often.
+func withoutStubs(t *testing.T, reference, got string) string {
+	want, lines := strings.Split(reference, "\n"), strings.Split(got, "\n")
+	require.Len(t, lines, len(want))
+	count := func(line string) (address, n uint64) {
+		_, err := fmt.Sscanf(line, "%x:%d", &address, &n)
+		require.NoError(t, err, line)
+		return address, n
+	}
+	for i := range want {
+		if want[i] == lines[i] {
+			continue
+		}
+		at, high := count(want[i])
+		call, n := count(lines[i])
+		require.Equal(t, at, call)
+		require.Less(t, n, high)
+		if next, after := count(lines[i+1]); next == at+5 {
+			require.LessOrEqual(t, n, after)
+		}
+		want[i] = lines[i]
+	}
+	return strings.Join(want, "\n")
 }
 
 // Whatever way an input comes, compressed, in pieces, from where reading has begun, it is the same.
@@ -131,7 +164,7 @@ func TestReadByName(t *testing.T) {
 	require.Equal(t, string(testenv.CorpusData(t, "create", "lua/lua12.cpuclock.samples")), text(t, s))
 	_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "create", "callgrind/lua12.callgrind.out.gz")), b, samples.Options{Name: regexp.MustCompile("nothing")})
 	require.ErrorIs(t, err, afdo.ErrNotFound)
-	require.Equal(t, uint64(249484573), r.Samples)
+	require.Equal(t, uint64(248959106), r.Samples)
 }
 
 func TestReadOfOneProcess(t *testing.T) {
