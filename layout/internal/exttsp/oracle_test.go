@@ -1,0 +1,77 @@
+package exttsp
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// The score is LLVM's score, and the order is as good as LLVM's order.
+func TestLLVM(t *testing.T) {
+	testenv.NeedSweep(t)
+	clang := testenv.Tool(t, "clang++-22")
+	library, err := filepath.Glob("/usr/lib/*/libLLVM.so.22*")
+	if err != nil || len(library) == 0 {
+		testenv.Missing(t, "libLLVM 22 is not installed")
+	}
+	program := filepath.Join(t.TempDir(), "llvm")
+	out, err := exec.Command(clang, "-O1", "testdata/llvm.cc", library[0], "-o", program).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	var input bytes.Buffer
+	var scores []float64
+	var ours [][]int
+	for seed := range uint64(300) {
+		blocks, edges := random(seed, 2+int(seed*seed)%700)
+		edges = slices.DeleteFunc(edges, func(e Edge) bool { return e.From == e.To }) // LLVM's score has them, in any order the same
+		order := Order(blocks, edges)
+		writeFunction(&input, blocks, edges, order)
+		scores, ours = append(scores, Score(blocks, edges, order)), append(ours, order)
+	}
+	cmd := exec.Command(program)
+	cmd.Stdin = &input
+	out, err = cmd.Output()
+	require.NoError(t, err)
+	total, theirTotal, same := 0.0, 0.0, 0
+	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
+	require.Len(t, answers, len(scores))
+	for i, line := range answers {
+		var theirs, again float64
+		_, err := fmt.Sscan(line, &theirs, &again)
+		require.NoError(t, err)
+		require.InEpsilon(t, again+1, scores[i]+1, 1e-9, "the score of function %d", i)
+		require.GreaterOrEqual(t, scores[i], 0.97*theirs, "function %d", i)
+		total, theirTotal = total+scores[i], theirTotal+theirs
+		if strings.HasSuffix(line, strings.Trim(fmt.Sprint(ours[i]), "[]")) {
+			same++
+		}
+	}
+	t.Logf("%.5f of LLVM's score, %d of %d orders are the same", total/theirTotal, same, len(ours))
+	assert.Greater(t, total, 0.995*theirTotal)
+}
+
+func writeFunction(w *bytes.Buffer, blocks []Block, edges []Edge, order []int) {
+	fmt.Fprintln(w, len(blocks))
+	for _, b := range blocks {
+		fmt.Fprintln(w, b.Size)
+	}
+	for _, b := range blocks {
+		fmt.Fprintln(w, b.Count)
+	}
+	for _, i := range order {
+		fmt.Fprintln(w, i)
+	}
+	fmt.Fprintln(w, len(edges))
+	for _, e := range edges {
+		fmt.Fprintln(w, e.From, e.To, e.Count)
+	}
+}
