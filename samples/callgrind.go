@@ -70,7 +70,7 @@ type callgrindReader struct {
 
 	begun bool  // a part whose end is not there yet
 	call  *call // of which the next line tells where
-	jump  bool  // the next line tells where it was
+	jump  *call // a jump; the next line is its position
 }
 
 // A call is how often an address was called, and in what object.
@@ -88,7 +88,7 @@ func (r *callgrindReader) line() error {
 	if c := line[0]; c >= '0' && c <= '9' || c == '+' || c == '-' || c == '*' {
 		return r.cost()
 	}
-	if r.call != nil || r.jump {
+	if r.call != nil || r.jump != nil {
 		return r.fail(0, fault.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
 	}
 	end := bytes.IndexAny(line, "=:")
@@ -118,8 +118,7 @@ func (r *callgrindReader) line() error {
 	case "calls":
 		return r.readCall(end + 1)
 	case "jump", "jcnd":
-		r.jump = true
-		return nil
+		return r.readJump(end + 1)
 	case "fl", "fi", "fe", "cfi", "cfl", "frfn", "jfi", "jfn", "job", "rcalls":
 		return nil
 	}
@@ -219,6 +218,17 @@ func (r *callgrindReader) readCall(at int) error {
 	return c.err
 }
 
+// readJump reads "TAKEN TARGET..." or, of a conditional jump, "TAKEN/EXECUTED TARGET...".
+func (r *callgrindReader) readJump(at int) error {
+	c := columns{textInput: r.textInput, at: at}
+	taken := c.number(10)
+	if bytes.HasPrefix(c.rest(), []byte("/")) {
+		c.word()
+	}
+	r.jump = &call{taken, r.position(&c), r.object}
+	return c.err
+}
+
 // position reads an address, which may be relative to the last line's.
 func (r *callgrindReader) position(c *columns) uint64 {
 	c.blanks()
@@ -263,10 +273,12 @@ func (r *callgrindReader) cost() error {
 	case r.call != nil:
 		r.addCall(r.call)
 		r.called = r.address == r.own
-	case !r.jump:
+	case r.jump == nil:
 		r.addOwn(count)
+	case r.choice.options.Jumps:
+		r.addCall(r.jump)
 	}
-	r.call, r.jump = nil, false
+	r.call, r.jump = nil, nil
 	return nil
 }
 
@@ -319,7 +331,7 @@ func (r *callgrindReader) finish() (*Set, *Report, error) {
 	switch {
 	case r.positions == 0:
 		return nil, nil, r.ended(io.EOF, "the line that begins with positions:")
-	case r.call != nil || r.jump:
+	case r.call != nil || r.jump != nil:
 		return nil, nil, r.ended(io.EOF, "the position of a call or jump")
 	case r.begun:
 		return nil, nil, r.ended(io.EOF, "the line that begins with totals:")

@@ -85,6 +85,13 @@ func TestCallgrind(t *testing.T) {
 	require.Equal(t, "0\n5\n1000:10\n1001:11\n1003:11\n1013:1\n9000:4000\n3\n1002->1010:5\n1003->9000:4\n9001->1010:1\n", text(t, s))
 }
 
+// Jumps are branches if they are asked for, those that were taken.
+func TestCallgrindJumps(t *testing.T) {
+	s, _, err := samples.Read(strings.NewReader(cg), plain(t, "/build/ours", elf.ET_DYN), samples.Options{Jumps: true})
+	require.NoError(t, err)
+	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n3\n1001->1000:7\n1001->1003:3\n1002->1010:5\n", text(t, s))
+}
+
 // Instructions only, absolute positions, names without numbers.
 func TestCallgrindWithoutLines(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader("version: 1\npositions: instr\nevents: Ir\nob=ours\nfn=f\n0x1000 4\n+2 3\n-0x2 1\ntotals: 8\n"), plain(t, "ours", elf.ET_DYN), samples.Options{})

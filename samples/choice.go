@@ -28,6 +28,10 @@ type Options struct {
 	// stack as they are, for create.ContextProfile: [Set.Traces]. It takes some hundred bytes for
 	// each that is different.
 	Contexts bool
+
+	// Jumps adds the jumps that callgrind counts with --collect-jumps=yes to the branches of the
+	// Set. Without it the branches of callgrind are calls alone, which is what a profile needs.
+	Jumps bool
 }
 
 // A choice decides which objects of an input are the binary.

@@ -1,0 +1,198 @@
+// Package list reads and writes the list of functions and blocks that clang takes with
+// -fbasic-block-sections=list=FILE, which google/autofdo and llvm-propeller call cc_profile.
+//
+// A list has an entry for each function: its names, and clusters of block IDs. Each cluster becomes
+// a section of its own, and the blocks in no cluster another one. clang ends with a backend error
+// on a list with a function or a block twice, or with a line that it does not know: Parse and Write
+// refuse such lists.
+package list
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// ErrList is the class of an afdo.FormatError for a list that clang would refuse.
+var ErrList = errors.New("clang refuses this list")
+
+// A List is a list of functions.
+type List struct {
+	Functions []Function
+}
+
+// A Function is the entry of a function.
+type Function struct {
+	Module   string    // source file of the compile unit that the entry is for; "" for any
+	Names    []string  // the name of the symbol and its aliases
+	Clusters [][]Block // the first begins with the entry block
+	Hashes   []Hash    // of blocks of the compile that the list was made of
+	Other    []string  // lines that this package does not interpret: clone paths, counts and prefetches
+}
+
+// A Block is a block, or the copy of one with a Clone number from 1.
+type Block struct{ ID, Clone uint32 }
+
+func (b Block) String() string {
+	if b.Clone == 0 {
+		return strconv.FormatUint(uint64(b.ID), 10)
+	}
+	return fmt.Sprintf("%d.%d", b.ID, b.Clone)
+}
+
+// A Hash is the hash of a block, which clang computes with -mllvm -emit-bb-hash.
+type Hash struct {
+	ID   uint32
+	Hash uint64
+}
+
+// Versions of the format. LLVM has read version 1 since release 17, and version 0 in all releases.
+const (
+	V0 = 0
+	V1 = 1
+)
+
+// Write writes a list. Version 0 cannot hold hashes, modules, clones and other lines: it has
+// clusters only. The error matches afdo.ErrUnrepresentable for a list that clang would refuse or the
+// version cannot hold.
+func (l *List) Write(w io.Writer, version int) error {
+	if err := l.check(version); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	if version == V1 {
+		fmt.Fprintln(out, "v1")
+	}
+	for i := range l.Functions {
+		if f := &l.Functions[i]; version == V1 {
+			f.write(out)
+		} else {
+			f.write0(out)
+		}
+	}
+	return out.Flush()
+}
+
+// write writes an entry of version 1.
+func (f *Function) write(w io.Writer) {
+	if f.Module != "" {
+		fmt.Fprintln(w, "m", f.Module)
+	}
+	fmt.Fprintln(w, "f", strings.Join(f.Names, " "))
+	for _, c := range f.Clusters {
+		fmt.Fprintln(w, "c "+join(c))
+	}
+	if len(f.Hashes) > 0 {
+		fmt.Fprint(w, "h")
+		for _, h := range f.Hashes {
+			fmt.Fprintf(w, " %d:%x", h.ID, h.Hash)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, line := range f.Other {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// write0 writes an entry of version 0.
+func (f *Function) write0(w io.Writer) {
+	fmt.Fprintln(w, "!"+strings.Join(f.Names, "/"))
+	for _, c := range f.Clusters {
+		fmt.Fprintln(w, "!!"+join(c))
+	}
+}
+
+// join returns the IDs of a cluster with blanks between them.
+func join(cluster []Block) string {
+	var b strings.Builder
+	for i, block := range cluster {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(block.String())
+	}
+	return b.String()
+}
+
+// check returns an error if clang would refuse the list in a version.
+func (l *List) check(version int) error {
+	names := make(map[string]bool)
+	for i := range l.Functions {
+		f := &l.Functions[i]
+		if reason := f.problem(names); reason != "" {
+			return unrepresentable("%s: %s", f.name(), reason)
+		}
+		if version == V0 && (f.Module != "" || len(f.Hashes)+len(f.Other) > 0 || slices.ContainsFunc(f.Names, func(n string) bool { return strings.Contains(n, "/") })) {
+			return unrepresentable("%s: version 0 of the list has clusters only", f.name())
+		}
+	}
+	if version != V0 && version != V1 {
+		return unrepresentable("there is no version %d of the list", version)
+	}
+	return nil
+}
+
+func unrepresentable(format string, args ...any) error {
+	return fmt.Errorf("layout: %w: %s", fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
+}
+
+// name returns the first name for messages.
+func (f *Function) name() string {
+	if len(f.Names) == 0 {
+		return "a function without a name"
+	}
+	return f.Names[0]
+}
+
+// problem returns why clang would refuse an entry, or "". names are the names of the entries before,
+// to which it adds this one's.
+func (f *Function) problem(names map[string]bool) string {
+	if len(f.Names) == 0 {
+		return "it has no name"
+	}
+	for _, name := range f.Names {
+		key := f.Module + "\x00" + name
+		switch {
+		case !IsName(name):
+			return "a name that the list cannot hold"
+		case names[key]:
+			return "the name " + name + " is there twice"
+		}
+		names[key] = true
+	}
+	seen := make(map[Block]bool)
+	for _, c := range f.Clusters {
+		if len(c) == 0 {
+			return "a cluster without blocks"
+		}
+		for _, b := range c {
+			if seen[b] {
+				return fmt.Sprintf("block %v is there twice", b)
+			}
+			seen[b] = true
+		}
+	}
+	return ""
+}
+
+// IsName reports whether the list can hold the name of a symbol: it has no blanks.
+func IsName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}
+
+// Only returns a list of the entries that keep wants. It shares their memory.
+func (l *List) Only(keep func(*Function) bool) *List {
+	part := new(List)
+	for i := range l.Functions {
+		if keep(&l.Functions[i]) {
+			part.Functions = append(part.Functions, l.Functions[i])
+		}
+	}
+	return part
+}
