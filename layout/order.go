@@ -95,7 +95,7 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 		if o.Progress != nil && i%1000 == 0 {
 			o.Progress(i, len(p.functions))
 		}
-		order := f.order()
+		order := f.order(p.report.Counted != Estimates)
 		one := list.Function{Names: f.names, Clusters: [][]list.Block{make([]list.Block, 0, len(order))}}
 		hashed := slices.ContainsFunc(f.blocks, func(b block) bool { return b.hash != 0 })
 		for _, b := range order {
@@ -114,9 +114,10 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	return l, nil
 }
 
-// order returns the blocks of the function that belong to its hot part, in their order. If any
-// landing pad is hot, all are in the hot part, as clang wants them in one section.
-func (f *function) order() []int {
+// order returns the blocks of the function that belong to its hot part, in the order in which they
+// should lie, or without edges in the order in which they lie. If any landing pad is hot, all are in
+// the hot part: clang moves them to another section if they are in different ones.
+func (f *function) order(hasEdges bool) []int {
 	var hot, cold []int
 	hotPad := false
 	for i := range f.blocks {
@@ -129,6 +130,18 @@ func (f *function) order() []int {
 			cold = append(cold, i)
 		}
 	}
+	order := hot
+	if hasEdges {
+		order = f.chain(hot)
+	}
+	if hotPad {
+		order = append(order, cold...)
+	}
+	return order
+}
+
+// chain returns blocks in the order in which the fewest jumps are taken.
+func (f *function) chain(hot []int) []int {
 	indexOf := make(map[int32]int, len(hot))
 	blocks := make([]exttsp.Block, len(hot))
 	for place, i := range hot {
@@ -142,9 +155,6 @@ func (f *function) order() []int {
 	order := exttsp.Order(blocks, edges)
 	for i, place := range order {
 		order[i] = hot[place]
-	}
-	if hotPad {
-		order = append(order, cold...)
 	}
 	return order
 }

@@ -40,7 +40,8 @@ const (
 	Stacks Counted = iota
 	// Exact counts are those of instructions and jumps, of callgrind.
 	Exact
-	// Estimates are counts of instructions without jumps.
+	// Estimates are counts of instructions without jumps. Blocks keep their order, and only
+	// functions are moved, and blocks of which it is certain that they did not run.
 	Estimates
 )
 

@@ -129,6 +129,7 @@ var verbs = [...]listedVerb{
 	{"merge", making, merge.NewMerge},
 	{"convert", making, merge.NewConvert},
 	{"rebase", making, produce.NewRebase},
+	{"layout", making, produce.NewLayout},
 	{"top", inspecting, look.NewTop},
 	{"report", inspecting, look.NewReport},
 	{"diff", inspecting, look.NewDiff},

@@ -45,6 +45,8 @@ type parser struct {
 	version int
 	begun   bool // the version is known
 	open    bool // the last function of the list may have more lines
+	first   int  // line of that function
+	offset  int64
 }
 
 func (p *parser) fail(class error, detail string, args ...any) error {
@@ -124,7 +126,7 @@ func (p *parser) function(names []string) error {
 		return err
 	}
 	p.list.Functions = append(p.list.Functions, Function{Module: p.module, Names: names})
-	p.module, p.open = "", true
+	p.module, p.open, p.first, p.offset = "", true, p.Number, p.Offset
 	return nil
 }
 
@@ -136,6 +138,7 @@ func (p *parser) finish() error {
 	p.open = false
 	f := &p.list.Functions[len(p.list.Functions)-1]
 	if reason := f.problem(p.names); reason != "" {
+		p.Number, p.Offset = p.first, p.offset
 		return p.fail(ErrList, "%s: %s", lines.Excerpt([]byte(f.name())), reason)
 	}
 	return nil

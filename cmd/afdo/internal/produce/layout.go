@@ -1,0 +1,191 @@
+package produce
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/bbmap"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/layout"
+	"github.com/go-afdo/afdo/layout/list"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+const layoutHelp = `Decide where clang and lld place the blocks and functions of BIN, from a recording of BIN:
+code that runs together becomes adjacent, and code that did not run goes elsewhere.
+
+BIN was compiled by clang with -fbasic-block-address-map. IN is any recording that "afdo
+create" takes. Branch stacks (perf record -b) and callgrind with --dump-instr=yes
+--collect-jumps=yes count jumps. With other recordings, blocks keep their order and only
+functions are moved. Several recordings add up. Only recordings of the same build of BIN are used.
+
+Two files are written, by the names that the Linux kernel's build takes:
+
+  PREFIX_cc_profile.txt   for clang -fbasic-block-sections=list=PREFIX_cc_profile.txt
+  PREFIX_ld_profile.txt   for lld --symbol-ordering-file=PREFIX_ld_profile.txt
+                          --no-warn-symbol-ordering
+
+Compile the same sources again with the same flags and this list, without
+-fbasic-block-address-map, and link them with lld. With LTO, the flag of the list is the
+linker's: -Wl,--lto-basic-block-sections=FILE. docs/layout.md describes all steps.
+
+Standard error reports how many of the branches fitted the map. With --json, standard output
+has this as JSON, with these members:
+
+  {"binary", "build_id", "inputs": [...], "samples", "in_binary",
+    "counted": "branch stacks" | "exact" | "instructions",
+    "branches", "edges", "calls", "returns", "middle", "unmapped", "edge_share",
+    "fall_throughs", "crossing", "functions", "hot_functions", "laid_out", "hot_blocks",
+    "blocks", "without_symbol", "ambiguous", "unusable", "objects": [...]}
+
+where the members up to "crossing" count executions or samples, and "inputs" and
+"objects" are those of "afdo create".`
+
+// A laying is what the command line of "afdo layout" asks for.
+type laying struct {
+	creating
+	prefix    string
+	ccProfile string
+	ldProfile string
+	version   int
+}
+
+// NewLayout makes the command of the verb layout.
+func NewLayout(e *verb.Env) *cobra.Command {
+	var l laying
+	cmd := &cobra.Command{
+		Use:   "layout --binary BIN [--profile IN]... -o PREFIX",
+		Short: "Decide where clang and lld place blocks and functions",
+		Long:  layoutHelp,
+		Args:  verb.Args(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			return l.run(cmd.Context(), e)
+		},
+	}
+	l.addFlags(cmd)
+	return cmd
+}
+
+func (l *laying) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.binary, "binary", "", "program, library, kernel or module that ran")
+	f.StringVar(&l.debugFile, "debug-file", "", "file that has the symbols of BIN")
+	f.StringArrayVar(&l.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
+	f.StringVarP(&l.prefix, "output", "o", "", "beginning of the names of both output files")
+	f.StringVar(&l.ccProfile, "cc-profile", "", "name of clang's file, instead of PREFIX_cc_profile.txt")
+	f.StringVar(&l.ldProfile, "ld-profile", "", "name of lld's file, instead of PREFIX_ld_profile.txt")
+	f.IntVar(&l.version, "list-version", list.V1, "version of clang's file: 1, or 0 for clang 16 and older")
+	verb.AddChoice(cmd, &l.input.Format, "input", "", "format of IN, if it is not to be recognised", createInputs...)
+	f.StringVar(&l.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
+	f.StringVar(&l.name, "name", "", "use the samples of files whose path matches this regular expression")
+	f.Int32Var(&l.input.PID, "pid", 0, "use the samples of one process")
+	f.StringVar(&l.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
+	f.BoolVar(&l.json, "json", false, "report on the samples as JSON on standard output")
+}
+
+// check finds out what the flags mean and refuses what makes no sense, before any work is done.
+func (l *laying) check() error {
+	if l.binary == "" {
+		return cli.Usagef("--binary is required")
+	}
+	if l.prefix != "" {
+		if l.ccProfile == "" {
+			l.ccProfile = l.prefix + "_cc_profile.txt"
+		}
+		if l.ldProfile == "" {
+			l.ldProfile = l.prefix + "_ld_profile.txt"
+		}
+	}
+	switch {
+	case l.ccProfile == "" || l.ldProfile == "":
+		return cli.Usagef("-o PREFIX is required, or both --cc-profile and --ld-profile")
+	case l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:
+		return cli.Usagef("the two output files need names: - is not one")
+	case l.ccProfile == l.ldProfile:
+		return cli.Usagef("--cc-profile and --ld-profile are the same file")
+	case l.version != list.V0 && l.version != list.V1:
+		return cli.Usagef("--list-version is 0 or 1, not %d", l.version)
+	}
+	for _, path := range []string{l.ccProfile, l.ldProfile} {
+		if err := verb.NotOnto(path, append([]string{l.binary}, l.profiles...)...); err != nil {
+			return err
+		}
+	}
+	if err := verb.StdinOnce(l.profiles...); err != nil {
+		return err
+	}
+	l.input.Jumps = true
+	return l.checkSelection()
+}
+
+// run makes the layout and writes it.
+func (l *laying) run(ctx context.Context, e *verb.Env) error {
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	doing.Say("opening %s", human.Name(l.binary))
+	file, err := symbolize.Open(l.binary, l.debugOptions()...)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := bbmap.New(file.ELF()); err != nil { // before a long recording is read
+		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
+	}
+	binary, err := samples.NewBinary(file.ELF(), l.binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
+	}
+	set, read, err := readSamples(e, &l.creating, file, binary, doing)
+	if err != nil {
+		return err
+	}
+	doing.Say("reading the block address map")
+	made, report, err := layout.New(ctx, file, set, layout.Options{Progress: func(done, all int) {
+		doing.Say("ordering blocks: %s of %s functions", human.Number(done), human.Number(all))
+	}})
+	if err != nil {
+		return l.explainLayout(err)
+	}
+	if err := l.write(e, made); err != nil {
+		return err
+	}
+	doing.Stop()
+	facts := newLayoutFacts(l.binary, hex.EncodeToString(file.BuildID()), read, report, len(made.Order))
+	facts.warn(e)
+	if l.json {
+		return output.JSON(e.Out, facts)
+	}
+	facts.tell(e)
+	return nil
+}
+
+// explainLayout adds to an error what to do.
+func (l *laying) explainLayout(err error) error {
+	if errors.Is(err, layout.ErrDrift) {
+		err = fmt.Errorf("%w; give the file that ran", err)
+	}
+	return fmt.Errorf("%s: %w", human.Name(l.binary), err)
+}
+
+// write writes both files. Neither appears if one of them cannot be written.
+func (l *laying) write(e *verb.Env, made *layout.Layout) error {
+	return output.Write(e.Out, l.ccProfile, func(w io.Writer) error {
+		if err := made.Functions.Write(w, l.version); err != nil {
+			return err
+		}
+		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
+	})
+}
