@@ -116,8 +116,8 @@ func (p *program) branch(from, to spot, n uint64) *uint64 {
 	return &r.Edges
 }
 
-// jumpsBack reports whether a branch to the start of a function is a jump within the function, not a
-// recursive call.
+// jumpsBack reports whether a branch to the start of a function is a jump within the function, not
+// a recursive call.
 func jumpsBack(from, to spot, source int32) bool {
 	if from.function != to.function || source < 0 {
 		return false

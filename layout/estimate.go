@@ -5,12 +5,12 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// estimates counts blocks, given counts of instructions alone. It has no edges: the targets of jumps
-// are not known, so that blocks keep their order.
+// estimates counts blocks, given counts of instructions alone. It has no edges: the targets of
+// jumps are not known, so that blocks keep their order.
 //
 // Exact counts are executions, so that a block ran as often as its most frequent instruction, and a
-// block without a count did not run. A sample is one of many executions. A block without samples may
-// have run, so that all blocks of a sampled function count as hot.
+// block without a count did not run. A sample is one of many executions. A block without samples
+// may have run, so that all blocks of a sampled function count as hot.
 func (p *program) estimates(set *samples.Set) error {
 	for offset, n := range set.Addresses() {
 		at, err := p.spotOf(offset)

@@ -1,6 +1,6 @@
 // Package layout decides where clang and lld place the blocks and functions of a program, from a
-// recording of the program: code that runs together becomes adjacent, and code that did not run goes
-// elsewhere. Propeller is the name of this technique.
+// recording of the program: code that runs together becomes adjacent, and code that did not run
+// goes elsewhere. Propeller is the name of this technique.
 //
 //	f, err := symbolize.Open("prog")
 //	set, _, err := samples.Read(in, binary, samples.Options{Jumps: true})

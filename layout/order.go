@@ -115,8 +115,8 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 }
 
 // order returns the blocks of the function that belong to its hot part, in the order in which they
-// should lie, or without edges in the order in which they lie. If any landing pad is hot, all are in
-// the hot part: clang moves them to another section if they are in different ones.
+// should lie, or without edges in the order in which they lie. If any landing pad is hot, all are
+// in the hot part: clang moves them to another section if they are in different ones.
 func (f *function) order(hasEdges bool) []int {
 	var hot, cold []int
 	hotPad := false
@@ -159,7 +159,8 @@ func (f *function) chain(hot []int) []int {
 	return order
 }
 
-// measure returns the size of the hot part and how often it was entered, and adds the calls from it.
+// measure returns the size of the hot part and how often it was entered, and adds the calls from
+// it.
 func (f *function) measure(p *program, order []int, calls []cdsort.Call) (cdsort.Function, []cdsort.Call) {
 	offsets := make(map[int32]uint64, len(order))
 	size := uint64(0)

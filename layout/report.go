@@ -12,8 +12,8 @@ type Report struct {
 	Counted Counted
 
 	// Branches is the number of times that branches of the recording were taken. Edges, Calls and
-	// Returns are parts of it. Middle is the part that leads into the middle of a block without being a return, and
-	// Unmapped the part with an end that is in no block of the map.
+	// Returns are parts of it. Middle is the part that leads into the middle of a block without
+	// being a return, and Unmapped the part with an end that is in no block of the map.
 	Branches, Edges, Calls, Returns, Middle, Unmapped uint64
 
 	// FallThroughs is the number of times that straight-line ranges of the recording ran. Crossing

@@ -52,6 +52,23 @@ var (
 	}}
 )
 
+// propellerTool is create_llvm_prof if it makes a layout, which has options of its own.
+const propellerTool = "create_llvm_prof --format=propeller"
+
+// isPropeller reports whether options ask create_llvm_prof for a layout.
+func isPropeller(args []string) bool {
+	for i, arg := range args {
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !hasValue && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if strings.HasPrefix(arg, "-") && name == "format" && value == "propeller" {
+			return true
+		}
+	}
+	return false
+}
+
 // oldTools are the tools by their names. docs/create.md has them as a table.
 var oldTools = map[string]oldTool{
 	"create_gcov": {
@@ -71,6 +88,21 @@ var oldTools = map[string]oldTool{
 			"use_discriminator_encoding": toggle, "use_fs_discriminator": toggle, "logtostderr": toggle, "v": ignored,
 		},
 		defaults: [][2]string{{"out", "code.prof"}, {"format", "binary"}},
+	},
+	"generate_propeller_profiles": {
+		verb: []string{"layout"},
+		options: map[string]oldOption{
+			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "cc_profile": {flag: "--cc-profile"}, "ld_profile": {flag: "--ld-profile"},
+			"ignore_build_id": anyBuildID, "profiled_binary_name": {flag: "--name"}, "logtostderr": toggle, "v": ignored,
+		},
+	},
+	propellerTool: {
+		verb: []string{"layout"},
+		options: map[string]oldOption{
+			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "out": {flag: "--cc-profile"}, "propeller_symorder": {flag: "--ld-profile"},
+			"format": {values: map[string][]string{"propeller": nil}}, "profiler": profilers, "ignore_build_id": anyBuildID,
+			"profiled_binary_name": {flag: "--name"}, "debug_binary": {flag: "--debug-file"}, "logtostderr": toggle, "v": ignored,
+		},
 	},
 	"profile_merger": {
 		verb:      []string{"merge"},
@@ -104,7 +136,11 @@ var oldTools = map[string]oldTool{
 // runAs runs the command under the name that it was called by.
 func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	tool, ok := oldTools[name]
+	key := name
+	if name == "create_llvm_prof" && isPropeller(args) {
+		key = propellerTool
+	}
+	tool, ok := oldTools[key]
 	if !ok {
 		return run(e, args)
 	}

@@ -76,6 +76,7 @@ func TestOldToolsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for line, want := range map[string]string{
+		"create_llvm_prof --format propeller --nosuch=1":     `the option "nosuch" is not known`,
 		"create_gcov --binary=a --profile=b --propeller_x=1": `the option "propeller_x" is not known`,
 		"create_gcov --binary=a --gcov_version=1":            `--gcov_version has no "1" here`,
 		"create_gcov --binary":                               "--binary has no value",
@@ -83,7 +84,6 @@ func TestOldToolsRefuse(t *testing.T) {
 		"create_gcov --binary=a --nobinary":                  `the option "nobinary" is not known`,
 		"create_gcov a":                                      `unexpected argument "a"`,
 		"create_gcov":                                        "--binary is required",
-		"create_llvm_prof --binary=a --format=propeller":     `--format has no "propeller" here`,
 		"llvm-profgen --binary=a --show-pseudo-probe":        `the option "show-pseudo-probe" is not known`,
 		"llvm-profgen --binary=a --format=compbinary":        `--format has no "compbinary" here`,
 		"llvm-profgen --binary=a --csspgo-preinliner=1":      `--csspgo-preinliner has no "1" here`,

@@ -59,8 +59,8 @@ const (
 )
 
 // Write writes a list. Version 0 cannot hold hashes, modules, clones and other lines: it has
-// clusters only. The error matches afdo.ErrUnrepresentable for a list that clang would refuse or the
-// version cannot hold.
+// clusters only. The error matches afdo.ErrUnrepresentable for a list that clang would refuse or
+// the version cannot hold.
 func (l *List) Write(w io.Writer, version int) error {
 	if err := l.check(version); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (f *Function) name() string {
 	return f.Names[0]
 }
 
-// problem returns why clang would refuse an entry, or "". names are the names of the entries before,
-// to which it adds this one's.
+// problem returns why clang would refuse an entry, or "". names are the names of the entries
+// before, to which it adds this one's.
 func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"

@@ -12,7 +12,8 @@ import (
 
 // The model: a cache of cacheEntries lines or pages of cacheSize bytes, which is missed with a
 // probability that depends on how densely code runs; and a distance between caller and callee, of
-// which the benefit falls with the power distancePower. frequencyScale weighs one against the other.
+// which the benefit falls with the power distancePower. frequencyScale weighs one against the
+// other.
 const (
 	cacheEntries   = 16
 	cacheSize      = 2048

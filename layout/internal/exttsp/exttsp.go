@@ -40,8 +40,8 @@ func Score(blocks []Block, edges []Edge, order []int) float64 {
 	return p.score([3][]int{order}, p.jumps)
 }
 
-// Order returns an order of all blocks that has a high score. Block 0, the entry, is first. It takes
-// about O(n log n) time for n blocks and edges, and O(n) memory.
+// Order returns an order of all blocks that has a high score. Block 0, the entry, is first. It
+// takes about O(n log n) time for n blocks and edges, and O(n) memory.
 func Order(blocks []Block, edges []Edge) []int {
 	if len(blocks) == 0 {
 		return nil

@@ -110,10 +110,10 @@ func (l *laying) check() error {
 		}
 	}
 	switch {
+	case l.prefix == cli.Stdio || l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:
+		return cli.Usagef("the two output files need names: - is not one")
 	case l.ccProfile == "" || l.ldProfile == "":
 		return cli.Usagef("-o PREFIX is required, or both --cc-profile and --ld-profile")
-	case l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:
-		return cli.Usagef("the two output files need names: - is not one")
 	case l.ccProfile == l.ldProfile:
 		return cli.Usagef("--cc-profile and --ld-profile are the same file")
 	case l.version != list.V0 && l.version != list.V1:

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// laidOutProgram has a loop with a rare branch, functions that never run, and a tail call.
+const laidOutProgram = `
+#include <stdlib.h>
+__attribute__((noinline)) int rare(int n) { return n ? abs(n) * 3 : 1; }
+__attribute__((noinline)) int never(int n) { return rare(n) + rare(n + 1); }
+__attribute__((noinline)) int often(int n) { if (n % 97 == 96) return rare(n); return n & 7; }
+__attribute__((noinline)) int last(int n) { return often(n + 1); }
+int main(int argc, char **argv) {
+  int sum = 0;
+  for (int i = 0; i < 4000; i++) {
+    if (i == 5000 + argc) sum += never(i);
+    sum += often(i);
+    if (sum > 1000000) exit(3);
+  }
+  return last(sum) == 12345;
+}
+`
+
+// buildLaidOut compiles laidOutProgram with clang.
+func buildLaidOut(t *testing.T, dir string, flags ...string) string {
+	t.Helper()
+	source := filepath.Join(dir, "prog.c")
+	require.NoError(t, os.WriteFile(source, []byte(laidOutProgram), 0o600))
+	toolOutput(t, dir, llvmTool(t, "clang"), append([]string{"-O2", "-no-pie", "-fuse-ld=lld-22", source, "-o", "prog"}, flags...)...)
+	return filepath.Join(dir, "prog")
+}
+
+// A layout of a program of clang makes the jumps that it takes fewer, and clang and lld take it.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	valgrind := testenv.Tool(t, "valgrind")
+	testenv.Tool(t, "ld.lld-22")
+	dir := t.TempDir()
+	program := buildLaidOut(t, dir, "-fbasic-block-address-map")
+	recording := filepath.Join(dir, "callgrind.out")
+	toolOutput(t, dir, valgrind, "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--callgrind-out-file="+recording, program)
+	prefix := filepath.Join(dir, "laid")
+	r := afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix)
+	require.Zero(t, r.status, r.err)
+	assert.Contains(t, r.err, "of the branches fit its block address map")
+	cc, err := os.ReadFile(prefix + "_cc_profile.txt")
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(string(cc), "v1\nf "))
+	assert.Contains(t, string(cc), "\nf main\nc 0 ")
+	assert.Contains(t, string(cc), "\nf often\nc 0 ")
+	assert.NotContains(t, string(cc), "never")
+	ld, err := os.ReadFile(prefix + "_ld_profile.txt")
+	require.NoError(t, err)
+	assert.Contains(t, string(ld), "main.cold\n")
+
+	r = afdoRun("layout", "--binary", program, "--profile", recording, "--cc-profile", prefix+"0", "--ld-profile", prefix+"1", "--list-version", "0", "--json")
+	require.Zero(t, r.status, r.err)
+	var facts map[string]any
+	require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
+	assert.Equal(t, "exact", facts["counted"])
+	assert.InDelta(t, 1, facts["edge_share"], 0.01)
+	cc, err = os.ReadFile(prefix + "0")
+	require.NoError(t, err)
+	assert.Contains(t, string(cc), "!main\n!!0 ")
+
+	r = asTool("create_llvm_prof", "--format=propeller", "--binary="+program, "--profile="+recording, "--out="+prefix+"2", "--propeller_symorder="+prefix+"3")
+	require.Zero(t, r.status, r.err)
+	again, err := os.ReadFile(prefix + "3")
+	require.NoError(t, err)
+	assert.Equal(t, ld, again)
+
+	laid := buildLaidOut(t, dir, "-fbasic-block-sections=list="+prefix+"_cc_profile.txt", "-Wl,--symbol-ordering-file="+prefix+"_ld_profile.txt,--no-warn-symbol-ordering")
+	toolOutput(t, dir, laid)
+	r = afdoRun("layout", "--binary", laid, "--profile", recording, "-o", prefix)
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "-fbasic-block-address-map", "it has no map")
+}
+
+// What makes no sense is refused, and no file is written.
+func TestLayoutRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "binary")
+	require.NoError(t, os.WriteFile(binary, []byte("no ELF file"), 0o600))
+	for line, want := range map[string]string{
+		"layout":                                            "--binary is required",
+		"layout --binary BIN":                               "-o PREFIX is required",
+		"layout --binary BIN --cc-profile a":                "-o PREFIX is required",
+		"layout --binary BIN --cc-profile a -o -":           "need names",
+		"layout --binary BIN -o p --list-version 2":         "--list-version is 0 or 1",
+		"layout --binary BIN --cc-profile a --ld-profile a": "the same file",
+		"layout --binary BIN --cc-profile - -o p":           "need names",
+		"layout --binary BIN --cc-profile BIN -o p":         "BIN",
+		"layout --binary BIN -o p --build-id x":             "not hexadecimal",
+	} {
+		r := afdoRun(strings.Fields(strings.ReplaceAll(line, "BIN", binary))...)
+		assert.NotZero(t, r.status, line)
+		assert.Contains(t, r.err, strings.ReplaceAll(want, "BIN", binary), line)
+		assert.Empty(t, r.out, line)
+	}
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+}
