@@ -49,10 +49,10 @@ func (c *candidate) there() bool {
 	return err == nil
 }
 
-// allowed returns the candidates that the options allow.
-func (o *Options) allowed() []candidate {
+// allowed returns the candidates for an event.
+func allowed(event Event) []candidate {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
-		return o.Event != Best && o.Event != c.event || !c.there()
+		return event != Best && event != c.event || !c.there()
 	})
 }
 
@@ -102,9 +102,9 @@ func encode(a *unix.PerfEventAttr) ([]byte, error) {
 }
 
 // choose finds the best candidate that can be sampled for a thread on a processor.
-func (r *Recorder) choose(thread, cpu int) error {
+func (r *Recorder) choose(event Event, thread, cpu int) error {
 	failure := error(unix.ENOENT)
-	for _, c := range r.options.allowed() {
+	for _, c := range allowed(event) {
 		a := c.attr(&r.options, len(r.target.Command) > 0)
 		for _, bits := range []uint64{a.Bits, a.Bits &^ withBuildIDs} {
 			a.Bits = bits

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/perfdata"
+	"github.com/go-afdo/afdo/record/internal/steps"
 )
 
 // procFS is the file system with information about processes.
@@ -86,7 +87,7 @@ func tellProcess(s *sink, pid int) error {
 		return err
 	}
 	for line := range strings.Lines(string(maps)) {
-		m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
+		m, ok := steps.ParseMapping(strings.TrimSuffix(line, "\n"))
 		if !ok {
 			continue
 		}
@@ -97,27 +98,4 @@ func tellProcess(s *sink, pid int) error {
 		}
 	}
 	return nil
-}
-
-// parseMapping parses a line of /proc/PID/maps:
-//
-//	55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600    /usr/bin/prog
-//
-// It returns false for a mapping that is not executable or has no name.
-func parseMapping(line string) (m perfdata.Mmap, ok bool) {
-	var fields [5]string
-	rest := line
-	for i := range fields {
-		fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
-	}
-	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
-	low, high, _ := strings.Cut(fields[0], "-")
-	start, err := strconv.ParseUint(low, 16, 64)
-	end, err2 := strconv.ParseUint(high, 16, 64)
-	offset, err3 := strconv.ParseUint(fields[2], 16, 64)
-	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" || !strings.Contains(fields[1], "x") {
-		return m, false
-	}
-	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, true
-	return m, true
 }

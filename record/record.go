@@ -12,12 +12,19 @@
 // LbrExtV2, or Arm's BRBE. Records from the kernel's ring buffers are written by a
 // [perfdata.Writer], which checks each record. On systems other than Linux, [Open] returns
 // [ErrSystem].
+//
+// Where the processor records no branches, [Steps] records branch stacks in software. A process of
+// its own, the caller's binary started again, traces the program with ptrace, and follows one thread
+// at a time for a few hundred instructions. The name of that process in argument 0 makes it a
+// tracer before main runs.
 package record
 
 import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/go-afdo/afdo/record/internal/steps"
 )
 
 // Errors of [Open] and [Recorder.Run], in addition to those of the system.
@@ -30,6 +37,12 @@ var (
 
 	// ErrEvent: none of the allowed events can be sampled here.
 	ErrEvent = errors.New("nothing can be sampled here")
+
+	// ErrTraced: the process cannot be recorded by steps because a debugger is attached to it.
+	ErrTraced = steps.ErrTraced
+
+	// ErrNotPermitted: the kernel does not permit recording the process by steps.
+	ErrNotPermitted = steps.ErrNotPermitted
 
 	// ErrRing: the data in the kernel's ring buffer is invalid.
 	ErrRing = errors.New("bad ring buffer")
@@ -78,7 +91,14 @@ const (
 	// Clock samples by a timer. It works everywhere, but sampled addresses may be a few
 	// instructions late.
 	Clock
+	// Steps stops one thread at a time and follows it for a few hundred instructions. Samples have a
+	// branch stack. It needs Linux on x86-64 and the permission to trace the process, and cannot
+	// record the whole machine.
+	Steps
 )
+
+// DefaultOverhead is the share of the program's time that [Steps] may take.
+const DefaultOverhead = steps.DefaultOverhead
 
 // DefaultFrequency is the number of samples per second on each busy processor. It is not a round
 // number, to avoid synchronising with periodic behaviour of the program.
@@ -90,6 +110,10 @@ type Options struct {
 	Event     Event
 	Frequency uint64 // samples per second; 0 means the default, unless Period is set
 	Period    uint64 // number of events between samples, used instead of a frequency
+
+	// Overhead is the share of the program's time for which Steps may stop it, above 0 and at most
+	// 1; 0 means [DefaultOverhead].
+	Overhead float64
 
 	// For the command.
 	Stdin          io.Reader
@@ -103,6 +127,8 @@ type Report struct {
 	Lost       uint64 // records lost because a buffer was full
 	Throttled  uint64 // number of times that the kernel paused the event
 	Duration   time.Duration
-	ExitStatus int  // exit status of the command; 128 plus the signal's number if a signal ended it
-	Ended      bool // the command was stopped because the recording ended
+	Stopped    time.Duration // time for which Steps has stopped a thread
+	Longest    time.Duration // longest time for which Steps has stopped a thread
+	ExitStatus int           // exit status of the command; 128 plus the signal's number if a signal ended it
+	Ended      bool          // the command was stopped because the recording ended
 }

@@ -268,25 +268,6 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-func TestParseMapping(t *testing.T) {
-	for line, want := range map[string]perfdata.Mmap{
-		"55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600                    /usr/bin/prog": {Start: 0x55d0c8a3a000, Length: 0x1000, PageOffset: 0x1000, Executable: true, Path: "/usr/bin/prog"},
-		`1000-3000 rwxp 00000000 fe:00 1 /a  b\012c (deleted)`:                                   {Start: 0x1000, Length: 0x2000, Executable: true, Path: "/a  b\nc (deleted)"},
-		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]":    {Start: 0xffffffffff600000, Length: 0x1000, Executable: true, Path: "[vsyscall]"},
-	} {
-		m, ok := parseMapping(line)
-		assert.True(t, ok, line)
-		assert.Equal(t, want, m, line)
-	}
-	for _, line := range []string{
-		"", "x", "1000-2000", "1000-2000 r--p 00000000 fe:00 1 /data", "1000-2000 r-xp 00000000 00:00 0",
-		"2000-1000 r-xp 00000000 fe:00 1 /a", "1000-x r-xp 00000000 fe:00 1 /a", "1000-2000 r-xp z fe:00 1 /a",
-	} {
-		_, ok := parseMapping(line)
-		assert.False(t, ok, line)
-	}
-}
-
 func TestCPUList(t *testing.T) {
 	for text, want := range map[string][]int{"0": {0}, "0-3": {0, 1, 2, 3}, "0,2-3,7": {0, 2, 3, 7}} {
 		got, err := cpuList(text)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/perfdata"
+	"github.com/go-afdo/afdo/record/internal/steps"
 )
 
 // ringSize is the size of the ring buffer of a processor, in bytes. It is the amount of memory that
@@ -32,6 +33,7 @@ type Recorder struct {
 	rings     []*ring // one per processor
 	owners    []int   // by processor: the event that owns the ring; -1 if there is none
 	maps      [][]byte
+	steps     *stepRecorder // instead of the fields above, for Steps
 	files     map[perfdata.BuildID]bool
 }
 
@@ -41,6 +43,9 @@ type Recorder struct {
 func Open(t Target, o Options) (*Recorder, error) {
 	if err := t.check(); err != nil {
 		return nil, err
+	}
+	if o.Overhead < 0 || o.Overhead > 1 {
+		return nil, fmt.Errorf("record: an overhead of %v is not between 0 and 1", o.Overhead)
 	}
 	runtime.LockOSThread()
 	r := &Recorder{target: t, options: o}
@@ -61,12 +66,20 @@ func (r *Recorder) Close() error {
 		failure = errors.Join(failure, unix.Close(fd))
 	}
 	r.maps, r.events, r.rings = nil, nil, nil
+	if r.steps != nil {
+		r.steps.close()
+	}
 	runtime.UnlockOSThread()
 	return failure
 }
 
 // Event returns the event that is sampled.
-func (r *Recorder) Event() Event { return r.candidate.event }
+func (r *Recorder) Event() Event {
+	if r.steps != nil {
+		return Steps
+	}
+	return r.candidate.event
+}
 
 // Warnings returns limitations of the recording, one sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
@@ -74,6 +87,11 @@ func (r *Recorder) Warnings() []string { return r.warnings }
 // Head returns everything in the recording except its records. After [Recorder.Run] it includes the
 // build IDs of the mapped files.
 func (r *Recorder) Head() *perfdata.Head {
+	if r.steps != nil {
+		head := steps.Head()
+		head.BuildIDs, head.Arch = buildIDs(r.files), arch()
+		return head
+	}
 	attr, err := encode(&r.attr)
 	if err != nil {
 		panic(err) // cannot fail for a struct of integers
@@ -89,7 +107,25 @@ func arch() string {
 	return unix.ByteSliceToString(name.Machine[:])
 }
 
-func (r *Recorder) open() (err error) {
+// open chooses the event. Steps is preferred to other events without branches.
+func (r *Recorder) open() error {
+	switch r.options.Event {
+	case Best:
+		if r.openEvents(Branches) == nil {
+			return nil
+		}
+		if !r.target.Machine && r.openSteps() == nil {
+			r.warnings = append(r.warnings, fmt.Sprintf("this processor records no branches, so --event steps stops threads to follow them, for at most %v%% of the time", 100*r.steps.overhead))
+			return nil
+		}
+	case Steps:
+		return r.openSteps()
+	}
+	return r.openEvents(r.options.Event)
+}
+
+// openEvents opens an event of the kernel.
+func (r *Recorder) openEvents(event Event) (err error) {
 	if r.cpus, err = onlineCPUs(); err != nil {
 		return err
 	}
@@ -102,7 +138,7 @@ func (r *Recorder) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.choose(first[0], r.cpus[0]); err != nil {
+	if err := r.choose(event, first[0], r.cpus[0]); err != nil {
 		return err
 	}
 	r.warnOfEvent()

@@ -33,6 +33,9 @@ func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	}
 	s := newSink(writer)
 	began := time.Now()
+	if r.steps != nil {
+		return r.runSteps(ctx, s, began)
+	}
 	command, err := r.begin(s)
 	if err != nil {
 		return nil, err
@@ -100,17 +103,28 @@ type command struct {
 // start starts the command. It inherits the event of this thread, which becomes active when the
 // program is executed.
 func (r *Recorder) start() (*command, error) {
-	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr
+	cmd := r.command()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	return waiting(cmd), nil
+}
+
+// command returns the command as it is to be started.
+func (r *Recorder) command() *exec.Cmd {
+	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr
+	return cmd
+}
+
+// waiting waits in the background for a command that was started.
+func waiting(cmd *exec.Cmd) *command {
 	c := &command{cmd, make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // the result is in cmd.ProcessState
 		close(c.exited)
 	}()
-	return c, nil
+	return c
 }
 
 func (c *command) ended() bool {

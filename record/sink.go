@@ -7,10 +7,11 @@ type sink struct {
 	writer *perfdata.Writer
 	report *Report
 	files  map[perfdata.BuildID]bool // files with mapped code, by path and build ID
+	builds map[string]string         // build IDs by path
 }
 
 func newSink(w *perfdata.Writer) *sink {
-	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool)}
+	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool), builds: make(map[string]string)}
 }
 
 // take writes a record from a ring.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,9 +33,16 @@ threads, or all processes (--all-cpus, with the right to do so). A recording of 
 command ends with it, any other after --duration or on Ctrl-C. A command that still runs
 then gets SIGTERM. Code of the kernel is not sampled.
 
-Samples have branch stacks where the processor records branches. Otherwise cycles are
-sampled, or time where there is no counter of cycles, as on most virtual machines. A
-warning says so. --event asks for one of these, and fails if it is not to be had.
+Samples have branch stacks where the processor records branches. Most virtual machines
+and older processors do not record any. There, --event steps is used: it stops one thread
+at a time for some milliseconds, follows it from branch to branch, and writes the same
+branch stacks. A line says so. --overhead limits the time for which threads are stopped.
+Where steps are not possible either, cycles or time are sampled, which makes much poorer
+profiles. --event asks for one of these, and fails if it is not available.
+
+--event steps needs Linux on x86-64. For --pid, it needs the permission to trace the
+process (/proc/sys/kernel/yama/ptrace_scope). It cannot record all processes. While
+it runs, no debugger can attach to the program.
 
 The file is a perf.data that perf report and perf script read as well. It appears whole
 or not at all, and one without a sample is not written. With -o -, the recording is a
@@ -43,12 +52,13 @@ error, as it does with --json.
 The exit status is the command's: 128 and the number of a signal that ended it. It is 0
 if that was the SIGTERM of the end of the recording. With --json, standard output has
 
-  {"event", "branch_stacks", "samples", "lost", "throttled", "duration", "output",
-    "exit_status"}
+  {"event", "branch_stacks", "samples", "lost", "throttled", "duration", "stopped",
+    "longest_stop", "output", "exit_status"}
 
 where "lost" are records for which there was no room, "throttled" is how often the
-kernel stopped the event, and "duration" is in seconds. "exit_status" is there for a
-command.`
+kernel stopped the event, and "duration" is in seconds. "stopped" and "longest_stop" are
+the time for which steps stopped threads, and the longest of these stops, in seconds.
+"exit_status" is there for a command.`
 
 // A recording is what the command line of "afdo record" asks for.
 type recording struct {
@@ -56,12 +66,13 @@ type recording struct {
 	target   record.Target
 	options  record.Options
 	duration time.Duration
+	overhead string
 	json     bool
 }
 
 // recordEvents are the words of --event.
 var recordEvents = []verb.Choice[record.Event]{
-	{Word: "best", Meaning: record.Best}, {Word: "branches", Meaning: record.Branches}, {Word: "cycles", Meaning: record.Cycles}, {Word: "cpu-clock", Meaning: record.Clock},
+	{Word: "best", Meaning: record.Best}, {Word: "branches", Meaning: record.Branches}, {Word: "cycles", Meaning: record.Cycles}, {Word: "cpu-clock", Meaning: record.Clock}, {Word: "steps", Meaning: record.Steps},
 }
 
 // RecordFacts is what "afdo record" tells about what it has done.
@@ -72,6 +83,8 @@ type RecordFacts struct {
 	Lost         uint64  `json:"lost"`
 	Throttled    uint64  `json:"throttled"`
 	Duration     float64 `json:"duration"`
+	Stopped      float64 `json:"stopped,omitempty"`
+	Longest      float64 `json:"longest_stop,omitempty"`
 	Output       string  `json:"output"`
 	ExitStatus   *int    `json:"exit_status,omitempty"`
 }
@@ -99,6 +112,7 @@ func NewRecord(e *verb.Env) *cobra.Command {
 	verb.AddChoice(cmd, &c.options.Event, "event", "e", "what to sample", recordEvents...)
 	f.Uint64VarP(&c.options.Frequency, "freq", "F", record.DefaultFrequency, "samples a second, on each processor")
 	f.Uint64VarP(&c.options.Period, "count", "c", 0, "events from one sample to the next, instead of a frequency")
+	f.StringVar(&c.overhead, "overhead", "5%", "share of the time for which steps may stop the program")
 	f.DurationVar(&c.duration, "duration", 0, "end after this time, such as 10s or 5m")
 	f.BoolVar(&c.json, "json", false, "report on the recording as JSON on standard output")
 	cmd.MarkFlagsMutuallyExclusive("freq", "count")
@@ -125,6 +139,16 @@ func (c *recording) check() error {
 	case c.json && c.out == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the recording with -o")
 	}
+	return c.setOverhead()
+}
+
+// setOverhead parses --overhead: a percentage, above 0 and at most 100.
+func (c *recording) setOverhead() error {
+	share, err := strconv.ParseFloat(strings.TrimSuffix(c.overhead, "%"), 64)
+	if err != nil || !(share > 0 && share <= 100) {
+		return cli.Usagef("--overhead %s is not a percentage such as 5%%", c.overhead)
+	}
+	c.options.Overhead = share / 100
 	return nil
 }
 
@@ -238,7 +262,7 @@ func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) er
 	if r.Samples > 0 {
 		facts := RecordFacts{
 			Event: event, BranchStacks: r.Stacks > 0, Samples: r.Samples, Lost: r.Lost, Throttled: r.Throttled,
-			Duration: r.Duration.Seconds(), Output: c.out,
+			Duration: r.Duration.Seconds(), Stopped: r.Stopped.Seconds(), Longest: r.Longest.Seconds(), Output: c.out,
 		}
 		if len(c.target.Command) > 0 {
 			facts.ExitStatus = &r.ExitStatus
@@ -284,5 +308,8 @@ func (f *RecordFacts) tell(e *verb.Env, c *recording) error {
 		to = "standard output"
 	}
 	e.Warnf("%s of %s in %.1f s, %s: %s", human.Counted(f.Samples, "sample"), f.Event, f.Duration, stacks, to)
+	if f.Stopped > 0 {
+		e.Warnf("the recording stopped the program for %.2f s in all, %.1f%% of the time, and for %.1f ms at most at once", f.Stopped, 100*f.Stopped/f.Duration, 1e3*f.Longest)
+	}
 	return nil
 }

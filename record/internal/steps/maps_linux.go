@@ -1,0 +1,126 @@
+package steps
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// A mapping is code that a process has mapped.
+type mapping struct {
+	perfdata.Mmap
+	recorded bool // bursts record this code
+}
+
+// runTime matches the names of libraries that come with the compiler and the C library. Bursts do
+// not follow calls of these: nobody compiles them with the program's profile.
+var runTime = regexp.MustCompile(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
+
+// isRecorded reports whether bursts record the code of a file. Names in brackets are code of the
+// kernel, and memory without a name is code that was generated at run time.
+func isRecorded(path string) bool {
+	path = strings.TrimSuffix(path, " (deleted)")
+	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime.MatchString(filepath.Base(path))
+}
+
+// ParseMapping reads a line of /proc/PID/maps:
+//
+//	55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600    /usr/bin/prog
+//
+// It returns false for memory that is not executable or has no name.
+func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
+	var fields [5]string
+	rest := line
+	for i := range fields {
+		fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+	}
+	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
+	low, high, _ := strings.Cut(fields[0], "-")
+	start, err := strconv.ParseUint(low, 16, 64)
+	end, err2 := strconv.ParseUint(high, 16, 64)
+	offset, err3 := strconv.ParseUint(fields[2], 16, 64)
+	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" || !strings.Contains(fields[1], "x") {
+		return m, false
+	}
+	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, true
+	return m, true
+}
+
+// readMaps returns the code that a process has mapped, in the order of addresses.
+func readMaps(pid int) ([]mapping, error) {
+	text, err := os.ReadFile(procPath(pid, "maps"))
+	if err != nil {
+		return nil, err
+	}
+	var list []mapping
+	for line := range strings.Lines(string(text)) {
+		if m, ok := ParseMapping(strings.TrimSuffix(line, "\n")); ok {
+			m.PID, m.TID = int32(pid), int32(pid)
+			list = append(list, mapping{m, isRecorded(m.Path)})
+		}
+	}
+	slices.SortFunc(list, func(a, b mapping) int { return cmp.Compare(a.Start, b.Start) })
+	return list, nil
+}
+
+// find returns the mapping of an address, nil if there is none.
+func find(list []mapping, address uint64) *mapping {
+	i, exact := slices.BinarySearchFunc(list, address, func(m mapping, a uint64) int { return cmp.Compare(m.Start, a) })
+	if !exact {
+		i--
+	}
+	if i < 0 || address-list[i].Start >= list[i].Length {
+		return nil
+	}
+	return &list[i]
+}
+
+// procPath returns the path of a file about a process.
+func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+// statusField returns a field of /proc/PID/status, "" if it is missing or the process is gone.
+func statusField(pid int, name string) string {
+	text, err := os.ReadFile(procPath(pid, "status"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// isRunning reports whether a thread executes or waits for a processor, and not for anything else.
+func isRunning(pid, tid int) bool {
+	text, err := os.ReadFile(procPath(pid, "task/"+strconv.Itoa(tid)+"/stat"))
+	if err != nil {
+		return false
+	}
+	i := strings.LastIndexByte(string(text), ')')
+	return i >= 0 && i+2 < len(text) && text[i+2] == 'R'
+}
+
+// threadsOf returns the threads of a process.
+func threadsOf(pid int) ([]int, error) {
+	entries, err := os.ReadDir(procPath(pid, "task"))
+	var list []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil {
+			list = append(list, n)
+		}
+	}
+	if err == nil && len(list) == 0 {
+		err = fs.ErrNotExist
+	}
+	return list, err
+}

@@ -1,0 +1,83 @@
+package steps
+
+import (
+	"io"
+	"sync"
+)
+
+// Limits of an outbox, in bytes. The tracer pauses its bursts at outboxPause, and drops records at
+// outboxLimit: it must never wait for its reader, since threads wait for the tracer.
+const (
+	outboxPause = 1 << 20
+	outboxLimit = 8 << 20
+)
+
+// An outbox holds records until a goroutine has written them to the caller's pipe.
+type outbox struct {
+	mu      sync.Mutex
+	filled  sync.Cond
+	waiting []byte
+	closed  bool
+	failed  bool // the reader is gone
+	dropped uint64
+	done    chan struct{}
+}
+
+func newOutbox(to io.Writer) *outbox {
+	o := &outbox{done: make(chan struct{})}
+	o.filled.L = &o.mu
+	go o.write(to)
+	return o
+}
+
+// Write adds whole records. It never blocks, and never fails.
+func (o *outbox) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.failed:
+	case len(o.waiting)+len(b) > outboxLimit:
+		o.dropped++
+	default:
+		o.waiting = append(o.waiting, b...)
+		o.filled.Signal()
+	}
+	return len(b), nil
+}
+
+// isFull reports whether bursts should wait.
+func (o *outbox) isFull() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting) > outboxPause
+}
+
+// close lets done be closed once everything is written.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.filled.Signal()
+	o.mu.Unlock()
+}
+
+func (o *outbox) write(to io.Writer) {
+	defer close(o.done)
+	var batch []byte
+	for {
+		o.mu.Lock()
+		for len(o.waiting) == 0 && !o.closed {
+			o.filled.Wait()
+		}
+		batch, o.waiting = o.waiting, batch[:0]
+		o.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		if _, err := to.Write(batch); err != nil {
+			o.mu.Lock()
+			o.failed = true
+			o.mu.Unlock()
+			return
+		}
+	}
+}

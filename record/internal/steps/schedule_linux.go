@@ -1,0 +1,70 @@
+package steps
+
+import "math/rand/v2"
+
+// A schedule decides when the next burst starts. All times are in nanoseconds.
+//
+// Moments are a Poisson process: the time to the next one does not depend on anything that the
+// program does, so all code is sampled in proportion to its time. The mean distance follows from
+// the cost of a burst and the budget. The budget is a share of the time in which some thread ran.
+type schedule struct {
+	overhead float64
+	random   *rand.Rand
+	next     int64   // time of the next moment
+	last     int64   // time of the last moment
+	cost     float64 // moving average of the cost of a burst
+	busy     float64 // time in which a thread ran, as far as moments have seen
+	spent    float64 // time of bursts
+	other    float64 // time of other stops
+}
+
+const (
+	// firstCost is the assumed cost of the first burst: 60 branches at 25 us.
+	firstCost = 1.5e6
+
+	// costShare is the weight of the latest burst in the average cost.
+	costShare = 0.1
+
+	// minDistance bounds how often the tracer looks for a running thread, in nanoseconds.
+	minDistance = 200e3
+)
+
+func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
+	s := schedule{overhead: overhead, random: random, cost: firstCost, last: now}
+	// The first moment comes early, so that a short program is recorded at all: within the first
+	// few milliseconds, at random.
+	s.next = now + int64(s.random.Float64()*4*firstCost)
+	return s
+}
+
+// add charges a burst that took some time, at a moment at which a thread ran.
+func (s *schedule) add(now int64, cost float64) {
+	s.busy += float64(now - s.last)
+	s.spent += cost
+	s.cost += costShare * (cost - s.cost)
+	s.plan(now)
+}
+
+// charge charges time outside of bursts.
+func (s *schedule) charge(cost float64) { s.other += cost }
+
+// plan draws the next moment.
+func (s *schedule) plan(now int64) {
+	s.last = now
+	mean := s.cost / s.overhead
+	distance := max(minDistance, s.random.ExpFloat64()*mean)
+	budget := s.overhead * s.busy
+	if debt := s.spent + min(s.other, maxOther*budget) - budget - s.cost; debt > 0 {
+		distance += debt / s.overhead / debtSpread
+	}
+	s.next = now + int64(distance)
+}
+
+// maxOther is the share of the budget that stops outside of bursts take at most. They are needed to
+// follow the program, so a program that starts many processes, or gets many signals, would
+// otherwise not be recorded at all.
+const maxOther = 0.75
+
+// debtSpread is over how many moments a debt is paid back. A debt that was paid at once would keep
+// bursts away from the code that follows an expensive one.
+const debtSpread = 4

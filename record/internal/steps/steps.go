@@ -1,0 +1,72 @@
+// Package steps records branches in software, by stopping one thread for a few milliseconds and
+// following what it executes.
+//
+// A tracer is a process of its own: the binary of the caller, executed again. It traces the threads
+// with ptrace and lets them run freely. At random moments it stops one running thread and follows
+// it for a few hundred instructions. This is a burst. Within a burst, the tracer decodes the code
+// from one branch to the next and sets hardware breakpoints on both successors of a conditional
+// branch, so that the thread stops about once per branch.
+//
+// The tracer ends its burst, clears the breakpoints and detaches as soon as its caller has closed
+// its end of the control pipe. The kernel closes it if the caller is killed.
+package steps
+
+import (
+	"errors"
+	"time"
+)
+
+var (
+	// ErrUnsupported: this system or processor is not supported.
+	ErrUnsupported = errors.New("recording by steps needs Linux on x86-64")
+
+	// ErrTraced: another tracer, such as a debugger, is attached to the process.
+	ErrTraced = errors.New("another tracer is attached")
+
+	// ErrNotPermitted: the kernel does not permit tracing the process.
+	ErrNotPermitted = errors.New("the kernel does not permit tracing")
+)
+
+// Defaults and limits of a [Config].
+const (
+	// DefaultOverhead is the share of the program's time for which threads may be stopped.
+	DefaultOverhead = 0.05
+
+	// DefaultLength is the number of instructions of a burst. A long burst costs more and shows the
+	// same code again; a short one spends its time on starting.
+	DefaultLength = 300
+)
+
+// A Config says how to record.
+type Config struct {
+	Overhead float64 // share of the running time, between 0 and 1; 0 means DefaultOverhead
+	Length   int     // instructions of a burst; 0 means DefaultLength
+	Seed     uint64  // of the random moments; 0 means a random seed
+
+	// SingleStep executes each instruction by a single step, as on machines without hardware
+	// breakpoints.
+	SingleStep bool
+}
+
+// Stats describe what a tracer has done.
+type Stats struct {
+	Bursts       uint64        // bursts that started in code to be recorded
+	Elsewhere    uint64        // bursts that ended at once: the thread was in a library or the kernel
+	Instructions uint64        // instructions that bursts followed
+	Branches     uint64        // taken branches in samples
+	Stops        uint64        // times that a thread was stopped in bursts
+	Stopped      time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
+	Longest      time.Duration // the longest burst
+	Duration     time.Duration // time that the tracer was attached
+	SingleStep   bool          // no hardware breakpoints were available
+	Dropped      uint64        // samples that the caller did not read in time
+}
+
+func (c *Config) setDefaults() {
+	if c.Overhead == 0 {
+		c.Overhead = DefaultOverhead
+	}
+	if c.Length == 0 {
+		c.Length = DefaultLength
+	}
+}

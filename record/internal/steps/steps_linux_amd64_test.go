@@ -1,0 +1,157 @@
+package steps
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// A recorded is what a session has recorded.
+type recorded struct {
+	stats   *Stats
+	records []perfdata.Record
+	file    []byte
+	err     error // of the command
+}
+
+// samples returns the samples.
+func (r *recorded) samples() []*perfdata.Sample {
+	var list []*perfdata.Sample
+	for _, record := range r.records {
+		if s, ok := record.(*perfdata.Sample); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// skipUnlessTraceable skips a test if an error says that the machine does not permit tracing.
+func skipUnlessTraceable(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, ErrNotPermitted) {
+		t.Skipf("no process can be traced here: %v", err)
+	}
+	require.NoError(t, err)
+}
+
+// launchAndWait records a command until it ends.
+func launchAndWait(t *testing.T, c Config, cmd *exec.Cmd) *recorded {
+	t.Helper()
+	s, err := Start(c)
+	require.NoError(t, err)
+	skipUnlessTraceable(t, s.Launch(cmd))
+	require.NoError(t, s.Begin())
+	return collect(t, s, cmd)
+}
+
+// collect reads the records of a session, and waits for the command if there is one.
+func collect(t *testing.T, s *Session, cmd *exec.Cmd) *recorded {
+	t.Helper()
+	data, err := io.ReadAll(s.Records())
+	require.NoError(t, err)
+	r := new(recorded)
+	if cmd != nil {
+		r.err = cmd.Wait()
+	}
+	r.stats, err = s.Wait()
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, Head().WriteFile(&file, bytes.NewReader(data), int64(len(data))))
+	r.file = file.Bytes()
+	reader, err := perfdata.NewReader(bytes.NewReader(r.file))
+	require.NoError(t, err)
+	for record, err := range reader.Records() {
+		require.NoError(t, err)
+		if s, ok := record.(*perfdata.Sample); ok {
+			c := *s
+			c.Branches = append([]perfdata.Branch(nil), s.Branches...)
+			record = &c
+		}
+		r.records = append(r.records, record)
+	}
+	return r
+}
+
+// build compiles a C program.
+func build(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "prog")
+	require.NoError(t, os.WriteFile(program+".c", []byte(source), 0o600))
+	args := append([]string{"-O1", "-o", program, program + ".c"}, flags...)
+	out, err := exec.Command(testenv.Tool(t, "gcc"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// knownLoop runs a loop whose body takes one branch in 4 rounds, and a call in each.
+const knownLoop = `
+#include <stdio.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void work(long i) { if (i % 4 == 0) sum += 3; else sum ^= i; }
+int main(int argc, char **argv) {
+	long n = atol(argv[1]);
+	for (long i = 0; i < n; i++) work(i);
+	printf("%ld\n", sum);
+	return 7;
+}
+`
+
+func TestKnownLoop(t *testing.T) {
+	program := build(t, knownLoop)
+	cmd := exec.Command(program, "30000000")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	r := launchAndWait(t, Config{Overhead: 1}, cmd)
+	t.Logf("%+v", *r.stats)
+	assert.EqualError(t, r.err, "exit status 7")
+	assertPeriodic(t, r.samples())
+}
+
+// assertPeriodic checks that all samples repeat the branches of 4 rounds of the loop.
+func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
+	t.Helper()
+	require.NotEmpty(t, samples)
+	const maxPeriod = 30
+	for period := 4; period <= maxPeriod; period++ {
+		if slices.ContainsFunc(samples, func(s *perfdata.Sample) bool { return !hasPeriod(s.Branches, period) }) {
+			continue
+		}
+		var counts []int
+		for _, s := range samples {
+			n := make(map[perfdata.Branch]int)
+			for _, b := range s.Branches[:min(period, len(s.Branches))] {
+				n[b]++
+			}
+			if len(s.Branches) >= period {
+				counts = slices.Sorted(maps.Values(n))
+			}
+		}
+		assert.Equal(t, 4, counts[len(counts)-1], "the branch of each round")
+		assert.Contains(t, counts, 1, "the branch of one round in four")
+		return
+	}
+	assert.Fail(t, "the branches of the loop do not repeat")
+}
+
+// hasPeriod reports whether a list of branches repeats itself.
+func hasPeriod(list []perfdata.Branch, period int) bool {
+	for i := period; i < len(list); i++ {
+		if list[i] != list[i-period] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,261 @@
+package steps
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/perfdata"
+)
+
+// eventCost is the assumed time of a stop outside of bursts, such as one for a signal, in
+// nanoseconds.
+const eventCost = 25_000
+
+// A thread is a traced thread.
+type thread struct {
+	tid       int
+	process   *process
+	announced bool // a record of the recording introduces it
+	stopped   bool // the kernel keeps it in a group stop
+	owed      bool // a burst has resumed it, and has not seen the trap that follows
+}
+
+// A process is a traced process.
+type process struct {
+	pid       int
+	ready     bool // false for a launcher that has not executed the program
+	threads   int
+	maps      []mapping
+	mapsTime  int64 // when maps was read; 0 if never
+	mapsCost  int64 // how long that took, in nanoseconds
+	known     map[known]bool
+	sequences []sequence // restartable sequences that were seen
+	trapping  bool       // it ignores SIGTRAP, so breakpoints would change that
+
+	unpredictable bool // a function has returned elsewhere than to its call
+}
+
+// known is a mapping that the recording contains.
+type known struct {
+	start, length, offset uint64
+	path                  string
+}
+
+// add adds a thread that has just been attached.
+func (t *tracer) add(pid, tid int) *thread {
+	p := t.processes[pid]
+	if p == nil {
+		p = &process{pid: pid, ready: true, known: make(map[known]bool)}
+		t.processes[pid] = p
+	}
+	p.threads++
+	th := &thread{tid: tid, process: p}
+	t.threads[tid] = th
+	t.order = append(t.order, th)
+	return th
+}
+
+// remove forgets a thread that has ended.
+func (t *tracer) remove(th *thread) {
+	delete(t.threads, th.tid)
+	if i := slices.Index(t.order, th); i >= 0 {
+		t.order[i] = t.order[len(t.order)-1]
+		t.order = t.order[:len(t.order)-1]
+	}
+	if th.announced && th.process.ready {
+		t.emit(&perfdata.Exit{PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock())})
+	}
+	if th.process.threads--; th.process.threads == 0 {
+		delete(t.processes, th.process.pid)
+	}
+}
+
+// forgetAll forgets all threads: the kernel says that there are none.
+func (t *tracer) forgetAll() {
+	t.threads, t.processes, t.order = make(map[int]*thread), make(map[int]*process), nil
+}
+
+// emit adds a record to the recording. Records that a perf.data file cannot hold are left out: a
+// path of more than 64 KiB, for one.
+func (t *tracer) emit(r perfdata.Record) { _ = t.writer.Write(r) }
+
+// event handles a change of a thread that wait has reported, and lets the thread continue.
+func (t *tracer) event(tid int, status unix.WaitStatus) {
+	th := t.threads[tid]
+	if status.Exited() || status.Signaled() {
+		if th != nil {
+			t.remove(th)
+		}
+		return
+	}
+	if !status.Stopped() {
+		return
+	}
+	if th == nil { // a new one, whose parent has not reported it yet
+		pid, err := strconv.Atoi(statusField(tid, "Tgid"))
+		if err != nil {
+			pid = tid
+		}
+		th = t.add(pid, tid)
+	}
+	t.schedule.charge(eventCost)
+	t.stats.Stopped += eventCost
+	signal, cause := int(status.StopSignal()), int(status)>>16
+	switch cause {
+	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+		t.forked(th, cause)
+		signal = 0
+	case unix.PTRACE_EVENT_EXEC:
+		t.executed(th)
+		signal = 0
+	case unix.PTRACE_EVENT_STOP:
+		if signal != int(unix.SIGTRAP) {
+			th.stopped = true
+			_ = ptrace(unix.PTRACE_LISTEN, tid, 0, 0)
+			return
+		}
+		th.stopped, signal = false, 0
+	default:
+		if signal == int(unix.SIGTRAP)|0x80 || signal == int(unix.SIGTRAP) && th.isOurTrap() {
+			signal = 0
+		}
+	}
+	t.release(th, signal)
+}
+
+// isOurTrap reports whether SIGTRAP, for which the thread has stopped, is due to a burst: to a
+// breakpoint, or to a step. The program may single-step itself, but not while a burst does.
+func (th *thread) isOurTrap() bool {
+	info, err := signalOf(th.tid)
+	if err != nil || info.Code != trapBreakpoint && (info.Code != trapStep || !th.owed) {
+		return false
+	}
+	th.owed = false
+	return true
+}
+
+// release lets a thread run, and delivers a signal to it.
+func (t *tracer) release(th *thread, signal int) {
+	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
+}
+
+// message returns the message of the event that has stopped a thread.
+func message(th *thread) int {
+	id, err := unix.PtraceGetEventMsg(th.tid)
+	if err != nil {
+		return 0
+	}
+	return int(id)
+}
+
+// forked handles the start of a thread or process.
+func (t *tracer) forked(parent *thread, cause int) {
+	tid := message(parent)
+	if tid == 0 {
+		return
+	}
+	child := t.threads[tid]
+	if child == nil {
+		pid := tid
+		if cause == unix.PTRACE_EVENT_CLONE {
+			if _, err := os.Stat(procPath(parent.process.pid, "task/"+strconv.Itoa(tid))); err == nil {
+				pid = parent.process.pid
+			}
+		}
+		child = t.add(pid, tid)
+	}
+	child.announced = true
+	from, to := parent.process, child.process
+	if to != from {
+		to.ready = from.ready
+		to.known = make(map[known]bool, len(from.known))
+		for k := range from.known {
+			to.known[k] = true
+		}
+		to.sequences = slices.Clone(from.sequences)
+	}
+	if to.ready {
+		t.emit(&perfdata.Fork{
+			PID: int32(to.pid), ParentPID: int32(from.pid), TID: int32(tid), ParentTID: int32(parent.tid), Time: uint64(clock()),
+		})
+	}
+}
+
+// executed handles execve. Other threads of the process are gone without a notice, and the thread
+// has the number of the process.
+func (t *tracer) executed(th *thread) {
+	p := th.process
+	for _, other := range slices.Clone(t.order) {
+		if other.process == p && other != th {
+			t.remove(other)
+		}
+	}
+	if !p.ready {
+		t.schedule = newSchedule(t.config.Overhead, t.random, clock())
+	}
+	p.ready, th.announced = true, true
+	p.maps, p.mapsTime, p.sequences = nil, 0, nil
+	clear(p.known)
+	t.name(th, true)
+}
+
+// name records the name of a thread.
+func (t *tracer) name(th *thread, exec bool) {
+	name, err := os.ReadFile(procPath(th.process.pid, "task/"+strconv.Itoa(th.tid)+"/comm"))
+	if err != nil {
+		return
+	}
+	t.emit(&perfdata.Comm{
+		PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: strings.TrimSuffix(string(name), "\n"),
+	})
+}
+
+// announce records the names of the threads of a process that runs already.
+func (t *tracer) announce(p *process) {
+	for _, th := range t.order {
+		if th.process == p {
+			t.name(th, false)
+		}
+	}
+	t.refresh(p)
+}
+
+// Maps are read again after mapsShare times as long as reading them took, so that reading costs
+// little, and after mapsAge at least.
+const (
+	mapsShare = 200
+	mapsAge   = int64(50 * time.Millisecond)
+)
+
+// refresh reads the mappings of a process, and records those that are new.
+func (t *tracer) refresh(p *process) {
+	before := clock()
+	list, err := readMaps(p.pid)
+	if err != nil {
+		return
+	}
+	p.maps, p.mapsTime = list, clock()
+	p.mapsCost = p.mapsTime - before
+	for i := range list {
+		m := &list[i].Mmap
+		k := known{m.Start, m.Length, m.PageOffset, m.Path}
+		if p.known[k] {
+			continue
+		}
+		p.known[k] = true
+		m.Time = uint64(before)
+		t.emit(m)
+	}
+	ignored, err := strconv.ParseUint(statusField(p.pid, "SigIgn"), 16, 64)
+	p.trapping = err != nil || ignored&(1<<(unix.SIGTRAP-1)) != 0
+}
+
+// mapsAreOld reports whether the mappings of a process should be read again before a burst.
+func (p *process) mapsAreOld() bool {
+	return p.mapsTime == 0 || clock()-p.mapsTime > max(mapsAge, mapsShare*p.mapsCost)
+}
