@@ -3,8 +3,6 @@ package steps
 import (
 	"cmp"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,7 +54,7 @@ func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
 
 // readMaps returns the code that a process has mapped, in the order of addresses.
 func readMaps(pid int) ([]mapping, error) {
-	text, err := os.ReadFile(procPath(pid, "maps"))
+	text, err := readProc(pid, "maps")
 	if err != nil {
 		return nil, err
 	}
@@ -81,46 +79,4 @@ func find(list []mapping, address uint64) *mapping {
 		return nil
 	}
 	return &list[i]
-}
-
-// procPath returns the path of a file about a process.
-func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
-
-// statusField returns a field of /proc/PID/status, "" if it is missing or the process is gone.
-func statusField(pid int, name string) string {
-	text, err := os.ReadFile(procPath(pid, "status"))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
-
-// isRunning reports whether a thread executes or waits for a processor, and not for anything else.
-func isRunning(pid, tid int) bool {
-	text, err := os.ReadFile(procPath(pid, "task/"+strconv.Itoa(tid)+"/stat"))
-	if err != nil {
-		return false
-	}
-	i := strings.LastIndexByte(string(text), ')')
-	return i >= 0 && i+2 < len(text) && text[i+2] == 'R'
-}
-
-// threadsOf returns the threads of a process.
-func threadsOf(pid int) ([]int, error) {
-	entries, err := os.ReadDir(procPath(pid, "task"))
-	var list []int
-	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil {
-			list = append(list, n)
-		}
-	}
-	if err == nil && len(list) == 0 {
-		err = fs.ErrNotExist
-	}
-	return list, err
 }

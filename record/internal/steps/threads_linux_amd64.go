@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -206,12 +205,12 @@ func (t *tracer) executed(th *thread) {
 
 // name records the name of a thread.
 func (t *tracer) name(th *thread, exec bool) {
-	name, err := os.ReadFile(procPath(th.process.pid, "task/"+strconv.Itoa(th.tid)+"/comm"))
+	name, err := threadName(th.process.pid, th.tid)
 	if err != nil {
 		return
 	}
 	t.emit(&perfdata.Comm{
-		PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: strings.TrimSuffix(string(name), "\n"),
+		PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: name,
 	})
 }
 

@@ -96,11 +96,7 @@ func protect() {
 	name := [16]byte{'a', 'f', 'd', 'o', '-', 's', 't', 'e', 'p', 's'}
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name)), 0, 0, 0)
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -10)
-	for _, score := range []string{"-900", "0"} { // a negative score needs a privilege
-		if os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) == nil {
-			break
-		}
-	}
+	avoidOOM()
 }
 
 // prepare sets up what interrupts the waits of this thread, and the writer.
