@@ -14,9 +14,9 @@
 // [ErrSystem].
 //
 // Where the processor records no branches, [Steps] records branch stacks in software. A process of
-// its own, the caller's binary started again, traces the program with ptrace, and follows one thread
-// at a time for a few hundred instructions. The name of that process in argument 0 makes it a
-// tracer before main runs.
+// its own, the caller's binary started again, traces the program with ptrace, and follows one
+// thread at a time for a few hundred instructions. The name of that process in argument 0 makes it
+// a tracer before main runs.
 package record
 
 import (
@@ -91,8 +91,8 @@ const (
 	// Clock samples by a timer. It works everywhere, but sampled addresses may be a few
 	// instructions late.
 	Clock
-	// Steps stops one thread at a time and follows it for a few hundred instructions. Samples have a
-	// branch stack. It needs Linux on x86-64 and the permission to trace the process, and cannot
+	// Steps stops one thread at a time and follows it for a few hundred instructions. Samples have
+	// a branch stack. It needs Linux on x86-64 and the permission to trace the process, and cannot
 	// record the whole machine.
 	Steps
 )

@@ -8,8 +8,8 @@ const (
 	maxInstruction = 15 // bytes of the longest instruction of x86
 )
 
-// A codeCache holds pages of code of the process of the current burst. It is emptied between bursts,
-// because a program may change its code.
+// A codeCache holds pages of code of the process of the current burst. It is emptied between
+// bursts, because a program may change its code.
 type codeCache struct {
 	pid   int
 	mode  int // 32 or 64 bits

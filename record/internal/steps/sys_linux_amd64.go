@@ -52,8 +52,8 @@ func signalOf(tid int) (info signalInfo, err error) {
 	return info, err
 }
 
-// blocksTraps reports whether a stopped thread blocks SIGTRAP. The kernel would unblock it to report
-// a breakpoint.
+// blocksTraps reports whether a stopped thread blocks SIGTRAP. The kernel would unblock it to
+// report a breakpoint.
 func blocksTraps(tid int) bool {
 	var mask uint64
 	err := ptrace(ptraceGetSigmask, tid, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))

@@ -89,7 +89,8 @@ func runTracer(control, records, status *os.File) int {
 }
 
 // protect keeps this process alive while the processes around it are killed: it ignores signals and
-// asks the kernel to spare it when memory runs out. A high priority shortens stops on a busy machine.
+// asks the kernel to spare it when memory runs out. A high priority shortens stops on a busy
+// machine.
 func protect() {
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGPIPE, unix.SIGALRM, unix.SIGTERM, unix.SIGUSR2,
 		unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ, unix.SIGVTALRM, unix.SIGPROF, unix.SIGIO)
