@@ -31,6 +31,21 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
 }
 
+// MayDefine reports whether a compile that reads the text may define a function of a name, as
+// [Text.MayHave] does, but not of one that the text only declares or calls.
+func (t *Text) MayDefine(symbol string, sources []string) bool {
+	cut := symname.Canonical(symbol)
+	switch {
+	case !t.MayHave(symbol, sources):
+		return false
+	case cut == "", strings.HasPrefix(cut, "_GLOBAL_"):
+		return true
+	case !cxx.IsMangled(cut):
+		return t.defines(cut) || t.isLabel(cut) || strings.HasPrefix(cut, "__")
+	}
+	return t.isLabel(cut) || needs(symbol, requirement{t.has, t.hasScope, t.defines})
+}
+
 // isInitializer reports whether what initializes a file is that of one of the sources, of which
 // clang keeps the letters, digits and dots.
 func isInitializer(name string, sources []string) bool {

@@ -72,3 +72,19 @@ func TestClangLambdas(t *testing.T) {
 		assert.Contains(t, text.names(), cxx.KeyOf(symbol))
 	}
 }
+
+// A text defines the functions whose bodies it has. Members of a class that are only declared may
+// count, too.
+func TestMayDefineForClang(t *testing.T) {
+	var text Text
+	text.Add([]byte(`extern int declared(int); static int defined(int x) { return declared(x); }
+		int old(a) int a; { return a; }
+		struct C { void inside() {} void outside(); };
+		int main() { return defined(1); }`))
+	for name, want := range map[string]bool{
+		"main": true, "defined": true, "defined.__uniq.123": true, "declared": false, "old": true,
+		"_ZN1C6insideEv": true, "_ZN1D6insideEv": false, "_GLOBAL__sub_I_a.cc": true, "_GLOBAL__sub_I_b.cc": false, "__cxx_global_var_init": true, "puts": false,
+	} {
+		assert.Equal(t, want, text.MayDefine(name, []string{"a.cc"}), name)
+	}
+}

@@ -61,6 +61,10 @@ Clang gets slices, too: of GCOV profiles and of LLVM's sample profiles, in any f
 by -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
 Such an option in the command overrides FILE.
 
+With --layout PREFIX, clang gets the part of PREFIX_cc_profile.txt, which "afdo layout"
+makes, that is about functions of this compile, and no list if there are none. It works
+with and without a profile.
+
 A GCOV profile may be of any version. One without an index is copied once, with an
 index, into the cache, which also keeps facts about compilers and headers: see
 "afdo help cache".`
@@ -73,6 +77,7 @@ type execOptions struct {
 	summary  summaryFlags
 	noParams bool
 	fallback bool
+	layout   string
 	verbose  bool
 	log      string
 }
@@ -99,10 +104,14 @@ func NewExec(e *verb.Env) *cobra.Command {
 	o.summary.addFlags(cmd)
 	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
+	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
 	return cmd
 }
+
+// listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
+const listSuffix = "_cc_profile.txt"
 
 func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
@@ -126,6 +135,9 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	}
 	start := time.Now()
 	plan, err := l.Prepare(argv, dir)
+	if o.layout != "" {
+		plan, err = withLayout(&l, plan, err, argv, dir, o.layout+listSuffix)
+	}
 	if errors.Is(err, driver.ErrNoProfile) {
 		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
 	}
@@ -146,6 +158,20 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 		return runOrFallBack(e, plan, with.Environ())
 	}
 	return e.Become(plan.Argv, with.Environ())
+}
+
+// withLayout adds the layout of a list to what is to be run. A profile is not needed then.
+func withLayout(l *driver.Launcher, plan *driver.Plan, err error, argv []string, dir, list string) (*driver.Plan, error) {
+	if errors.Is(err, driver.ErrNoProfile) {
+		plan, err = &driver.Plan{Argv: argv, Outcome: driver.AsItIs}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if plan.Argv, err = l.WithLayout(plan.Argv, dir, list); err == nil && plan.Without != nil {
+		plan.Without, err = l.WithLayout(plan.Without, dir, list)
+	}
+	return plan, err
 }
 
 // crash is what compilers say of their own faults.

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// A compile gets the entries of the functions that it defines, under a name that is their
+// content's, and the object is the same as with the whole list.
+func TestExecLayout(t *testing.T) {
+	clang := llvmTool(t, "clang")
+	s := newSite(t)
+	t.Setenv("AFDO_CACHE_DIR", s.path("cache"))
+	s.write("a.c", "int g(int); int f(int n) { if (n) return g(n) + 1; return 3; }\n")
+	s.write("b.c", "int f(int); int unlisted(int n) { return f(n) * 2; }\n")
+	s.write("p_cc_profile.txt", "v1\nf f\nc 0 1\nf h\nc 0 2 1\n")
+	t.Chdir(s.dir)
+	compile := func(args ...string) string {
+		r := afdoRun(append([]string{"exec", "-v", "--layout", "p", "--"}, args...)...)
+		require.Zero(t, r.status, r.err)
+		return r.err
+	}
+	assert.Contains(t, compile(clang, "-O1", "-c", "a.c", "-o", "a.o"), "layout of 13 bytes")
+	toolOutput(t, s.dir, clang, "-O1", "-fbasic-block-sections=list=p_cc_profile.txt", "-c", "a.c", "-o", "whole.o")
+	assert.Equal(t, s.read("whole.o"), s.read("a.o"))
+	slices, err := filepath.Glob(s.path("cache/slices/*"))
+	require.NoError(t, err)
+	require.Len(t, slices, 1)
+	part, err := os.ReadFile(slices[0])
+	require.NoError(t, err)
+	assert.Equal(t, "v1\nf f\nc 0 1\n", string(part))
+
+	s.write("p_cc_profile.txt", "v1\nf h\nc 0 1\nf f\nc 0 1\n") // nothing changes for a.c
+	compile(clang, "-O1", "-c", "a.c", "-o", "a.o")
+	compile(clang, "-O1", "-c", "b.c", "-o", "b.o")
+	compile(clang, "-O1", "--target=armv7-linux-gnueabi", "-c", "a.c", "-o", "arm.o")
+	assert.Contains(t, compile(clang, "-O1", "-flto", "-c", "a.c", "-o", "a.o"), "the linker takes the list")
+	assert.Contains(t, compile(clang, "-O1", "-fbasic-block-sections=none", "-c", "a.c", "-o", "a.o"), "itself")
+	slices, err = filepath.Glob(s.path("cache/slices/*"))
+	require.NoError(t, err)
+	assert.Len(t, slices, 1)
+
+	s.write("p_cc_profile.txt", "v1\nf f\nc 0 0\n")
+	r := afdoRun("exec", "--layout", "p", "--", clang, "-c", "a.c", "-o", "a.o")
+	assert.Equal(t, 1, r.status, "clang would crash")
+	assert.Contains(t, r.err, "p_cc_profile.txt")
+	assert.Contains(t, r.err, "line 2")
+	r = afdoRun("exec", "--layout", "nowhere", "--", clang, "-c", "a.c", "-o", "a.o")
+	assert.Equal(t, 1, r.status)
+}
+
+// The objects of whole projects are the same with their slices of a list as with all of it. The
+// list has an entry for each function that an object defines.
+func TestExecLayoutProjects(t *testing.T) {
+	testenv.NeedSweep(t)
+	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")
+	for _, p := range []*project{
+		{folder: "lua5.4*", sources: "src/l*.c", not: "luac.c", defines: []string{"-O2"}, files: map[string]string{"src/lua5.4-deb-multiarch.h": "#define DEB_HOST_MULTIARCH \"any\"\n"}},
+		{folder: "leveldb*", sources: "db/*.cc table/*.cc util/*.cc", not: "*_test.cc *_bench.cc *windows* leveldbutil.cc",
+			defines: []string{"-O2", "-std=c++17", "-DLEVELDB_PLATFORM_POSIX=1", "-Iinclude", "-I.", "-Iport/generated"}, files: map[string]string{"port/generated/port/port_config.h": portConfig, "port/port_config.h": portConfig}},
+	} {
+		t.Run(p.folder, func(t *testing.T) {
+			s := newProjectSite(t, p, sourcesOf(t, p))
+			t.Setenv("AFDO_CACHE_DIR", s.path("cache"))
+			t.Chdir(s.dir)
+			sources := s.files(p.sources, p.not)
+			text, seen := "v1\n", map[string]bool{}
+			for _, source := range sources {
+				toolOutput(t, s.dir, clang, append(p.defines, "-c", source, "-o", "x.o")...)
+				for line := range strings.Lines(toolOutput(t, s.dir, nm, "--defined-only", "--format=just-symbols", "x.o")) {
+					if name := strings.TrimSpace(line); name != "" && !seen[name] {
+						seen[name] = true
+						text += "f " + name + "\nc 0\n"
+					}
+				}
+			}
+			s.write("p_cc_profile.txt", text)
+			listed := 0
+			for _, source := range sources {
+				toolOutput(t, s.dir, clang, append(p.defines, "-fbasic-block-sections=list=p_cc_profile.txt", "-c", source, "-o", "whole.o")...)
+				r := afdoRun(append([]string{"exec", "--layout", "p", "--", clang}, append(p.defines, "-c", source, "-o", "part.o")...)...)
+				require.Zero(t, r.status, r.err)
+				require.Equal(t, s.read("whole.o") == s.read("part.o"), true, source)
+			}
+			slices, err := filepath.Glob(s.path("cache/slices/*"))
+			require.NoError(t, err)
+			for _, path := range slices {
+				data, err := os.ReadFile(path)
+				require.NoError(t, err)
+				listed += strings.Count(string(data), "\nf ")
+			}
+			t.Logf("%d units, %d functions, %d entries in slices", len(sources), len(seen), listed)
+		})
+	}
+}
