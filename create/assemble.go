@@ -36,6 +36,11 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	if c.report.Stacks {
 		estimateCalls(groups)
 	}
+	if !c.options.ObservedHeads {
+		for _, g := range groups {
+			g.enter()
+		}
+	}
 	for _, g := range groups {
 		if g.weight > c.options.MinSamples {
 			a.add(g)
@@ -172,6 +177,23 @@ func (c *creation) wholes(g *group) []*whole {
 		c.finish(w)
 	}
 	return all
+}
+
+// enter gives a function whose entry no sample shows a head count: the count of its first
+// instructions, which is lower than the number of entries if anything, and at least 1. In a sampled
+// profile these are functions that are entered rarely and run long.
+func (g *group) enter() {
+	if len(g.wholes) == 0 || slices.ContainsFunc(g.wholes, func(w *whole) bool { return w.head > 0 }) {
+		return
+	}
+	first := uint64(0)
+	for _, f := range g.parts {
+		if !f.name.fragment {
+			first = max(first, f.first())
+		}
+	}
+	hottest := slices.MaxFunc(g.wholes, func(a, b *whole) int { return cmp.Compare(a.weight, b.weight) })
+	hottest.head = max(first, 1)
 }
 
 // finish makes the body of a whole what it is in the profile.

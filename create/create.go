@@ -43,6 +43,11 @@ type Options struct {
 	// room and GCC's have not.
 	WideDiscriminators bool
 
+	// ObservedHeads leaves the head count of a function at 0 if no sample shows an entry of it, as
+	// google/autofdo and llvm-profgen do. By default such a function has a head count of at least
+	// 1: it has samples, so it was entered, and GCC 12 concludes from 0 that none of it ever ran.
+	ObservedHeads bool
+
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 

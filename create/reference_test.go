@@ -44,7 +44,7 @@ var references = []struct{ binary, samples, want string }{
 func TestReferences(t *testing.T) {
 	for _, r := range references {
 		t.Run(r.binary, func(t *testing.T) {
-			p, report, err := corpusCreate(t, r.binary, r.samples, Options{Suffixes: NoSuffixes})
+			p, report, err := corpusCreate(t, r.binary, r.samples, Options{Suffixes: NoSuffixes, ObservedHeads: true})
 			require.NoError(t, err)
 			assert.Greater(t, report.PlacedShare(), 0.99)
 			got, want := flatten(p, true), readDump(t, r.want, true).silent()
@@ -168,7 +168,7 @@ func TestDifferencesFromHead(t *testing.T) {
 func TestPartsThatAreInlinedAgain(t *testing.T) {
 	whole, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{})
 	require.NoError(t, err)
-	split, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{Suffixes: NoSuffixes})
+	split, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{Suffixes: NoSuffixes, ObservedHeads: true})
 	require.NoError(t, err)
 	got, parts := flatten(whole, false).positions, flatten(split, false).positions
 	counted := 0

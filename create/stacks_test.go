@@ -72,26 +72,40 @@ func TestCallStacks(t *testing.T) {
 	require.Equal(t, map[string]uint64{"often 0 leaf": 7}, flatten(made, false).targets)
 }
 
-// A function whose begin was never sampled was entered nonetheless, if stacks show calls of it: GCC
-// 12 takes one with a head count of 0 for one that never ran.
-func TestHeadsOfCallStacks(t *testing.T) {
+// A function with samples was entered, even if no sample shows that: GCC 12 concludes from a head
+// count of 0 that none of the function ever ran.
+func TestHeadsOfUnseenEntries(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)
 	leaf := offsetOf(t, f, b, "leaf")
-	last := leaf
+	first, last := leaf, leaf
 	for s, err := range f.Symbols() {
 		require.NoError(t, err)
 		if s.Names[0] == "leaf" {
 			last, _ = b.Layout.Offset(s.High - 1)
 		}
 	}
+	head := func(set *samples.Set, o Options) uint64 {
+		made, _, err := Profile(context.Background(), f, set, o)
+		require.NoError(t, err)
+		return flatten(made, false).heads["leaf"]
+	}
 	set := new(samples.Set)
 	set.AddAddress(last, 100)
-	made, _, err := Profile(context.Background(), f, set, Options{})
-	require.NoError(t, err)
-	require.Equal(t, uint64(0), flatten(made, false).heads["leaf"])
-	set.AddCall(samples.Call{From: samples.Elsewhere, In: last}, 100)
-	made, _, err = Profile(context.Background(), f, set, Options{})
-	require.NoError(t, err)
-	require.Equal(t, uint64(1), flatten(made, false).heads["leaf"])
+	require.Equal(t, uint64(1), head(set, Options{}))
+	require.Zero(t, head(set, Options{ObservedHeads: true}))
+	set.AddCall(samples.Call{From: samples.Elsewhere, In: last}, 100) // the stack shows a call of it
+	require.Equal(t, uint64(1), head(set, Options{}))
+	require.Equal(t, uint64(1), head(set, Options{ObservedHeads: true}))
+
+	// A range without a branch to its begin.
+	set = new(samples.Set)
+	set.AddRange(samples.Range{Begin: last, End: last}, 100)
+	set.AddBranch(samples.Branch{From: last, To: last}, 100)
+	require.Equal(t, uint64(1), head(set, Options{}))
+	require.Zero(t, head(set, Options{ObservedHeads: true}))
+	set.AddRange(samples.Range{Begin: first, End: first}, 7)
+	require.Equal(t, uint64(7), head(set, Options{}))
+	set.AddBranch(samples.Branch{From: last, To: first}, 5)
+	require.Equal(t, uint64(5), head(set, Options{}))
 }

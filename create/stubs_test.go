@@ -36,6 +36,8 @@ func TestCallsThroughStubs(t *testing.T) {
 		{"-fno-plt"},
 		{"-fcf-protection=full", "-Wl,-z,ibtplt"},
 		{"-no-pie", "-fno-pie"},
+		{"-static"}, // its strlen is an indirect function, whose resolver has several names
+		{"-static-pie"},
 	}
 	for _, flags := range forms[:testenv.Rounds(1, len(forms))] {
 		p := compile(t, gcc, "library.c", library, append(flags, "-O2", "-g")...)

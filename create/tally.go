@@ -250,6 +250,16 @@ func (t *tallier) times(set *samples.Set) error {
 	return nil
 }
 
+// first returns how often the first byte of a function ran.
+func (f *function) first() (n uint64) {
+	for _, s := range f.counts {
+		if s.up && s.at == f.symbol.Low {
+			n = saturating.Add(n, s.count)
+		}
+	}
+	return n
+}
+
 // A stretch is bytes that ran equally often.
 type stretch struct{ low, high, count uint64 }
 

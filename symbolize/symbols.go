@@ -80,7 +80,7 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 			return nil
 		}
 		switch elf.ST_TYPE(s.Info) {
-		case elf.STT_FUNC:
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 		case elf.STT_NOTYPE:
 			name, err := r.str(t.strings, uint64(s.Name))
 			if err != nil || !partName().Match(name) {
@@ -93,7 +93,9 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 		if o.elf.Machine == elf.EM_ARM {
 			low &^= 1 // the lowest bit marks Thumb code
 		}
-		t.rows = append(t.rows, symbolRow{low: low, high: low + s.Size, name: s.Name, index: index, global: elf.ST_BIND(s.Info) != elf.STB_LOCAL})
+		// An indirect function is another name of its resolver, which has a symbol of its own.
+		global := elf.ST_BIND(s.Info) != elf.STB_LOCAL && elf.ST_TYPE(s.Info) != elf.STT_GNU_IFUNC
+		t.rows = append(t.rows, symbolRow{low: low, high: low + s.Size, name: s.Name, index: index, global: global})
 		return nil
 	})
 	t.rows = slices.DeleteFunc(t.rows, func(r symbolRow) bool { return r.high < r.low })

@@ -142,6 +142,7 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	}
 	llvm, isLLVM := c.out.Kind.(*samplekind.Kind)
 	options.WideDiscriminators = isLLVM
+	options.ObservedHeads = options.ObservedHeads || isLLVM // as llvm-profgen
 	remembering := newRemembering(c.binary, c.sources)
 	if c.remembers() {
 		options.Declared = remembering.declare

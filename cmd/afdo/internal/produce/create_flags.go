@@ -101,6 +101,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	f.BoolVar(&c.contexts, "contexts", false, "count by chains of calls (pseudo probes, and samples with call stack and branch stack)")
 	verb.AddChoice(cmd, &c.options.Combine, "combine", "", "how the counts of a line's instructions become one", createCombine...)
 	f.Uint64Var(&c.options.MinSamples, "min-samples", create.DefaultMinSamples, "leave out functions with no more samples than this")
+	f.BoolVar(&c.options.ObservedHeads, "no-head-estimate", false, "leave the head count of a function at 0 if no sample shows an entry of it")
 	f.BoolVar(&c.allowPoor, "allow-poor", false, "write a profile of too few samples, too")
 	verb.AddChoice(cmd, &c.options.Suffixes, "suffixes", "", "suffixes to cut from names", createSuffixes...)
 	f.BoolVar(&c.options.RawDiscriminators, "raw-discriminators", false, "take the discriminators of GCC 16 and Clang as they are")
