@@ -13,6 +13,11 @@ import (
 type Quality struct {
 	Exact bool // they are counts of executions, such as callgrind's, of which nothing below is told
 
+	// Branches reports that the samples have branch stacks. Samples without them show well which
+	// functions are hot, and poorly which way branches go, however many they are: docs/create.md
+	// has measurements.
+	Branches bool
+
 	// Density is how many samples there are for each instruction of the hot functions: the hottest
 	// that have nine of ten samples together. Samples with branch stacks count for each instruction
 	// that their branches tell to have run. An instruction is taken to be 4 bytes long.
@@ -35,7 +40,7 @@ const (
 
 // judge finds out how good the samples of the profile are.
 func (c *creation) judge(set *samples.Set) Quality {
-	q := Quality{Exact: set.Exact}
+	q := Quality{Exact: set.Exact, Branches: c.report.Ranges}
 	sampled := slices.DeleteFunc(slices.Clone(c.functions), func(f *function) bool { return f.weight == 0 })
 	slices.SortFunc(sampled, func(a, b *function) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.symbol.Low, b.symbol.Low))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
@@ -89,8 +90,30 @@ func compileIn(dir, cc, source string, flags []string) error {
 	return nil
 }
 
-// sampled returns the path of address samples of a program: every byte of a function ran count
-// times, and it was called from somewhere calls times.
+// instructions returns the addresses of the instructions of a function.
+func instructions(t *testing.T, f *elf.File, low, high uint64) (all []uint64) {
+	t.Helper()
+	for _, section := range f.Sections {
+		if section.Flags&elf.SHF_EXECINSTR == 0 || low < section.Addr || high > section.Addr+section.Size {
+			continue
+		}
+		code := make([]byte, high-low)
+		_, err := section.ReadAt(code, int64(low-section.Addr))
+		require.NoError(t, err)
+		for at := uint64(0); at < high-low; {
+			all = append(all, low+at)
+			in := opcode.ARM64(code[at:])
+			if f.Machine == elf.EM_X86_64 {
+				in = opcode.X86(code[at:], 64)
+			}
+			at += max(1, in.Size)
+		}
+	}
+	return all
+}
+
+// sampled returns the path of address samples of a program: every instruction of a function ran
+// count times, and the function was called from somewhere calls times.
 func sampled(t *testing.T, program, function string, count, calls uint64) string {
 	t.Helper()
 	f, err := elf.Open(program)
@@ -105,7 +128,7 @@ func sampled(t *testing.T, program, function string, count, calls uint64) string
 		if s.Name != function {
 			continue
 		}
-		for a := s.Value; a < s.Value+s.Size; a++ {
+		for _, a := range instructions(t, f, s.Value, s.Value+s.Size) {
 			offset, ok := layout.Offset(a)
 			require.True(t, ok)
 			set.AddAddress(offset, count)

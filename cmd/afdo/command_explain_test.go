@@ -69,9 +69,10 @@ func everyCode(t *testing.T, program string) string {
 	set := new(samples.Set)
 	for s, err := range f.Symbols() {
 		require.NoError(t, err)
-		low, ok := layout.Offset(s.Low)
-		for i := uint64(0); ok && i < s.High-s.Low; i++ {
-			set.AddAddress(low+i, 100)
+		for _, at := range instructions(t, f.ELF(), s.Low, s.High) {
+			if offset, ok := layout.Offset(at); ok {
+				set.AddAddress(offset, 100)
+			}
 		}
 	}
 	var text bytes.Buffer

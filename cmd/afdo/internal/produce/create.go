@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -268,13 +269,15 @@ func (c *creating) checkInput(path string, file *symbolize.File, part *samples.S
 	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
 		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
 	}
-	if err := c.checkTimes(path, report); err != nil {
-		return err
+	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
+		if err := check(file, part); err != nil {
+			return fmt.Errorf("%w; give the file as it was then", err)
+		}
 	}
-	if err := create.CheckBuild(file, part); err != nil {
-		return fmt.Errorf("%w; give the file as it was then", err)
+	if part.HasNames() {
+		return nil
 	}
-	return nil
+	return c.checkTimes(path, report)
 }
 
 // remarks says what was not taken of a recording as it is.
@@ -284,6 +287,9 @@ func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []s
 	}
 	if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
 		texts = append(texts, "no sample has both a call stack and a branch stack, so none counts in contexts")
+	}
+	if !part.HasNames() && !slices.ContainsFunc(report.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" }) {
+		texts = append(texts, "it has neither a build ID nor names of functions, so nothing proves that "+human.Name(c.binary)+" is the program that ran")
 	}
 	if report.Flattened {
 		texts = append(texts, "its calling contexts were added up")
@@ -295,7 +301,7 @@ func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []s
 }
 
 // checkTimes refuses a program that was written anew where it ran, after it ran, unless a build ID
-// tells that it is the same.
+// shows that it is the same.
 func (c *creating) checkTimes(path string, report *samples.Report) error {
 	recording, err := os.Stat(path)
 	binary, binaryErr := os.Stat(c.binary)

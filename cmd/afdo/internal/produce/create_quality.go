@@ -92,17 +92,18 @@ func (f *QualityFacts) warn(e *verb.Env) {
 	}
 }
 
-// tell says how good the samples are, where there is nothing to warn of.
+// tell says what kind of recording it is and what that is good for, unless warn has something to
+// say.
 func (f *QualityFacts) tell(e *verb.Env) {
-	depth := ""
-	if f.StackDepth > 0 {
-		depth = fmt.Sprintf(", branch stacks of %.0f", f.StackDepth)
-	}
 	switch {
 	case f.of.Exact:
 		e.Warnf("the profile is exact: executions were counted")
-	case f.of.Verdict() == create.Good:
-		e.Warnf("the profile is good: %s%s", f.why(), depth)
+	case f.of.Verdict() != create.Good:
+	case f.of.Branches:
+		e.Warnf("the recording has branch stacks of %.0f: good for hot functions and for branches (%s)", f.StackDepth, f.why())
+	default:
+		e.Warnf("the recording has addresses without branches: good for which functions are hot, poor for which way branches go (%s); "+
+			"branch samples (perf record -b) or callgrind show both", f.why())
 	}
 }
 
