@@ -17,15 +17,12 @@ import (
 func TestExecLayout(t *testing.T) {
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
-	t.Setenv("AFDO_CACHE_DIR", s.path("cache"))
+	s.setenv("AFDO_CACHE_DIR", s.path("cache"))
 	s.write("a.c", "int g(int); int f(int n) { if (n) return g(n) + 1; return 3; }\n")
 	s.write("b.c", "int f(int); int unlisted(int n) { return f(n) * 2; }\n")
 	s.write("p_cc_profile.txt", "v1\nf f\nc 0 1\nf h\nc 0 2 1\n")
-	t.Chdir(s.dir)
 	compile := func(args ...string) string {
-		r := afdoRun(append([]string{"exec", "-v", "--layout", "p", "--"}, args...)...)
-		require.Zero(t, r.status, r.err)
-		return r.err
+		return s.run(append([]string{"afdo", "exec", "-v", "--layout", "p", "--"}, args...)...)
 	}
 	assert.Contains(t, compile(clang, "-O1", "-c", "a.c", "-o", "a.o"), "layout of 13 bytes")
 	toolOutput(t, s.dir, clang, "-O1", "-fbasic-block-sections=list=p_cc_profile.txt", "-c", "a.c", "-o", "whole.o")
@@ -48,12 +45,10 @@ func TestExecLayout(t *testing.T) {
 	assert.Len(t, slices, 1)
 
 	s.write("p_cc_profile.txt", "v1\nf f\nc 0 0\n")
-	r := afdoRun("exec", "--layout", "p", "--", clang, "-c", "a.c", "-o", "a.o")
-	assert.Equal(t, 1, r.status, "clang would crash")
-	assert.Contains(t, r.err, "p_cc_profile.txt")
-	assert.Contains(t, r.err, "line 2")
-	r = afdoRun("exec", "--layout", "nowhere", "--", clang, "-c", "a.c", "-o", "a.o")
-	assert.Equal(t, 1, r.status)
+	said := s.fails(1, "afdo", "exec", "--layout", "p", "--", clang, "-c", "a.c", "-o", "a.o") // clang would crash
+	assert.Contains(t, said, "p_cc_profile.txt")
+	assert.Contains(t, said, "line 2")
+	s.fails(1, "afdo", "exec", "--layout", "nowhere", "--", clang, "-c", "a.c", "-o", "a.o")
 }
 
 // The objects of whole projects are the same with their slices of a list as with all of it. The
@@ -68,8 +63,7 @@ func TestExecLayoutProjects(t *testing.T) {
 	} {
 		t.Run(p.folder, func(t *testing.T) {
 			s := newProjectSite(t, p, sourcesOf(t, p))
-			t.Setenv("AFDO_CACHE_DIR", s.path("cache"))
-			t.Chdir(s.dir)
+			s.setenv("AFDO_CACHE_DIR", s.path("cache"))
 			sources := s.files(p.sources, p.not)
 			text, seen := "v1\n", map[string]bool{}
 			for _, source := range sources {
@@ -85,8 +79,7 @@ func TestExecLayoutProjects(t *testing.T) {
 			listed := 0
 			for _, source := range sources {
 				toolOutput(t, s.dir, clang, append(p.defines, "-fbasic-block-sections=list=p_cc_profile.txt", "-c", source, "-o", "whole.o")...)
-				r := afdoRun(append([]string{"exec", "--layout", "p", "--", clang}, append(p.defines, "-c", source, "-o", "part.o")...)...)
-				require.Zero(t, r.status, r.err)
+				s.run(append([]string{"afdo", "exec", "--layout", "p", "--", clang}, append(p.defines, "-c", source, "-o", "part.o")...)...)
 				require.Equal(t, s.read("whole.o") == s.read("part.o"), true, source)
 			}
 			slices, err := filepath.Glob(s.path("cache/slices/*"))
