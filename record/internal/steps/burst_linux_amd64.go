@@ -14,8 +14,13 @@ import (
 
 // Limits of a burst.
 const (
-	// maxBurst is the longest time of a burst. With the stop that follows, it stays below 20 ms.
+	// maxBurst is the longest time of a burst. With the stop that follows, it stays below 20 ms. The
+	// time in which the thread waits for a processor does not count: it would wait without a burst,
+	// too.
 	maxBurst = int64(10 * time.Millisecond)
+
+	// maxCrowded is the longest time of a burst with the time in which the thread waits.
+	maxCrowded = int64(100 * time.Millisecond)
 
 	// maxWalk bounds the instructions of a burst, including those of libraries, as a multiple of
 	// its length.
@@ -33,6 +38,7 @@ type burst struct {
 	*tracer
 	th    *thread
 	began int64
+	delay int64 // time for which the thread had waited for a processor when the burst began
 
 	pc       uint64 // where the thread is stopped
 	resuming bool   // the breakpoint at pc, if any, does not trigger when the thread continues
@@ -73,11 +79,10 @@ func (t *tracer) moment(now int64) {
 		t.schedule.plan(now)
 		return
 	}
-	b := burst{tracer: t, th: th, began: clock()}
+	b := burst{tracer: t, th: th, began: clock(), delay: delayOf(th.process.pid, th.tid)}
 	t.alarm.set(maxBurst)
 	b.run()
-	end := clock()
-	cost := end - b.began
+	end, cost := clock(), b.duration()
 	t.stats.Stopped += time.Duration(cost)
 	t.stats.Longest = max(t.stats.Longest, time.Duration(cost))
 	t.schedule.add(end, float64(cost))
@@ -86,13 +91,19 @@ func (t *tracer) moment(now int64) {
 // maxPicks bounds how many threads a moment looks at.
 const maxPicks = 32
 
+// isRunning reports whether the thread executes, and notes where.
+func (th *thread) isRunning() (ok bool) {
+	th.processor, ok = runningOn(th.process.pid, th.tid)
+	return ok
+}
+
 // pick returns a random thread that is running, nil if none was found.
 func (t *tracer) pick() *thread {
 	n := len(t.order)
 	for range min(n, maxPicks) {
 		i := t.random.IntN(n)
 		th := t.order[i]
-		if th.announced && !th.stopped && th.process.ready && isRunning(th.process.pid, th.tid) {
+		if th.announced && !th.stopped && th.process.ready && th.isRunning() {
 			return th
 		}
 		n-- // each thread once
@@ -115,6 +126,9 @@ func (b *burst) run() {
 		return
 	}
 	b.hasEvent = false
+	t := b.tracer
+	t.moveTo(b.th.processor)
+	defer t.moveBack()
 	if b.start() {
 		b.stats.Bursts++
 		b.follow()
@@ -125,6 +139,17 @@ func (b *burst) run() {
 	b.finish()
 	b.stats.Instructions += uint64(b.walked)
 }
+
+// moveTo moves this thread to the processor of the thread that it follows. Waking a thread on
+// another processor takes longer: stops get 10 to 25% shorter on a busy machine of two processors.
+func (t *tracer) moveTo(processor int) {
+	var one unix.CPUSet
+	one.Set(processor)
+	_ = unix.SchedSetaffinity(0, &one)
+}
+
+// moveBack lets this thread run anywhere again.
+func (t *tracer) moveBack() { _ = unix.SchedSetaffinity(0, &t.processors) }
 
 // isInterrupt reports whether a stop is due to PTRACE_INTERRUPT.
 func isInterrupt(s unix.WaitStatus) bool {
@@ -169,7 +194,16 @@ func (b *burst) await() bool {
 }
 
 // overdue reports whether the burst has to end.
-func (b *burst) overdue() bool { return clock()-b.began > maxBurst || b.stopping.Load() }
+func (b *burst) overdue() bool {
+	wall := clock() - b.began
+	return b.stopping.Load() || wall > maxCrowded || wall > maxBurst && b.duration() > maxBurst
+}
+
+// duration returns for how long the burst has kept the thread from running, in nanoseconds.
+func (b *burst) duration() int64 {
+	wall := clock() - b.began
+	return max(0, wall-(delayOf(b.th.process.pid, b.th.tid)-b.delay))
+}
 
 // start looks where the thread is, and reports whether a burst can start there.
 func (b *burst) start() bool {

@@ -19,6 +19,7 @@ const eventCost = 25_000
 type thread struct {
 	tid       int
 	process   *process
+	processor int  // the one on which it was last seen running
 	announced bool // a record of the recording introduces it
 	stopped   bool // the kernel keeps it in a group stop
 	owed      bool // a burst has resumed it, and has not seen the trap that follows
