@@ -93,6 +93,7 @@ func TestX86(t *testing.T) {
 		{64, "e8 fb ff ff ff", Instruction{Calls: true, By: -5}},
 		{64, "cc", Instruction{Opaque: true}},    // int3
 		{64, "66 9d", Instruction{Opaque: true}}, // popfw
+		{64, "9c", Instruction{Opaque: true}},    // pushf
 		{64, "0f 05", Instruction{}},
 		{32, "82 c0 01", Instruction{}},
 	} {

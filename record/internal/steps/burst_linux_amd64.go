@@ -14,9 +14,9 @@ import (
 
 // Limits of a burst.
 const (
-	// maxBurst is the longest time of a burst. With the stop that follows, it stays below 20 ms. The
-	// time in which the thread waits for a processor does not count: it would wait without a burst,
-	// too.
+	// maxBurst is the longest time of a burst. With the stop that follows, it stays below 20 ms.
+	// The time in which the thread waits for a processor does not count: it would wait without a
+	// burst, too.
 	maxBurst = int64(10 * time.Millisecond)
 
 	// maxCrowded is the longest time of a burst with the time in which the thread waits.
@@ -213,6 +213,10 @@ func (b *burst) start() bool {
 	}
 	const restart, restartLast = -516, -512 // the kernel's ERESTART errors: a system call was interrupted
 	if result := int64(regs.Rax); int64(regs.Orig_rax) >= 0 && result >= restart && result <= restartLast {
+		return false
+	}
+	const trapFlag = 0x100
+	if regs.Eflags&trapFlag != 0 { // the program single-steps itself
 		return false
 	}
 	const code32 = 0x23 // the code segment of 32-bit code
@@ -535,7 +539,7 @@ func (b *burst) resume(how int, addresses ...uint64) bool {
 		return false
 	}
 	for {
-		b.th.owed = true
+		b.th.stepping = how == unix.PTRACE_SINGLESTEP
 		if ptrace(how, b.th.tid, 0, 0) != nil || !b.await() {
 			b.ended = true
 			return false
@@ -549,13 +553,18 @@ func (b *burst) resume(how int, addresses ...uint64) bool {
 		b.ended = true
 		return false
 	}
-	if !b.th.isOurTrap() {
+	var regs unix.PtraceRegs
+	if registers(b.th.tid, &regs) != nil {
+		b.ended = true
+		return false
+	}
+	expected := len(addresses) == 0 || slices.Contains(addresses, regs.Rip)
+	if !b.th.isOurTrap(expected) { // the program's own
 		b.ended = true
 		return false
 	}
 	b.hasEvent = false
-	var regs unix.PtraceRegs
-	if registers(b.th.tid, &regs) != nil || len(addresses) > 0 && !slices.Contains(addresses, regs.Rip) {
+	if !expected {
 		b.ended = true
 		return false
 	}
@@ -602,12 +611,13 @@ func (b *burst) finish() {
 		return
 	}
 	b.breakAt(nil)
-	if b.hasEvent && isInterrupt(b.pending) && b.hasTrap() {
+	for b.hasEvent && isInterrupt(b.pending) && b.hasTrap() {
 		b.tracer.release(b.th, 0)
 		if !b.await() {
 			return
 		}
 	}
+	b.th.stepping = b.th.stepping && b.hasTrap()
 	if b.hasEvent {
 		b.tracer.event(b.th.tid, b.pending)
 		return

@@ -24,8 +24,8 @@ func statusField(pid int, name string) string {
 	return ""
 }
 
-// runningOn returns the processor on which a thread executes or waits to execute. It returns false if
-// the thread waits for anything else.
+// runningOn returns the processor on which a thread executes or waits to execute. It returns false
+// if the thread waits for anything else.
 func runningOn(pid, tid int) (processor int, ok bool) {
 	text, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/stat")
 	if err != nil {
@@ -41,8 +41,8 @@ func runningOn(pid, tid int) (processor int, ok bool) {
 	return processor, err == nil
 }
 
-// delayOf returns for how long a thread has waited for a processor in all, in nanoseconds. It is 0 if
-// the kernel does not record it.
+// delayOf returns for how long a thread has waited for a processor in all, in nanoseconds. It is 0
+// if the kernel does not record it.
 func delayOf(pid, tid int) int64 {
 	text, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/schedstat")
 	if err != nil {

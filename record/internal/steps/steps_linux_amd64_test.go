@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/perfdata"
@@ -21,7 +23,7 @@ import (
 // A recorded is what a session has recorded.
 type recorded struct {
 	stats   *Stats
-	records []perfdata.Record
+	records []any // values of the types of perfdata, or *perfdata.Sample
 	file    []byte
 	err     error // of the command
 }
@@ -59,8 +61,15 @@ func launchAndWait(t *testing.T, c Config, cmd *exec.Cmd) *recorded {
 // collect reads the records of a session, and waits for the command if there is one.
 func collect(t *testing.T, s *Session, cmd *exec.Cmd) *recorded {
 	t.Helper()
-	data, err := io.ReadAll(s.Records())
+	return collectAfter(t, s, cmd, nil)
+}
+
+// collectAfter is collect after the first records were read.
+func collectAfter(t *testing.T, s *Session, cmd *exec.Cmd, data []byte) *recorded {
+	t.Helper()
+	rest, err := io.ReadAll(s.Records())
 	require.NoError(t, err)
+	data = append(data, rest...)
 	r := new(recorded)
 	if cmd != nil {
 		r.err = cmd.Wait()
@@ -74,14 +83,35 @@ func collect(t *testing.T, s *Session, cmd *exec.Cmd) *recorded {
 	require.NoError(t, err)
 	for record, err := range reader.Records() {
 		require.NoError(t, err)
-		if s, ok := record.(*perfdata.Sample); ok {
-			c := *s
-			c.Branches = append([]perfdata.Branch(nil), s.Branches...)
-			record = &c
+		switch record := record.(type) {
+		case *perfdata.Sample:
+			c := *record
+			c.Branches = slices.Clone(record.Branches)
+			r.records = append(r.records, &c)
+		case *perfdata.Fork:
+			r.records = append(r.records, *record)
+		case *perfdata.Comm:
+			r.records = append(r.records, *record)
 		}
-		r.records = append(r.records, record)
 	}
 	return r
+}
+
+// untilSample reads records up to the first sample.
+func untilSample(t *testing.T, s *Session) (data []byte) {
+	t.Helper()
+	for {
+		var head [8]byte
+		_, err := io.ReadFull(s.Records(), head[:])
+		require.NoError(t, err)
+		body := make([]byte, binary.NativeEndian.Uint16(head[6:])-8)
+		_, err = io.ReadFull(s.Records(), body)
+		require.NoError(t, err)
+		data = append(append(data, head[:]...), body...)
+		if binary.NativeEndian.Uint32(head[:]) == unix.PERF_RECORD_SAMPLE {
+			return data
+		}
+	}
 }
 
 // build compiles a C program.

@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -22,7 +21,7 @@ type thread struct {
 	processor int  // the one on which it was last seen running
 	announced bool // a record of the recording introduces it
 	stopped   bool // the kernel keeps it in a group stop
-	owed      bool // a burst has resumed it, and has not seen the trap that follows
+	stepping  bool // a burst has let it step, and has not seen the trap that follows
 }
 
 // A process is a traced process.
@@ -121,7 +120,7 @@ func (t *tracer) event(tid int, status unix.WaitStatus) {
 		}
 		th.stopped, signal = false, 0
 	default:
-		if signal == int(unix.SIGTRAP)|0x80 || signal == int(unix.SIGTRAP) && th.isOurTrap() {
+		if signal == int(unix.SIGTRAP)|0x80 || signal == int(unix.SIGTRAP) && th.isOurTrap(th.stepping) {
 			signal = 0
 		}
 	}
@@ -129,13 +128,14 @@ func (t *tracer) event(tid int, status unix.WaitStatus) {
 }
 
 // isOurTrap reports whether SIGTRAP, for which the thread has stopped, is due to a burst: to a
-// breakpoint, or to a step. The program may single-step itself, but not while a burst does.
-func (th *thread) isOurTrap() bool {
+// breakpoint or to a step. The program may single-step itself, which looks like a step of a burst,
+// so the caller says whether one is expected.
+func (th *thread) isOurTrap(stepExpected bool) bool {
 	info, err := signalOf(th.tid)
-	if err != nil || info.Code != trapBreakpoint && (info.Code != trapStep || !th.owed) {
+	if err != nil || info.Code != trapBreakpoint && (info.Code != trapStep || !stepExpected) {
 		return false
 	}
-	th.owed = false
+	th.stepping = false
 	return true
 }
 
@@ -162,9 +162,10 @@ func (t *tracer) forked(parent *thread, cause int) {
 	child := t.threads[tid]
 	if child == nil {
 		pid := tid
-		if cause == unix.PTRACE_EVENT_CLONE {
-			if _, err := os.Stat(procPath(parent.process.pid, "task/"+strconv.Itoa(tid))); err == nil {
-				pid = parent.process.pid
+		if cause == unix.PTRACE_EVENT_CLONE { // a thread, or rarely a process; it may have ended already
+			pid = parent.process.pid
+			if leader, err := strconv.Atoi(statusField(tid, "Tgid")); err == nil {
+				pid = leader
 			}
 		}
 		child = t.add(pid, tid)
