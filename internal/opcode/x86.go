@@ -306,7 +306,8 @@ func (x *x86) leads() Instruction {
 		return Instruction{Leaves: true, Opaque: true}
 	case opcode >= 0xcc && opcode <= 0xce, opcode == 0xf1, opcode == 0xf4, opcode == 0x9c, opcode == 0x9d, opcode == 0x17, opcode == 0x8e,
 		opcode == 0x134, opcode == 0x135, opcode == 0x105 && !x.long, opcode == 0xc7 && x.modrm == 0xf8:
-		// int, hlt, pushf, popf, pop and mov of segments, sysenter, sysexit, syscall of 32 bits, xbegin
+		// int, hlt, pushf, popf, pop and mov of segments, sysenter, sysexit, syscall of 32 bits,
+		// xbegin
 		return Instruction{Opaque: true}
 	}
 	return Instruction{}
