@@ -76,7 +76,7 @@ func (c *creation) drop(g *group) {
 	}
 }
 
-// groups puts the parts of functions together: those of one name in one file.
+// groups joins the parts of each function: the parts with the same name in the same file.
 func (c *creation) groups() []*group {
 	bySymbol := make(map[symbol]*group)
 	var groups []*group
@@ -112,7 +112,8 @@ func (a *assembly) ref(s symbol) profile.SymbolRef {
 	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
 }
 
-// callee returns the symbol of a function that is called. A piece of a function is no function.
+// callee returns the symbol of a called function. It returns false for a cold piece of a function,
+// which is not called.
 func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	if f.name.cold {
 		return 0, false
@@ -131,7 +132,7 @@ func (f *function) called() symbol {
 	return symbol{name: f.name.name}
 }
 
-// A whole is a copy of a function, of which pieces may lie elsewhere.
+// A whole is one copy of a function. Its pieces may be at different places in the binary.
 type whole struct {
 	body   body
 	weight uint64
@@ -196,7 +197,7 @@ func (g *group) enter() {
 	hottest.head = max(first, 1)
 }
 
-// finish makes the body of a whole what it is in the profile.
+// finish turns the counts of a whole's copies into the counts of the profile.
 func (c *creation) finish(w *whole) {
 	if w.pieces > 1 {
 		w.body.settle(c.options.Combine)
@@ -221,5 +222,5 @@ func (a *assembly) add(g *group) {
 	}
 }
 
-// empty tells whether nothing was counted.
+// empty reports whether nothing was counted.
 func (b *body) empty() bool { return len(b.counts)+len(b.calls)+len(b.inlined) == 0 }

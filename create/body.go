@@ -18,17 +18,17 @@ func (w where) compare(v where) int {
 // A symbol names a function in the profile.
 type symbol struct{ file, name string }
 
-// A body is what is counted in a function, or in one that is inlined at one place of one. It takes
-// everything as it comes; settle adds up what belongs together. A large program has a hundred
-// thousand bodies with a few locations each, for which maps take several times the memory.
+// A body holds the counts of a function, or of a function inlined at one place of another. Counts
+// are appended as they come, and settle adds up the entries of one location. A large program has a
+// hundred thousand bodies with a few locations each. Maps would take several times the memory.
 type body struct {
 	counts  []count
 	calls   []called
 	inlined []inlined
 }
 
-// A count is how often a copy of a location ran. The compiler may have made several copies of a
-// block, each of which runs on its own.
+// A count says how often one copy of a location ran. The compiler may have made several copies of a
+// block, and each of them runs on its own.
 type count struct {
 	where
 	copy uint64 // 0 if the block was not copied
@@ -46,7 +46,7 @@ type called struct {
 	n      uint64
 }
 
-// compare goes by where the callee begins, at which there is no other.
+// compare orders callees by their start address, which is unique.
 func (a called) compare(b called) int {
 	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
 }
@@ -90,7 +90,7 @@ func (b *body) inline(w where, callee symbol) *body {
 	return inner
 }
 
-// add takes over what is counted in another body, which is not used any more.
+// add appends the counts of another body, which must not be used afterwards.
 func (b *body) add(other *body) {
 	if b.empty() {
 		*b = *other
@@ -101,8 +101,7 @@ func (b *body) add(other *body) {
 	b.inlined = append(b.inlined, other.inlined...)
 }
 
-// settle puts everything in order and makes one of what belongs together, here and in what is
-// inlined.
+// settle sorts the entries and joins the entries of one location, here and in inlined bodies.
 func (b *body) settle(how Combine) {
 	for b := range b.all {
 		// The clones have no more room than they need.
@@ -112,7 +111,7 @@ func (b *body) settle(how Combine) {
 	}
 }
 
-// total adds up the copies of each location, here and in what is inlined.
+// total adds up the copies of each location, here and in inlined bodies.
 func (b *body) total() {
 	for b := range b.all {
 		b.counts = total(b.counts)

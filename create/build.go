@@ -14,17 +14,19 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// maxOther is the share of samples in functions of another name at which a recording is of another
-// build. Of the right one the share is 0 where names are mangled; demanglers differ in details.
+// maxOther limits the share of samples in functions with another name than in the recording. With a
+// larger share, the recording is of another build. For the right build the share is 0 where names
+// are mangled; demanglers differ in details.
 const maxOther = 0.001
 
-// CheckBuild compares the names that a recording has for functions with those of the binary. It
-// returns [ErrBuild] if more than a thousandth of the samples are in a function that the recording
-// calls otherwise. Recordings without names, such as most of perf, pass: perf tells build IDs.
+// CheckBuild compares the function names in a recording with the names in the binary. It returns
+// [ErrBuild] if more than a thousandth of the samples are in a function with another name. A
+// recording without names passes. Most recordings of perf have build IDs instead.
 //
 // Functions of assembly jump into the middle of others, such as mempcpy into memmove, and callgrind
-// goes on to call that by the name of the first. So a name may be elsewhere if it is also where the
-// function of the name begins, and not right before that, as it would be if the function had moved.
+// keeps the name of the first function after the jump. So a name may be at the address of another
+// function if it is also at the start of its own function, and not right before the other address,
+// as it would be if the function had moved.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	c := buildCheck{file: f, begun: make(map[string]bool), others: make(map[string]misnamed)}
 	for offset, n := range set.Addresses() {
@@ -92,8 +94,8 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 		}
 		c.name = name
 		c.same = slices.ContainsFunc(c.symbol.Names, func(symbol string) bool {
-			// Not all tools see the pieces that are no functions by their type, and callgrind stays
-			// in a piece when it jumps back.
+			// Not all tools recognise pieces by the type of their symbol, and callgrind keeps the
+			// name of a piece after a jump back into the function.
 			return sameName(name, symbol) || sameName(wholeName(name), SelectedSuffixes.canonical(symbol).copy)
 		})
 	}
@@ -116,8 +118,8 @@ func wholeName(shown string) string {
 	return SelectedSuffixes.canonical(shown).copy
 }
 
-// sameName reports whether a name that a recording shows is that of a symbol. It may be the symbol,
-// the symbol with a version, or what some demangler makes of it, with parameters or without.
+// sameName reports whether a name in a recording means a symbol. The name may be the symbol itself,
+// the symbol with a version, or its demangled form by any demangler, with or without parameters.
 func sameName(shown, symbol string) bool {
 	symbol, _, _ = strings.Cut(symbol, "@")
 	if plain, _, _ := strings.Cut(shown, "@"); plain == symbol {

@@ -8,9 +8,10 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// maxMisplaced is the share of samples at addresses without a fitting instruction at which a
-// recording is of another build. Of the right build the share is 0, but for data between
-// instructions, which hand-written assembly has, and for code that the kernel changes at run time.
+// maxMisplaced limits the share of samples at addresses without a fitting instruction. With a
+// larger share, the recording is of another build. For the right build the share is 0, except for
+// data between instructions, which hand-written assembly has, and for code that the kernel changes
+// at run time.
 const maxMisplaced = 0.01
 
 // CheckCode compares the addresses of a recording with the instructions of the binary. It returns

@@ -8,10 +8,11 @@ import (
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// unifyConstructor gives a constructor or destructor that was inlined the name by which GCC looks
-// for it. Debug info has the name of the abstract function, _ZN1AC4Ev, which is no function's in
-// the compiler (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). There the one for whole
-// objects, C1, is another name of the one for base classes, C2, unless there are virtual bases.
+// unifyConstructor returns the name by which GCC looks for an inlined constructor or destructor.
+// Debug info has the name of the abstract function, _ZN1AC4Ev, which no function in the compiler
+// has (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). In the compiler, the constructor of
+// whole objects, C1, is an alias of the constructor of base classes, C2, unless there are virtual
+// bases.
 func unifyConstructor(name string) string { return baseStructor(name, "4") }
 
 // baseStructor gives a constructor or destructor of some kind the name of the one for base classes.
@@ -34,7 +35,7 @@ func baseStructor(name, of string) string {
 	return name
 }
 
-// nextIndex returns where a word begins again, behind one of its places.
+// nextIndex returns the position of the next occurrence of a word after the one at at, or -1.
 func nextIndex(text, word string, at int) int {
 	next := strings.Index(text[at+1:], word)
 	if next < 0 {
@@ -43,8 +44,8 @@ func nextIndex(text, word string, at int) int {
 	return at + 1 + next
 }
 
-// structor returns 'C' for the mangled name of a constructor, 'D' for that of a destructor and 0
-// for others.
+// structor returns 'C' for the mangled name of a constructor, 'D' for the name of a destructor, and
+// 0 for other names.
 func structor(name string) byte {
 	tree, err := demangle.ToAST(name)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// ContextProfile makes a context-sensitive profile by pseudo probes, as [ProbeProfile] makes one
-// that is not: a function has counts for each chain of calls, inlined or not, in which it ran. The
-// samples need both a call stack and a branch stack, see [samples.Options.Contexts]; others do not
-// count. It knows the code of x86 and AArch64. It holds all contexts in memory, some hundred bytes
-// for each that is different, and as many for each probe in it.
+// ContextProfile makes a context-sensitive profile by pseudo probes. In contrast to [ProbeProfile],
+// a function has separate counts for each chain of calls, inlined or not, in which it ran. Only
+// samples with both a call stack and a branch stack count, see [samples.Options.Contexts].
+// ContextProfile decodes code of x86 and AArch64. It holds all contexts in memory: some hundred
+// bytes for each different context, and as many for each probe in a context.
 //
 // Its errors are those of ProbeProfile, and [ErrNoContexts].
 func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
@@ -54,8 +54,8 @@ func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof
 	return b.profile, c.report, nil
 }
 
-// addCallers adds the functions that call stacks alone tell of: one that only calls what runs long,
-// as main does, has no sample and no branch of its own.
+// addCallers adds functions that appear only in call stacks. A function that only calls
+// long-running functions, such as main, has no samples and no branches of its own.
 func (c *creation) addCallers(u *unwinder) error {
 	known := make(map[uint64]bool, len(c.functions))
 	for _, f := range c.functions {
@@ -92,7 +92,7 @@ type contextNode struct {
 	head    uint64
 }
 
-// A contextEdge tells a node: which function is called at which probe of the other.
+// A contextEdge identifies a child of a node: the called function and the probe of the call.
 type contextEdge struct {
 	caller   *contextNode // nil for the outermost
 	site     uint32
@@ -152,8 +152,8 @@ func (b *contextBuilder) context(c *contextCounts) {
 	b.took(c)
 }
 
-// callsOf returns the calls of the context at hand that lead to a function, with those that are
-// missing on the stack.
+// callsOf returns the calls of the current context that lead to a function, including calls that
+// are missing on the stack.
 func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	frames, known := b.calls[leaf]
 	if known {
@@ -177,8 +177,9 @@ func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	return frames
 }
 
-// appendCall appends the functions that the code of a call is inlined in, and its own. If it has no
-// probe, what is further out cannot be told to a compiler.
+// appendCall appends the function that contains the code of a call, after the functions in which it
+// is inlined. If the call has no probe, a compiler cannot use the calls further out, so they are
+// dropped.
 func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contextFrame {
 	p := b.callProbe(addr)
 	if p == nil {
@@ -211,7 +212,7 @@ func (b *contextBuilder) callProbe(addr uint64) *symbolize.Probe {
 	return nil
 }
 
-// fits tells whether profiles have room for the numbers of a probe and of the calls around it.
+// fits reports whether the numbers of a probe and of the calls around it fit the format.
 func fits(p *symbolize.Probe) bool {
 	for body := p.Body; body != nil; body = body.Caller {
 		if body.Site > math.MaxUint16 {
@@ -221,7 +222,7 @@ func fits(p *symbolize.Probe) bool {
 	return p.Index <= math.MaxUint16
 }
 
-// leaf returns the node of a body in the context at hand. The body is of a function.
+// leaf returns the node of a body in the current context. The body belongs to function of.
 func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *contextNode {
 	if n := b.leaves[body]; n != nil {
 		return n
@@ -253,8 +254,8 @@ func (b *contextBuilder) node(e contextEdge) *contextNode {
 	return n
 }
 
-// ran counts the blocks that ran in the context at hand. The entry of an inlined function is a
-// call of it. That other blocks of the same bodies did not run is worth knowing.
+// ran counts the blocks that ran in the current context. The entry of an inlined function counts as
+// a call of it. Blocks of the same bodies that did not run get a count of 0.
 func (b *contextBuilder) ran(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {
@@ -298,7 +299,7 @@ func (b *contextBuilder) ran(c *contextCounts) {
 	}
 }
 
-// took counts the calls that ran in the context at hand.
+// took counts the calls that ran in the current context.
 func (b *contextBuilder) took(c *contextCounts) {
 	for _, branch := range slices.SortedFunc(maps.Keys(c.branches), codeBranch.compare) {
 		n := c.branches[branch]

@@ -1,12 +1,12 @@
-// Package create makes an AutoFDO profile of address samples and the debug info of the binary that
-// ran.
+// Package create makes an AutoFDO profile from address samples and the debug info of the binary
+// that ran.
 //
 //	f, err := symbolize.Open("prog")
 //	set, _, err := samples.Read(in, binary, samples.Options{})
 //	p, report, err := create.Profile(ctx, f, set, create.Options{})
 //
-// docs/create.md has the rules by which counts of addresses become counts of lines, and what
-// differs from google/autofdo's create_gcov.
+// docs/create.md has the rules that turn counts of addresses into counts of lines, and the
+// differences from google/autofdo's create_gcov.
 package create
 
 import (
@@ -39,13 +39,14 @@ type Options struct {
 	// several numbers into one, which are decoded by default.
 	RawDiscriminators bool
 
-	// WideDiscriminators keeps discriminators of more than 16 bits, for which LLVM's formats have
-	// room and GCC's have not.
+	// WideDiscriminators keeps discriminators of more than 16 bits. LLVM's formats can hold them,
+	// and GCC's formats cannot.
 	WideDiscriminators bool
 
 	// ObservedHeads leaves the head count of a function at 0 if no sample shows an entry of it, as
 	// google/autofdo and llvm-profgen do. By default such a function has a head count of at least
-	// 1: it has samples, so it was entered, and GCC 12 concludes from 0 that none of it ever ran.
+	// 1, because a function with samples was entered. GCC 12 concludes from a head count of 0 that
+	// no part of the function ever ran.
 	ObservedHeads bool
 
 	// Path changes the paths of source files, nil to leave them.
@@ -67,8 +68,8 @@ type Declaration struct {
 	Line         uint32
 }
 
-// Ranges says whether ranges, the code between two branches, or addresses are counted. Branches
-// tell calls and head counts either way.
+// Ranges selects what is counted: ranges, which are the code between two branches, or addresses.
+// Calls and head counts come from branches in both cases.
 type Ranges int
 
 const (
@@ -91,10 +92,10 @@ const (
 	Sum
 )
 
-// Profile makes a profile of the samples of a binary.
+// Profile makes a profile from the samples of a binary.
 //
-// It reads the debug info of the functions that were sampled, see [symbolize.File.Code], and holds
-// their records in memory, some hundred bytes each. The same input always gives the same profile.
+// It reads the debug info of the functions with samples, see [symbolize.File.Code], and holds their
+// records in memory, some hundred bytes each. The same input always gives the same profile.
 //
 // Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], [ErrBuild] of
 // [CheckBuild], and [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and
@@ -120,8 +121,8 @@ type creation struct {
 	options Options
 	report  *Report
 
-	// sameUnit tells that counts of code and of branches are in one unit: executions, or samples of
-	// branch stacks.
+	// sameUnit is set if counts of code and counts of branches have the same unit: executions, or
+	// samples of branch stacks.
 	sameUnit bool
 
 	functions []*function // by address

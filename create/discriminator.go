@@ -21,8 +21,8 @@ type discriminator struct {
 	copy   uint32 // which copy of the block, 0 if it was not copied
 }
 
-// encodingOf tells how a unit's discriminators are coded, by its producer. Clang's discriminators
-// of flow-sensitive profiles are something else, and stay as they are.
+// encodingOf returns the encoding of a unit's discriminators, which depends on its producer.
+// Discriminators of clang's flow-sensitive profiles have another meaning and are not decoded.
 func (o *Options) encodingOf(producer string, flowSensitive bool) discriminators {
 	switch {
 	case o.RawDiscriminators:

@@ -119,8 +119,8 @@ func (p *mapper) place(code *symbolize.Code) {
 	p.placed.body.settle(p.options.Combine)
 }
 
-// someSpans is how many stretches of code without discriminators tell that there are none: a small
-// function may well do without.
+// someSpans is the number of stretches of code without any discriminator from which on the program
+// is taken to have none. A small function may have none by chance.
 const someSpans = 100
 
 // noteDiscriminators notes whether any code of clang has one.
@@ -197,11 +197,12 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
 
-// isNowhere tells whether code belongs to no line. Clang gives line 0 to code that it has made of
-// several lines, and looks for its counts there when it reads a profile.
+// isNowhere reports whether code belongs to no line. Clang gives line 0 to code that it has made
+// from several lines, and looks for counts of that line when it reads a profile.
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
-// isUndeclared tells whether a function, or one that it is inlined in, has no line to count from.
+// isUndeclared reports whether a function, or a function in which it is inlined, has no declared
+// line from which to count.
 func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	for ; i != nil; i = i.Caller {
 		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
@@ -211,11 +212,12 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	return false
 }
 
-// beginsAt0 tells whether lines of a function are counted from 0: clang does so in what it makes of
-// parts of a coroutine.
+// beginsAt0 reports whether lines of a function are counted from 0, as clang does for the functions
+// that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID tells apart copies of a block within copies. It is 0 for what was not copied.
+// copyID returns the ID of a copy of a block within an outer copy. It is 0 for a block that was not
+// copied.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }
@@ -268,7 +270,7 @@ func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d 
 	return where{offset, d.base}, d, offset <= maxLine
 }
 
-// site returns where a copy of a function is, making the bodies around it if need be.
+// site returns the place of a copy of a function, and makes the bodies around it if necessary.
 func (p *mapper) site(i *symbolize.Instance) site {
 	var missing []*symbolize.Instance
 	s, ok := p.sites[i]
@@ -309,10 +311,10 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	}
 }
 
-// isPart tells whether what is inlined is the rest of the function around it. GCC splits functions
-// of which only the beginning is to be inlined: the rest is one by itself, with .part.0 behind its
-// name, and is often inlined again where it came from. The call has the line of the declaration.
-// No source has that call, and a compiler does not look for counts behind it.
+// isPart reports whether an inlined function is the rest of the function around it. GCC splits a
+// function if only its beginning is worth inlining. The rest becomes a function with the suffix
+// .part.0, and is often inlined again into the original function, at the line of the declaration.
+// No source contains that call, so a compiler does not look for counts there.
 func isPart(i *symbolize.Instance, name string, call where) bool {
 	outer, inner := i.Caller.Function, i.Function
 	return call == where{} && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&

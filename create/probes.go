@@ -11,12 +11,13 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// ProbeProfile makes a profile by pseudo probes, which clang leaves in binaries that were compiled
-// with -fpseudo-probe-for-profiling: locations are numbers of probes, not lines, so debug info is
-// not needed. Only LLVM's formats can hold it. Options about lines and discriminators are ignored.
+// ProbeProfile makes a profile by pseudo probes, which clang adds to binaries that it compiles with
+// -fpseudo-probe-for-profiling. Locations are numbers of probes, not lines, so debug info is not
+// needed. Only LLVM's formats can hold such a profile. Options about lines and discriminators are
+// ignored.
 //
-// It holds the probes of the functions that were sampled in memory, some fifty bytes each. Its
-// errors are those of [Profile], and [ErrNoProbes].
+// It holds the probes of the functions with samples in memory, some fifty bytes each. Its errors
+// are those of [Profile], and [ErrNoProbes].
 func ProbeProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
 	c := &creation{file: f, options: o, report: &Report{}}
 	if err := c.choose(set); err != nil {
@@ -81,14 +82,14 @@ type probeBuilder struct {
 	roots   []*probedBody
 }
 
-// A bodyKey tells a body: the function, and where it is inlined.
+// A bodyKey identifies a body: the function, and the place where it is inlined.
 type bodyKey struct {
 	outer    *probedBody // nil if it is not inlined
 	site     uint32
 	function *symbolize.Probed
 }
 
-// A probedBody is what is counted in a body, of which the binary may have several copies.
+// A probedBody holds the counts of a body. The binary may have several copies of the body.
 type probedBody struct {
 	bodyKey
 	records []sampleprof.Record
@@ -97,8 +98,8 @@ type probedBody struct {
 	head    uint64
 }
 
-// body returns what is counted in a body, making those around it if need be. One that is inlined at
-// an unknown probe, which has number 0, counts by itself.
+// body returns the counts of a body, and makes the bodies around it if necessary. A body inlined at
+// an unknown probe, which has number 0, counts as a function of its own.
 func (b *probeBuilder) body(of *symbolize.ProbedBody) *probedBody {
 	var missing []*symbolize.ProbedBody
 	outer := b.known[of]
@@ -132,9 +133,9 @@ func (b *probeBuilder) within(key bodyKey) *probedBody {
 	return body
 }
 
-// counts gives the counts of the code to its probes. Where there are ranges or executions, a probe
-// ran as often as the instruction behind it. Single addresses are rarely those of probes: then it
-// ran as often as any instruction up to the next probe.
+// counts gives the counts of the code to its probes. With ranges or executions, a probe ran as
+// often as the instruction after it. Single addresses rarely coincide with probes, so there a probe
+// ran as often as any instruction before the next probe.
 func (b *probeBuilder) counts(probes []symbolize.Probe) {
 	for _, f := range b.functions {
 		if !f.written {
@@ -273,7 +274,7 @@ func (b *probedBody) settle() {
 	}
 }
 
-// flatten returns the records of a body with those of what is inlined in it, and their sum.
+// flatten returns the records of a body, including the records of inlined bodies, and their sum.
 func (b *probeBuilder) flatten(root *probedBody) ([]sampleprof.Record, uint64) {
 	type open struct {
 		body *probedBody

@@ -18,9 +18,10 @@ type Quality struct {
 	// has measurements.
 	Branches bool
 
-	// Density is how many samples there are for each instruction of the hot functions: the hottest
-	// that have nine of ten samples together. Samples with branch stacks count for each instruction
-	// that their branches tell to have run. An instruction is taken to be 4 bytes long.
+	// Density is the number of samples for each instruction of the hot functions. Hot are the
+	// hottest functions that together have nine of ten samples. A sample with a branch stack counts
+	// for each instruction that ran between its branches. An instruction is taken to be 4 bytes
+	// long.
 	Density float64
 
 	// Uncertain is the share of the weight that lies where there are fewer samples than 10, so that
@@ -95,7 +96,7 @@ const (
 // String returns the verdict in a word.
 func (v Verdict) String() string { return [...]string{"good", "thin", "poor"}[v] }
 
-// Where a verdict changes. docs/create.md has the measurements behind these numbers.
+// Limits between the verdicts. docs/create.md has the measurements for these numbers.
 const (
 	goodDensity   = 1.0
 	poorDensity   = 0.1

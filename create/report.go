@@ -16,8 +16,8 @@ var (
 	// ErrThreshold: no function has more samples than the threshold.
 	ErrThreshold = errors.New("no function is over the threshold")
 
-	// ErrNoDeclarations: debug info does not tell at which lines functions are declared, from which
-	// a profile counts. Clang's -g1 leaves that out.
+	// ErrNoDeclarations: debug info lacks the lines of declarations, from which a profile counts
+	// its lines. Clang omits them with -g1.
 	ErrNoDeclarations = errors.New("debug info has no lines of declarations")
 
 	// ErrNoProbes: no function that was sampled has pseudo probes.
@@ -31,10 +31,10 @@ var (
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )
 
-// A Report says what became of the samples.
+// A Report contains statistics about the samples and the profile made from them.
 //
-// Samples count by weight: that of a range is its count times the bytes that it covers, that of an
-// address its count. All weights of a report are of the same kind.
+// Samples count by weight. The weight of a range is its count times the bytes that it covers, and
+// the weight of an address is its count. All weights of a report are of the same kind.
 type Report struct {
 	Weight   uint64 // of all samples
 	Placed   uint64 // those that made it to a location
@@ -42,8 +42,8 @@ type Report struct {
 	NoLines  uint64 // in code of which debug info knows no function or no line
 	Below    uint64 // in functions that are not over the threshold
 
-	// Unplaced is the weight that belongs to a line for which a profile has no room: of a caller
-	// without a declaration or with a call without line, or too far from the declaration.
+	// Unplaced is the weight of lines that a profile cannot hold: a caller has no declaration, a
+	// call has no line, or the line is too far from the declaration.
 	Unplaced uint64
 
 	Functions int  // written
@@ -60,14 +60,14 @@ type Report struct {
 	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
 	LineTables     bool   // some of Undeclared is of Clang, which leaves declarations out with -g1
 
-	// NoDiscriminators tells that no line of clang's code that was written has a discriminator,
-	// as it is without -fdebug-info-for-profiling: the blocks of a line cannot be told apart, and
-	// clang finds no counts of most of them.
+	// NoDiscriminators is set if no line of clang's code in the profile has a discriminator,
+	// because it was compiled without -fdebug-info-for-profiling. The blocks of a line cannot be
+	// distinguished then, and clang finds no counts for most of them.
 	NoDiscriminators bool
 
 	Quality Quality // of the samples
 
-	// FlowSensitive tells that discriminators are those of Clang's flow-sensitive profiles.
+	// FlowSensitive is set if the discriminators belong to clang's flow-sensitive profiles.
 	FlowSensitive bool
 
 	// Missing are the files of split debug info that are not there, in the order of their paths,

@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// estimateCalls makes numbers of calls of the samples that were taken during them. A call that
-// takes long has many samples and may have run once, so these tell who calls a function, not how
-// often. Each function is called as often as it is entered, by its callers in proportion to their
-// samples.
+// estimateCalls turns the number of samples taken during calls into a number of calls. A long call
+// has many samples but may have run once, so samples show who calls a function, not how often. A
+// function is called as often as it is entered, and the calls are divided among its callers in
+// proportion to their samples.
 func estimateCalls(groups []*group) {
 	called := make(map[*function]*group)
 	for _, g := range groups {
@@ -43,7 +43,7 @@ func (g *group) estimateHead() {
 	}
 }
 
-// share returns how many of a function's calls are those of a caller with n of the samples.
+// share returns how many of a function's calls come from a caller with n of the samples.
 func (g *group) share(n uint64) uint64 {
 	hi, lo := bits.Mul64(g.head, min(n, g.during))
 	calls, _ := bits.Div64(hi, lo, max(g.during, 1))

@@ -95,9 +95,9 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 	return last
 }
 
-// EndRanges gives their ends to ranges of which a recording tells only where they begin: where code
-// may lead elsewhere for the next time, but not behind the end of the function. [Profile] does that
-// by itself.
+// EndRanges sets the end of ranges for which a recording has only the beginning. Such a range ends
+// at the first instruction that may branch, or at the end of the function. [Profile] calls it
+// itself.
 func EndRanges(f *symbolize.File, set *samples.Set) error {
 	code := newDecoder(f.ELF())
 	for offset, n := range set.TakeLandings() {

@@ -50,7 +50,7 @@ func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 	return t
 }
 
-// with adds to a sorted list what it does not have.
+// with adds a value to a sorted list unless the list contains it.
 func with[T uint64 | string](list []T, one T) []T {
 	if i, found := slices.BinarySearch(list, one); !found {
 		list = slices.Insert(list, i, one)

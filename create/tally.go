@@ -173,7 +173,7 @@ func (t *tallier) addresses(set *samples.Set) error {
 	return nil
 }
 
-// add counts the bytes from low to high, which is behind the last.
+// add counts the bytes from low up to, but not including, high.
 func (f *function) add(low, high, n uint64) {
 	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
 }
@@ -212,7 +212,7 @@ func (t *tallier) branches(set *samples.Set) error {
 	return nil
 }
 
-// callers takes from call stacks who calls a function, if no branches tell that.
+// callers finds the callers of functions in call stacks, for recordings without branches.
 func (t *tallier) callers(set *samples.Set) error {
 	for stacked, n := range set.Calls() {
 		from, at, err := t.find(stacked.From)

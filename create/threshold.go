@@ -6,9 +6,9 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// applyThreshold finds the functions that are over the threshold, which holds for all parts of a
-// function together. What debug info says can only make fewer of them: of two static functions of
-// one name it tells the files.
+// applyThreshold finds the functions over the threshold. The threshold applies to all parts of a
+// function together. Debug info can only reduce the number of functions found here: it
+// distinguishes the files of two static functions with the same name.
 func (c *creation) applyThreshold() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {

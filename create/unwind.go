@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// elsewhere stands for an address outside of the binary.
+// elsewhere represents an address outside of the binary.
 const elsewhere = math.MaxUint64
 
 // A codeRange is straight-line execution, from the first instruction to the last one.
@@ -31,8 +31,8 @@ type contextCounts struct {
 	branches map[codeBranch]uint64
 }
 
-// An unwinder tells in which calls code ran. It goes back through the branches of a sample, the
-// newest first, and keeps the call stack as it was before each, as llvm-profgen does.
+// An unwinder finds the calls in which code ran. It goes back through the branches of a sample, the
+// newest first, and reconstructs the call stack before each branch, as llvm-profgen does.
 type unwinder struct {
 	file     *symbolize.File
 	code     *decoder
@@ -95,8 +95,8 @@ func (u *unwinder) trace(t samples.Trace, n uint64) error {
 	return nil
 }
 
-// enter puts calls on the empty stack. If one is none, what is further out was not unwound right
-// by the profiler.
+// enter puts calls on the empty stack. If an address is not a call, the profiler unwound the stack
+// incorrectly from there on, and the calls further out are dropped.
 func (u *unwinder) enter(calls []uint64) error {
 	u.stack, u.lost = u.stack[:0], false
 	for _, offset := range calls {
@@ -178,7 +178,7 @@ func (u *unwinder) branch(from, to uint64) error {
 	return nil
 }
 
-// in returns what is counted in the calls that are on the stack.
+// in returns the counts of the calls that are on the stack.
 func (u *unwinder) in() *contextCounts {
 	calls := u.stack[:len(u.stack)-1]
 	for i, c := range slices.Backward(calls) {
@@ -200,8 +200,8 @@ func (u *unwinder) in() *contextCounts {
 	return c
 }
 
-// withoutRecursion leaves out of neighbouring sequences that are the same all but one: first of
-// one call, then of two, and so on. It changes what it is given.
+// withoutRecursion removes repeated neighbouring sequences, except for one of each: first sequences
+// of one call, then of two, and so on. It changes its argument.
 func withoutRecursion[T comparable](calls []T) []T {
 	for size := 1; size <= len(calls)/2; size++ {
 		kept := calls[:0]
@@ -216,8 +216,8 @@ func withoutRecursion[T comparable](calls []T) []T {
 	return calls
 }
 
-// frameless tells whether a function has not made its frame yet, or has left it, at an address:
-// there, a call stack that goes by frames lacks the caller.
+// frameless reports whether a function has no frame at an address, because it has not made it yet
+// or has already left it. A call stack that follows frame pointers lacks the caller there.
 func (u *unwinder) frameless(addr uint64) (bool, error) {
 	if addr == elsewhere {
 		return false, nil
@@ -278,8 +278,8 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	return starts
 }
 
-// anyCall returns the longest call instruction from low on that ends before an address, 0 if there
-// is none. It serves behind code that cannot be decoded.
+// anyCall returns the longest call instruction at or after low that ends before an address, or 0 if
+// there is none. It is used after code that cannot be decoded.
 func (u *unwinder) anyCall(low, end uint64) uint64 {
 	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
 		if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == end {

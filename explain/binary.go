@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// Binary returns what the debug info of a binary or an object has: every place that has code. Its
-// errors are those of packages symbolize and create.
+// Binary returns all code that the debug info of a binary or an object describes. Its errors are
+// the errors of packages symbolize and create.
 func Binary(ctx context.Context, path string) (*Code, error) {
 	c := &Code{Name: path}
 	if err := c.readDebugInfo(ctx, path); err != nil {

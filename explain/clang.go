@@ -14,10 +14,10 @@ var (
 	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
 )
 
-// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record): which
-// samples it has applied, at which line of which function. They are YAML in the one form that LLVM
-// writes, in which long lines go on in the next one. A library for YAML would add a millisecond to
-// each start of the command.
+// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record). Each
+// names the samples that the pass applied, with function and line. The remarks are YAML, always in
+// the form that LLVM writes, where a long line continues in the next one. A YAML library would add
+// a millisecond to each start of the command.
 func (c *Code) readRemarks(r io.Reader) error {
 	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
 	lines := bufio.NewScanner(r)
@@ -37,14 +37,14 @@ func (c *Code) readRemarks(r io.Reader) error {
 	return lines.Err()
 }
 
-// A remark is what has been read of one.
+// remark holds the fields of one remark that have been read so far.
 type remark struct {
 	applied        bool
 	function, file string
 	at             place
 }
 
-// add reads a line of a remark, and gives the code what it says at its end.
+// add reads a line of a remark. At the end of the remark it adds the sample to c.
 func (r *remark) add(c *Code, text string) {
 	key, value, _ := strings.Cut(text, ":")
 	place := remarkPlace().FindStringSubmatch(text)
@@ -66,8 +66,8 @@ func (r *remark) add(c *Code, text string) {
 	}
 }
 
-// unquoted returns what a scalar of YAML stands for. In double quotes, which LLVM has for what
-// cannot be printed, are escapes as in Go.
+// unquoted returns the value of a YAML scalar. LLVM uses double quotes, with escapes as in Go, for
+// values that cannot be printed.
 func unquoted(scalar string) string {
 	if text, err := strconv.Unquote(scalar); err == nil && scalar[0] == '"' {
 		return text

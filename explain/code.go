@@ -37,7 +37,7 @@ func (c *Code) Unprofiled() {
 	}
 }
 
-// compiles tells whether a path of a profile is that of the source.
+// compiles reports whether a path of a profile is the path of the source.
 func (c *Code) compiles(path string) bool {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path) == c.source
@@ -156,14 +156,15 @@ func (c *Code) flat(frames []frame) Reason {
 	return NoStatement
 }
 
-// ofOtherBlock tells whether a count is lost where blocks of a line are not told apart: it has
-// another one behind it, or is in what was inlined in a block with a discriminator.
+// ofOtherBlock reports whether a count is lost because the blocks of a line cannot be
+// distinguished: the line has another count after it, or the count is in a function that was
+// inlined in a block with a discriminator.
 func ofOtherBlock(frames []frame) bool {
 	last := len(frames) - 1
 	return frames[last].again || slices.ContainsFunc(frames[:last], func(f frame) bool { return f.place.discriminator != 0 })
 }
 
-// isBorder tells whether a line is at the begin or the end of a function.
+// isBorder reports whether a line is the first or the last line of a function.
 func (c *Code) isBorder(at frame) bool {
 	return slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool {
 		s := shapes[at.name]
@@ -212,8 +213,8 @@ func (c *Code) add(path string, at place) {
 	b.first, b.last = min(b.first, at.line), max(b.last, at.line)
 }
 
-// written returns the name of a function as the source has it. Symbols of C++ tell it themselves,
-// and of lambdas and the like better than debug info does.
+// written returns the name of a function as the source has it. It decodes the name from C++
+// symbols, which describe lambdas and similar functions better than debug info.
 func (c *Code) written(symbol string) string {
 	if d := c.declared[symbol]; d.Name != "" && !strings.HasPrefix(symbol, "_Z") {
 		return undotted(d.Name)

@@ -23,11 +23,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Compiling runs compilers for what they say of a profile. It writes into a folder of its own
-// alone. Its methods may be called by many goroutines.
+// A Compiling runs compilers and reads their reports about a profile. It writes only into a folder
+// of its own. Its methods may be called by many goroutines.
 type Compiling struct {
-	// NoParams adds no parameters to those of a command. Without it GCC 12 and 13 get the one that
-	// "afdo exec" gives them.
+	// NoParams adds no parameters to the command. Without it, GCC 12 and 13 get the parameter that
+	// "afdo exec" adds.
 	NoParams bool
 
 	folder  string
@@ -37,8 +37,8 @@ type Compiling struct {
 	clang   func() (string, error) // writes a GCOV profile as clang reads it, once, and returns its path
 }
 
-// NewCompiling returns what compiles with a profile, which is in the file of a path. Close removes
-// what it has written.
+// NewCompiling returns a Compiling for the profile p, which is in the file path. Close removes the
+// files that it has written.
 func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Compiling, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -89,10 +89,9 @@ func (c *Compiling) version(n uint32) string {
 // profile is for.
 var ErrNoCompile = errors.New("nothing to explain")
 
-// Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as need be,
-// and returns what the compiler has said of it. The command's own outputs stay as they are. It
-// takes three compiles: with the profile, without, and with -O2, which is left out if the command
-// has that.
+// Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as
+// necessary, and returns what the compiler reported. The command's own outputs do not change. It
+// compiles three times: with the profile, without it, and with -O2 unless the command has that.
 func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
@@ -127,7 +126,8 @@ func (c *Compiling) profileFor(compiler *driver.Compiler) (string, error) {
 	return c.version(compiler.Reads()), nil
 }
 
-// A saying is how a compiler is told to say what it makes of a profile, and how that is read.
+// A saying is the option that makes a compiler report how it used a profile, with the function that
+// reads the report.
 type saying struct {
 	flags []string
 	read  func(*Code, io.Reader) error
@@ -189,9 +189,9 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 // usualLevel is how far most builds have the compiler optimise.
 const usualLevel = "-O2"
 
-// readObjects reads the debug info of the object, and that of others without the profile: as the
-// command says, and at the usual level if that is another. What was profiled was made in one of
-// these ways, and with other calls inlined other lines have code.
+// readObjects reads the debug info of the object compiled with the profile, and of objects compiled
+// without it: at the command's level and at -O2 if that differs. The profiled program was compiled
+// in one of these ways. Where other calls are inlined, other lines have code.
 func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err
@@ -213,10 +213,11 @@ func (c *Compiling) readObjects(ctx context.Context, command *command.Line, sour
 	return nil
 }
 
-// maxSaid is how much of what a compiler says about a fault is told.
+// maxSaid limits, in bytes, how much of a compiler's message about an error is printed.
 const maxSaid = 2000
 
-// run runs a compiler with a folder for its temporary files, and says what it has said if it fails.
+// run runs a compiler with a folder for its temporary files. If the compiler fails, the error
+// contains its messages.
 func run(ctx context.Context, dir, folder string, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir

@@ -1,12 +1,12 @@
-// Package explain tells what became of a profile: for which of its counts a compiler, or the debug
-// info of a newer binary, has a statement, and why not for the others.
+// Package explain reports how a compiler used a profile. For each count it finds out whether the
+// compiler, or the debug info of a newer binary, has a statement at that location, and if not, why.
 //
 //	e := explain.New(p)
 //	e.Add(code...) // of Compiling.Compile or Binary
 //	report := e.Report()
 //
-// What a compiler has is what it says itself: GCC 16 in the dump of its pass afdo_offline, GCC 12
-// to 15 in that of afdo, and clang in its remarks.
+// The compilers report themselves what they used: GCC 16 in the dump of its pass afdo_offline, GCC
+// 12 to 15 in the dump of pass afdo, and clang in its remarks.
 package explain
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Reason is what has become of a count.
+// A Reason says whether a count was used, or why not.
 type Reason string
 
 // The reasons, the best first: of several compiles the one counts that has made the best of a
@@ -42,7 +42,7 @@ const (
 // Reasons are all of them, the best first.
 var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
-// Lost reports whether the compiler made nothing of such a count.
+// Lost reports whether the compiler did not use a count with this reason.
 func (r Reason) Lost() bool { return r != Found && r != Apart }
 
 // better returns the better one of two.
@@ -74,7 +74,7 @@ func (r Reason) Advice() string {
 	return ""
 }
 
-// A Tally is a sum of counts by what has become of them.
+// A Tally contains sums of counts by reason.
 type Tally struct {
 	Counts  uint64
 	Found   uint64
@@ -104,7 +104,8 @@ func (t *Tally) Worst() Reason {
 	return worst
 }
 
-// A Function is what has become of the counts of a function, those of its inlined copies included.
+// A Function describes how the counts of a function were used, including the counts of its inlined
+// copies.
 type Function struct {
 	Tally
 	Name   string
@@ -130,7 +131,7 @@ type Unit struct {
 	Reason   Reason // [Unoptimised] or [Unprofiled], else empty
 }
 
-// A Report is what has become of a profile.
+// A Report describes how a whole profile was used.
 type Report struct {
 	Tally
 	Elsewhere uint64     // counts of functions of other units, if only those of the compiles were asked for
@@ -158,11 +159,11 @@ func New(p *profile.Profile) *Explainer { return &Explainer{profile: p} }
 // Add adds what compiles have.
 func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
 
-// Report tells what has become of the whole profile.
+// Report returns a report on the whole profile.
 func (e *Explainer) Report() *Report { return e.report(false) }
 
-// ReportPart tells what has become of the functions of the compiles, which are part of a program.
-// If the profile has nothing of them, the report is of all of it.
+// ReportPart returns a report on the functions of the compiles, which are a part of a program. If
+// the profile contains none of these functions, the report is about the whole profile.
 func (e *Explainer) ReportPart() *Report {
 	if r := e.report(true); r.Counts > 0 {
 		return r
@@ -211,7 +212,7 @@ type frame struct {
 	again bool // of a count: its line has another one behind it
 }
 
-// A counting is the counts of a profile by what has become of them.
+// A counting adds up the counts of a profile by reason.
 type counting struct {
 	codes     []*Code
 	part      bool // functions that are in other units do not count
@@ -293,7 +294,7 @@ func (t *counting) count(frames []frame, n uint64) {
 	t.sum.add(reason, n)
 }
 
-// compiles tells whether a file is one of the sources.
+// compiles reports whether a file is one of the sources.
 func (t *counting) compiles(path string) bool {
 	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
 }
@@ -316,7 +317,7 @@ func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	}
 }
 
-// repeated returns the counts of a function whose line has another count behind them, in the same
+// repeated returns the counts of a function whose line has another count after them in the same
 // body.
 func repeated(records []profile.Record) map[*profile.Record]bool {
 	again := make(map[*profile.Record]bool)

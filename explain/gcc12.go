@@ -15,9 +15,10 @@ var (
 	dumpSource = pattern.Of(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
 )
 
-// readLines reads what GCC 12 to 15 say with -fdump-ipa-afdo-lineno: the functions after the
-// profile was read, and what it had them inline. A function begins with its declaration, and a
-// statement tells its line in the source. Only lines with statements that do something are taken.
+// readLines reads the dump that GCC 12 to 15 write with -fdump-ipa-afdo-lineno: the functions after
+// the profile was read, and the functions inlined in them because of it. A function begins with its
+// declaration. Each statement names its source line. Only the lines of statements with an effect
+// are taken.
 func (c *Code) readLines(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)
@@ -74,7 +75,7 @@ func headerName(header string) string {
 	return undotted(name[strings.LastIndexAny(name, " :*&")+1:])
 }
 
-// beforeParameters returns what is before the parenthesis that the last one closes.
+// beforeParameters returns the text before the parenthesis that matches the last one.
 func beforeParameters(header string) string {
 	open := 0
 	for i := len(header) - 1; i >= 0; i-- {
@@ -90,6 +91,6 @@ func beforeParameters(header string) string {
 	return header
 }
 
-// undotted returns a name as debug info has those of Ada, "stack__push", where a dump has
-// "stack.push".
+// undotted returns the name of an Ada function as debug info has it, "stack__push", for a name as a
+// dump has it, "stack.push".
 func undotted(name string) string { return strings.ReplaceAll(name, ".", "__") }

@@ -14,8 +14,9 @@ type namesake struct {
 	name string
 }
 
-// findNamesakes finds the functions that a compile declares in a file that the profile does not
-// have them in, while another compile declares them in one that it has them in.
+// findNamesakes finds functions of the compiles that only share a name with a profiled function:
+// this compile declares the function in a file that the profile does not name for it, and another
+// compile declares it in a file that the profile names.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	profiled := e.unitNames()
 	here := func(name string, d Declaration) bool { return profiled[name][filepath.Base(d.File)] }
@@ -38,8 +39,8 @@ func (e *Explainer) findNamesakes() map[namesake]bool {
 	return found
 }
 
-// unitNames returns the names of the files that the profile has a function in, without folders. Of
-// one whose file it does not tell for certain there are none.
+// unitNames returns, for each function of the profile, the names of its files without folders. A
+// function whose file is uncertain has no names.
 func (e *Explainer) unitNames() map[string]map[string]bool {
 	units := make(map[string]map[string]bool)
 	unknown := make(map[string]bool)

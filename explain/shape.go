@@ -7,9 +7,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A shape is the lines of a function that have code, all copies of it together, and where others
-// are inlined in it. A profile has a count for each line, be it 0, so an unchanged function has the
-// same shape in a profile and in the debug info of a compile.
+// A shape is the set of lines of a function that have code, in any of its copies, and of the lines
+// where other functions are inlined in it. A profile has a count for each line, even if it is 0. So
+// an unchanged function has the same shape in a profile and in the debug info of a compile.
 type shape struct {
 	lines       map[int]bool
 	inlined     map[string]map[int]bool // by callee: the lines of its calls
@@ -35,7 +35,7 @@ func (s *shape) addCall(callee string, line int) {
 	s.inlined[callee][line] = true
 }
 
-// border tells whether a line is the function's declaration, or behind all that it has.
+// border reports whether a line is the line of the function's declaration, or after its last line.
 func (s *shape) border(line int) bool { return line <= s.first || line >= s.last }
 
 // shapesOf returns the shapes of all functions.
@@ -57,8 +57,8 @@ func shapesOf(p *profile.Profile) map[string]*shape {
 	return shapes
 }
 
-// changes returns the functions whose shape in the profile is not that of any code: [Edited] or
-// [Declared].
+// changes returns the functions whose shape in the profile differs from their shape in all code,
+// each with the reason [Edited] or [Declared].
 func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
 	changed := make(map[string]Reason)
 	for name, was := range profiled {
@@ -78,14 +78,14 @@ func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
 	return changed
 }
 
-// Bounds of what is taken for an edit. Debug info of one source differs between compiles: calls are
-// inlined or not, and lines have code in one and none in the other.
+// Limits for a difference that counts as an edit. Even without an edit, debug info differs between
+// compiles: a call is inlined in one and not in the other, or a line has code in only one.
 const (
 	minLines = 3   // a function of fewer lines has no shape to speak of
 	maxMove  = 200 // lines by which an edit moves others
 )
 
-// change tells how a function has changed: [Found] if it has not.
+// change returns how a function has changed, or [Found] if it has not.
 func (s *shape) change(now *shape) Reason {
 	if len(s.lines) < minLines {
 		return Found
@@ -100,7 +100,7 @@ func (s *shape) change(now *shape) Reason {
 	return Found
 }
 
-// moved tells whether calls that both have are at other lines now.
+// moved reports whether calls that both shapes contain are at other lines now.
 func (s *shape) moved(now *shape) bool {
 	for callee, lines := range s.inlined {
 		there := now.inlined[callee]
@@ -114,7 +114,7 @@ func (s *shape) moved(now *shape) bool {
 	return false
 }
 
-// edited tells whether the lines behind an edit have moved.
+// edited reports whether the lines after an edit have moved.
 func (s *shape) edited(now *shape, here int) bool {
 	lines := slices.Sorted(maps.Keys(s.lines))
 	best := here

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// A Stranger is a profile that seems to be of another program: the compiles have none of its
-// functions, those of the system's headers aside, or main alone, which every program has.
+// A Stranger describes a profile that seems to be of another program. The compiles have none of its
+// functions, except functions of system headers, or only main, which every program has.
 type Stranger struct {
 	Functions int // that the profile has, those inlined in others included
 
-	// Of main, if the compiles have it and it is another one: the file of the profile's, empty if
-	// the profile does not tell, and that of the compile's.
+	// MainThere is the file that defined main in the profiled program, or "" if unknown. MainHere
+	// is the file that defines it in the compiles. Both are "" if the compiles do not have main, or
+	// have the same.
 	MainThere, MainHere string
 }
 
@@ -41,7 +42,7 @@ func (e *Explainer) findStranger(profiled map[string]*shape) {
 	e.stranger = s
 }
 
-// has reports whether one of the compiles has a function, by itself or inlined.
+// has reports whether one of the compiles has a function, either out of line or inlined.
 func (e *Explainer) has(name string) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
 		return c.defined[name] || slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool { return shapes[name] != nil })
@@ -58,8 +59,8 @@ func (e *Explainer) mainFile() string {
 	return ""
 }
 
-// otherMain tells whether the profile's main, of the file there, is another one than that of the
-// file here.
+// otherMain reports whether the profile's main, defined in the file there, differs from the main
+// that is defined in the file here.
 func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	if there == "" {
 		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited
@@ -67,8 +68,8 @@ func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	return filepath.Base(there) != filepath.Base(here)
 }
 
-// ofSystem tells whether a file is a header of a system or a compiler: programs have functions of
-// these in common.
+// ofSystem reports whether a file is a header of the system or of a compiler. Many programs share
+// the functions of such headers.
 func ofSystem(file string) bool {
 	file = filepath.ToSlash(file)
 	return strings.Contains(file, "/usr/include/") || strings.Contains(file, "/usr/lib/") || strings.Contains(file, "/include/c++/")
