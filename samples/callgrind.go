@@ -12,17 +12,18 @@ import (
 )
 
 // Callgrind's format is described in Valgrind's manual, "Callgrind Format Specification". A file
-// has parts, each with a header and lists of costs. A cost line has positions, instruction address
-// first, which may be relative to those of the line before, and a count for each event. What was
-// called stands in lines before a cost line, which then has the cost of the call, not of the
-// instruction. Names are numbered at their first use, "(3) name", and "(3)" thereafter.
+// has parts, each with a header and lists of costs. A cost line has positions, the instruction
+// address first, and a count for each event. Positions may be relative to the positions of the line
+// before. Lines that describe a call come before a cost line, which then has the cost of the call,
+// not of the instruction. Names are numbered at their first use, "(3) name", and abbreviated to
+// "(3)" after that.
 //
 // Callgrind has no function for a stub of the procedure linkage table (PLT), nor for a function
-// that --fn-skip names. It adds what these cost to the call: after the lines of the calls comes a
-// second cost line of the call's own address. This line does not say how often the call ran.
+// that --fn-skip names. It adds their cost to the call: after the lines of the calls comes a second
+// cost line with the call's own address. This line does not say how often the call ran.
 
-// noDebugInfo is what callgrind calls all files of which it could not read the debug info. Their
-// addresses are those of the process.
+// noDebugInfo is the name that callgrind gives to all files whose debug info it could not read.
+// Their addresses are addresses of the process.
 const noDebugInfo = "???"
 
 // readCallgrind collects the instruction counts of a binary. Its addresses are the linker's.
@@ -251,7 +252,7 @@ func (r *callgrindReader) position(c *columns) uint64 {
 	return c.numberOrHex()
 }
 
-// cost reads a line of costs: positions, then counts, of which the last ones may be missing.
+// cost reads a line of costs: positions, then counts. The last counts may be missing.
 func (r *callgrindReader) cost() error {
 	c := columns{textInput: r.textInput}
 	r.address = r.position(&c)

@@ -19,12 +19,12 @@ func (s *Set) addCall(from, in place, n uint64) {
 	}
 }
 
-// maxContext is the first of the numbers that in a call chain are no addresses, but tell whose code
-// follows, in linux/perf_event.h PERF_CONTEXT_MAX.
+// maxContext is the smallest number in a call chain that is not an address but a mark for the kind
+// of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
 const maxContext = 1<<64 - 4095
 
-// chain adds the calls of a call chain. What follows a mark is an address that ran, all else are
-// addresses to which functions return: the byte before is in the call.
+// chain adds the calls of a call chain. The number after a mark is the address that ran. All others
+// are return addresses: the byte before is in the call.
 func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	known, calls := false, false
 	var in place // the function that is called, if that is known

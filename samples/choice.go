@@ -4,7 +4,7 @@ import "regexp"
 
 // Options say which samples of an input count. The zero value takes all of the binary's.
 type Options struct {
-	// Format is what the input is, Unknown to tell by its content.
+	// Format is the format of the input, or Unknown to recognise it by its content.
 	Format Format
 
 	// Name selects the objects of the input that are the binary: those whose whole path it matches
@@ -15,12 +15,12 @@ type Options struct {
 	// BuildID takes the place of the binary's own, in hexadecimal digits, if it is not "".
 	BuildID string
 
-	// PID selects the samples of one process of perf.data or perf script, 0 those of all.
+	// PID selects the samples of one process of perf.data or perf script. 0 selects all processes.
 	PID int32
 
-	// Base is where a process had loaded a position-independent binary, for text of perf script
-	// that does not tell what was mapped: its addresses less Base are the linker's. HasBase tells
-	// that Base is given.
+	// Base is the address at which a process had loaded a position-independent binary. It is for
+	// text of perf script without mappings: its addresses minus Base are addresses of the linker.
+	// HasBase says that Base is set.
 	Base    uint64
 	HasBase bool
 

@@ -10,7 +10,7 @@ import (
 // ErrUnknown is the class of an afdo.FormatError for an input that is something else.
 var ErrUnknown = errors.New("not a recording of samples")
 
-// faultAt returns an error about an offset of the decompressed data, in which format it is.
+// faultAt returns an error about an offset of the decompressed data, which has the given format.
 func faultAt(format string, offset int64, class error, detail string, args ...any) error {
 	return &fault.FormatError{
 		Format: format, Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(detail, args...),

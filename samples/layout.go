@@ -9,12 +9,12 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ErrLayout is returned for an ELF file that has no code to which samples could belong.
+// ErrLayout is returned for an ELF file without code.
 var ErrLayout = errors.New("the ELF file has neither an executable segment nor a .text section")
 
-// A Layout tells where in an ELF file the bytes are that the linker has placed at an address.
-// Profilers and debug info use addresses, a [Set] file offsets. For the way back see
-// symbolize.File.Address. A Layout never changes and may be used by many goroutines.
+// A Layout converts addresses of the linker into offsets in an ELF file. Profilers and debug info
+// use addresses, and a [Set] uses file offsets. symbolize.File.Address converts back. A Layout
+// never changes and may be used by many goroutines.
 type Layout struct {
 	code elfid.Code
 	base uint64 // address of the page that the first segment begins in, of code or not
@@ -55,9 +55,10 @@ func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(ad
 // looked is at how many ranges it is looked whether they end in a branch.
 const looked = 1000
 
-// counted returns what addresses are counted from: llvm-profgen counts from the first segment of
-// code unless told otherwise, and others from the first segment or from 0. It is where most of the
-// ranges are in code, and end in a branch; guessed tells that others fit as well.
+// counted returns the base from which addresses are counted. llvm-profgen counts from the first
+// segment of code unless told otherwise, and other tools count from the first segment or from 0.
+// The base is the one with which most of the ranges are in code and end in a branch. guessed
+// reports that other bases fit as well.
 func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {

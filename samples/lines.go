@@ -34,7 +34,7 @@ func (t *textInput) fail(index int, class error, format string, args ...any) err
 	}
 }
 
-// ended makes io.EOF an error that says what is missing.
+// ended turns io.EOF into an error that says what is missing.
 func (t *textInput) ended(err error, missing string) error {
 	if err != io.EOF {
 		return err

@@ -29,8 +29,9 @@ const (
 	mappingAttributes = 5
 )
 
-// A file is held in memory, and so are places of the entries of its tables: so many, and one more
-// for each entryRatio bytes of it. Decompression stops earlier than elsewhere.
+// Limits for a file held in memory. freeEntries is the number of table entries whose positions are
+// held for any file, plus one for each entryRatio bytes. Decompression stops earlier than for other
+// formats.
 const (
 	maxOTLPRatio = 10
 	maxOTLPFree  = 8 << 20
@@ -39,8 +40,8 @@ const (
 	entryRatio  = 8
 )
 
-// readOTLP collects the samples of profiles of OpenTelemetry: of each, the innermost address and
-// the calls around it. Times tell how many samples there are where values do not.
+// readOTLP collects the samples of OpenTelemetry profiles: the innermost address of each sample and
+// the calls around it. If values do not count samples, the number of times does.
 func readOTLP(in *input, c choice) (*Set, *Report, error) {
 	data, err := in.readAll(maxOTLPRatio, maxOTLPFree)
 	if err != nil {
@@ -124,7 +125,7 @@ func otlpMessages(data []byte) iter.Seq2[field, error] {
 	}
 }
 
-// prepare reads the mappings and locations of a message, and of which types its values are.
+// prepare reads the mappings and locations of a message, and the types of its values.
 func (o *otlpReader) prepare(m *otlpMessage) error {
 	m.stacks = make([]uint64, len(m.tables[tableStack]))
 	m.mappings = make([]segment, max(len(m.tables[tableMapping]), 1))
@@ -155,8 +156,8 @@ func (m *otlpMessage) profiles(use func(field) error) error {
 	})
 }
 
-// choose notes the type of the values of a profile, if it is to count: that of the first profile
-// with samples, unless those of another one count samples.
+// choose selects the type of value that counts for a profile: the type of the first profile with
+// samples, unless a type of another profile counts samples.
 func (o *otlpReader) choose(m *otlpMessage, profile field) error {
 	some := false
 	if err := profile.each(otlpSample, func(field) error { some = true; return nil }); err != nil || !some {
@@ -298,8 +299,8 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	return nil
 }
 
-// location adds n samples at a location, or during a call there of what is at in. It returns the
-// place of it.
+// location adds n samples at a location, or during a call there of the function at in. It returns
+// the place of the location.
 func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in place, n uint64) place {
 	known := l.mapping > 0 && m.mappings[l.mapping].holds(l.address)
 	var at place

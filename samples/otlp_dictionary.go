@@ -21,7 +21,7 @@ const (
 // gnuBuildID is the attribute of mappings that has the build ID as ELF files have it.
 const gnuBuildID = "process.executable.build_id.gnu"
 
-// An otlpMessage is what was exported at a time, with its own dictionary.
+// An otlpMessage is one exported message, with a dictionary of its own.
 type otlpMessage struct {
 	data   field
 	tables [numTables][]span
@@ -40,7 +40,7 @@ type otlpLocation struct {
 	mapping uint32 // number, 0 for none
 }
 
-// readTables notes where the entries of tables are, and learns of which version the samples are.
+// readTables notes the positions of the tables' entries, and finds out the version of the samples.
 func (o *otlpReader) readTables(m *otlpMessage) error {
 	if uint64(len(m.data.bytes)) > math.MaxUint32 {
 		return m.data.faultAt(m.data.offset, fault.ErrLimit, "a message of %d bytes", len(m.data.bytes))
@@ -126,7 +126,7 @@ func (m *otlpMessage) readLocation(i int) error {
 	return nil
 }
 
-// readMapping reads a mapping, and decides whether it is the binary. Mapping 0 stands for none.
+// readMapping reads a mapping, and decides whether it is the binary. Mapping 0 means no mapping.
 func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error {
 	f, err := m.entry(tableMapping, uint64(i), 0)
 	if err != nil {
@@ -187,8 +187,8 @@ func (m *otlpMessage) buildIDs() (map[uint64]string, error) {
 	return ids, nil
 }
 
-// attributeText returns the value of an attribute, "" if that is no string. The string may be there
-// or in the table.
+// attributeText returns the value of an attribute, or "" if it is not a string. The string is
+// either in the attribute or in the table.
 func (m *otlpMessage) attributeText(attribute field) (text string, err error) {
 	const value, here, inTable = 2, 1, 8
 	err = attribute.each(value, func(v field) error {

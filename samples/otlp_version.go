@@ -4,17 +4,17 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An otlpVersion tells of which version of OpenTelemetry's protocol profiles are. They do not say,
-// while numbers of fields have changed, and with them their meaning:
+// An otlpVersion finds out the version of OpenTelemetry's protocol. Profiles do not contain it, but
+// the numbers of fields and their meaning have changed:
 //
 //	version      tables             sample: 2       3           4       5
 //	up to 1.5    in each profile
 //	1.6          beside resources
 //	1.7          in a dictionary    locations: n    values      attributes
-//	1.8, 1.9     likewise           values          attributes  link    times
-//	1.10, 1.11   likewise           attributes      link        values  times
+//	1.8, 1.9     in a dictionary    values          attributes  link    times
+//	1.10, 1.11   in a dictionary    attributes      link        values  times
 //
-// Values and attributes are lists, a link is a number. So nearly any sample tells.
+// Values and attributes are lists, and a link is a number. So almost any sample shows the version.
 type otlpVersion struct {
 	seen [numOTLPVersions]bool
 	at   [numOTLPVersions]int64 // what tells
@@ -31,14 +31,14 @@ const (
 	numOTLPVersions
 )
 
-// is notes that what is at an offset of the data is of a version.
+// is notes that the data at an offset belongs to a version.
 func (v *otlpVersion) is(version int, offset int64) {
 	if !v.seen[version] {
 		v.seen[version], v.at[version] = true, offset
 	}
 }
 
-// look learns from a sample, in a message that has so many attributes.
+// look finds out the version from a sample, in a message with the given number of attributes.
 func (v *otlpVersion) look(sample field, attributes int) error {
 	counts, times, most := 0, 0, uint64(0) // counts of field 2
 	told := false
@@ -80,8 +80,8 @@ func (v *otlpVersion) look(sample field, attributes int) error {
 	return nil
 }
 
-// values returns the number of the field of samples that has their values. Where there is no such
-// field, it does not matter.
+// values returns the number of the field that contains the values of a sample. If samples have no
+// such field, the result does not matter.
 func (v *otlpVersion) values() (int, error) {
 	const advice = ": have it exported by OpenTelemetry's protocol of version 1.8 or later, or make pprof's format of it"
 	refuse := func(offset int64, detail string) (int, error) {

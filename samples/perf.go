@@ -14,8 +14,8 @@ import (
 // maxRange is the length of straight-line execution that is believed, in bytes.
 const maxRange = 1 << 20
 
-// maxTwin is how far back a branch may lead whose entry stands twice at the top of a branch stack
-// and is taken to be a loop, not a copy that some processors make.
+// maxTwin separates loops from copies. Some processors copy the newest entry of a branch stack. If
+// that entry leads back by at most maxTwin bytes, two equal entries are taken for a loop.
 const maxTwin = 0x1000
 
 // readPerfData collects the samples of a perf.data.
@@ -94,9 +94,9 @@ type perfCollector struct {
 	kept    []perfdata.Branch
 }
 
-// A link is what an entry of a branch stack and the next newer one tell together: code ran from
-// where the older one led to the end, from where the newer one left. Branch stacks repeat the same
-// few links, so one sum for each takes half the time of two sums, for the range and the branch.
+// A link joins an entry of a branch stack to the next newer one: code ran from the target of the
+// older branch to the source of the newer one. Branch stacks repeat the same few links. One sum for
+// each link takes half the time of two sums, for the range and for the branch.
 type link struct {
 	from, to, end uint64
 	inside        bool // from is in the binary
@@ -263,10 +263,9 @@ func (p *perfCollector) ours(process *space, address uint64) place {
 	return place{true, offset}
 }
 
-// branches adds a branch stack, newest entry first. Between where an older branch led and where the
-// next newer one left, code ran straight on. The rules are those of google/autofdo, except that an
-// entry off the right path is as if it were not there, and that both ends of a range have to be in
-// one mapping.
+// branches adds a branch stack, newest entry first. Code ran straight from the target of a branch
+// to the source of the next newer one. The rules are those of google/autofdo with two differences:
+// an entry off the right path is ignored entirely, and both ends of a range must be in one mapping.
 func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 	stack := p.rightPath(s.Branches)
 	if len(stack) == 0 {
@@ -307,8 +306,8 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 	}
 }
 
-// isTwin reports whether the newest entry of a stack stands there twice. Copies of short loops are
-// real.
+// isTwin reports whether the newest entry of a stack is a copy of the one before it. Two equal
+// entries of a short loop are not copies.
 func isTwin(older, newest perfdata.Branch) bool {
 	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
 }

@@ -30,8 +30,8 @@ type perfMaps struct {
 	processes map[int32]*space
 	threads   map[int32]int32 // their processes, as far as mappings and forks tell
 
-	// everywhere has the mappings of all processes, later ones over earlier ones, for samples that
-	// do not tell their process.
+	// everywhere has the mappings of all processes, for samples without a process. Later mappings
+	// replace earlier ones.
 	everywhere *space
 
 	seen             bool // a user's mapping
@@ -51,8 +51,8 @@ func newPerfMaps(c choice) *perfMaps {
 	return m
 }
 
-// Limits of what a recording may map: no process of Linux has more mappings by default, and copies
-// that fork makes are fewer than what was mapped.
+// Limits on the mappings of a recording. No Linux process has more mappings by default, and fork
+// makes fewer copies than there are mappings.
 const (
 	maxMappings = 1 << 16
 	freeCopies  = 1 << 20

@@ -28,7 +28,8 @@ const (
 	maxPprofFree  = 16 << 20
 )
 
-// A profile may have so many different calls, and one more for each callRatio bytes of it.
+// Limits on a profile's different calls: freeCalls, plus one for each callRatio bytes of the
+// profile.
 const (
 	freeCalls = 1 << 19
 	callRatio = 8
@@ -172,7 +173,7 @@ func (p *pprofReader) readSamples() error {
 	})
 }
 
-// addStack adds the sample at hand. One without locations is at location 0, which is none.
+// addStack adds the current sample. A sample without locations counts at location 0, which is none.
 func (p *pprofReader) addStack(count uint64) {
 	leaf := uint64(0)
 	for i, location := range p.stack {
@@ -244,9 +245,9 @@ func (p *pprofReader) readLocations() error {
 	return nil
 }
 
-// called adds a call. Of a caller, some profilers tell the address that the function returns to,
-// and some one in the call, most often the byte before. The byte before either is in the call: no
-// call is shorter than two bytes.
+// called adds a call. Some profilers give a caller's return address, and some an address within the
+// call, most often its last byte. In both cases the byte before is in the call, because no call is
+// shorter than two bytes.
 func (p *pprofReader) called(c pprofCall, n uint64) {
 	from, in := p.places[c.from], p.places[c.in]
 	from.offset--

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// BOLT's pre-aggregated text (perf2bolt --pa) has a record a line. Words are parted by blanks:
+// BOLT's pre-aggregated text (perf2bolt --pa) has one record per line. Blanks separate the words:
 //
 //	T BRANCH TO END COUNT [MISPREDICTED]   a branch, and code that ran from TO to END
 //	R BRANCH TO END COUNT [MISPREDICTED]   the same of a return
@@ -22,9 +22,9 @@ import (
 //	S ADDRESS COUNT                        samples
 //	E EVENT                                the name of the event
 //
-// Addresses are the linker's, in hexadecimal digits, for position-independent files less that of
-// the first segment. A build ID and a colon may be before one, X and a colon are before one outside
-// of all files, and -1 is one that is not known.
+// Addresses are hexadecimal addresses of the linker, less the address of the first segment in
+// position-independent files. A build ID and a colon may come before an address. X and a colon mark
+// an address outside of all files, and -1 is an unknown address.
 
 // preAggregatedMarks are the words that lines begin with.
 const preAggregatedMarks = "TRBFfrSE"

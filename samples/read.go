@@ -20,13 +20,12 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// Read collects the samples of a binary from what a profiler has written, and reports what became
-// of all samples. The input may be compressed with gzip or zstd. Pass files as *os.File: reading
-// perf.data in file mode needs seeking, and an input that cannot seek is copied, beyond 16 MB into
-// a temporary file.
+// Read collects the samples of a binary from a recording, and reports how all samples were used.
+// The input may be compressed with gzip or zstd. Pass files as *os.File: reading perf.data in file
+// mode needs seeking. An input that cannot seek is copied, beyond 16 MB into a temporary file.
 //
-// Errors are those of src, afdo.FormatError, and [NoSamplesError] if there are
-// none of the binary; with the latter, and only then, there is a Report beside the error.
+// Errors are the errors of src, afdo.FormatError, and [NoSamplesError] if the recording has no
+// samples of the binary. Only with the latter is a Report returned beside the error.
 func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	in, err := unwrap(src)
 	if err != nil {
@@ -101,8 +100,8 @@ func (c choice) hint(r *Report) string {
 	return ""
 }
 
-// recognise tells the format of an uncompressed input by how it begins. 64 bytes are enough. Text
-// that is none of the others is taken to be perf script's, and binary data a pprof profile.
+// recognise returns the format of an uncompressed input by its first bytes. 64 bytes are enough.
+// Other text is taken for perf script's, and other binary data for a pprof profile.
 func recognise(head []byte) Format {
 	whole, _, _ := bytes.Cut(head, []byte("\n"))
 	line := bytes.TrimSpace(whole)
@@ -137,7 +136,7 @@ func isProcessor(line []byte) bool {
 	return ok && open && digits > 0 && digits == len(inside) && len(more) > 0
 }
 
-// strangers are what is given in the place of a recording, by how it begins.
+// strangers are files that users mistake for recordings, by their first bytes.
 var strangers = []struct{ magic, what string }{
 	{elf.ELFMAG, "it is an ELF file, maybe the binary itself"},
 	{"PERFFILE", "it is perf.data of before Linux 3"},
@@ -185,8 +184,8 @@ func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '
 const (
 	headSize = 64
 
-	// Decompression stops where the data is more than maxRatio times as long as what it came from.
-	// Text and branch stacks shrink to a thirtieth.
+	// maxRatio limits decompression: it stops when the data is more than maxRatio times as long as
+	// its compressed form. Text and branch stacks shrink to a thirtieth.
 	maxRatio = 1 << 10
 	maxFree  = 64 << 20
 
@@ -209,8 +208,8 @@ func (in *input) close() {
 	}
 }
 
-// readAll reads an input that is held in memory. Decompression stops where the data is more than
-// ratio times as long as what it came from, and longer than free.
+// readAll reads an input that is held in memory. Decompression stops when the data is longer than
+// free and more than ratio times as long as its compressed form.
 func (in *input) readAll(ratio, free int64) ([]byte, error) {
 	if in.bounded != nil {
 		in.bounded.ratio, in.bounded.free = ratio, free
@@ -268,7 +267,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A boundedReader gives decompressed data, unless that is too much for what it came from.
+// A boundedReader reads decompressed data, and returns an error if there is too much of it for its
+// compressed size.
 type boundedReader struct {
 	r          io.Reader
 	compressed *countingReader

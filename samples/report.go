@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// A Report tells what has become of an input's samples.
+// A Report says how the samples of an input were used.
 type Report struct {
 	Format   Format
 	Samples  uint64 // all that could count: of the events used and the process asked for; instructions of callgrind
@@ -26,11 +26,12 @@ type Report struct {
 	Skipped  uint64 // samples of other events, because an event with branch stacks is there
 	Objects  []Object
 
-	// Guessed tells that addresses of an unsymbolized profile of llvm-profgen may be counted from
-	// the first segment, the first one of code, or 0: the ranges do not tell.
+	// Guessed is set if the base of an unsymbolized profile of llvm-profgen is uncertain: its
+	// ranges fit addresses counted from the first segment, from the first segment of code, or from
+	// 0.
 	Guessed bool
 
-	// Flattened tells that an unsymbolized profile of llvm-profgen has calling contexts, which were
+	// Flattened is set if an unsymbolized profile of llvm-profgen had calling contexts, which were
 	// added up.
 	Flattened bool
 
@@ -46,7 +47,7 @@ type Object struct {
 	Ours    bool // it was taken for the binary
 }
 
-// Add adds what another report tells.
+// Add adds the numbers of another report.
 func (r *Report) Add(other *Report) {
 	if r.Format == Unknown {
 		r.Format = other.Format
@@ -75,7 +76,8 @@ func (r *Report) addObject(o Object) {
 	}
 }
 
-// sortObjects puts the most sampled first and adds up what is listed twice.
+// sortObjects sorts the objects by samples, the most first, and joins objects that are listed
+// twice.
 func (r *Report) sortObjects() {
 	type key struct {
 		name, id string

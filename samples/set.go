@@ -20,19 +20,19 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Range is straight-line execution, from the instruction at file offset Begin, to which a branch
-// led, to the one at End, from which the next branch led away. Both have run.
+// A Range is code that ran in a straight line: from the instruction at file offset Begin, the
+// target of a branch, to the instruction at End, the next branch. Both instructions ran.
 type Range struct{ Begin, End uint64 }
 
 // A Branch is a branch that was taken, between two instructions by file offset.
 type Branch struct{ From, To uint64 }
 
-// A Call is what a call stack tells: the call instruction that holds the byte at From led to a
-// function, which was at In when the sample was taken. Both are file offsets. From is [Elsewhere]
-// if another file called.
+// A Call is a call found in a call stack. The call instruction that contains the byte at From
+// called a function, which was at In when the sample was taken. Both are file offsets. From is
+// [Elsewhere] if the caller is in another file.
 type Call struct{ From, In uint64 }
 
-// Elsewhere stands for code of another file.
+// Elsewhere represents code of another file.
 const Elsewhere = math.MaxUint64
 
 // A Set is the samples of one binary: how often each range, address and branch was seen. Counts
@@ -40,9 +40,9 @@ const Elsewhere = math.MaxUint64
 //
 // A Set must not be changed while another goroutine uses it.
 type Set struct {
-	// Exact tells that counts of addresses and branches are numbers of executions, as callgrind
-	// counts them, not of samples. The text form does not tell: what is parsed from it is taken to
-	// be sampled.
+	// Exact is set if counts of addresses and branches are numbers of executions, as callgrind
+	// counts them, not of samples. The text form does not contain it: a set parsed from text is not
+	// exact.
 	Exact bool
 
 	ranges    map[Range]uint64
@@ -69,8 +69,8 @@ func (s *Set) AddBranch(b Branch, n uint64) { add(&s.branches, b, n) }
 // AddEntry adds n branches from another file, such as a call by the C library, to a file offset.
 func (s *Set) AddEntry(offset, n uint64) { add(&s.entries, offset, n) }
 
-// AddLanding adds n executions of straight-line code from a file offset on, to an end that the
-// recording does not tell: create.EndRanges finds it.
+// AddLanding adds n executions of straight-line code from a file offset to an unknown end, which
+// create.EndRanges finds.
 func (s *Set) AddLanding(offset, n uint64) { add(&s.landings, offset, n) }
 
 // TakeLandings yields the file offsets of [Set.AddLanding] and how often, in ascending order, and
@@ -81,11 +81,11 @@ func (s *Set) TakeLandings() iter.Seq2[uint64, uint64] {
 	return sorted(landings, cmp.Compare)
 }
 
-// AddCall adds n samples in whose call stack a call is.
+// AddCall adds n samples whose call stack contains a call.
 func (s *Set) AddCall(c Call, n uint64) { add(&s.calls, c, n) }
 
 // AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
-// The earliest one stays; 0 stands for an unknown time and is not noted.
+// The earliest time of an offset is kept. 0 means an unknown time and is ignored.
 func (s *Set) AddTime(offset, time uint64) {
 	if time == 0 {
 		return
@@ -130,13 +130,14 @@ func (s *Set) Branches() iter.Seq2[Branch, uint64] {
 	})
 }
 
-// Entries yields the file offsets to which branches from other files led, and how often, in
-// ascending order. The text form does not have them. It sorts them, at each call.
+// Entries yields the file offsets that are targets of branches from other files, each with the
+// number of branches, in ascending order. The text form does not contain them. Each call sorts
+// them.
 func (s *Set) Entries() iter.Seq2[uint64, uint64] { return sorted(s.entries, cmp.Compare) }
 
-// Calls yields the calls of call stacks and how many samples were taken during each, by From, then
-// In. How often a call ran they do not tell. The text form does not have them. It sorts them, at
-// each call.
+// Calls yields the calls of call stacks with the number of samples taken during each, ordered by
+// From, then In. The number does not say how often a call ran. The text form does not contain
+// calls. Each call of Calls sorts them.
 func (s *Set) Calls() iter.Seq2[Call, uint64] {
 	return sorted(s.calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In))
@@ -148,8 +149,8 @@ func (s *Set) Calls() iter.Seq2[Call, uint64] {
 // at each call.
 func (s *Set) Times() iter.Seq2[uint64, uint64] { return sorted(s.times, cmp.Compare) }
 
-// Name returns how the recording calls the function at a file offset, "" if it does not tell. Names
-// of C++ may be demangled. create.CheckBuild compares them with the binary's.
+// Name returns the recording's name for the function at a file offset, or "" if unknown. C++ names
+// may be demangled. create.CheckBuild compares them with the binary's names.
 func (s *Set) Name(offset uint64) string { return s.names[offset] }
 
 // HasNames reports whether the recording has names for some functions.
@@ -176,9 +177,9 @@ func (s *Set) Empty() bool {
 	return len(s.ranges)+len(s.addresses)+len(s.branches)+len(s.landings) == 0
 }
 
-// Merge adds the samples of other, which stays as it is, without its names: they tell whether one
-// recording is of the binary. The sum is exact if both parts are, of which an empty one does not
-// count.
+// Merge adds the samples of other, which does not change. It does not add the names, which serve to
+// check a single recording against the binary. The sum is exact if both parts are exact. An empty
+// part does not count.
 func (s *Set) Merge(other *Set) {
 	switch {
 	case other.Empty():

@@ -34,7 +34,7 @@ func (s *space) find(address uint64) *mapping {
 	return &s.maps[i]
 }
 
-// insert adds a mapping, which takes the place of what was there.
+// insert adds a mapping, which replaces earlier mappings of the same addresses.
 func (s *space) insert(m mapping) {
 	first := sort.Search(len(s.maps), func(i int) bool { return s.maps[i].end > m.start })
 	after := first

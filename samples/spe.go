@@ -10,11 +10,12 @@ import (
 // speCommand makes text of what Arm's SPE has recorded.
 const speCommand = "perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
 
-// maxDamaged is the share of damaged samples up to which a text of SPE is used without them.
+// maxDamaged is the largest share of damaged samples with which the text of an SPE recording is
+// used. The damaged samples are ignored.
 const maxDamaged = 0.5
 
-// isSPE reports whether a branch stack is a record of Arm's SPE, which perf script shows as a stack
-// of one entry: a branch, taken or not, and no other that tells how far code ran behind it.
+// isSPE reports whether a branch stack is a record of Arm's SPE. perf script shows such a record as
+// a stack of one entry: a branch, taken or not, without a later branch that shows how far code ran.
 func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
 	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Parse reads the text form of one binary. Keys may come in any order; counts of a key that comes
-// again add up, and offsets may have 0x before them. Text after the lists is not looked at, as
-// create_gcov does not. Anything else that [Set.Write] would not write ends in a
-// afdo.FormatError, and so do lists of several binaries and addresses of the linker, for which
-// [Read] needs the binary. It reads line by line: memory is that of the Set.
+// Parse reads the text form of one binary. Keys may come in any order. Counts of a repeated key add
+// up, and offsets may begin with 0x. Text after the lists is ignored, as in create_gcov. Anything
+// else that [Set.Write] would not write ends in a afdo.FormatError, and so do lists of several
+// binaries, and addresses of the linker, for which [Read] needs the binary. Parse reads line by
+// line, so it takes the memory of the Set.
 func Parse(r io.Reader) (*Set, error) {
 	t := &textReader{textInput: newTextInput(Text, r)}
 	b, err := t.block()
@@ -30,8 +30,8 @@ func Parse(r io.Reader) (*Set, error) {
 	return b.set, nil
 }
 
-// readText collects the samples of the binary from a text. Lists of which nothing tells the binary
-// are the binary's by definition.
+// readText collects the samples of the binary from a text. Lists without the name or build ID of a
+// binary are taken to be of this binary.
 func readText(src io.Reader, c choice) (*Set, *Report, error) {
 	t := &textReader{textInput: newTextInput(Text, src)}
 	set, report := new(Set), &Report{Format: Text}
@@ -74,16 +74,17 @@ func (s *Set) samples() (n uint64) {
 	return n
 }
 
-// A textReader reads the text form as all its writers write it. Perforator writes offsets with 0x.
-// simpleperf inject tells build ID and path in comments behind the lists, which lists of further
-// binaries may follow. llvm-profgen --skip-symbolization writes addresses of the linker, no list of
-// addresses, and lists for each calling context, whose name in brackets is before them.
+// A textReader reads the text form as any of its writers writes it. Perforator writes offsets with
+// 0x. simpleperf inject writes build ID and path in comments after the lists, and lists of further
+// binaries after that. llvm-profgen --skip-symbolization writes addresses of the linker, no list of
+// addresses, and separate lists for each calling context, each after the context's name in
+// brackets.
 type textReader struct {
 	*textInput
 	held bool // the current line has not been taken yet
 }
 
-// A textBlock is the lists of one binary, and what comments tell of it.
+// A textBlock holds the lists of one binary, and the build ID and path from its comments.
 type textBlock struct {
 	set           *Set
 	linked        bool   // offsets are addresses of the linker
@@ -100,8 +101,8 @@ func (t *textReader) next() error {
 	return t.textInput.next()
 }
 
-// block reads the lists of the next binary, of all calling contexts, and the comments behind them.
-// Afterwards a line is held if it begins the lists of another binary.
+// block reads the lists of the next binary, of all its calling contexts, and the comments after
+// them. When it returns, the line that begins the lists of another binary is held, if there is one.
 func (t *textReader) block() (b textBlock, err error) {
 	b.set = new(Set)
 	for context := true; context; {
@@ -159,7 +160,7 @@ func (t *textReader) comments(b *textBlock) (context bool, err error) {
 	}
 }
 
-// describe takes a comment behind the lists. A build ID of zeros stands for one that is not known.
+// describe reads a comment after the lists. A build ID of zeros means an unknown one.
 func (b *textBlock) describe(comment string) {
 	id, ok := strings.CutPrefix(comment, "build_id: 0x")
 	switch {
@@ -173,8 +174,8 @@ func (b *textBlock) describe(comment string) {
 // A counted key is an offset, or two of them, and how often it was seen.
 type counted struct{ first, second, count uint64 }
 
-// lists reads the lists of ranges, addresses and branches. If those of ranges are followed by
-// branches, the addresses are the linker's.
+// lists reads the lists of ranges, addresses and branches. If the list of branches comes directly
+// after the list of ranges, the addresses are addresses of the linker.
 func (t *textReader) lists(b *textBlock) error {
 	n, err := t.length("range")
 	if err == nil {
@@ -222,8 +223,8 @@ func (t *textReader) length(what string) (uint64, error) {
 	return n, c.err
 }
 
-// keys reads the n keys of a list. mark stands between two offsets and is empty if there is one
-// only.
+// keys reads the n keys of a list. mark separates the two offsets of a key. It is empty for keys of
+// one offset.
 func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error {
 	for ; n > 0; n-- {
 		if err := t.next(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// A Trace is a sample with both its call stack and its branch stack: together they tell in which
-// calls the code ran that the branches led through. All numbers are file offsets, or [Elsewhere].
+// A Trace is a sample with both its call stack and its branch stack. Together they show the calls
+// in which the code between the branches ran. All numbers are file offsets, or [Elsewhere].
 type Trace struct {
 	At       uint64   // where the sample was taken
 	Calls    []uint64 // the calls on the stack, the outermost first: a byte of each call instruction
@@ -23,9 +23,9 @@ func (s *Set) AddTrace(t Trace, n uint64) { add(&s.traces, t.key(), n) }
 // NumTraces returns the number of different traces.
 func (s *Set) NumTraces() int { return len(s.traces) }
 
-// Traces yields the traces, of which there are some if [Options.Contexts] asks for them, and how
-// often each was seen, always in the same order. A trace is valid until the next one. The text form
-// does not have them. It sorts them, at each call.
+// Traces yields the traces with the number of times that each was seen, always in the same order.
+// There are traces only if [Options.Contexts] asked for them. A trace is valid until the next one.
+// The text form does not contain traces. Each call sorts them.
 func (s *Set) Traces() iter.Seq2[Trace, uint64] {
 	return func(yield func(Trace, uint64) bool) {
 		var t Trace

@@ -69,7 +69,7 @@ func (f field) scan(into ...*uint64) error {
 	return nil
 }
 
-// readField reads the first field of what is left of a message, and returns its length.
+// readField reads the first field of the rest of a message, and returns its length.
 func (f field) readField(b []byte, at int64) (field, int, error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 {

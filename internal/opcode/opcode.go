@@ -2,7 +2,8 @@
 // where code goes on after it. It knows x86 and AArch64.
 package opcode
 
-// An Instruction is the control flow of one instruction. The zero value is no instruction.
+// An Instruction describes the control flow of one instruction. The zero value means that no
+// instruction could be decoded.
 type Instruction struct {
 	Size    uint64 // in bytes; 0 if the bytes are no instruction, or not a whole one
 	Leaves  bool   // code does not go on at the next instruction

@@ -2,10 +2,10 @@ package opcode
 
 import "encoding/binary"
 
-// How long an instruction of x86 is follows from its opcode, from the prefixes and from the byte
-// behind the opcode. The maps have a letter for each opcode, which tells what is behind it:
+// The length of an x86 instruction depends on its opcode, on the prefixes and on the byte after the
+// opcode. The maps below have a letter for each opcode. The letter says what follows the opcode:
 //
-//	.  nothing             ?  nothing known: there is no such instruction
+//	.  nothing             ?  unknown: there is no such instruction
 //	m  operands            B Z d  operands, then a number of 8, 16 or 32, 32 bits
 //	b w e  8, 16, 24 bits  z  16 or 32 bits
 //	v  as z, or 64 bits    o  an address
@@ -119,7 +119,7 @@ func (x *x86) take() byte {
 	return b
 }
 
-// prefixes reads the prefixes, of which a REX counts only as the last one.
+// prefixes reads the prefixes. A REX prefix counts only as the last one.
 func (x *x86) prefixes() {
 	for x.at < longestX86 {
 		b := x.code[x.at]
@@ -138,7 +138,7 @@ func (x *x86) prefixes() {
 	}
 }
 
-// begin reads the opcode, and returns the letter of what is behind it.
+// begin reads the opcode, and returns the letter for what follows it.
 func (x *x86) begin() byte {
 	b := x.take()
 	next := x.code[x.at]
@@ -172,7 +172,7 @@ func (x *x86) begin() byte {
 	return x86Map0[b]
 }
 
-// escaped reads an opcode behind 0f.
+// escaped reads an opcode after the byte 0f.
 func (x *x86) escaped(b byte) byte {
 	switch b {
 	case 0x38:
@@ -186,7 +186,7 @@ func (x *x86) escaped(b byte) byte {
 	return x86Map1[b]
 }
 
-// vex reads an opcode behind VEX or XOP, whose maps are 8 to 10.
+// vex reads an opcode after VEX or XOP. XOP uses maps 8 to 10.
 func (x *x86) vex(space int) byte {
 	x.space, x.opcode, x.coded = space, x.take(), true
 	switch space {
@@ -208,7 +208,7 @@ func (x *x86) vex(space int) byte {
 	return '?'
 }
 
-// evex reads an opcode behind EVEX. Map 4 has instructions of map 0, and some of others.
+// evex reads an opcode after EVEX. Map 4 has instructions of map 0, and some of other maps.
 func (x *x86) evex(space int, data16 bool) byte {
 	if space != 4 {
 		if shape := x.vex(space); shape != '.' {
@@ -226,7 +226,7 @@ func (x *x86) evex(space int, data16 bool) byte {
 	return 'm'
 }
 
-// operands reads what tells the operands, and with them a displacement.
+// operands reads the byte that describes the operands, and the displacement if there is one.
 func (x *x86) operands(shape byte) {
 	switch shape {
 	case 'm', 'B', 'Z', 'd', 't', 'T':
@@ -283,7 +283,7 @@ func (x *x86) number(shape byte) int {
 	return 0
 }
 
-// leads tells where code goes on behind the instruction.
+// leads returns where code continues after the instruction.
 func (x *x86) leads() Instruction {
 	if x.coded || x.space > 1 {
 		return Instruction{}
