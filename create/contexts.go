@@ -148,8 +148,8 @@ func (b *contextBuilder) function(addr uint64) *function {
 func (b *contextBuilder) context(c *contextCounts) {
 	b.at, b.calls = c, make(map[string][]contextFrame)
 	b.leaves = make(map[*symbolize.ProbedBody]*contextNode)
-	b.ran(c)
-	b.took(c)
+	b.countBlocks(c)
+	b.countCalls(c)
 }
 
 // callsOf returns the calls of the current context that lead to a function, including calls that
@@ -254,9 +254,9 @@ func (b *contextBuilder) node(e contextEdge) *contextNode {
 	return n
 }
 
-// ran counts the blocks that ran in the current context. The entry of an inlined function counts as
+// countBlocks counts the blocks that ran in the current context. The entry of an inlined function counts as
 // a call of it. Blocks of the same bodies that did not run get a count of 0.
-func (b *contextBuilder) ran(c *contextCounts) {
+func (b *contextBuilder) countBlocks(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {
 		f := b.function(r.begin)
@@ -299,8 +299,8 @@ func (b *contextBuilder) ran(c *contextCounts) {
 	}
 }
 
-// took counts the calls that ran in the current context.
-func (b *contextBuilder) took(c *contextCounts) {
+// countCalls counts the calls that ran in the current context.
+func (b *contextBuilder) countCalls(c *contextCounts) {
 	for _, branch := range slices.SortedFunc(maps.Keys(c.branches), codeBranch.compare) {
 		n := c.branches[branch]
 		p, caller := b.callProbe(branch.from), b.function(branch.from)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// none is the line of what has no line.
+// none is the partner of a line that has none.
 const none = -1
 
 // Bounds of the time that two functions take. A function of n lines is compared with one of m in
@@ -22,7 +22,7 @@ const (
 // leastSimilar is how alike two lines must be to be the same after an edit.
 const leastSimilar = 0.5
 
-// replaced is how alike two lines are of which only different marks are known.
+// replaced is the similarity of two lines if only their marks are known, and the marks differ.
 const replaced = 0.2
 
 // An alignment says for each line of an old function which line of the new one it has become.
@@ -66,8 +66,8 @@ type region struct {
 	level           int
 }
 
-// anchors aligns a region: lines at its ends that are the same, then those that are there once. It
-// returns what is left between them.
+// anchors aligns equal lines at the ends of a region, and then equal lines that occur only once in
+// each function. It returns the regions between them.
 func (a *alignment) anchors(r region) (rest []region) {
 	var pending stack.Stack[region]
 	pending.Push(r)
@@ -94,7 +94,7 @@ func (a *alignment) anchors(r region) (rest []region) {
 	return rest
 }
 
-// trim aligns what is the same at both ends of a region.
+// trim aligns the equal lines at both ends of a region.
 func (a *alignment) trim(r region) region {
 	for r.low < r.high && r.newLow < r.newHigh && a.old[r.low].Hash == a.new[r.newLow].Hash {
 		a.pair(r.low, r.newLow)
@@ -176,8 +176,8 @@ func increasing(pairs []match) []match {
 	return row
 }
 
-// similar aligns what is left of a region without anchors such that the sum of what the pairs have
-// in common is the largest. A region that is too large for that is left alone.
+// similar aligns a region without anchors so that the sum of the pairs' similarities is the
+// largest. A region that is too large for this is not aligned.
 func (a *alignment) similar(r region) {
 	old, new := free(a.to, r.low, r.high), free(a.from, r.newLow, r.newHigh)
 	n, m := len(old), len(new)
@@ -253,7 +253,8 @@ func similarity(old, new *outline.Line) float32 {
 	return 2 * float32(inCommon(v, w)) / float32(len(v)+len(w))
 }
 
-// moved aligns what was moved past other lines: those that are left once in either function.
+// moved aligns lines that were moved past other lines: unaligned lines that occur only once in each
+// function.
 func (a *alignment) moved() {
 	bits := bitsOf(len(a.old), len(a.new)) + movedBits
 	old, new := rows(a.old, 0, len(a.old), bits), rows(a.new, 0, len(a.new), bits)

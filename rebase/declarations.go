@@ -47,8 +47,9 @@ func Declarations(ctx context.Context, f *symbolize.File) ([]Declaration, error)
 	}), nil
 }
 
-// Declare tells where functions are declared whose text was added. Those that are not there are
-// left out. From then on a symbol is the function of its declaration, and no other.
+// Declare sets where functions are declared, in files whose text was added. Declarations in other
+// files are ignored. From then on, a symbol with a declaration is the function at that declaration,
+// and no other.
 func (s *Sources) Declare(declarations []Declaration) {
 	if s.declared == nil {
 		s.declared = make(map[string][]*function)
@@ -109,7 +110,7 @@ func (s *Sources) at(d Declaration, name string) *function {
 // Has reports whether a text was added whose path ends like another one.
 func (s *Sources) Has(name string) bool { return s.fileOf(name) != nil }
 
-// fileOf returns the file whose path has the most in common with the end of another path.
+// fileOf returns the file whose path has the longest common end with another path.
 func (s *Sources) fileOf(name string) *source {
 	name = path.Clean(name)
 	var found *source

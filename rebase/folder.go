@@ -19,10 +19,10 @@ var sourceNames = []string{
 	".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y", ".l", ".re", ".ixx", ".cppm",
 }
 
-// AddFolder reads all files of C and C++ in a folder and those below it, and what these include,
-// whatever it is called. Folders whose name begins with a dot are left out, and those that a
-// CACHEDIR.TAG says to be caches, such as that of "afdo tune" with its copies of the sources. Their
-// paths are relative to the folder.
+// AddFolder reads all C and C++ files in a folder and its subfolders, and the files that they
+// include, whatever their names. It skips folders whose name begins with a dot, and caches, which
+// contain a CACHEDIR.TAG, such as the folder of "afdo tune" with its copies of the sources. Paths
+// are relative to the folder.
 func (s *Sources) AddFolder(dir string) error {
 	f, err := os.Open(dir) // whose error is worded as that of any other file
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// fundamentalTypes are the codes that symbols have of types which a text calls so. Where several
-// are possible, that of Linux with 64 bits is the first.
+// fundamentalTypes maps the spelling of a type in a text to its possible codes in symbols. The
+// first code is the one of 64-bit Linux.
 var fundamentalTypes = map[string]string{
 	"bool": "b", "float": "f", "double": "d", "wchar_t": "w",
 	"int8_t": "a", "uint8_t": "h", "int16_t": "s", "uint16_t": "t", "int32_t": "il", "uint32_t": "jm", "int64_t": "lx", "uint64_t": "my",

@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Namespaces is what a text tells of inline namespaces such as fmt::v9, which are in all symbols of
-// a library and have another name in its next version. A slice.Text is one.
+// Namespaces knows the inline namespaces of a text, such as fmt::v9. All symbols of a library
+// contain its inline namespace, which has another name in the library's next version. A slice.Text
+// implements Namespaces.
 type Namespaces interface {
 	// InlineNamespaces returns the name of the inline namespace in each namespace that has one, or
 	// all that it may have.

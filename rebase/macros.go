@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// Bounds of what is looked at of macros in macros.
+// Limits on macros whose definitions use other macros.
 const (
 	maxMeanings    = 1 << 8
 	maxExpansions  = 1 << 9
@@ -24,8 +24,8 @@ type macro struct {
 	body       string
 }
 
-// meanings returns all identifiers that some tokens of a file may stand for, whichever branch of
-// "#if" the macros in them are defined in.
+// meanings returns all identifiers that the macros in some tokens of a file may expand to,
+// whichever branch of "#if" defines the macros.
 func (s *Sources) meanings(file *source, text string) (names []string) {
 	defined := make(map[string][]macro)
 	seen := map[string]bool{text: true}
@@ -75,8 +75,8 @@ func (s *Sources) expand(file *source, text string, defined map[string][]macro) 
 	return nil, false
 }
 
-// use returns what a macro stands for whose name ends at a byte of a text, and where its arguments
-// end.
+// use expands a macro whose name ends at a position of a text. It returns the expansion and the end
+// of the macro's arguments.
 func (m *macro) use(text string, at int) (body string, end int, ok bool) {
 	if !m.function {
 		return m.body, at, true
@@ -96,7 +96,7 @@ func (m *macro) use(text string, at int) (body string, end int, ok bool) {
 	return body, len(text) - len(rest) + len("(") + len(inner) + len(")"), true
 }
 
-// definitions returns those of a macro in a file, or in the first one that has any.
+// definitions returns the definitions of a macro in a file, or else in the first file that has any.
 func (s *Sources) definitions(file *source, name string) (list []macro) {
 	define := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+` + name + `\b(\([^()\n]*\))?((?:.*\\\r?\n)*.*)`)
 	list = file.definitions(name, define)

@@ -8,9 +8,9 @@ import (
 // A roots is the folders of two paths that end alike.
 type roots struct{ old, new string }
 
-// movePaths gives the symbols of functions that are in another file its path. A profile and the
-// sources may have different folders around the same files: those of most functions say which
-// folder is which.
+// movePaths changes the path of symbols whose function is in another file now. A profile and the
+// sources may have different folders around the same files. The files of most functions show which
+// folder corresponds to which.
 func (p *plan) movePaths() {
 	times := make(map[roots]int)
 	var usual roots
@@ -34,7 +34,7 @@ func (p *plan) movePaths() {
 	}
 }
 
-// rootsOf returns what is in front of the common end of two paths.
+// rootsOf returns the parts of two paths before their common end.
 func rootsOf(old, new string) (r roots, ok bool) {
 	if path.Base(old) != path.Base(new) {
 		return r, false

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// A state is what is known of the functions of the old sources.
+// A state knows the functions of the old sources.
 type state interface {
 	// find returns the functions that are the one of a symbol, for all that is known.
 	find(file, symbol string, spelled *spelling) []*function
@@ -92,7 +92,7 @@ func (p *plan) take(c *change, f *function) {
 	c.name = c.renamed()
 }
 
-// stay leaves a symbol of a file that is the same as it is. What it is there is no other's.
+// stay keeps a symbol of an unchanged file as it is. No other symbol can become its function.
 func (p *plan) stay(c *change) {
 	c.same, c.share, c.outcome = true, 1, Unchanged
 	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
@@ -104,8 +104,8 @@ func (p *plan) stay(c *change) {
 
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
 
-// best returns the function that a symbol has become. One in another file must have much of what it
-// was.
+// best returns the function that a symbol has become. A function in another file must have much in
+// common with the old one.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		old, lines := c.old.Lines(), f.linesLike(c.old)
@@ -153,8 +153,8 @@ func bestOld(c *change, candidates []*function) *function {
 	})
 }
 
-// leastFit is the share of places with counts at which a function must have code to be the one that
-// was profiled.
+// leastFit is the minimum share of places with counts at which a function must have code to be
+// taken for the profiled function.
 const leastFit = 0.5
 
 // maxCandidates bounds how many functions of a name are looked at.
@@ -174,7 +174,7 @@ func best(candidates []*function, score func(*function) float64) *function {
 	return found
 }
 
-// kinship says how well scope, file and parameters of a function are those of a symbol.
+// kinship returns how well the scope, file and parameters of a function match a symbol.
 func (c *change) kinship(f *function) float64 {
 	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
 	if c.spelled.known {
@@ -237,8 +237,8 @@ func sorted(words []uint32) []uint32 {
 // maxOrdered bounds how many words of parameters are looked at in their order.
 const maxOrdered = 1 << 6
 
-// inOrder returns the share of the words of types that a text has behind the one that was found
-// last: overloads may differ in the order of their parameters alone.
+// inOrder returns the share of the words of types that occur in the text in the same order.
+// Overloads may differ only in the order of their parameters.
 func inOrder(types, text []uint32) float64 {
 	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
 	found := 0
@@ -251,7 +251,7 @@ func inOrder(types, text []uint32) float64 {
 	return float64(found) / float64(max(len(types), 1))
 }
 
-// parameters returns the words between the parentheses behind a function's name.
+// parameters returns the words between the parentheses after a function's name.
 func (f *function) parameters() []uint32 {
 	return f.outline.Parameters(f.text, f.name)
 }
@@ -283,8 +283,8 @@ func inCommon(v, w []uint32) (n int) {
 	return n
 }
 
-// fits returns the share of offsets with counts at which a function has code, the names that are
-// called there included.
+// fits returns the share of offsets with counts at which a function has code. At calls, the
+// function must mention the name that is called.
 func (c *change) fits(f *function) float64 {
 	lines := f.Lines()
 	found, all := 0, 0

@@ -10,16 +10,16 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// Profile returns a profile of the new sources, with the counts of p, which is one of the old ones.
-// p is not changed, and is returned itself if nothing else is. Functions whose lines are the same
-// keep their records. The report is returned with [ErrNothing] as well.
+// Profile returns a profile of the new sources with the counts of p, a profile of the old sources.
+// p does not change, and is returned itself if the result is equal. Functions whose lines are the
+// same keep their records. The report is returned with [ErrNothing] as well.
 //
-// A function of n lines that becomes one of m takes O((n+m) log(n+m)), and a number of steps for
-// each line besides that is bounded whatever has changed. docs/rebase.md says what is found.
+// A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
+// of steps for each line. docs/rebase.md describes what is found.
 //
-// Without old sources, nil, they are what the profile remembers of them, see [profile.Marks], and
-// the error is [ErrNoSources] if that is nothing. A profile that remembers its sources remembers
-// the new ones afterwards.
+// If old is nil, Profile uses the marks of the old sources that the profile contains, see
+// [profile.Marks]. The error is [ErrNoSources] if it has none. A profile with marks has marks of
+// the new sources afterwards.
 func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
 	var from state = old
 	if old == nil {
@@ -47,8 +47,8 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 // ErrNoSources is returned for a profile that does not remember its sources.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
-// remember has a profile that was moved remember the new sources of the functions whose old ones it
-// remembered.
+// remember stores marks of the new sources in a moved profile, for the functions that had marks of
+// the old ones.
 func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 	units := make(map[string]profile.UnitRef, to.NumUnits())
 	for u := range to.NumUnits() {

@@ -11,12 +11,15 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// Remember has a profile remember the lines of its functions, those that are only inlined included,
-// as they are in the sources that it is of. declared tells where debug info says that a symbol's
-// function is declared. Functions that hardly ever run are left out: as many as together have a
-// thousandth of all samples at most, those of what is inlined in them included. It returns how many
-// others have samples, and of how many of them the lines are known: those of which the texts have a
-// function of the name at that line, with code where at least half of its samples are.
+// Remember stores marks of the source lines of the profile's functions in the profile, including
+// functions that are only inlined. The sources must be the ones that were profiled. declared
+// returns where debug info declares a symbol's function. Functions that hardly ever run are left
+// out: together they have at most a thousandth of all samples, including samples in functions
+// inlined in them.
+//
+// Remember returns how many other functions have samples, and how many of them got marks. A
+// function gets marks if the texts have a function of its name at the declared line, with code at
+// the lines of at least half of its samples.
 func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string) (Declaration, bool)) (functions, known int) {
 	rare := rarely(p)
 	for i, u := range usesOf(p) {
@@ -45,7 +48,7 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 // remembered. Most functions of a program have hardly any, and as many lines as others.
 const rareShare = 1000
 
-// rarely tells of the symbols of a profile which ones are so rare.
+// rarely reports, for each symbol of a profile, whether its function hardly ever runs.
 func rarely(p *profile.Profile) []bool {
 	samples, all := samplesOf(p)
 	order := make([]int, len(samples))
@@ -64,8 +67,8 @@ func rarely(p *profile.Profile) []bool {
 	return rare
 }
 
-// samplesOf returns the samples of each symbol, with those of what is inlined in it, and those of
-// all, saturating.
+// samplesOf returns the samples of each symbol, including samples in functions inlined in it, and
+// their sum, which saturates.
 func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 	samples = make([]uint64, p.NumSymbols())
 	type body struct {
@@ -126,8 +129,8 @@ type memory struct {
 // A symbol is one of a unit.
 type symbol struct{ unit, name string }
 
-// newMemory returns what a profile remembers. same tells of each unit with a sum whether its file
-// is what it was: then nothing of it has to be looked for.
+// newMemory returns the marks of a profile. same reports whether the file of a unit still has a
+// given sum. Functions of such files are not searched for.
 func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *memory {
 	m := &memory{make(map[symbol]*function), make(map[string]bool)}
 	for s := range p.NumSymbols() {
@@ -145,7 +148,7 @@ func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *mem
 
 func (m *memory) unchanged(file string) bool { return m.same[file] }
 
-// allSame reports whether all that is remembered is of files that are what they were.
+// allSame reports whether all files with marks are unchanged.
 func (m *memory) allSame() bool {
 	for at := range m.functions {
 		if !m.same[at.unit] {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Outcome says what has become of a function.
+// An Outcome says how a function was moved, or why not.
 type Outcome uint8
 
 // The outcomes.
@@ -27,17 +27,17 @@ var outcomeNames = [...]string{"unknown", "unchanged", "moved", "mapped in part"
 // String returns the outcome in words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// ErrNothing is returned if no function of a profile is in both sources: they are not those of the
-// program.
+// ErrNothing is returned if no function of a profile is in both sources. They are sources of
+// another program then.
 var ErrNothing = errors.New("rebase: no function of the profile is in both sources")
 
-// A Report says what has become of the functions of a profile.
+// A Report describes how the functions of a profile were moved.
 type Report struct {
 	Functions     []Function // those with the most samples first
 	Samples, Kept uint64     // of all functions, saturating
 }
 
-// A Function is what has become of one function, the copies of it that were inlined included.
+// A Function describes how one function was moved, including its inlined copies.
 type Function struct {
 	Unit, Symbol       string
 	Outcome            Outcome
@@ -46,7 +46,7 @@ type Function struct {
 	Kept               uint64 // of those that have a line, wherever the copy is that they are of
 }
 
-// report tells what becomes of a profile.
+// report makes the report of a plan.
 func (p *plan) report(places iter.Seq[place]) (*Report, error) {
 	r := &Report{}
 	samples, kept := p.tally(places)

@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A class that is given another template argument, or a namespace of another name, is in the
-// symbols of all functions that mention it, those of the standard library included. Functions that
-// were found tell what has become of such names, and debug info which symbols there are.
+// When a class gets another template argument, or a namespace another name, the symbols of all
+// functions that mention it change, including functions of the standard library. Functions that
+// were found show how such names have changed, and debug info shows which symbols exist.
 
 // A respelling says what parts of demangled symbols have become.
 type respelling struct {
@@ -57,7 +57,8 @@ func (p *plan) respell(new *Sources) {
 	}
 }
 
-// become makes a symbol another one. One of which neither text is known keeps its lines.
+// become replaces a symbol by another one. If neither symbol's text is known, the function keeps
+// its lines.
 func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	list := new.declared[symbol]
 	switch {
@@ -73,8 +74,7 @@ func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	return true
 }
 
-// learn returns what names have become in the symbols of functions that were found, nil if all are
-// what they were.
+// learn returns how names in the symbols of found functions have changed, or nil if no name has.
 func (p *plan) learn() *respelling {
 	var pairs [][2]demangle.AST
 	for _, c := range p.changes {
@@ -139,7 +139,8 @@ func (r *respelling) applyScopes(text string) string {
 	return r.scope.ReplaceAllStringFunc(text, func(s string) string { return r.scopes[strings.TrimSuffix(s, "::")] + "::" })
 }
 
-// votes counts what texts have become, or that they are what they were.
+// votes counts, for each name, what it has become in symbols, including the name itself if
+// unchanged.
 type votes map[string]map[string]int
 
 func (v votes) add(old, new string) {
@@ -166,7 +167,7 @@ func (v votes) decided() map[string]string {
 	return found
 }
 
-// Bounds of what is looked at of a demangled name, which may be far longer than the symbol.
+// Limits for demangled names, which may be far longer than their symbols.
 const (
 	maxNodes   = 1 << 12
 	maxTextP   = 14 // 16 kB

@@ -13,10 +13,10 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// Without debug info, the text says some of what has become of symbols: that the parameter of a
-// template is of another fundamental type, or that a template or a function has more of them.
-// Nothing else of a symbol depends on those, whatever it refers to, so it can be spelled anew; what
-// the demangler makes of it tells whether that went well.
+// Without debug info, the text shows some changes of symbols: a template's parameter has another
+// fundamental type, or a template or a function has more parameters. Nothing else in a symbol
+// depends on these, not even its back references, so the symbol can be spelled anew. The demangled
+// result shows whether that succeeded.
 
 // A head is what most declarations of a template in the new sources say about its parameters.
 type head struct {
@@ -28,8 +28,8 @@ type head struct {
 	opened map[string]bool // namespaces that macros of these sources open
 }
 
-// heads returns those of the templates by name. A function of a class's name is its constructor,
-// and has none.
+// heads returns the heads of templates by name. A function with the name of a class is its
+// constructor and has no head.
 func (s *Sources) heads() map[string]*head {
 	declared := make(map[string][]*head)
 	for i := range s.files {
@@ -77,8 +77,8 @@ func (h *head) add(other *head) {
 	}
 }
 
-// of reports whether a template of a symbol is that of the head.
-func (h *head) of(t *demangle.Template) bool {
+// declares reports whether this is the head of a template in a symbol.
+func (h *head) declares(t *demangle.Template) bool {
 	if h == nil {
 		return false
 	}
@@ -89,8 +89,9 @@ func (h *head) of(t *demangle.Template) bool {
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
 
-// more returns the arguments that are new behind so many, which all have defaults.
-func (h *head) more(args int) (codes []string, ok bool) {
+// addedArguments returns the codes of the arguments after the first args ones. All of them are new and have
+// defaults.
+func (h *head) addedArguments(args int) (codes []string, ok bool) {
 	for _, p := range h.parameters[min(args, len(h.parameters)):] {
 		code, ok := defaultOf(p)
 		if !ok {
@@ -101,7 +102,7 @@ func (h *head) more(args int) (codes []string, ok bool) {
 	return codes, args <= len(h.parameters)
 }
 
-// values returns the codes of the types of those parameters that are no types.
+// values returns the codes of the types of those parameters that take values.
 func (h *head) values() (codes []string) {
 	for _, p := range h.parameters {
 		if !isType(p) && !strings.HasPrefix(p.Words, "template") {
@@ -182,7 +183,7 @@ func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all s
 	return templates + rest, all + rest
 }
 
-// checked returns a symbol as it was spelled anew, if that means what it should mean.
+// checked returns a symbol that was spelled anew if its demangled form is the intended one.
 func checked(tree demangle.AST, old, new string) string {
 	if new == old {
 		return old
@@ -200,7 +201,7 @@ func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]strin
 	nodes := 0
 	tree.Traverse(func(node demangle.AST) bool {
 		if t, ok := node.(*demangle.Template); ok {
-			if name, ok := mangled.Last(t.Name).(*demangle.Name); ok && heads[name.Name].of(t) {
+			if name, ok := mangled.Last(t.Name).(*demangle.Name); ok && heads[name.Name].declares(t) {
 				if more, ok := heads[name.Name].retype(t); ok {
 					if added == nil {
 						added = make(map[string]string)
@@ -218,7 +219,7 @@ func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]strin
 // retype gives a template its new arguments, and returns those that are added. ok is whether there
 // are any new ones.
 func (h *head) retype(t *demangle.Template) (added string, ok bool) {
-	more, fits := h.more(len(t.Args))
+	codes, fits := h.addedArguments(len(t.Args))
 	if !fits || slices.ContainsFunc(t.Args, isPack) {
 		return "", false
 	}
@@ -227,14 +228,14 @@ func (h *head) retype(t *demangle.Template) (added string, ok bool) {
 		if !isLiteral {
 			continue
 		}
-		if code, changed := another(codeOf(literal.Type), codesOf(h.parameters[i])); changed {
+		if code, changed := replacement(codeOf(literal.Type), codesOf(h.parameters[i])); changed {
 			literal.Type, ok = argument(string(code)), true
 		}
 	}
-	for _, code := range more {
+	for _, code := range codes {
 		t.Args = append(t.Args, argument(code))
 	}
-	return strings.Join(more, ""), ok || len(more) > 0
+	return strings.Join(codes, ""), ok || len(codes) > 0
 }
 
 func isPack(arg demangle.AST) bool {
@@ -245,8 +246,8 @@ func isPack(arg demangle.AST) bool {
 	return false
 }
 
-// another returns the code that a type has become, if it can not be what it was.
-func another(old byte, codes string) (byte, bool) {
+// replacement returns the code that a type has become, if the type must have changed.
+func replacement(old byte, codes string) (byte, bool) {
 	if old == 0 || codes == "" || strings.IndexByte(codes, old) >= 0 {
 		return 0, false
 	}
@@ -271,7 +272,7 @@ func spellTemplates(symbol string, heads map[string]*head, added map[string]stri
 		}
 		values := heads[a.Name].values()
 		for i, at := range a.Types[:min(len(a.Types), len(values))] {
-			if code, changed := another(symbol[at], values[i]); changed {
+			if code, changed := replacement(symbol[at], values[i]); changed {
 				spelled[at] = code
 			}
 		}
@@ -310,7 +311,7 @@ func (c *change) retypeParameters(function *demangle.FunctionType, symbol string
 	return bare[:len(bare)-(len(old)-from)] + codes
 }
 
-// Bounds of what is tried.
+// Limits on the number of attempts.
 const (
 	maxOverloads = 1 << 6 // of a function's name
 	maxReferred  = 4      // names of templates that a symbol may refer to
@@ -339,9 +340,9 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 	return list, ok
 }
 
-// newParameters compares the parameters that a symbol has with those of a function in the text.
-// From one of them on, all are of fundamental types, in both: these codes stand there now. ok is
-// whether the ones before are the same, as far as the text tells.
+// newParameters compares the parameters of a symbol with the parameters of a function in the text.
+// From index from on, all parameters have fundamental types in both, and codes are the codes in the
+// text. ok reports whether the parameters before from are the same, as far as the text shows.
 func newParameters(old []demangle.AST, f *function) (from int, codes string, ok bool) {
 	list, ok := f.parameterList()
 	if !ok {

@@ -7,23 +7,25 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// A line of which only a mark is known says little. What makes it known again is the row of lines
-// around it.
+// A line that is only known by its mark cannot be recognised alone. The row of lines around it
+// makes it unique.
 
-// spareBits is how much more lines must say than it takes to tell all pairs of two functions apart.
+// spareBits is the number of bits of evidence required beyond the number that distinguishes all
+// pairs of lines of two functions.
 const spareBits = 6
 
 // maxRadius bounds how far a row reaches.
 const maxRadius = 12
 
-// bitsOf returns how much lines must say that are to be the only ones of so many that are the same.
+// bitsOf returns how many bits of evidence make a match unique among n × m candidates.
 func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spareBits }
 
-// beyond stands for a line before the first or behind the last one.
+// beyond is the mark of a line before the first or after the last one.
 const beyond = math.MaxUint64
 
-// rows returns a key for each of some lines: of the shortest row with the line in the middle that
-// says so much. A row ends where the lines do.
+// rows returns a key for each of the lines from low to high. The key is made from the shortest row,
+// with the line in its middle, that has enough bits of evidence. A row ends at the first and the
+// last line.
 func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	keys := make([]uint64, high-low)
 	for i := low; i < high; i++ {

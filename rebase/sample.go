@@ -45,7 +45,8 @@ func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Rep
 	return r.to, report, nil
 }
 
-// samplePlaces iterates over the records of a sample profile, those of calls in contexts included.
+// samplePlaces iterates over the records of a sample profile, including records of calls in
+// contexts.
 func samplePlaces(p *sampleprof.Profile) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		for f := range p.Functions() {

@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
-// What makes a function of another name unmistakable: this many lines, of which this share is the
-// same as of the old one, and by so much more than of any other function.
+// Limits for taking a function with another name for the same function: it has at least this many
+// lines, this share of them is equal to lines of the old function, and the share exceeds the share
+// of any other function by this much.
 const (
 	leastLines  = 4
 	unmistaken  = 0.6
@@ -55,7 +56,7 @@ func (p *plan) search(open []*change) {
 	}
 }
 
-// likeliest returns the few changes with which some lines have the most in common.
+// likeliest returns the few changes that have the most lines in common with the given lines.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
 	for _, key := range signs(lines) {

@@ -18,7 +18,7 @@ type Files struct {
 	asked  bool
 	gone   map[symbol]bool // functions of a slice whose names the files do not have
 
-	// Text is what the compile's text tells, if that is known; else the files themselves.
+	// Text is the text of the compile, if known. If it is nil, the files themselves are searched.
 	Text Namespaces
 }
 
@@ -38,8 +38,8 @@ func (f *Files) Differs(unit string, sum uint32) bool {
 	return f.differs(name, sum)
 }
 
-// Same reports whether the file of a unit is known, and is the one of which the profile remembers a
-// sum, or cannot be read.
+// Same reports whether the file of a unit is known and still has the sum that the profile contains,
+// or cannot be read.
 func (f *Files) Same(unit string, sum uint32) bool {
 	name := f.of(unit)
 	return name != "" && !f.differs(name, sum)
@@ -53,13 +53,14 @@ func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 // on them.
 func (f *Files) Asked() bool { return f.asked }
 
-// Slice moves a slice of a profile to the files that its compile reads. p is not changed, and is
-// returned itself if nothing else is; the report is nil if it remembers nothing of files that
-// differ, and has all namespaces of the text.
+// Slice moves a slice of a profile to the files that its compile reads. p does not change, and is
+// returned itself if the result is equal. The report is nil if the profile has no marks of files
+// that differ, and the text has all its namespaces.
 //
 // Functions of files that the compile does not read stay as they are. Only if a function is gone
-// from its file are all of the compile's files searched for it. One that is not found stays as it
-// is, too: the compile may well have it, by way of macros. Only those of [Files.Gone] are left out.
+// from its file are all files of the compile searched for it. A function that is not found stays as
+// it is, too, because the compile may define it through macros. Only the functions of [Files.Gone]
+// are left out.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
 	if from.allSame() && (f.Text == nil || !renamesInlines(p, f.Text)) {

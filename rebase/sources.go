@@ -54,7 +54,8 @@ func (f *function) Lines() []outline.Line {
 	return f.lines
 }
 
-// linesLike returns the lines of a function such that they can be compared with those of another.
+// linesLike returns the lines of a function in the form in which they can be compared with the
+// lines of other: as text, or only by their marks.
 func (f *function) linesLike(other *function) []outline.Line {
 	if other.marks == nil || f.marks != nil {
 		return f.Lines()
@@ -62,10 +63,10 @@ func (f *function) linesLike(other *function) []outline.Line {
 	return outline.Marked(outline.Marks(f.Lines()))
 }
 
-// forget frees the memory of a function's lines. They can be had again.
+// forget frees the memory of a function's lines, which can be read again.
 func (f *function) forget() { f.lines = nil }
 
-// maxSource is the size up to which a file is read.
+// maxSource limits the size in bytes of a source file that is read.
 const maxSource = 256 << 20
 
 // ReadFile reads a regular file. Its path is the one that it is read from. One of more than 256 MB
@@ -122,7 +123,8 @@ func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 	return s.byName[spelled.name]
 }
 
-// unchanged is not known of texts alone: their lines tell all.
+// unchanged returns false: texts alone do not show that a file is unchanged. Their lines are
+// compared.
 func (s *Sources) unchanged(string) bool { return false }
 
 // same reports whether the file of a unit is there with the sum that a profile remembers.

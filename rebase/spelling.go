@@ -81,7 +81,7 @@ func scopeName(tree demangle.AST) string {
 	return name
 }
 
-// typeOf returns the type of a function, nil if its symbol does not tell.
+// typeOf returns the type of a function, or nil if its symbol does not contain it.
 func typeOf(tree demangle.AST) *demangle.FunctionType {
 	typed, ok := tree.(*demangle.Typed)
 	if !ok {

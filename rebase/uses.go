@@ -52,7 +52,7 @@ func gather(uses []use, places iter.Seq[place]) {
 	}
 }
 
-// tally adds up the samples of each symbol, and those of them that have a line.
+// tally adds up the samples of each symbol, and the samples among them that have a line.
 func (p *plan) tally(places iter.Seq[place]) (samples, kept []uint64) {
 	samples, kept = make([]uint64, len(p.changes)), make([]uint64, len(p.changes))
 	for at := range places {

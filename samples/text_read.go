@@ -13,7 +13,7 @@ import (
 
 // Parse reads the text form of one binary. Keys may come in any order. Counts of a repeated key add
 // up, and offsets may begin with 0x. Text after the lists is ignored, as in create_gcov. Anything
-// else that [Set.Write] would not write ends in a afdo.FormatError, and so do lists of several
+// else that [Set.Write] would not write ends in an afdo.FormatError, and so do lists of several
 // binaries, and addresses of the linker, for which [Read] needs the binary. Parse reads line by
 // line, so it takes the memory of the Set.
 func Parse(r io.Reader) (*Set, error) {

@@ -2,7 +2,7 @@ package outline
 
 import "strings"
 
-// A declaration is what was read of one outside of functions.
+// declaration is the part of a declaration outside of functions that has been read so far.
 type declaration struct {
 	names       []Name
 	old         []Name // of the declaration before, if this may be one of its parameters, as in the C of old
@@ -23,7 +23,7 @@ type declaration struct {
 	angles      int
 }
 
-// isKeyword reports whether parentheses behind a word are not those of a function.
+// isKeyword reports whether parentheses after a word are not the parameters of a function.
 func isKeyword(word string) bool {
 	switch word {
 	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof", "throw", "case", "else", "do",
@@ -35,7 +35,8 @@ func isKeyword(word string) bool {
 	return false
 }
 
-// followsParameters reports whether a word may stand before the body of a function.
+// followsParameters reports whether a word may come between the parameters and the body of a
+// function.
 func followsParameters(word string) bool {
 	switch word {
 	case "const", "volatile", "override", "final", "try", "mutable", "noexcept", "__restrict", "__restrict__", "constexpr":
@@ -131,7 +132,7 @@ func (p *parser) operator(t token) {
 	p.prev = token{kind: word, start: t.start, end: p.pos, line: t.line}
 }
 
-// operatorName spells the name of an operator without space, but for that of a conversion.
+// operatorName spells the name of an operator without spaces, except the name of a conversion.
 func operatorName(spelled string) string {
 	rest := strings.TrimSpace(strings.TrimPrefix(spelled, "operator"))
 	if rest != "" && wordBytes[rest[0]] || strings.HasPrefix(rest, `""`) {
@@ -169,12 +170,12 @@ func (d *declaration) paren(p *parser) {
 	d.add(p, name, text)
 }
 
-// longestDeclarator is how many bytes may stand between the parenthesis and the name of a function
-// that returns a pointer to one.
+// longestDeclarator limits the number of bytes between the parenthesis and the name of a function
+// that returns a pointer to a function.
 const longestDeclarator = 1 << 8
 
-// innerParen opens a parenthesis in the outermost one. The name before it may be that of a function
-// that returns a pointer to a function, or to an array: int (*C::pick(int k))(int).
+// innerParen opens a parenthesis in the outermost one. The name before it may be the name of a
+// function that returns a pointer to a function, or to an array: int (*C::pick(int k))(int).
 func (d *declaration) innerParen(p *parser) {
 	if p.prev.kind != word || p.prev.start < d.opened || p.prev.start > d.opened+longestDeclarator {
 		return

@@ -30,7 +30,7 @@ type lexer struct {
 
 func newLexer(text []byte, line int) lexer { return lexer{text: text, line: line, fresh: true} }
 
-// wordBytes are those of identifiers and numbers.
+// wordBytes marks the bytes of identifiers and numbers.
 var wordBytes = func() (is [256]bool) {
 	for c := range is {
 		is[c] = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c >= 0x80
@@ -94,7 +94,7 @@ func (l *lexer) comment() bool {
 	return true
 }
 
-// skipTo goes behind the next mark, some bytes on at the earliest.
+// skipTo skips to the end of the next mark that is at least from bytes ahead.
 func (l *lexer) skipTo(mark string, from int) {
 	stop := len(l.text)
 	if at := bytes.Index(l.text[min(l.pos+from, stop):], []byte(mark)); at >= 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A Line is a line of a function as far as it can be told from others.
+// A Line is a line of a function, reduced to what is compared.
 type Line struct {
 	Offset int32    // from the line of the function's declaration
 	Hash   uint64   // of its tokens
@@ -17,9 +17,10 @@ type Line struct {
 	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted; nil if they are not known
 }
 
-// Lines returns the lines of a piece of text that have tokens, of which the first is numbered line
-// and the declaration is at decl. White space and comments make no difference. Where "#line" says
-// so, a line is numbered otherwise, and left out if it is of another file or comes too late.
+// Lines returns the lines of a piece of text that have tokens. The first line of the text has
+// number line, and the declaration is at line decl. White space and comments make no difference. A
+// "#line" renumbers the following lines. A line is left out if it belongs to another file or comes
+// too late.
 func Lines(text []byte, line, decl int) []Line {
 	r := lineReader{lexer: newLexer(text, line), decl: decl}
 	return r.read()
@@ -89,7 +90,7 @@ func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 // Word returns what Line.Words has for a token.
 func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
 
-// Parameters returns the words in the parentheses behind a name of a function, in their order.
+// Parameters returns the words in the parentheses after a name of a function, in their order.
 func (f *Function) Parameters(text []byte, n Name) []uint32 {
 	l := newLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	l.fresh = false

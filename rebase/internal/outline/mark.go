@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 )
 
-// A Mark is what is remembered of a line without its text: so few bits that the text cannot be told
-// from them, and that many lines have the same one.
+// A Mark is what a profile stores of a source line: so few bits that the text cannot be recovered,
+// and that many lines have the same mark.
 type Mark = sourcefmt.Mark
 
 // What the words of a line that has only a mark count for, and how much the mark of one without
@@ -17,7 +17,7 @@ const (
 	wordlessBits = 1
 )
 
-// mark returns the mark of the line at hand: bits of the hash of its longest word, which changes
+// mark returns the mark of the current line: bits of the hash of its longest word, which changes
 // less often than the line.
 func (r *lineReader) mark() Mark {
 	switch {
@@ -29,7 +29,7 @@ func (r *lineReader) mark() Mark {
 	return sourcefmt.NoWords
 }
 
-// Marks returns the marks of lines, from that of the declaration on. Lines before it have none.
+// Marks returns the marks of lines, from the line of the declaration on. Lines before it have none.
 func Marks(lines []Line) []Mark {
 	last := int32(-1)
 	if len(lines) > 0 {
@@ -44,7 +44,7 @@ func Marks(lines []Line) []Mark {
 	return marks
 }
 
-// Marked returns lines of which only the marks are known.
+// Marked returns lines that are only known by their marks.
 func Marked(marks []Mark) []Line {
 	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A numbering follows "#line", which says of which file the next line is, and its number there.
+// A numbering follows "#line", which sets the file and the number of the next line.
 type numbering struct {
 	own   string // the file of interest
 	file  string // the file of the current line
@@ -15,8 +15,8 @@ type numbering struct {
 // number returns the number that a line is said to have, and whether it is of the own file.
 func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
-// read reads "#line" or the short form that preprocessors write, behind its '#'. It leaves other
-// directives alone.
+// read reads "#line", or the short form that preprocessors write, after its '#'. It ignores other
+// directives.
 func (n *numbering) read(l *lexer, line int) bool {
 	rest := l.text[l.pos:]
 	if stop := bytes.IndexByte(rest, '\n'); stop >= 0 {

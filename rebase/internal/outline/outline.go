@@ -1,7 +1,7 @@
-// Package outline finds the functions that a text of C or C++ defines, and tells their lines apart.
+// Package outline finds the functions that a C or C++ text defines, and compares their lines.
 //
 // It takes the text as it is, with macros and all branches of "#if". It knows no types, so it may
-// take something for a function that is none; what it finds are candidates.
+// take something else for a function. Its results are candidates.
 package outline
 
 import "bytes"
@@ -35,8 +35,9 @@ func (f *Function) Lines(text []byte, name int) []Line {
 	return r.read()
 }
 
-// Outline returns the functions of a text, and the declarations of templates, in the order in which
-// they begin. Templates refer to the text. It takes time and memory by the length of the text.
+// Outline returns the functions of a text and the declarations of templates, in the order in which
+// they begin. Templates refer to the text. Time and memory are proportional to the length of the
+// text.
 func Outline(text []byte) ([]Function, []Template) {
 	p := parser{lexer: newLexer(text, 1), frame: &frame{}}
 	for p.step() {
@@ -160,7 +161,7 @@ func (p *parser) directive(hash token) {
 	}
 }
 
-// goBack opens what was open where an "#if" began, if that has changed.
+// goBack restores the open scopes from where an "#if" began, if they have changed.
 func (p *parser) goBack(b branch) {
 	if p.frame == b.frame && p.parens == b.parens {
 		return
