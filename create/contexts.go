@@ -254,8 +254,8 @@ func (b *contextBuilder) node(e contextEdge) *contextNode {
 	return n
 }
 
-// countBlocks counts the blocks that ran in the current context. The entry of an inlined function counts as
-// a call of it. Blocks of the same bodies that did not run get a count of 0.
+// countBlocks counts the blocks that ran in the current context. The entry of an inlined function
+// counts as a call of it. Blocks of the same bodies that did not run get a count of 0.
 func (b *contextBuilder) countBlocks(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {

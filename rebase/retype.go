@@ -89,8 +89,8 @@ func (h *head) declares(t *demangle.Template) bool {
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
 
-// addedArguments returns the codes of the arguments after the first args ones. All of them are new and have
-// defaults.
+// addedArguments returns the codes of the arguments after the first args ones. All of them are new
+// and have defaults.
 func (h *head) addedArguments(args int) (codes []string, ok bool) {
 	for _, p := range h.parameters[min(args, len(h.parameters)):] {
 		code, ok := defaultOf(p)
