@@ -86,21 +86,22 @@ type openBody struct {
 	end  int // where it ends, among all
 }
 
-// condenseCallers leaves of the callers what GCC 16 takes notice of. None of them is defined in the
-// compile, so GCC takes the bodies of defined functions out of them, one caller after the other, in
-// the order of locations, makes each a function of its own or adds it to the one that is there, and
-// drops the rest. Therefore
-//   - neither a caller's head count nor the way to a body matters, but for their order: bodies get
-//     the locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0,
-//     are merged before by their locations, and stay as they are;
-//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they
-//     have the same functions inlined at the same places, and those none. Where bodies differ in
-//     that, or go deeper, what becomes of the inner ones depends on the order in which they come.
-//     So it does where GCC gives names that are inside others: it does that once for each function,
-//     and what is added to it later keeps its names.
+// condenseCallers reduces the callers to what GCC 16 uses of them. No caller is defined in the
+// compile. GCC goes through the callers one after the other, in the order of locations. It takes
+// the bodies of defined functions out of them, makes each a function of its own or adds it to an
+// existing one, and drops the rest. Therefore
+//   - a caller's head count and the path to a body only matter for the order: bodies get the locations
+//     1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are merged before,
+//     by their locations, and stay as they are;
+//   - bodies that look alike are added up, at the first of them. GCC would do so later if they have the
+//     same functions inlined at the same places, and these have none. Where bodies differ in that, or
+//     go deeper, the result for the inner ones depends on the order. The order also matters where GCC
+//     gives names to bodies inside others: it does that once for each function, and what is added to
+//     the function later keeps its names.
 //
-// A body has the timestamp of its caller, and of several the earliest counts. So the body that has
-// it stays where it is. GCC counts bodies with a total of 0, so those are left alone.
+// A body has the timestamp of its caller, and the earliest one of several counts. So the body with
+// the earliest timestamp stays where it is. GCC counts bodies with a total of 0, so those are not
+// changed.
 func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareCallers)
 	clones := make(map[string]int)
@@ -133,7 +134,7 @@ type inlinedBody struct {
 	records   []profile.Record // the one that opens it, and what is in it
 }
 
-// bodiesIn returns those of a pruned caller, in the order of GCC: by location and name at each
+// bodiesIn returns the bodies of a pruned caller in GCC's order: by location and name at each
 // level.
 func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.ID]
@@ -165,8 +166,8 @@ func (s *selection) siblings(to []int, records []profile.Record, from, end int) 
 	return to
 }
 
-// compareCallsites orders records by location and callee. Their own order of callees is that of
-// the numbers that symbols have.
+// compareCallsites orders records by location and callee. Records themselves order callees by the
+// numbers of their symbols.
 func (s *selection) compareCallsites(a, b profile.Record) int {
 	c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
 	if c != 0 || a.Callee == b.Callee {
@@ -175,8 +176,8 @@ func (s *selection) compareCallsites(a, b profile.Record) int {
 	return s.compareSymbols(s.calleeOrNone(a), s.calleeOrNone(b))
 }
 
-// calleeOrNone returns the callee of a record, nothing if there is no such symbol: where the slice
-// has the record, addNames fails.
+// calleeOrNone returns the callee of a record, or no symbol if it does not exist. In that case
+// addNames fails when the slice contains the record.
 func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
 	sym, _ := s.callee(program.ID(r.Callee))
 	return sym
@@ -233,8 +234,8 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
-// places returns for each body the one to which it is added: the first that is alike, or itself if
-// that has no equal or an earlier timestamp than all of these.
+// places returns for each body the body to which it is added: the first body that is alike, or the
+// body itself if no other is alike or its timestamp is earlier than theirs.
 func (s *selection) places(bodies []inlinedBody) []int {
 	type group struct{ first, earliest int }
 	groups := make(map[string]group)
@@ -270,8 +271,8 @@ func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 // maxTotal is how many samples a body has at most that is added to others: sums do not overflow.
 const maxTotal = 1 << 40
 
-// shapeOf returns what bodies have in common that are added up: their function, and what is inlined
-// in it where. It is empty for a body of another kind.
+// shapeOf returns a key that is equal for bodies that are added up: their function, and the
+// functions inlined in them with their places. It is empty for other kinds of bodies.
 func (s *selection) shapeOf(records []profile.Record) string {
 	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
 	var outer []profile.Record

@@ -10,9 +10,9 @@ import (
 )
 
 // MayHave reports whether a compile that reads the text may define or declare a function of a name:
-// whether all words of the name are in the text. Clang reads profiles by these names. It says so of
-// a few others, too. Sources are the files that are compiled, whose names are in those of
-// initializers.
+// whether the text contains all words of the name. Clang finds profiles by these names. MayHave is
+// also true for a few other names. sources are the compiled files, which the names of initializers
+// contain.
 func (t *Text) MayHave(symbol string, sources []string) bool {
 	cut := symname.Canonical(symbol)
 	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
@@ -46,8 +46,8 @@ func (t *Text) MayDefine(symbol string, sources []string) bool {
 	return t.isLabel(cut) || needs(symbol, requirement{t.has, t.hasScope, t.defines})
 }
 
-// isInitializer reports whether what initializes a file is that of one of the sources, of which
-// clang keeps the letters, digits and dots.
+// isInitializer reports whether a name is the name of the initializer of one of the sources. Clang
+// keeps letters, digits and dots of the file name.
 func isInitializer(name string, sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
 		base := symname.Canonical(filepath.Base(source))

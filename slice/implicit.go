@@ -8,17 +8,17 @@ import (
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
-// implicitNames are the unqualified names of functions that no text spells out, as the compiler
-// brings them: those of lambdas, assignments and comparisons, conversions, whose names are types,
-// and what runs before and after main. The last line is clang's.
+// implicitNames are the unqualified names of functions that no text spells because the compiler
+// creates them: lambdas, assignments and comparisons, conversions, whose names are types, and code
+// that runs before and after main. The last line is clang's.
 var implicitNames = []string{
 	"operator()", "_FUN", "operator=", "operator==", cxx.ConversionKey, cxx.OddKey,
 	cxx.Initializing + "0", "__tls_init",
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// implicitFunctions are the symbols with [implicitNames], each with what it requires of a text. A
-// program has many, of lambdas above all, and each of its slices asks for all of them.
+// implicitFunctions are the symbols with [implicitNames], each with its requirement of a text. A
+// program has many of them, mostly lambdas, and each slice looks at all of them.
 type implicitFunctions struct {
 	once sync.Once
 	err  error

@@ -9,11 +9,11 @@ import (
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
-// A Program is a whole profile of which slices are taken. Its methods may be
-// called from many goroutines.
+// A Program is a whole profile from which slices are taken. Its methods may be called from many
+// goroutines.
 //
-// It keeps what questions about the whole program need once one has been asked: some 30 bytes a
-// symbol for the names, and 8 for each function inlined into another.
+// After the first question about the whole program, it keeps the data for further ones: some 30
+// bytes for each symbol for the names, and 8 for each function inlined into another.
 type Program struct {
 	whole    *program.Program
 	implicit *implicitFunctions // nil where a slice or two are all that is taken
@@ -35,8 +35,8 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 	return &Program{whole: whole}, nil
 }
 
-// Units iterates over the paths of the program's units, those of symbols with unknown file left
-// out.
+// Units iterates over the paths of the program's units, except the unit of symbols with unknown
+// file.
 func (p *Program) Units() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for unit := range p.whole.Store.NumUnits() {
@@ -47,15 +47,16 @@ func (p *Program) Units() iter.Seq[string] {
 	}
 }
 
-// Match finds the units of source files. Paths that are not absolute are of
-// the folder dir, which is absolute.
+// Match finds the units of source files. Paths that are not absolute are relative to the folder
+// dir, which is absolute.
 //
-// A unit of exactly that path comes first, as it is, cleaned, or joined to dir. Else a file is a
-// unit whose path ends in the file's path from dir, less any "../" before it, or one of a relative
-// path in which the file's full path ends; either at a '/'. Of several the one that agrees with the
-// full path in most elements is meant.
+// First choice is the unit with exactly that path, as it is, cleaned, or joined to dir. Otherwise a
+// file matches a unit whose path ends in the file's path from dir, without leading "../", and a
+// unit with a relative path in which the file's full path ends. Both ends begin at a '/'. If
+// several units match, the one that shares the most elements with the end of the full path is
+// taken.
 //
-// It takes one look at each unit.
+// It looks at each unit once.
 func (p *Program) Match(paths []string, dir string) []Match {
 	units := pathmatch.Find(paths, dir, p.Units())
 	matches := make([]Match, len(paths))

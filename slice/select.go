@@ -54,14 +54,14 @@ type Request struct {
 	Bits int
 }
 
-// Edited tells of units that were edited, and is told which of their functions are gone.
+// Edited knows which units were edited, and receives the functions that are gone from them.
 type Edited interface {
-	// Differs reports whether the text has the file of a unit, which is another than the one of
-	// which the profile remembers a sum. It is called for each unit of which it remembers one.
+	// Differs reports whether the text contains the file of a unit and the file no longer has the
+	// given sum, which the profile contains. It is called for each unit with a sum.
 	Differs(path string, sum uint32) bool
 
-	// Gone is called for each function of such a unit that the profile remembers and whose name no
-	// function of the text has. The slice has it all the same.
+	// Gone is called for each function of such a unit that has marks in the profile and whose name
+	// no function of the text has. The slice contains the function all the same.
 	Gone(path, symbol string)
 }
 
@@ -82,18 +82,18 @@ func checkBits(bits int) error {
 	return nil
 }
 
-// Select takes a slice. It has the functions that q asks for, what shares a
-// name with one of those in one of the ways in which the compiler looks names up, and
-// for [Version3] what was inlined of those functions in others. Its summary is
-// that of [Program.Summary].
+// Select returns a slice: the functions that q asks for, the functions that share a name with one
+// of them in one of the ways in which the compiler looks names up, and for [Version3] the copies of
+// these functions inlined in others. Its summary is the one of [Program.Summary].
 //
-// Without a Text, what the units' files define beside the units' own functions can only be guessed:
-// it is all symbols whose file is unknown, and all functions that the units' inline.
+// Without a Text, Select has to guess which functions the units' files define besides the units'
+// own. It takes all symbols whose file is unknown, and all functions that the units' functions
+// inline.
 //
-// A slice of nothing is a valid profile, too. Errors are [ErrRequest] and those of reading the
-// profile; one that refers to a symbol which it does not have is [afdo.ErrMalformed].
+// An empty slice is a valid profile, too. Errors are [ErrRequest] and errors of reading the
+// profile. A profile that refers to a missing symbol is [afdo.ErrMalformed].
 //
-// The first call on a Program without an index goes through all of its names, and the first one
+// The first call on a Program without an index goes through all of its names, and the first call
 // for Version3 through all records.
 func (p *Program) Select(q Request) (*profile.Profile, error) {
 	s, err := p.selectSymbols(q, true)
@@ -103,8 +103,8 @@ func (p *Program) Select(q Request) (*profile.Profile, error) {
 	return s.profile(q)
 }
 
-// Whole returns all of the profile, with counts rounded to some significant bits
-// unless that is 0. It is what a compile gets whose functions cannot be told.
+// Whole returns the whole profile, with counts rounded to the given number of significant bits
+// unless it is 0. A compile gets it if its functions cannot be found out.
 func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	if err := checkBits(bits); err != nil {
 		return nil, err
@@ -288,7 +288,8 @@ func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// push makes a symbol the slice's own, and has it followed if it is not yet.
+// push adds a symbol to the slice's own ones. If follow is set, the symbols that it leads to are
+// added later, once.
 func (s *selection) push(sym program.Symbol, follow bool) {
 	fresh := s.own.Add(sym.ID)
 	if fresh {
@@ -560,9 +561,9 @@ func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.Sym
 	return nil
 }
 
-// files returns the units and the files of the symbols in the profile's order, and with each
-// the one that wins among those of its last path element: GCC 16 looks at no more of a path, and
-// takes the last file that has it.
+// files returns the units, followed by the files of the symbols in the profile's order. Each comes
+// with the file that wins among all files with its last path element: GCC 16 looks at no more of a
+// path, and takes the last file that has it.
 func (s *selection) files() []string {
 	seen := make(map[int]struct{})
 	add := func(unit int) {

@@ -21,15 +21,15 @@ func (p *Program) WithSummary(s *afdo.Summary) *Program {
 // of hot code for GCC 16, unless --param=hot-bb-count-ws-permille says otherwise.
 const hotCutoff = 990_000
 
-// Steady returns what GCC 16 reads of a summary, so coarse that it stays the same while a program
-// and what it is trained with change little: the largest count, rounded up to a power of two, and
-// the threshold of hot counts, rounded to the nearest one. All else is 0, and all cutoffs have that
-// threshold.
+// Steady returns a summary with only what GCC 16 reads of s, rounded so that it stays the same
+// while a program and its training input change little: the largest count, rounded up to a power of
+// two, and the threshold of hot counts, rounded to the nearest power of two. Everything else is 0,
+// and all cutoffs have that threshold.
 //
-// Of the largest count GCC makes the factor by which it multiplies all counts before it rounds
-// fractions of them, 2^50 by that count. Counts are hot from the threshold on. It reads nothing
-// else of a summary without that parameter. So code is the same as long as both are; with a rounded
-// threshold some functions come out otherwise than with the exact one.
+// GCC divides 2^50 by the largest count, and multiplies all counts by the result before it rounds
+// fractions of them. Counts at or above the threshold are hot. Without the parameter for another
+// threshold GCC reads nothing else of a summary. So the code stays the same while both numbers do.
+// With a rounded threshold, some functions are compiled differently than with the exact one.
 func Steady(s *afdo.Summary) *afdo.Summary {
 	steady := &afdo.Summary{MaxCount: powerAbove(s.MaxCount)}
 	threshold := nearestPower(hotCount(s))
@@ -39,8 +39,8 @@ func Steady(s *afdo.Summary) *afdo.Summary {
 	return steady
 }
 
-// hotCount returns the count from which on GCC 16 takes code for hot: that of the first cutoff
-// which reaches hotCutoff, or else of the last one.
+// hotCount returns the smallest count that GCC 16 takes for hot: the count of the first cutoff that
+// reaches hotCutoff, or else of the last cutoff.
 func hotCount(s *afdo.Summary) (count uint64) {
 	for _, e := range s.Entries {
 		if count = e.MinCount; e.Cutoff >= hotCutoff {
@@ -59,8 +59,7 @@ func powerAbove(count uint64) uint64 {
 	return 1 << min(bits.Len64(count-1), 63)
 }
 
-// nearestPower returns the power of two by which a count has to be multiplied or divided least, and
-// 0 for 0.
+// nearestPower returns the power of two with the smallest ratio to a count, or 0 for 0.
 func nearestPower(count uint64) uint64 {
 	if count == 0 {
 		return 0

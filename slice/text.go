@@ -11,14 +11,13 @@ import (
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
 
-// A Text is what one compile reads, as far as slices need to know: the words
-// that stand in it, and the unqualified names of the functions that it may define.
-// A profile has samples of a function of the compile only under names that are
-// made of these.
+// A Text contains what slices need to know of the text that a compile reads: its words, and the
+// unqualified names of the functions that it may define. A profile has samples of a function of the
+// compile only under names that consist of these.
 //
-// A Text of preprocessed sources leaves out nothing; where macros have not been expanded, functions
-// are missed whose names only a macro puts together. Line markers, such as # 1 "a.cc", tell the
-// names of files: the functions that initialize these are called after them.
+// A Text of preprocessed sources is complete. Without expanded macros, functions are missed if only
+// a macro puts their names together. Line markers, such as # 1 "a.cc", contain the names of files;
+// the functions that initialize these files are named after them.
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {
@@ -45,8 +44,8 @@ func (t *Text) Add(text []byte) {
 	})
 }
 
-// OnlyC tells that a compiler takes all that has been added for C. Such a text defines no functions
-// but those whose names it spells, so slices of it have nothing of C++, however a name is made.
+// OnlyC declares that the compiler takes all text added so far for C. Such a text defines only
+// functions whose names it spells, so its slices contain nothing of C++, however a name is made.
 func (t *Text) OnlyC() { t.onlyC = true }
 
 // addWord adds a word, and the form that it has in names of initializers.
@@ -63,7 +62,7 @@ func newText() *Text {
 	return &Text{words: make(map[uint32]bool), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
 }
 
-// addBytes adds to a set, and makes a string only of what is new.
+// addBytes adds a name to a set. It makes a string only of a new name.
 func addBytes(set map[string]struct{}, name []byte) {
 	if _, ok := set[string(name)]; !ok {
 		set[string(name)] = struct{}{}
@@ -103,17 +102,18 @@ func (t *Text) mayName(cut string) bool {
 	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
 
-// has reports whether a word stands in the text.
+// has reports whether the text contains a word.
 func (t *Text) has(word string) bool {
 	_, ok := t.words[wordHash(word)]
 	return ok
 }
 
-// HasWord reports whether a word stands in the text. It may say so of one that does not.
+// HasWord reports whether the text contains a word. It may return true for a word that the text
+// does not contain.
 func (t *Text) HasWord(word string) bool { return t.has(word) }
 
-// InlineNamespaces returns the names of the inline namespaces with which each namespace begins that
-// has one. Of a text with macros nothing is known.
+// InlineNamespaces returns, for each namespace that begins with inline namespaces, their names. For
+// a text with macros nothing is known.
 func (t *Text) InlineNamespaces() map[string][]string {
 	if t.anyScope {
 		return nil
@@ -128,8 +128,8 @@ func (t *Text) mayDefineRenamed(symbol string) bool {
 	return now != symbol && t.mayDefine(now)
 }
 
-// hasScope reports whether the text may define a class or a template of aliases of that name, or
-// open such a namespace.
+// hasScope reports whether the text may define a class or an alias template with a name, or open a
+// namespace with it.
 func (t *Text) hasScope(name string) bool { return t.anyScope || t.words[wordHash(name)] }
 
 // defines reports whether the text may define a function of an unqualified name.
@@ -144,9 +144,9 @@ func (t *Text) isLabel(name string) bool {
 	return ok
 }
 
-// A requirement is asked for what a text must have that defines a symbol: words that stand in it,
-// classes and namespaces that it defines, and functions. Words of the compiler's own, such as
-// __va_list_tag or clang's $_0 for a type without a name, need not be there.
+// A requirement is what a text must contain if it defines a symbol: words, definitions of classes
+// and namespaces, and functions. Words of the compiler's own, such as __va_list_tag or clang's $_0
+// for an unnamed type, are not required.
 type requirement struct {
 	word, scope, function func(string) bool
 }

@@ -9,25 +9,26 @@ import (
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
-// dropUnusedNames takes those names out of a slice for version 2 that GCC 12 to 15 cannot tell from
-// names that are not there.
+// dropUnusedNames removes names from a slice for version 2 if GCC 12 to 15 behave the same without
+// them.
 //
-// They look a function up by its assembler name, cut at the first '.', then by its unqualified
-// name, and then in the same way the function that it was cloned from. The first name that is in
-// the table ends the search, whether there are samples under it or not. So a name without samples,
-// to which no record refers either, makes a difference only to a function that has it and that the
-// search would go on from to a name that has some. A search goes on
-//   - from the assembler name to the unqualified one, which is in the table only if that has a name
-//     which is not mangled;
-//   - to the assembler name of the original. Those of constructors and destructors alone are other
-//     ones, C4 and D4; clones of all other functions share what is before the '.'.
+// These compilers look a function up by its assembler name, cut at the first '.', then by its
+// unqualified name, and then in the same way the function from which it was cloned. The first name
+// that is in the table ends the search, whether there are samples under it or not. So a name
+// without samples, to which no record refers, only matters to a function with that name whose
+// search would otherwise find a name with samples. A search continues
+//   - from the assembler name to the unqualified one, which is in the table only if a function has a name
+//     that is not mangled;
+//   - to the assembler name of the original. Only constructors and destructors have other ones there, C4
+//     and D4; clones of all other functions share what is before the '.'.
 //
 // All of these have the same unqualified name. So names that are not mangled matter without samples
-// only where a constructor or destructor of that name has some. A function that has another name
-// for the assembler than its own is an exception, and its name stays.
+// only where a constructor or destructor of that name has some. A function with an explicit
+// assembler name is an exception, and its name stays.
 //
-// Inside of a function, an inlined one is looked up by all of these names in turn, and the callee
-// of a call by its assembler name. Names to which no record refers are not found there, nor missed.
+// Inside of a function, an inlined function is looked up by all of these names in turn, and the
+// callee of a call by its assembler name. A name without records is never found there, so it is not
+// missed.
 func (s *selection) dropUnusedNames() {
 	uses := s.nameUses()
 	s.symbols = slices.DeleteFunc(s.symbols, func(sym program.Symbol) bool {

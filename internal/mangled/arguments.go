@@ -2,7 +2,7 @@ package mangled
 
 import "strings"
 
-// Arguments are those of a template in a symbol.
+// Arguments are the arguments of a template in a symbol.
 type Arguments struct {
 	Name  string // of the template, unqualified; empty if the symbol refers to an earlier one
 	Types []int  // where the fundamental types of arguments are that are literals
@@ -12,9 +12,9 @@ type Arguments struct {
 // Literal is how symbols have a number of a fundamental type.
 func Literal(code byte, value string) string { return "L" + string(code) + value + "E" }
 
-// ArgumentsIn returns the arguments of templates in a symbol, inner ones first. What it
-// says is for those alone who ask the demangler afterwards: it knows no expressions, and ends at
-// what it does not know.
+// ArgumentsIn returns the arguments of templates in a symbol, inner ones first. Callers must check
+// the result with the demangler: ArgumentsIn knows no expressions, and stops at the first thing
+// that it cannot decode.
 func ArgumentsIn(symbol string) []Arguments {
 	s := argumentScanner{text: symbol, pos: len("_Z")}
 	for s.pos < len(symbol) && s.step() {

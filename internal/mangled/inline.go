@@ -24,15 +24,14 @@ func (in Inlines) Add(outer, name string) {
 	}
 }
 
-// Spelled returns a symbol with these inline namespaces in it, instead of the names behind those
-// around them that are no word of the sources.
+// Spelled returns a symbol with these inline namespaces in it. They replace the names after their
+// outer namespaces, unless these names are words of the sources.
 func (in Inlines) Spelled(symbol string, has func(word string) bool) string {
 	return in.Renames(func(yield func(string) bool) { yield(symbol) }, has).Apply(symbol)
 }
 
-// Renames returns which names inline namespaces of symbols have now. The one that a symbol has is
-// what stands more often than all else behind the namespace around it, if it is no word of the
-// sources.
+// Renames returns how inline namespaces in symbols were renamed. The inline namespace in symbols is
+// the most frequent name after the namespace around it, if it is not a word of the sources.
 func (in Inlines) Renames(symbols iter.Seq[string], has func(word string) bool) (r Renames) {
 	for outer, names := range in {
 		outer = LengthAndName(outer)
@@ -68,7 +67,7 @@ func nowOf(old string, names []string) (now string) {
 	return now
 }
 
-// wordsOf returns what is around the numbers in a name.
+// wordsOf returns the parts of a name between its numbers.
 func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return '0' <= r && r <= '9' })
 }
@@ -87,7 +86,8 @@ func (r Renames) Apply(symbol string) string {
 // LengthAndName is how symbols have a name.
 func LengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
 
-// usualAfter returns the name that is behind a part of more than half of the symbols with that.
+// usualAfter returns the name that follows a part in more than half of the symbols that contain the
+// part.
 func usualAfter(part string, symbols iter.Seq[string]) (usual string) {
 	var times map[string]int // made when there is one: most symbols have none
 	all := 0

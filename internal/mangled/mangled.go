@@ -3,7 +3,8 @@ package mangled
 
 import "github.com/ianlancetaylor/demangle"
 
-// MaxLen bounds what is demangled: the time for some names grows with the square of their length.
+// MaxLen limits the length of names that are demangled. The time for some names grows with the
+// square of their length.
 const MaxLen = 4 << 10
 
 // Last returns the last component of a demangled name, without scope, template arguments and

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// Notes take note of what stands in a text. The bytes are valid until a call returns. A name
-// may come more than once.
+// Notes receives what a text contains. The bytes are valid until a call returns. A name may come
+// more than once.
 type Notes struct {
 	Function func(name []byte)        // the unqualified name of every function that may be defined, and some others
 	Word     func(word []byte)        // every word, those of pragmas and of short strings included
@@ -61,8 +61,8 @@ type scanner struct {
 	outer  int      // how many of them are before the innermost open parenthesis
 	angle  []byte   // the one before the '<' that the latest '>' closed
 
-	// Names before parentheses that have closed. A body after those of the
-	// innermost open parenthesis, names[base:], makes them definitions.
+	// Names before parentheses that have closed. If a body follows the names of the innermost open
+	// parenthesis, names[base:], they are definitions.
 	names [][]byte
 	base  int
 	inner [][]byte // in the parentheses that were closed just now
@@ -131,8 +131,8 @@ func (d *scanner) token() {
 	}
 }
 
-// directive passes over a directive of the preprocessor, whose words may come out of
-// a macro, and of which "#pragma redefine_extname" names functions.
+// directive skips a directive of the preprocessor, except for words that may come out of a macro,
+// and for function names in "#pragma redefine_extname".
 func (d *scanner) directive() {
 	start := d.pos
 	d.skipLines()
@@ -192,7 +192,7 @@ func (d *scanner) comment() bool {
 	return true
 }
 
-// skipPast goes behind the next end, from some bytes on.
+// skipPast skips to the end of the next occurrence of end that is at least from bytes ahead.
 func (d *scanner) skipPast(end string, from int) {
 	at := bytes.Index(d.text[d.pos+from:], []byte(end))
 	if at < 0 {
@@ -230,8 +230,8 @@ func (d *scanner) quoted(quote byte) {
 	}
 }
 
-// labelled takes note of the name that a function is given for the assembler. One of C++ is known
-// by what it is made of, whose scopes need not be in the text.
+// labelled notes the name that a function is given for the assembler. A C++ name is noted by its
+// parts, because its scopes need not be in the text.
 func (d *scanner) labelled(label []byte) {
 	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {
@@ -351,8 +351,8 @@ func isKeyword(word []byte) bool {
 	return false
 }
 
-// followsParameters reports whether a word may stand between the parameters of a function and its
-// body.
+// followsParameters reports whether a word may come between the parameters and the body of a
+// function.
 func followsParameters(word []byte) bool {
 	switch string(word) {
 	case "const", "volatile", "override", "final", "try", "mutable", "__extension__", "__restrict", "__restrict__":
@@ -440,7 +440,7 @@ func (d *scanner) endsClass(c byte) bool {
 	return c == ';' || c == '{' || c == '}' || len(d.open) < d.class.round && d.squares < d.class.square
 }
 
-// compares reports whether an '=' belongs to a comparison, which may stand between a function's
+// compares reports whether an '=' belongs to a comparison, which may come between a function's
 // parameters and its body.
 func (d *scanner) compares() bool {
 	if d.pos < len(d.text) && d.text[d.pos] == '=' {

@@ -9,10 +9,10 @@ import (
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// Identifiers calls yield for the identifiers in a mangled name until it returns
-// false: those of functions, scopes, types and template arguments, which are in the text of
-// whatever defines the function. It reports whether yield never did. Of a name that
-// cannot be taken apart it yields those of the part that can. A word may come twice.
+// Identifiers calls yield for the identifiers in a mangled name until yield returns false: the
+// names of functions, scopes, types and template arguments, which any text that defines the
+// function contains. It returns false if yield did. If a name cannot be decoded entirely, it yields
+// the identifiers up to there. A word may come twice.
 func Identifiers(name string, yield func(word string) bool) bool {
 	s := nameReader{rest: name[len("_Z"):], begin: true}
 	for {
@@ -53,9 +53,9 @@ func isIdentifierOf(name, word string) bool {
 	return word != "" && !isDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
 }
 
-// A nameReader goes through the mangled names that most functions have for their
-// identifiers. It need not know what they mean, only where a digit begins an
-// identifier, so it keeps what is open: a scope, template arguments and the like.
+// A nameReader finds the identifiers in the mangled names that most functions have. It does not
+// need the meaning of a name, only the digits that begin an identifier. So it keeps track of what
+// is open: a scope, template arguments and the like.
 type nameReader struct {
 	rest  string
 	begin bool // of a function's name
@@ -68,8 +68,8 @@ type nameReader struct {
 	scopes *scopeList // nil if they are not wanted
 }
 
-// quickLast returns the last component of the names that most functions have: an identifier, an
-// operator, or a destructor. It is empty for what it does not understand.
+// quickLast returns the last component of a usual name: an identifier, an operator, or a
+// destructor. It returns "" for a name that it cannot decode.
 func quickLast(name string) string {
 	s := nameReader{rest: name[len("_Z"):], begin: true}
 	for {
@@ -98,7 +98,7 @@ func (s *nameReader) inScope(component string) {
 	}
 }
 
-// leaveScope tells that what was named last at this depth is the scope of nothing that follows.
+// leaveScope records that the last component at this depth is not a scope of what follows.
 func (s *nameReader) leaveScope() {
 	if s.scopes != nil {
 		s.scopes.latest[s.n] = ""
@@ -110,7 +110,8 @@ func (s *nameReader) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
 const maxQuickDepth = 32
 
-// next returns the next identifier, none at the end of the name, and no if it cannot tell.
+// next returns the next identifier, or "" at the end of the name. ok is false if it cannot decode
+// the name.
 func (s *nameReader) next() (word string, ok bool) {
 	for s.rest != "" {
 		switch c := s.rest[0]; {
@@ -140,7 +141,7 @@ func (s *nameReader) next() (word string, ok bool) {
 	return "", s.n == 0
 }
 
-// pass goes over something that is no identifier.
+// pass skips something other than an identifier.
 func (s *nameReader) pass(c byte) bool {
 	begin := s.begin
 	s.begin = c == 'Z' || begin && strings.HasPrefix(s.rest, "St")
@@ -264,7 +265,7 @@ func (s *nameReader) pop() bool {
 	return s.afterType()
 }
 
-// number passes over what tells one of several from the others: "_", "0_", "12_".
+// number skips a discriminating number: "_", "0_", "12_".
 func (s *nameReader) number() bool {
 	s.digits()
 	return s.skip("_")
@@ -278,8 +279,8 @@ func (s *nameReader) digits() {
 	s.rest = s.rest[n:]
 }
 
-// local is behind the function in which something is: nothing of its own, a
-// string, or an entity with a number behind it, which only the end of the name shows.
+// local reads what follows the function that contains an entity: nothing, a string, or an entity
+// with a number after it. Only the end of the name shows which.
 func (s *nameReader) local() bool {
 	if strings.HasPrefix(s.rest, "s") || strings.HasPrefix(s.rest, "d") {
 		return false
@@ -330,8 +331,8 @@ func (s *nameReader) literal() bool {
 	return s.value()
 }
 
-// afterType passes over the number that follows the type of a literal, if that is what is open and
-// it is no template whose arguments follow.
+// afterType skips the number that follows the type of a literal, if a literal is open and the type
+// is not a template whose arguments follow.
 func (s *nameReader) afterType() bool {
 	if !s.in('L') || strings.HasPrefix(s.rest, "I") {
 		return true

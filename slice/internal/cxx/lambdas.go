@@ -9,8 +9,8 @@ import (
 // maxCaptures is how many bytes are looked at for the end of what a lambda captures.
 const maxCaptures = 1 << 12
 
-// beginsLambda reports whether a bracket, with some text behind it, may be the first one of a
-// lambda: neither an index nor the size of an array, an attribute or a designator of C.
+// beginsLambda reports whether a bracket, followed by the text behind, may begin a lambda. It must
+// not be an index, the size of an array, an attribute or a designator of C.
 func (d *scanner) beginsLambda(behind []byte) bool {
 	switch d.prev {
 	case wordToken:
@@ -31,7 +31,7 @@ func (d *scanner) beginsLambda(behind []byte) bool {
 	return len(rest) == 0 || bytes.IndexByte([]byte("=.["), rest[0]) < 0 || bytes.HasPrefix(rest, []byte("[["))
 }
 
-// precedesExpression reports whether a word is no operand that a bracket could index.
+// precedesExpression reports whether a word is not an operand that a bracket could index.
 func precedesExpression(word []byte) bool {
 	switch string(word) {
 	case "return", "co_return", "co_yield", "co_await", "throw", "else", "do", "case", "sizeof", "in",
@@ -41,8 +41,8 @@ func precedesExpression(word []byte) bool {
 	return false
 }
 
-// behindBracket returns what is behind the bracket that closes the one before a text. It is not ok
-// if there is more between them than it understands.
+// behindBracket returns the text after the bracket that closes the bracket before text. ok is false
+// if it does not understand what is between them.
 func behindBracket(text []byte) (rest []byte, ok bool) {
 	depth := 1
 	for i, c := range text[:min(len(text), maxCaptures)] {
@@ -60,9 +60,9 @@ func behindBracket(text []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// lambdaFunctions are the unqualified names of the functions of lambdas: what calls one, which a
-// text may define for a class as well, and what one without captures converts to. Of those that
-// are no templates, debug information has no more than that.
+// lambdaFunctions are the unqualified names of the functions of lambdas: the call operator, which a
+// text may define for a class as well, and the target of the conversion of a lambda without
+// captures. Debug info has only these names for lambdas that are not templates.
 var lambdaFunctions = [...]string{"operator()", "_FUN"}
 
 // IsOfLambda reports whether a function that is not mangled may be of a lambda, which a text has to
@@ -73,8 +73,8 @@ func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunction
 // The C++ library has functions of that name, too.
 const Invoker = "__invoke"
 
-// IsOtherInvoke reports whether a mangled name is that of a function called __invoke that is of no
-// lambda, which is $_0 or Ul..._ to clang.
+// IsOtherInvoke reports whether a mangled name is the name of a function called __invoke that does
+// not belong to a lambda. Clang calls lambdas $_0 or Ul..._.
 func IsOtherInvoke(name string) bool {
 	at := strings.LastIndex(name, "8"+Invoker)
 	if at < 0 || KeyOf(name) != Invoker {

@@ -2,10 +2,10 @@ package cxx
 
 import "strings"
 
-// Scopes calls yield for the classes and namespaces in a mangled name of which something is named
-// there, until it returns false, and reports whether it never did. Of a name that it does not
-// understand it yields those of the part before that. Unlike words, scopes that begin with "__" are
-// not the compiler's own: std::__1 is libc++'s, and no text for libstdc++ opens it.
+// Scopes calls yield for the classes and namespaces in a mangled name that contain another
+// component, until yield returns false. It returns false if yield did. If a name cannot be decoded
+// entirely, it yields the scopes up to there. In contrast to words, scopes that begin with "__" are
+// not the compiler's own: std::__1 belongs to libc++, and no text for libstdc++ opens it.
 func Scopes(name string, yield func(scope string) bool) bool {
 	var scopes scopeList
 	s := nameReader{rest: name[len("_Z"):], begin: true, scopes: &scopes}
@@ -36,8 +36,8 @@ type scopeList struct {
 
 func (l *scopeList) enter(depth int) { l.latest[depth], l.begun[depth] = "", false }
 
-// follows tells that a component begins in the N that is open, depth deep, which is that of the
-// function itself or not. It is empty if it is none that could be a scope.
+// follows records that a component begins in the nested name that is open at a depth. own says that
+// it is the nested name of the function itself. component is empty if it cannot be a scope.
 func (l *scopeList) follows(depth int, component string, own bool) {
 	if scope := l.latest[depth]; scope != "" {
 		l.found = append(l.found, scope)

@@ -50,7 +50,7 @@ const (
 // for each priority.
 const Initializing = "__static_initialization_and_destruction_"
 
-// KeyOf returns under which name a symbol is found: its unqualified one usually.
+// KeyOf returns the name under which a symbol is found, usually its unqualified name.
 func KeyOf(name string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
@@ -178,8 +178,8 @@ func IsInternal(name string) bool {
 	}
 }
 
-// followsScope reports whether an L at the end of what is before it may mark a static function: at
-// the start of a name, or after a scope.
+// followsScope reports whether an L after the text before may mark a static function: at the start
+// of a name, or after a scope.
 func followsScope(before string) bool {
 	switch before[len(before)-1] {
 	case 'Z', 'N', 't': // _ZL, _ZZL, _ZNL, _ZNStL
@@ -191,10 +191,10 @@ func followsScope(before string) bool {
 // initializes is what the name of a function begins with that runs before or after main for a file.
 const initializes = "_GLOBAL__sub_"
 
-// InitializedBy returns what a file has after whose name a function is called that runs for it
-// before or after main: its first global symbol, or itself, with '_' for all but letters, digits
-// and '$'. There is none for other functions, and for one with a priority, whose number cannot be
-// told from the name.
+// InitializedBy returns the name after which GCC names the function of a file that runs before or
+// after main: the file's first global symbol, or the file's own name, with '_' for all characters
+// but letters, digits and '$'. ok is false for other functions, and for a function with a priority,
+// because its number cannot be separated from the name.
 func InitializedBy(name string) (after string, ok bool) {
 	rest, ok := strings.CutPrefix(name, initializes)
 	if !ok {
@@ -204,7 +204,7 @@ func InitializedBy(name string) (after string, ok bool) {
 	return after, after != "" && !isDigit(after[0])
 }
 
-// Cleaned returns a name as it is in that of such a function.
+// Cleaned returns a name in the form that it has in the name of such a function.
 func Cleaned(name string) string {
 	clean := []byte(name)
 	for i, c := range clean {
@@ -215,16 +215,16 @@ func Cleaned(name string) string {
 	return string(clean)
 }
 
-// What the names of functions begin with that destroy what is there to the end of the program, on
-// the machine and on those that it offloads to. GCC before 16 numbers them, later ones have the
-// variable's name.
+// Prefixes of the names of functions that destroy variables at the end of the program, on the
+// machine and on machines to which it offloads. GCC before 16 numbers these functions, and later
+// versions use the variable's name.
 const (
 	cleansUp       = "__tcf"
 	cleansUpTarget = "__omp_tcf"
 )
 
-// CleansUp returns the assembler name of the variable that a function destroys, empty if the name
-// does not tell. It is not ok for other functions.
+// CleansUp returns the assembler name of the variable that a function destroys, or "" if the name
+// does not contain it. ok is false for other functions.
 func CleansUp(name string) (variable string, ok bool) {
 	if variable, ok = strings.CutPrefix(name, cleansUp); !ok {
 		variable, ok = strings.CutPrefix(name, cleansUpTarget)

@@ -1,14 +1,14 @@
 package cxx
 
-// A function of a class is only there where the class is complete, and one of a namespace where
-// that is opened: somewhere the name stands between "class", "struct", "union" or "namespace" and a
-// brace, or a typedef gives it to a class that has none. So a text defines no function of a class
-// that it merely mentions. GCC mangles templates of aliases like classes: somewhere their name
-// stands between "using" and "=". Whose function a definition is cannot be told so easily, as there
-// are typedefs, inline namespaces and friends.
+// A text can define a function of a class only where the class is complete, and a function of a
+// namespace only where the namespace is opened: somewhere the name is between "class", "struct",
+// "union" or "namespace" and a brace, or a typedef gives the name to an unnamed class. So a text
+// defines no function of a class that it merely mentions. GCC mangles alias templates like classes:
+// somewhere their name is between "using" and "=". It is harder to find out to which scope a
+// definition belongs, because of typedefs, inline namespaces and friends.
 
-// A scopeFinder finds those names among the tokens of a preprocessed text, but for those of
-// typedefs.
+// A scopeFinder finds those names among the tokens of a preprocessed text, except the names that
+// typedefs give.
 type scopeFinder struct {
 	notes Notes
 	head  bool     // one may have begun

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// digraph returns the character that is spelled by two from the position on, which is then at the
-// second one, and else c, the one that stands there. The preprocessor leaves them as they are.
+// digraph returns the character for the digraph that begins with c at the current position, and
+// moves to its second character. Without a digraph it returns c. The preprocessor does not replace
+// digraphs.
 func (d *scanner) digraph(c byte) byte {
 	if d.pos+1 >= len(d.text) {
 		return c
@@ -45,8 +46,8 @@ var operatorWords = map[string]string{
 	"and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!=",
 }
 
-// operator reads what follows the word operator: the rest of a name, unless it is that of a
-// conversion, which ends with a type.
+// operator reads the rest of a name after the word operator, unless the name is a conversion, which
+// ends with a type.
 func (d *scanner) operator() {
 	rest := bytes.TrimLeft(d.text[d.pos:], " \t\r\n")
 	from := len(d.text) - len(rest)
@@ -71,8 +72,8 @@ func (d *scanner) operator() {
 	}
 }
 
-// bracketPair returns the pair of parentheses or brackets with which a text begins, and what is
-// behind it.
+// bracketPair returns the pair of parentheses or brackets at the beginning of a text, and the text
+// after it.
 func bracketPair(text []byte) (pair string, after []byte) {
 	for _, spelled := range [...]string{"()", "[]", "<::>"} {
 		half := len(spelled) / 2
@@ -95,7 +96,7 @@ func (d *scanner) named(symbol string, end int) {
 	d.pos, d.word = end, append([]byte("operator"), symbol...)
 }
 
-// wordLength returns how long the word is with which a text begins.
+// wordLength returns the length of the word at the beginning of a text.
 func wordLength(text []byte) int {
 	n := 0
 	for n < len(text) && wordBytes[text[n]] {
@@ -104,8 +105,8 @@ func wordLength(text []byte) int {
 	return n
 }
 
-// readWord reads an identifier. Characters that are escaped in it become what they are in the names
-// of a profile.
+// readWord reads an identifier. Escaped characters become the characters that a profile's names
+// have.
 func (d *scanner) readWord() []byte {
 	start := d.pos
 	d.pos += wordLength(d.text[d.pos:])
@@ -120,7 +121,7 @@ func (d *scanner) readWord() []byte {
 	return word
 }
 
-// escapedRune returns the length of the escaped character with which a text begins: \u1234,
+// escapedRune returns the length of the escaped character at the beginning of a text: \u1234,
 // \U00012345 or \u{1234}. It is 0 if there is none.
 func escapedRune(text []byte) int {
 	if len(text) < len(`\u{1}`) || text[0] != '\\' {
@@ -153,8 +154,8 @@ func runeOf(escape []byte) rune {
 	return rune(n)
 }
 
-// unescaped appends a string of C with what its escapes stand for. Of those only the ones of
-// letters, digits and other characters of names count; all others become something that is none.
+// unescaped appends a C string with its escapes replaced. Only escapes of letters, digits and other
+// characters of names are decoded. All others become a character that names do not contain.
 func unescaped(to, text []byte) []byte {
 	for len(text) > 0 {
 		if text[0] != '\\' || len(text) == 1 {

@@ -2,14 +2,14 @@ package cxx
 
 import "strings"
 
-// UnnamedClass stands for the scope of the functions of classes that have no name, neither their
-// own nor one of a typedef, outside of functions and classes. GCC calls these classes ._anon_7, and
-// looks for their functions under what is before the dot, such as _ZNK8. So the samples of all of
-// them may go to the functions of any.
+// UnnamedClass represents the scope of functions of classes without a name, neither their own nor
+// one by a typedef, outside of functions and classes. GCC calls these classes ._anon_7, and looks
+// for their functions under the part before the dot, such as _ZNK8. So the samples of all of them
+// may go to the functions of any.
 const UnnamedClass = "._anon"
 
-// endsInUnnamed reports whether what is left of a name, cut at its first dot, is the length of the
-// name of such a class.
+// endsInUnnamed reports whether the rest of a name, cut at its first dot, is the length of the name
+// of such a class.
 func endsInUnnamed(rest string) bool { return rest != "" && strings.Trim(rest, "0123456789") == "" }
 
 // An unnamedFinder finds classes without a name among the tokens of a preprocessed text. It may
@@ -74,8 +74,7 @@ func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.typed = f.typed && f.head
 }
 
-// inNames tells whether the names of a typedef are one for its class: the first one has to be
-// plain.
+// inNames finds out whether the names of a typedef name its class. The first one has to be plain.
 func (f *unnamedFinder) inNames(c byte) {
 	switch {
 	case !f.naming:

@@ -25,10 +25,11 @@ type Options struct {
 	MayDefine func(symbol string) bool // whether the compile may define a symbol; nil if its text is not known
 }
 
-// symbolHashes are hashes of what symbols mean to a compiler, each computed once however many
-// slices have it. A slice is a set of symbols, so its hash is the sum of theirs. The hash of a
-// symbol covers its samples, what was inlined of it in other functions, and the names of the
-// callees in both, with the names that share one with a callee: these are in the slice, too.
+// symbolHashes are hashes of what symbols mean to a compiler. Each is computed once, however many
+// slices contain it. A slice is a set of symbols, so its hash is the sum of their hashes. The hash
+// of a symbol covers its samples, its copies inlined in other functions, and the names of the
+// callees in both, with the names that share one with a callee, because these are in the slice,
+// too.
 type symbolHashes struct {
 	*program.Program
 	Options
@@ -201,8 +202,8 @@ func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
 	return mix(name, m.fileHash(sym.Unit), 0, 3)
 }
 
-// fileHash hashes a file with the one that wins among those of its last path element: the last
-// one, files in the order of their paths, as version 4 has them.
+// fileHash hashes a file together with the file that wins among the files with the same last path
+// element: the last one in the order of paths, which is the order in version 4.
 func (m *symbolHashes) fileHash(unit int) uint64 {
 	name := m.Store.Path(unit)
 	if name == "" {
@@ -291,8 +292,8 @@ type openHash struct {
 	callee *node
 }
 
-// hash sets the hash of a node's samples, and adds to the nodes inlined there. Records are hashed
-// without an order: each has the location that it would be ordered by.
+// hash sets the hash of a node's samples, and adds to the nodes inlined there. The order of records
+// does not matter for the hash: each contains the location by which it would be ordered.
 func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
 	if m.Version == version2 {
 		f.Timestamp = 0

@@ -1,9 +1,9 @@
 package fingerprint
 
-// Inline chains say what is inlined in what, as a graph of components: functions that are inlined
-// in each other are one, strongly connected. The components are divided into chains, in which
-// each is inlined in the next one. So a slice that has a component has all that come before it in
-// its chain.
+// inlineChains is a graph of the functions that are inlined in each other. Functions that inline
+// each other in a cycle form one component. The components are divided into chains, in which each
+// is inlined in the next one. So a slice with a component contains all components before it in its
+// chain.
 type inlineChains struct {
 	componentOf []int32 // by symbol; those of a chain follow one another, the innermost first
 	chainOf     []int32 // by component
@@ -12,7 +12,7 @@ type inlineChains struct {
 	ends        []int32 // where the symbols of a component end there
 }
 
-// newInlineChains takes what is inlined in each symbol.
+// newInlineChains makes the chains from the list of functions inlined in each symbol.
 func newInlineChains(inlined [][]int32) *inlineChains {
 	c := &inlineChains{}
 	var components int
@@ -49,8 +49,9 @@ func (c *inlineChains) membersOf(component int32) []int32 {
 	return c.members[from:c.ends[component]]
 }
 
-// callers returns for each component one in which it is inlined, or -1: the one that is inlined in
-// most others itself. So the way inwards from any component leads through few chains.
+// callers returns for each component a component in which it is inlined, or -1. Of several it
+// returns the one that is inlined in most others itself. So the way inwards from any component
+// leads through few chains.
 func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
 	callers := make([]int32, len(c.ends))

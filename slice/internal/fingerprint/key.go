@@ -68,13 +68,14 @@ func OfUnits(p *program.Program, o Options) (map[string]uint64, error) {
 	return keys, nil
 }
 
-// version2 is the one in which files, timestamps and the summary do not count.
+// version2 is the version in which files, timestamps and the summary do not count.
 const version2 = 2
 
 // Form is hashed first, and changes whenever what follows it does.
 const Form = "afdo slice 2"
 
-// key returns the key of a slice of some units, of whose own symbols it has the sum.
+// key returns the key of a slice of some units. total is the sum of the hashes of the slice's own
+// symbols.
 func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	data := append([]byte(Form), m.Version)
 	if m.Version != version2 {

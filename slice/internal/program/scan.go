@@ -16,8 +16,8 @@ type Index interface {
 	// KeyOf is the function of that name, for canonical names.
 	KeyOf(cut string) string
 
-	// ByKeys calls yield for every symbol that keyOf gives one of some keys, each of them there
-	// once, and whose name is wanted, and byPlainKey for those of a key that are plain.
+	// ByKeys calls yield for every symbol whose key by keyOf is one of the keys, once for each such
+	// key, if its name is wanted. It calls byPlainKey for the plain symbols with one of the keys.
 	ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error
 	ByPlainKey(key string, yield func(Symbol)) error
 

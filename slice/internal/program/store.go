@@ -34,9 +34,9 @@ type Store interface {
 	// inlined there, which may come twice and are the store's again when yield returns.
 	Inlinings(yield func(caller ID, callees []ID)) error
 
-	// Marks returns what is remembered of the lines of a symbol's function, nil if nothing is, and
-	// UnitSum what is of the file of a unit, 0 if that is not known, and whether anything may be
-	// remembered of its functions.
+	// Marks returns the marks of the lines of a symbol's function, or nil if there are none.
+	// UnitSum returns the sum of the file of a unit, or 0 if it is unknown, and whether its
+	// functions may have marks.
 	Marks(s Symbol) (profile.Marks, error)
 	UnitSum(unit int) (sum uint32, ok bool, err error)
 
