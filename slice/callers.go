@@ -90,14 +90,14 @@ type openBody struct {
 // compile. GCC goes through the callers one after the other, in the order of locations. It takes
 // the bodies of defined functions out of them, makes each a function of its own or adds it to an
 // existing one, and drops the rest. Therefore
-//   - a caller's head count and the path to a body only matter for the order: bodies get the locations
-//     1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are merged before,
-//     by their locations, and stay as they are;
-//   - bodies that look alike are added up, at the first of them. GCC would do so later if they have the
-//     same functions inlined at the same places, and these have none. Where bodies differ in that, or
-//     go deeper, the result for the inner ones depends on the order. The order also matters where GCC
-//     gives names to bodies inside others: it does that once for each function, and what is added to
-//     the function later keeps its names.
+//   - a caller's head count and the path to a body only matter for the order: bodies get the
+//     locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are
+//     merged before, by their locations, and stay as they are;
+//   - bodies that look alike are added up, at the first of them. GCC would do so later if they have
+//     the same functions inlined at the same places, and these have none. Where bodies differ in
+//     that, or go deeper, the result for the inner ones depends on the order. The order also
+//     matters where GCC gives names to bodies inside others: it does that once for each function,
+//     and what is added to the function later keeps its names.
 //
 // A body has the timestamp of its caller, and the earliest one of several counts. So the body with
 // the earliest timestamp stays where it is. GCC counts bodies with a total of 0, so those are not

@@ -17,10 +17,10 @@ import (
 // that is in the table ends the search, whether there are samples under it or not. So a name
 // without samples, to which no record refers, only matters to a function with that name whose
 // search would otherwise find a name with samples. A search continues
-//   - from the assembler name to the unqualified one, which is in the table only if a function has a name
-//     that is not mangled;
-//   - to the assembler name of the original. Only constructors and destructors have other ones there, C4
-//     and D4; clones of all other functions share what is before the '.'.
+//   - from the assembler name to the unqualified one, which is in the table only if a function has
+//     a name that is not mangled;
+//   - to the assembler name of the original. Only constructors and destructors have other ones
+//     there, C4 and D4; clones of all other functions share what is before the '.'.
 //
 // All of these have the same unqualified name. So names that are not mangled matter without samples
 // only where a constructor or destructor of that name has some. A function with an explicit

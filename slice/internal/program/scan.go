@@ -16,8 +16,8 @@ type Index interface {
 	// KeyOf is the function of that name, for canonical names.
 	KeyOf(cut string) string
 
-	// ByKeys calls yield for every symbol whose key by keyOf is one of the keys, once for each such
-	// key, if its name is wanted. It calls byPlainKey for the plain symbols with one of the keys.
+	// ByKeys calls yield for every symbol with one of the keys, once for each such key, if its name
+	// is wanted. ByPlainKey calls yield for the plain symbols with a key.
 	ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error
 	ByPlainKey(key string, yield func(Symbol)) error
 
