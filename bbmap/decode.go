@@ -39,6 +39,7 @@ type decoder struct {
 	blocks     []Block
 	calls      []uint32
 	successors []Successor
+	hashAt     func(at int) // called for each hash with its index in the section; may be nil
 }
 
 // function decodes the entry at an offset and returns the offset after it.
@@ -154,6 +155,9 @@ func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	}
 	b.Flags = Flags(flags)
 	if f.Features&Hashes != 0 {
+		if d.hashAt != nil && d.Has(8, "a hash") {
+			d.hashAt(d.Pos)
+		}
 		b.Hash = d.Uint64("a hash")
 	}
 	return b

@@ -122,9 +122,10 @@ setup_brotli() {
 	folder=$(echo "$sources"/brotli-*/c)
 	mapfile -t files < <(ls "$folder"/{common,dec,enc,tools}/*.c)
 	flags="-I$folder/include" libraries=-lm run=(-c -q 6)
-	find "$folder/enc" -name '*.[ch]' | sort | xargs cat | head -c 1000000 >"$work/train.txt"
-	gzip -c "$work/train.txt" | head -c 200000 >"$work/other.bin"
-	head -c 300000 "$work/lua.plain/lua" 2>/dev/null >>"$work/other.bin" || cat "$(command -v ls)" >>"$work/other.bin"
+	find "$folder/enc" -name '*.[ch]' | sort | xargs cat >"$work/all"
+	head -c 1000000 "$work/all" >"$work/train.txt"
+	gzip -c "$work/train.txt" >"$work/other.bin"
+	cat "$(command -v ls)" >>"$work/other.bin"
 	input=([train]="$work/train.txt" [other]="$work/other.bin")
 }
 
@@ -185,5 +186,5 @@ setup_perl() {
 echo '| program | build | taken jumps | I1 misses | pages | other input: taken jumps | I1 misses | pages |'
 echo '|---|---|--:|--:|--:|--:|--:|--:|'
 for name in "${@:-lua brotli yaml perl}"; do
-	for name in $name; do try "$name"; done
+	for name in $name; do (try "$name"); done
 done

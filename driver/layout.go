@@ -19,6 +19,21 @@ import (
 // sectionsOption is the option with which clang takes a list of functions and blocks.
 const sectionsOption = "-fbasic-block-sections"
 
+// A LayoutPlan is a compile with its part of a list.
+type LayoutPlan struct {
+	// Argv is what is to be run.
+	Argv []string
+
+	// Object is the object whose hashes show which functions of the list are stale, see
+	// [LayoutPlan.Recheck]. It is empty if nothing can be checked.
+	Object string
+
+	launcher *Launcher
+	command  *command.Line
+	part     *list.List
+	key      string // of the stale functions in the cache
+}
+
 // WithLayout returns a command with the entries of a list that are about functions of this compile.
 // The list is one of package layout/list, which "afdo layout" makes. dir is the folder in which the
 // command runs, an absolute path.
@@ -28,26 +43,54 @@ const sectionsOption = "-fbasic-block-sections"
 // the list is returned as it was given. So is a command of another compiler, one that does not
 // compile, one that leaves code generation to the linker, and one that has such an option itself.
 //
+// With check, the compiler also writes hashes of blocks, if the list has them and the compiler
+// knows how: the caller runs Argv and calls [LayoutPlan.Recheck].
+//
 // It preprocesses the sources unless the cache knows them from the last run. The error is one of
 // the list.
-func (l *Launcher) WithLayout(argv []string, dir, path string) ([]string, error) {
-	c := command.Parse(argv, dir)
-	if why := withoutLayout(c); why != "" {
+func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*LayoutPlan, error) {
+	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
+	if why := withoutLayout(p.command); why != "" {
 		l.trace("running the command without a layout: %s", why)
-		return argv, nil
+		return p, nil
 	}
-	part, err := l.layoutOf(c, path)
-	if err != nil || len(part) == 0 {
-		return argv, err
+	if err := p.selectPart(path); err != nil {
+		return nil, err
 	}
-	name, _, err := l.keepSlice(part)
+	if check && p.dropKnownStale() {
+		check = false
+	}
+	var flags []string
+	if check && p.canCheck() {
+		p.Object = p.command.Path(p.command.Object)
+		if !p.command.Mentions("emit-bb-hash") {
+			flags = hashFlags
+		}
+	}
+	return p, p.give(flags)
+}
+
+// give makes the command line with the part of the list, if there is any.
+func (p *LayoutPlan) give(flags []string) error {
+	l, c := p.launcher, p.command
+	if p.part == nil || len(p.part.Functions) == 0 {
+		p.Argv, p.Object = c.Argv(), ""
+		return nil
+	}
+	var data bytes.Buffer
+	if err := p.part.Write(&data, list.V1); err != nil {
+		return err
+	}
+	name, _, err := l.keepSlice(data.Bytes())
 	if err != nil {
 		l.warnOf("no layout", "compiling without the layout, because its part cannot be written: %v", err)
-		return argv, nil
+		p.Argv, p.Object = c.Argv(), ""
+		return nil
 	}
-	l.trace("layout of %d bytes in %s", len(part), name)
-	with := append(slices.Clone(c.Launcher), c.Compiler, sectionsOption+"=list="+name)
-	return append(with, c.Args...), nil
+	l.trace("layout of %d bytes in %s", data.Len(), name)
+	p.Argv = append(slices.Clone(c.Launcher), c.Compiler, sectionsOption+"=list="+name)
+	p.Argv = append(append(p.Argv, flags...), c.Args...)
+	return nil
 }
 
 // backEndOption marks a command that compiles bitcode for distributed ThinLTO.
@@ -88,47 +131,58 @@ func hasSections(target string) bool {
 	return known
 }
 
-// layoutOf returns the entries of a list that are about functions of a compile. If the functions of
-// the compile cannot be determined, these are all.
-func (l *Launcher) layoutOf(c *command.Line, path string) ([]byte, error) {
+// selectPart finds the entries of a list that are about functions of the compile. If the functions
+// of the compile cannot be determined, these are all.
+func (p *LayoutPlan) selectPart(path string) error {
+	l, c := p.launcher, p.command
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.Mentions(backEndOption) {
-		return l.selectLayout(path, nil, c.Sources)
+		p.part, err = selectLayout(path, nil, c.Sources)
+		return err
 	}
 	compiler, err := FindCompiler(c, l.Cache)
 	if err != nil { // it is too old, or not there
 		l.trace("running the command without a layout: %v", err)
-		return nil, nil
+		return nil
 	}
 	in, err := FindInputs(c, compiler, l.Cache)
 	if errors.Is(err, ErrNoText) {
-		return l.selectLayout(path, nil, c.Sources)
+		p.part, err = selectLayout(path, nil, c.Sources)
+		return err
 	}
 	if err != nil { // as a rule the compiler is about to say the same
 		l.trace("running the command without a layout: %v", err)
-		return nil, nil
+		return nil
 	}
 	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, filestate.Of(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
+	if compiler.writesHashes() {
+		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.State(), compiler.Version, strings.Join(c.Args, "\x00"))
+	}
 	if kept, ok := l.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
-		return kept[1:], nil
+		p.part, err = list.Parse(bytes.NewReader(kept[1:]))
+		return err
 	}
 	text, err := in.Text()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	part, err := l.selectLayout(path, text, c.Sources)
-	if err == nil {
-		l.Cache.files().Put(store.Taken, key, append([]byte{0}, part...))
+	if p.part, err = selectLayout(path, text, c.Sources); err != nil {
+		return err
 	}
-	return part, err
+	var data bytes.Buffer
+	if err := p.part.Write(&data, list.V1); err != nil {
+		return err
+	}
+	l.Cache.files().Put(store.Taken, key, append([]byte{0}, data.Bytes()...))
+	return nil
 }
 
 // selectLayout reads a list and returns the entries of functions that a text may define, or all
-// without a text. It returns nothing if there are none.
-func (l *Launcher) selectLayout(path string, text *slice.Text, sources []string) ([]byte, error) {
+// without a text.
+func selectLayout(path string, text *slice.Text, sources []string) (*list.List, error) {
 	file, _, err := files.Open(path)
 	if err != nil {
 		return nil, err
@@ -138,13 +192,7 @@ func (l *Launcher) selectLayout(path string, text *slice.Text, sources []string)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	part := whole.Only(func(f *list.Function) bool {
+	return whole.Only(func(f *list.Function) bool {
 		return text == nil || slices.ContainsFunc(f.Names, func(name string) bool { return text.MayDefine(name, sources) })
-	})
-	if len(part.Functions) == 0 {
-		return nil, nil
-	}
-	var out bytes.Buffer
-	err = part.Write(&out, list.V1)
-	return out.Bytes(), err
+	}), nil
 }

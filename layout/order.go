@@ -101,7 +101,7 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 		for _, b := range order {
 			one.Clusters[0] = append(one.Clusters[0], list.Block{ID: f.blocks[b].id})
 			if hashed {
-				one.Hashes = append(one.Hashes, list.Hash{ID: f.blocks[b].id, Hash: f.blocks[b].hash})
+				one.Hashes = append(one.Hashes, list.Hash{ID: f.blocks[b].id, Hash: f.blocks[b].hash & bbmap.SteadyMask})
 			}
 		}
 		l.Functions.Functions = append(l.Functions.Functions, one)

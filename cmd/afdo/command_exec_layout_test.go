@@ -1,6 +1,8 @@
 package main
 
 import (
+	"debug/elf"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/bbmap"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -58,7 +61,7 @@ func TestExecLayoutProjects(t *testing.T) {
 	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")
 	for _, p := range []*project{
 		{folder: "lua5.4*", sources: "src/l*.c", not: "luac.c", defines: []string{"-O2"}, files: map[string]string{"src/lua5.4-deb-multiarch.h": "#define DEB_HOST_MULTIARCH \"any\"\n"}},
-		{folder: "leveldb*", sources: "db/*.cc table/*.cc util/*.cc", not: "*_test.cc *_bench.cc *windows* leveldbutil.cc",
+		{folder: "leveldb*", sources: "db/*.cc table/*.cc util/*.cc", not: "*_test.cc testutil.cc *_bench.cc *windows* leveldbutil.cc",
 			defines: []string{"-O2", "-std=c++17", "-DLEVELDB_PLATFORM_POSIX=1", "-Iinclude", "-I.", "-Iport/generated"}, files: map[string]string{"port/generated/port/port_config.h": portConfig, "port/port_config.h": portConfig}},
 	} {
 		t.Run(p.folder, func(t *testing.T) {
@@ -92,4 +95,51 @@ func TestExecLayoutProjects(t *testing.T) {
 			t.Logf("%d units, %d functions, %d entries in slices", len(sources), len(seen), listed)
 		})
 	}
+}
+
+// A function that changed since the list was made is compiled without its layout, and the others
+// with theirs. Two compiles give the same object.
+func TestExecStaleLayout(t *testing.T) {
+	clang := llvmTool(t, "clang")
+	s := newSite(t)
+	const f, g = "int h(int); int f(int n) { if (n) return h(n) + 1; return 3; }\n", "int g(int n) { while (n > 3) n = h(n); return n; }\n"
+	s.write("a.c", f+g)
+	toolOutput(t, s.dir, clang, "-O1", "-fbasic-block-address-map", "-mllvm", "-emit-bb-hash", "-c", "a.c", "-o", "map.o")
+	file, err := elf.Open(s.path("map.o"))
+	require.NoError(t, err)
+	defer file.Close()
+	m, err := bbmap.New(file)
+	require.NoError(t, err)
+	var text strings.Builder
+	text.WriteString("v1\n")
+	names := []string{"f", "g"}
+	for one, err := range m.Functions() {
+		require.NoError(t, err)
+		fmt.Fprintf(&text, "f %s\nc 0 1\nh", names[0])
+		for _, b := range one.Ranges[0].Blocks[:2] {
+			fmt.Fprintf(&text, " %d:%x", b.ID, b.Hash&bbmap.SteadyMask)
+		}
+		text.WriteString("\n")
+		names = names[1:]
+	}
+	s.write("p_cc_profile.txt", text.String())
+	compile := func(flags ...string) string {
+		return s.run(append(append([]string{"afdo", "exec", "--layout", "p"}, flags...), "--", clang, "-O1", "-c", "a.c", "-o", "a.o")...)
+	}
+	parts := func() string { return toolOutput(t, s.dir, llvmTool(t, "llvm-nm"), "a.o") }
+	assert.Empty(t, compile())
+	assert.Contains(t, parts(), "f.cold")
+	assert.Contains(t, parts(), "g.cold")
+	first := s.read("a.o")
+	compile()
+	assert.True(t, first == s.read("a.o"), "hashes differ from run to run")
+
+	s.write("a.c", f+strings.Replace(g, "n > 3", "n % 3 && h(n + 1)", 1))
+	assert.Contains(t, compile(), "1 function of the layout changed since the recording, such as g")
+	assert.Contains(t, parts(), "f.cold")
+	assert.NotContains(t, parts(), "g.cold")
+	assert.Empty(t, compile(), "the cache knows it")
+	assert.NotContains(t, parts(), "g.cold")
+	assert.Empty(t, compile("--no-layout-check"))
+	assert.Contains(t, parts(), "g.cold")
 }

@@ -63,7 +63,9 @@ Such an option in the command overrides FILE.
 
 With --layout PREFIX, clang gets the part of PREFIX_cc_profile.txt, which "afdo layout"
 makes, that is about functions of this compile, and no list if there are none. It works
-with and without a profile.
+with and without a profile. If the list has hashes of blocks, the object is compared with
+them: a compile with functions that changed since the recording is repeated without the
+layout of these. --no-layout-check turns that off.
 
 A GCOV profile may be of any version. One without an index is copied once, with an
 index, into the cache, which also keeps facts about compilers and headers: see
@@ -78,6 +80,7 @@ type execOptions struct {
 	noParams bool
 	fallback bool
 	layout   string
+	noCheck  bool
 	verbose  bool
 	log      string
 }
@@ -105,13 +108,11 @@ func NewExec(e *verb.Env) *cobra.Command {
 	f.BoolVar(&o.noParams, "no-params", false, "add no --param for GCC 12 and 13")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
+	f.BoolVar(&o.noCheck, "no-layout-check", false, "do not look for functions that changed since the layout was made")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
 	return cmd
 }
-
-// listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
-const listSuffix = "_cc_profile.txt"
 
 func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
@@ -135,8 +136,8 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	}
 	start := time.Now()
 	plan, err := l.Prepare(argv, dir)
-	if o.layout != "" {
-		plan, err = withLayout(&l, plan, err, argv, dir, o.layout+listSuffix)
+	if o.layout != "" && errors.Is(err, driver.ErrNoProfile) {
+		plan, err = &driver.Plan{Argv: argv, Outcome: driver.AsItIs}, nil
 	}
 	if errors.Is(err, driver.ErrNoProfile) {
 		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
@@ -154,24 +155,13 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 		return err
 	}
 	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
+	if o.layout != "" {
+		return execWithLayout(e, o, &l, plan, dir, with.Environ())
+	}
 	if o.fallback && plan.Without != nil {
 		return runOrFallBack(e, plan, with.Environ())
 	}
 	return e.Become(plan.Argv, with.Environ())
-}
-
-// withLayout adds the layout of a list to what is to be run. A profile is not needed then.
-func withLayout(l *driver.Launcher, plan *driver.Plan, err error, argv []string, dir, list string) (*driver.Plan, error) {
-	if errors.Is(err, driver.ErrNoProfile) {
-		plan, err = &driver.Plan{Argv: argv, Outcome: driver.AsItIs}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if plan.Argv, err = l.WithLayout(plan.Argv, dir, list); err == nil && plan.Without != nil {
-		plan.Without, err = l.WithLayout(plan.Without, dir, list)
-	}
-	return plan, err
 }
 
 // crash is what compilers say of their own faults.

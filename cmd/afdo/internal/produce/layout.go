@@ -182,6 +182,11 @@ func (l *laying) explainLayout(err error) error {
 
 // write writes both files. Neither appears if one of them cannot be written.
 func (l *laying) write(e *verb.Env, made *layout.Layout) error {
+	if l.version == list.V0 { // it has no place for hashes
+		for i := range made.Functions.Functions {
+			made.Functions.Functions[i].Hashes = nil
+		}
+	}
 	return output.Write(e.Out, l.ccProfile, func(w io.Writer) error {
 		if err := made.Functions.Write(w, l.version); err != nil {
 			return err

@@ -1,0 +1,40 @@
+package bbmap
+
+import (
+	"fmt"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// SteadyMask is the part of a block's hash that depends on the code alone: 16 bits about the blocks
+// around it and 16 bits about its instructions. Of the other bits, 16 are the offset of the block,
+// which its layout changes, and 16 are about operands and differ from run to run of clang 22.
+const SteadyMask = 0xffff0000ffff0000
+
+// SteadyHashes clears all bits of hashes that [SteadyMask] does not have. file is the content of
+// the file of the map. Two runs of clang then give the same object. It changes nothing else, and
+// nothing at all in a map without hashes. It reports whether anything has changed.
+func (m *Map) SteadyHashes(file []byte) (changed bool, err error) {
+	for _, s := range m.sections {
+		if err := s.load(); err != nil {
+			return changed, err
+		}
+		start := s.file.Sections[s.index].Offset
+		if start > uint64(len(file)) || uint64(len(s.data)) > uint64(len(file))-start {
+			return changed, fmt.Errorf("bbmap: %w: it has no section %d", fault.ErrChanged, s.index)
+		}
+		data := file[start : start+uint64(len(s.data))]
+		order := s.file.ByteOrder
+		d := decoder{hashAt: func(at int) {
+			hash := order.Uint64(data[at:])
+			changed = changed || hash&^SteadyMask != 0
+			order.PutUint64(data[at:], hash&SteadyMask)
+		}}
+		for at := uint64(0); at < uint64(len(data)); {
+			if _, at, err = d.function(s, at); err != nil {
+				return changed, err
+			}
+		}
+	}
+	return changed, nil
+}

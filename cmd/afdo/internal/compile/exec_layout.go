@@ -1,0 +1,51 @@
+package compile
+
+import (
+	"errors"
+	"os/exec"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/driver"
+)
+
+// listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
+const listSuffix = "_cc_profile.txt"
+
+// execWithLayout runs a compile with its part of a layout, and once more if functions of the part
+// turn out to be stale.
+func execWithLayout(e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
+	list := o.layout + listSuffix
+	with, err := l.WithLayout(plan.Argv, dir, list, !o.noCheck && !o.fallback)
+	if err != nil {
+		return err
+	}
+	plan.Argv = with.Argv
+	if o.fallback && plan.Without != nil {
+		without, err := l.WithLayout(plan.Without, dir, list, false)
+		if err != nil {
+			return err
+		}
+		plan.Without = without.Argv
+		return runOrFallBack(e, plan, environment)
+	}
+	if with.Object == "" {
+		return e.Become(with.Argv, environment)
+	}
+	cmd := exec.Command(with.Argv[0], with.Argv[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, e.Err
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exitStatus(exit)
+	}
+	if err != nil {
+		return err
+	}
+	again, err := with.Recheck()
+	if err != nil {
+		e.Warnf("the layout of %s is not checked: %v", with.Object, err)
+	}
+	if again {
+		return e.Become(with.Argv, environment)
+	}
+	return nil
+}
