@@ -33,9 +33,10 @@ type Launcher struct {
 	// Otherwise they are moved, see [rebase.Slice], if the profile remembers its sources.
 	NoRebase bool
 
-	// Slices for GCC 16 have the summary of [slice.Steady]: of the profile at the path Summary, or
-	// if that is empty, of Profile. With ExactSummary they have that of Profile as it is, which
-	// another recording changes.
+	// Slices for GCC 16 and for clang have a rounded summary, see [slice.Steady] and
+	// [slice.SteadyForClang]: of the profile at the path Summary, or if that is empty, of Profile.
+	// So have whole profiles for these compilers. With ExactSummary, both have the exact summary of
+	// Profile, which changes with each recording. Instrumentation profiles always have that.
 	Summary      string
 	ExactSummary bool
 

@@ -63,6 +63,16 @@ func (s *clangSite) run(args ...string) string {
 	return string(out)
 }
 
+// fails runs a command that has to fail, and returns what it printed.
+func (s *clangSite) fails(args ...string) string {
+	s.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = s.dir
+	out, err := cmd.CombinedOutput()
+	require.Error(s, err, "%q", args)
+	return string(out)
+}
+
 // compile compiles a source and returns what comes out, text for -S and -flto.
 func (s *clangSite) compile(args ...string) string {
 	s.Helper()
@@ -72,10 +82,11 @@ func (s *clangSite) compile(args ...string) string {
 	return string(data)
 }
 
-// sliced compiles a source with the slice that the launcher makes, and returns that, too.
+// sliced compiles a source with the slice that the launcher makes, which has the exact summary, so
+// that bitcode can be compared with that of the whole profile. It returns the plan, too.
 func (s *clangSite) sliced(profile string, args ...string) (object string, plan *Plan) {
 	s.Helper()
-	l := Launcher{Profile: profile, Cache: s.cache, Warn: func(text string) { s.Log(text) }}
+	l := Launcher{Profile: profile, ExactSummary: true, Cache: s.cache, Warn: func(text string) { s.Log(text) }}
 	plan, err := l.Prepare(append(slices.Clone(args), "-o", "out"), s.dir)
 	require.NoError(s, err)
 	s.run(plan.Argv...)

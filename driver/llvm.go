@@ -124,6 +124,11 @@ func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err
 		return nil, false, p.profile.wrap(err)
 	}
 	defer whole.Close()
+	if p.steady() {
+		if whole.summary, err = p.steadySummary(whole.samples.Summary); err != nil {
+			return nil, false, err
+		}
+	}
 	var file bytes.Buffer
 	n, err := whole.WriteSlice(&file, text, p.command.Sources)
 	return file.Bytes(), n > 0, p.profile.wrap(err)
@@ -133,6 +138,7 @@ func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err
 type LLVMProfile struct {
 	samples *sampleprof.Reader
 	counts  *instrprof.Reader // or this
+	summary *afdo.Summary     // of slices of samples, nil for that of the file
 }
 
 // ErrNoSlice is what errors match that are about a profile of which no slices can be taken, such as
@@ -176,6 +182,24 @@ func (p *LLVMProfile) Close() error {
 	return p.counts.Close()
 }
 
+// RoundSummary gives slices a rounded summary, see [slice.SteadyForClang]: of the profile at a
+// path, or if that is empty, of this one. It is not for concurrent use. The slices of an
+// instrumentation profile keep its exact summary.
+func (p *LLVMProfile) RoundSummary(path string) error {
+	if p.samples == nil {
+		return nil
+	}
+	read := p.samples.Summary
+	if path != "" {
+		read = func() (*afdo.Summary, error) { return ReadSummary(path) }
+	}
+	s, err := read()
+	if err == nil {
+		p.summary = slice.SteadyForClang(s)
+	}
+	return err
+}
+
 // WriteSlice writes what clang reads of the profile for a compile of sources with a text, and
 // returns the number of functions. A profile that cannot be sliced gives an error that matches
 // [ErrNoSlice].
@@ -197,6 +221,9 @@ func (p *LLVMProfile) writeSamples(w io.Writer, wanted func(string) bool) (int, 
 	if err != nil {
 		return 0, err
 	}
+	if p.summary != nil {
+		s.SetSummary(p.summary)
+	}
 	return s.NumFunctions(), s.Write(w)
 }
 
@@ -208,13 +235,45 @@ func (p *LLVMProfile) writeCounts(w io.Writer, wanted func(string) bool) (int, e
 	return s.NumRecords(), s.Write(w)
 }
 
-// wholeLLVM returns the path of the whole profile for clang, which takes any format of LLVM.
+// wholeLLVM returns the path of the whole profile for clang. Its summary is that of slices, because
+// a full LTO link refuses modules whose summaries differ.
 func (p *preparation) wholeLLVM() (path string, n int64, err error) {
+	path = p.profile.path
 	if p.profile.llvm == otherSample || p.profile.llvm == noLLVM {
-		path, err = p.extBinaryCopy()
-		return path, 0, err
+		if path, err = p.extBinaryCopy(); err != nil {
+			return "", 0, err
+		}
 	}
-	return p.profile.path, 0, nil
+	if p.profile.llvm == noLLVM || !p.steady() {
+		return path, 0, nil
+	}
+	round := func(w io.Writer) error {
+		whole, err := sampleprof.Open(path)
+		if err != nil {
+			return p.profile.wrap(err)
+		}
+		defer whole.Close()
+		s, err := p.steadySummary(whole.Summary)
+		if err != nil {
+			return err
+		}
+		return p.profile.wrap(whole.WriteWithSummary(w, s))
+	}
+	rounded, err := p.Cache.files().Path(store.Profiles, p.extBinaryKey(p.summaryState()))
+	if err == nil {
+		return rounded, 0, p.makeOnce(rounded, round)
+	}
+	var data bytes.Buffer
+	if err := round(&data); err != nil {
+		return "", 0, err
+	}
+	path, _, err = p.keepSlice(data.Bytes())
+	return path, int64(data.Len()), err
+}
+
+// extBinaryKey returns the name in the cache of an ExtBinary copy of the profile.
+func (p *preparation) extBinaryKey(summary string) string {
+	return fmt.Sprintf("%s\x00%d\x00extbinary\x00%s\x00%d", p.profile.path, p.profile.state, summary, p.Bits)
 }
 
 // EncodeForClang returns a profile of GCOV, which has a summary, as clang reads it. Without the
@@ -232,26 +291,45 @@ func EncodeForClang(p *profile.Profile) ([]byte, error) {
 // coldCutoff is the last cutoff of a summary that clang asks for, and crashes without.
 const coldCutoff = 999_999
 
-// extBinaryCopy returns the path of a copy of a profile as clang reads it fastest. Of
-// several processes one makes it, and the others wait.
+// extBinaryCopy returns the path of a copy of a profile in ExtBinary, which clang reads fastest. Of
+// several processes one makes it, and the others wait. The copy of a GCOV profile has the summary
+// of its slices.
 func (p *preparation) extBinaryCopy() (string, error) {
 	file := p.profile
-	path, err := p.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00extbinary", file.path, file.state))
+	summary := "exact"
+	if file.llvm == noLLVM {
+		summary = p.summaryState()
+	}
+	path, err := p.Cache.files().Path(store.Profiles, p.extBinaryKey(summary))
 	if err != nil {
 		return "", fmt.Errorf("a profile that is not ExtBinary needs a cache for slices, %w", err)
 	}
 	return path, p.makeOnce(path, func(w io.Writer) error {
 		if file.llvm == noLLVM {
-			whole, err := file.load()
-			if err != nil {
-				return err
-			}
-			samples, _ := sampleprof.FromGCOV(whole)
-			return sampleprof.WriteExtBinary(w, samples, sampleprof.WriteOptions{})
+			return p.copyGCOV(w)
 		}
 		p.warn("%s is not ExtBinary, so there is a copy in the cache now that is; \"afdo convert --to extbinary\" saves that", file.name)
 		return file.wrap(copyExtBinary(w, file.path))
 	})
+}
+
+// copyGCOV writes a whole GCOV profile as ExtBinary.
+func (p *preparation) copyGCOV(w io.Writer) error {
+	program, closeFile, err := p.openProgram()
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	whole, err := program.Whole(p.Bits)
+	if err != nil {
+		return p.profile.wrap(err)
+	}
+	data, err := EncodeForClang(whole)
+	if err != nil {
+		return p.profile.wrap(err)
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // copyExtBinary writes a sample profile as ExtBinary, with the summary that it has.

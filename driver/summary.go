@@ -9,12 +9,22 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// ReadSummary returns the summary of the profile at a path, computed if it has none. It reads no
-// more than that of a profile of version 4 which has one, and all of any other.
+// ReadSummary returns the summary of the profile at a path, computed if it has none. Of a profile
+// of version 4, and of an ExtBinary sample profile, it reads only the summary if there is one. It
+// reads the whole of any other profile.
 func ReadSummary(path string) (*afdo.Summary, error) {
 	file, err := lookAtProfile(path, path)
 	if err != nil {
 		return nil, err
+	}
+	if format, err := llvmFormatOf(path); err == nil && format == extBinary {
+		p, err := OpenLLVMProfile(path)
+		if err != nil {
+			return nil, file.wrap(err)
+		}
+		defer p.Close()
+		s, err := p.samples.Summary()
+		return s, file.wrap(err)
 	}
 	if isV4(path) {
 		r, err := afdo.Open(path)
@@ -40,26 +50,52 @@ func (p *preparation) withSummary(program *slice.Program) (*slice.Program, error
 	if !p.steady() {
 		return program, nil
 	}
-	var s *afdo.Summary
-	var err error
-	if p.Summary == "" {
-		s, err = program.Summary()
-	} else if s, err = ReadSummary(p.Summary); err != nil {
-		return nil, fmt.Errorf("the summary: %w", err)
+	s, err := p.steadySummary(program.Summary)
+	if err != nil {
+		return nil, err
 	}
+	return program.WithSummary(s), nil
+}
+
+// steadySummary returns the rounded summary for the compiler: of the profile at Launcher.Summary,
+// or if that is empty, of the profile in use, which read returns.
+func (p *preparation) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
+	if p.Summary != "" {
+		s, err := ReadSummary(p.Summary)
+		if err != nil {
+			return nil, fmt.Errorf("the summary: %w", err)
+		}
+		return p.round(s), nil
+	}
+	s, err := read()
 	if err != nil {
 		return nil, p.profile.wrap(err)
 	}
-	return program.WithSummary(slice.Steady(s)), nil
+	return p.round(s), nil
 }
 
-// steady reports whether slices have the summary of [slice.Steady]: whether it is certain that the
-// compiler reads no more than that. Specs may set parameters, too.
+// round rounds a summary for the compiler.
+func (p *preparation) round(s *afdo.Summary) *afdo.Summary {
+	if p.compiler.Clang {
+		return slice.SteadyForClang(s)
+	}
+	return slice.Steady(s)
+}
+
+// steady reports whether slices have a rounded summary. For GCC it has to be certain that the
+// compiler reads no more than [slice.Steady] keeps, and specs may set parameters, too.
+// Instrumentation profiles keep their exact summary.
 func (p *preparation) steady() bool {
-	return p.compiler.readsThreshold() && !p.ExactSummary && !p.command.Mentions("hot-bb-count-ws-permille") && !p.command.Mentions("-specs")
+	switch {
+	case p.ExactSummary:
+		return false
+	case p.compiler.Clang:
+		return p.profile.llvm != instrumented
+	}
+	return p.compiler.readsThreshold() && !p.command.Mentions("hot-bb-count-ws-permille") && !p.command.Mentions("-specs")
 }
 
-// summaryState says which summary slices have, for stamps and names of files.
+// summaryState identifies the summary that slices have, for stamps and names of files.
 func (p *preparation) summaryState() string {
 	switch {
 	case !p.steady():

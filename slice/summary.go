@@ -64,9 +64,60 @@ func nearestPower(count uint64) uint64 {
 	if count == 0 {
 		return 0
 	}
-	below := uint64(1) << (bits.Len64(count) - 1)
+	below := powerBelow(count)
 	if below < 1<<63 && float64(count)/float64(below) >= math.Sqrt2 {
 		return 2 * below
 	}
 	return below
+}
+
+// SteadyForClang returns a summary that gives clang nearly the thresholds of s, and stays the same
+// while the profile changes little. Each least count is a power of two:
+//
+//   - up to the cutoff of hot counts, the nearest one;
+//   - after it, where clang looks for the threshold of cold counts, the next lower one, and at most
+//     half the threshold of hot counts, so that no count is both hot and cold.
+//
+// The numbers of counts stay on their side of the limits by which clang calls a working set large
+// or huge. All totals are 0, because clang does not read them.
+func SteadyForClang(s *afdo.Summary) *afdo.Summary {
+	steady := new(afdo.Summary)
+	hot := nearestPower(hotCount(s))
+	for _, e := range s.Entries {
+		count := nearestPower(e.MinCount)
+		if e.Cutoff > hotCutoff {
+			count = min(powerBelow(e.MinCount), hot/2)
+		}
+		steady.Entries = append(steady.Entries, afdo.SummaryEntry{Cutoff: e.Cutoff, MinCount: count, NumCounts: steadySize(e.NumCounts)})
+	}
+	return steady
+}
+
+// Clang calls the working set large if more counts than the first limit are hot, and huge if more
+// than the second one are: -profile-summary-large-working-set-size-threshold and
+// -profile-summary-huge-working-set-size-threshold.
+const (
+	largeWorkingSet = 12_500
+	hugeWorkingSet  = 15_000
+)
+
+// steadySize rounds a number of counts to a power of two if that is on the same side of the limits
+// of working sets.
+func steadySize(counts uint64) uint64 {
+	rounded := nearestPower(counts)
+	switch {
+	case counts <= largeWorkingSet:
+		return min(rounded, powerBelow(largeWorkingSet))
+	case counts <= hugeWorkingSet:
+		return hugeWorkingSet
+	}
+	return max(rounded, powerAbove(hugeWorkingSet))
+}
+
+// powerBelow returns the largest power of two that is not above a count, and 0 for 0.
+func powerBelow(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	return 1 << (bits.Len64(count) - 1)
 }

@@ -68,3 +68,30 @@ func TestWithSummary(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, a, b)
 }
+
+func TestSteadyForClang(t *testing.T) {
+	of := func(hot, cold, counts uint64) *afdo.Summary {
+		return &afdo.Summary{Entries: []afdo.SummaryEntry{
+			{Cutoff: 900_000, MinCount: 2 * hot, NumCounts: 5},
+			{Cutoff: 990_000, MinCount: hot, NumCounts: counts},
+			{Cutoff: 999_999, MinCount: cold, NumCounts: counts + 1},
+		}}
+	}
+	for _, c := range []struct{ hot, cold, counts, wantHot, wantCold, wantCounts uint64 }{
+		{0, 0, 0, 0, 0, 0},
+		{1, 1, 1, 1, 0, 1},
+		{5, 4, 12_499, 4, 2, 8192},
+		{7, 4, 12_501, 8, 4, 15_000},
+		{1000, 999, 15_001, 1024, 512, 16_384},
+		{1000, 3, 1 << 20, 1024, 2, 1 << 20},
+		{math.MaxUint64, math.MaxUint64, math.MaxUint64, 1 << 63, 1 << 62, 1 << 63},
+	} {
+		s := of(c.hot, c.cold, c.counts)
+		s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions = 1, 2, 3, 4, 5
+		got := slice.SteadyForClang(s)
+		assert.Equal(t, afdo.SummaryEntry{Cutoff: 990_000, MinCount: c.wantHot, NumCounts: c.wantCounts}, got.Entries[1], "%v", c)
+		assert.Equal(t, c.wantCold, got.Entries[2].MinCount, "%v", c)
+		got.Entries = nil
+		assert.Equal(t, new(afdo.Summary), got)
+	}
+}

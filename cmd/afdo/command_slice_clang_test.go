@@ -63,7 +63,7 @@ func TestExecClang(t *testing.T) {
 		if !testenv.Sweep() && i != 0 && i != 2 {
 			continue
 		}
-		out := s.run("afdo", "exec", "-v", "--profile", c.profile, "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o")
+		out := s.run("afdo", "exec", "-v", "--exact-summary", "--profile", c.profile, "--", clang, "-O2", "-gmlt", "-c", "a.c", "-o", "s.o")
 		assert.Contains(t, out, c.says, c.profile)
 		assert.True(t, s.read("whole.o") == s.read("s.o"), c.profile)
 	}

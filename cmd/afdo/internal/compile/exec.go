@@ -48,10 +48,12 @@ GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which
 lose the counts of functions that were inlined more than one call deep, unless the
 command sets it or --no-params is given.
 
-Of the summary of a profile, slices for GCC 16 keep what that reads, rounded to powers
-of two: the threshold of hot counts, and the largest one. So a new profile does not
-change them all. --summary takes that of another profile, such as the first of the year,
-and --exact-summary does not round.
+Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
+powers of two, so that a new profile does not change every slice. So have whole
+profiles, because a full LTO link with clang refuses modules whose summaries differ.
+--summary FILE takes the summary of another profile, such as the first one of the year.
+--exact-summary does not round. Use it for full LTO links with modules from elsewhere
+that were compiled with the profile as it is.
 
 With --fallback a compile goes on without the profile, and says so, if the compiler
 crashes with it or a slice cannot be made. What the compiler says on standard error

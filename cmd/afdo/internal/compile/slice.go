@@ -110,6 +110,7 @@ func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 		if s.compiler.name != "" {
 			return cli.Usagef("--for %s: it does not read %s", s.compiler.name, out.Out.Format.Name)
 		}
+		s.summary.clang = true
 	} else if target, err = s.compiler.targetOf(out.Format); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 			return err
 		}
 		return cutAll(e, path, all, func(work func(cutter) error) error {
-			return withClangProfile(path, out, func(p *driver.LLVMProfile) error { return work(&clangCutter{p, path}) })
+			return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error { return work(&clangCutter{p, path}) })
 		})
 	case all.dir != "" || all.database != "":
 		return cli.Usagef("-d and --compile-commands go with --all")
@@ -48,7 +48,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 		return err
 	}
 	text := driver.ReadText(slices.Concat(files, s.units), dir)
-	return withClangProfile(path, out, func(p *driver.LLVMProfile) error {
+	return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error {
 		return output.Write(e.Out, out.Path, func(w io.Writer) error {
 			n, err := p.WriteSlice(w, text, s.units)
 			if err == nil && n == 0 {
@@ -60,7 +60,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 }
 
 // withClangProfile opens a profile that is in the format that is asked for.
-func withClangProfile(path string, out verb.Output, use func(*driver.LLVMProfile) error) error {
+func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*driver.LLVMProfile) error) error {
 	p, err := driver.OpenLLVMProfile(path)
 	if err != nil {
 		return input.Wrap(path, err)
@@ -68,6 +68,11 @@ func withClangProfile(path string, out verb.Output, use func(*driver.LLVMProfile
 	defer p.Close()
 	if format := p.Format(); format != out.Out.Format.Name {
 		return cli.Usagef("--to %s: slices of %s are %s", out.Out.Format.Name, filepath.Base(path), format)
+	}
+	if !summary.exact {
+		if err := p.RoundSummary(summary.file); err != nil {
+			return input.Wrap(path, err)
+		}
 	}
 	return input.Wrap(path, use(p))
 }

@@ -74,22 +74,23 @@ func (q *quantum) Set(text string) error {
 
 func (q *quantum) Type() string { return "BITS" }
 
-// summaryFlags say which summary slices for GCC 16 have.
+// summaryFlags say which summary slices for GCC 16 and for clang have.
 type summaryFlags struct {
 	file  string
 	exact bool
+	clang bool // slices are for clang
 }
 
 func (s *summaryFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.file, "summary", "", "profile whose summary slices for GCC 16 have")
-	f.BoolVar(&s.exact, "exact-summary", false, "slices for GCC 16 have the summary as it is, not rounded to powers of two")
+	f.StringVar(&s.file, "summary", "", "profile whose summary slices for GCC 16 and clang have")
+	f.BoolVar(&s.exact, "exact-summary", false, "slices for GCC 16 and clang have the summary as it is, not rounded to powers of two")
 	cmd.MarkFlagsMutuallyExclusive("summary", "exact-summary")
 }
 
 // apply gives a program the summary that its slices have.
 func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slice.Program, error) {
-	if target == slice.Version2 || s.exact {
+	if target == slice.Version2 && !s.clang || s.exact {
 		return program, nil
 	}
 	read := program.Summary
@@ -99,6 +100,9 @@ func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slic
 	summary, err := read()
 	if err != nil {
 		return nil, err
+	}
+	if s.clang {
+		return program.WithSummary(slice.SteadyForClang(summary)), nil
 	}
 	return program.WithSummary(slice.Steady(summary)), nil
 }
