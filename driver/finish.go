@@ -23,12 +23,34 @@ func (p *preparation) finish(plan *Plan) {
 		p.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", p.command.Sources[0])
 	}
 	plan.Without = p.command.WithProfile("")
+	p.addParam(plan)
+}
+
+// addParam adds the parameter that the compiler needs to a plan.
+func (p *preparation) addParam(plan *Plan) {
 	param := p.compiler.Param(p.command)
 	if p.NoParams || param == "" {
 		return
 	}
 	plan.Argv = slices.Insert(plan.Argv, len(p.command.Launcher)+1, param)
 	p.trace("%v gets %s", p.compiler, param)
+}
+
+// header returns a plan for a command that precompiles a header. It gets the parameter of the
+// compiles that include the header, because GCC stores the parameters in the precompiled header and
+// restores them over those of the command line.
+func (p *preparation) header() (*Plan, error) {
+	plan, err := p.asItIs(p.command.Reason, "%s", p.command.Reason)
+	if p.command.Clang || p.Profile == "" && p.command.Profile == "" {
+		return plan, err
+	}
+	compiler, unknown := FindCompiler(p.command, p.Cache)
+	if unknown != nil { // the compiles that include the header report it
+		return plan, err
+	}
+	p.compiler = compiler
+	p.addParam(plan)
+	return plan, err
 }
 
 // Param returns the parameter without which the compiler loses counts of a profile, empty if it

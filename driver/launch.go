@@ -239,6 +239,9 @@ func (p *preparation) noCompile() (*Plan, error) {
 	if c.Reason == command.NoGCC && c.SeemsToCompile() {
 		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)
 	}
+	if c.PrecompilesHeader() {
+		return p.header()
+	}
 	return p.asItIs(c.Reason, "%s", c.Reason)
 }
 

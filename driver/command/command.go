@@ -46,6 +46,7 @@ type Line struct {
 	stdin        bool // a source is standard input
 	declined     bool // -fno-auto-profile
 	preprocessed bool // -fpreprocessed
+	header       bool // a file is compiled to a precompiled header
 
 	instruments bool // -fprofile-generate
 	frontEnd    bool // it is clang's for a part of itself
@@ -251,6 +252,7 @@ func (c *Line) readFile(w *word) {
 		c.stdin = true
 		return
 	}
+	c.header = c.header || isHeader(c.language, w.text)
 	w.source = languageOf(c.language, w.text)
 	if w.source != nil && w.source.foreign && c.Clang {
 		w.source = nil

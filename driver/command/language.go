@@ -2,6 +2,7 @@ package command
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -80,4 +81,24 @@ func languageOf(option, file string) *language {
 		return knownLanguages().byOption[option]
 	}
 	return knownLanguages().bySuffix[filepath.Ext(file)]
+}
+
+// Options of -x, and suffixes of files, that make GCC precompile a header.
+var (
+	headerOptions  = []string{"c-header", "c++-header", "c++-system-header", "c++-user-header"}
+	headerSuffixes = []string{".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"}
+)
+
+// isHeader reports whether a file is precompiled, by the option -x before it, if there is one, and
+// else by its name.
+func isHeader(option, file string) bool {
+	if option != "" && option != "none" {
+		return slices.Contains(headerOptions, option)
+	}
+	return slices.Contains(headerSuffixes, filepath.Ext(file))
+}
+
+// PrecompilesHeader reports whether the command compiles nothing but headers for later compiles.
+func (c *Line) PrecompilesHeader() bool {
+	return c.Reason == CompilesNothing && c.header && !c.declined
 }
