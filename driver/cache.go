@@ -36,13 +36,13 @@ var (
 )
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
-// what the system has for such things. The folder is made if need be. It must be the user's, and
-// other users must not be able to write to it.
+// the system's folder for caches. It makes the folder if necessary. The folder must belong to the
+// user, and other users must not be able to write to it.
 //
-// The limits are $AFDO_CACHE_SIZE, in bytes or with a K, M or G behind it, and $AFDO_CACHE_DAYS,
-// the days for which an unused file is kept.
+// The limits are $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the
+// number of days for which an unused file is kept.
 //
-// With an error, which is [ErrNoCache], the cache is nil.
+// If there is an error, which is [ErrNoCache], the cache is nil.
 func OpenCache() (*Cache, error) {
 	dir, err := cacheDir()
 	if err != nil {

@@ -27,9 +27,9 @@ type Compiler struct {
 // from GCC 16 on, 0 for clang, which has its own formats.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
-// ReadsNoBlocks reports whether the compiler is GCC 12, which does not tell the blocks of a line
-// apart: it drops the discriminators of counts when it reads a profile, so that the last count of a
-// line is that of the whole line, and looks for inlined bodies by the line alone.
+// ReadsNoBlocks reports whether the compiler is GCC 12, which does not distinguish the blocks of a
+// line. It drops the discriminators of counts when it reads a profile, so that the last count of a
+// line becomes the count of the whole line, and it looks for inlined bodies by the line alone.
 func (c *Compiler) ReadsNoBlocks() bool { return c.isGCC(12) }
 
 // isGCC reports whether the compiler is a major version of GCC.
@@ -54,8 +54,8 @@ func (c *Compiler) readsThreshold() bool { return !c.Clang && strings.HasPrefix(
 // compiler of GCC, or one older than version 12.
 var ErrNotGCC = errors.New("not GCC 12 or later")
 
-// FindCompiler finds the compiler of a command and asks it for its version,
-// unless the cache has that of the same program.
+// FindCompiler finds the compiler of a command, and asks it for its version unless the cache knows
+// the version of that program.
 func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
@@ -93,7 +93,7 @@ var ErrNotClang = errors.New("not clang 14 or later")
 
 const firstClang = 14
 
-// clangVersion is what stands before the version that clang tells.
+// clangVersion is the text before the version in clang's output.
 const clangVersion = "clang version "
 
 func newClang(path, about string) (*Compiler, error) {
@@ -143,7 +143,8 @@ func askVersion(path string) ([]byte, error) {
 	return bytes.TrimSpace(version), err
 }
 
-// ask runs a compiler for what it says. Failing is an answer.
+// ask runs a compiler and returns its output. A compiler that fails has no output, which is not an
+// error.
 func ask(path string, args ...string) ([]byte, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")

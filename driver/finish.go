@@ -77,8 +77,8 @@ func (p *preparation) sayNoneOf(program *slice.Program) {
 	p.sayNothing()
 }
 
-// hasFunctions takes a unit that cannot be read for one that has some: a warning is no place to
-// fail, and the slice was made.
+// hasFunctions reports whether a unit has functions. It returns true for a unit that cannot be
+// read: this only serves a warning, and the slice exists.
 func hasFunctions(program *slice.Program, unit string) bool {
 	has, err := program.HasFunctions(unit)
 	return has || err != nil

@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// A Launcher gives compiles the slices of a profile that they use. It stands
-// before a compiler, or in a program that runs compilers.
+// A Launcher gives compiles the slices of a profile that they use. It runs before a compiler, or
+// within a program that runs compilers.
 type Launcher struct {
 	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC and clang, of
 	// LLVM for clang. A profile that the command names comes before it, unless GCC reads that file
@@ -40,8 +40,8 @@ type Launcher struct {
 	Summary      string
 	ExactSummary bool
 
-	// NoParams adds no parameters to those of the command. Without it, GCC 12 and 13 get one
-	// without which they lose counts, unless the command sets it.
+	// NoParams adds no parameters to the command. Without NoParams, GCC 12 and 13 get a parameter
+	// unless the command sets it, because they lose counts without it.
 	NoParams bool
 
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
@@ -52,7 +52,7 @@ type Launcher struct {
 	Warn, Trace func(text string)
 }
 
-// A Plan is what is to be run.
+// A Plan is a command to run, with its profile.
 type Plan struct {
 	Argv    []string
 	Without []string // what to run should that fail for the profile; nil if there is none
@@ -63,20 +63,20 @@ type Plan struct {
 	Bytes   int64          // that have been written
 }
 
-// ErrNoProfile is what Prepare returns for a compile if there is no profile to use.
+// ErrNoProfile is returned by Prepare for a compile if there is no profile to use.
 var ErrNoProfile = errors.New("no profile")
 
-// sliceSuffix is put behind the path of an object.
+// sliceSuffix is appended to the path of an object.
 const sliceSuffix = ".afdo"
 
 // SlicePath returns the path of the slice that belongs to an object.
 func SlicePath(object string) string { return object + sliceSuffix }
 
 // Prepare makes the slice of a command that runs in the folder dir, an absolute path, and returns
-// what is to be run. A command that compiles nothing runs as it is.
+// the plan to run. A command that compiles nothing runs unchanged.
 //
-// An error is one of the profile, or of writing the slice. The statistics of the
-// cache count the command either way.
+// Errors are errors of reading the profile and of writing the slice. The statistics of the cache
+// count the command in any case.
 func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	switch {
 	case !filepath.IsAbs(dir):
@@ -214,9 +214,9 @@ func (p *preparation) plan() (*Plan, error) {
 	return p.slice()
 }
 
-// answersLikeGCC reports whether a program whose name says nothing is a compiler of GCC by its own
-// account, such as mpicc. Only one that is about to compile is asked, and none that runs the
-// compiler behind it.
+// answersLikeGCC asks a program with an unknown name, such as mpicc, whether it is a compiler of
+// GCC. It only asks a program that is about to compile, and not a launcher that runs another
+// compiler.
 func (p *preparation) answersLikeGCC() bool {
 	c := p.command
 	if !c.MayBeGCC() {
@@ -259,7 +259,7 @@ func (p *preparation) profilePath() (name, path string, err error) {
 	return p.given()
 }
 
-// slice writes the slice of the command if need be.
+// slice writes the slice of the command if necessary.
 func (p *preparation) slice() (*Plan, error) {
 	c := p.command
 	in, err := FindInputs(c, p.compiler, p.Cache)

@@ -27,9 +27,9 @@ func keyedByPath(c *command.Line) string {
 // elsewhere are the launchers that have other machines compile, which do not have the slice.
 var elsewhere = []string{"distcc", "icecc"}
 
-// keepHere has a command with a profile run on this machine. Distcc does so by itself; icecc would
-// have another one say that there is no such file. It may come from a link or from ccache's
-// settings, so it is told in any case.
+// keepHere makes distributing launchers run a command with a profile on this machine. Distcc does
+// so by itself. icecc would run it on another machine, where the profile does not exist. icecc may
+// be started by a link or by ccache's settings, so its environment variable is set in any case.
 func (p *preparation) keepHere(plan *Plan) {
 	if plan.Slice == "" {
 		return
@@ -45,8 +45,8 @@ func (p *preparation) keepHere(plan *Plan) {
 	}
 }
 
-// parentLauncher returns the name of the launcher that runs this process, if the
-// system tells and it is one.
+// parentLauncher returns the name of the launcher that started this process, if the system knows
+// the parent and the parent is a launcher.
 func parentLauncher() string {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
 	if err == nil && command.IsLauncher(strings.TrimSpace(string(name))) {
@@ -55,9 +55,9 @@ func parentLauncher() string {
 	return ""
 }
 
-// launcherBefore returns the name of a launcher that runs this process. One that does not know how
-// to cache a command, and no compiler behind another program does it know, becomes that command:
-// ccache leaves a setting, which then is none of the process that has run ccache.
+// launcherBefore returns the name of a launcher that runs this process. If a launcher cannot cache
+// a command, such as one with a compiler after another program, it replaces itself by that command.
+// ccache then leaves an environment variable that shows it.
 func launcherBefore(c *command.Line) string {
 	if launcher := parentLauncher(); launcher != "" {
 		return launcher
@@ -73,5 +73,5 @@ func launcherBefore(c *command.Line) string {
 	return "ccache"
 }
 
-// ccacheDisabled is set by ccache for what it runs.
+// ccacheDisabled is the variable that ccache sets for the programs that it runs.
 const ccacheDisabled = "CCACHE_DISABLE"

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// sectionsOption is the option with which clang takes a list of functions and blocks.
+// sectionsOption is the option by which clang takes a list of functions and blocks.
 const sectionsOption = "-fbasic-block-sections"
 
 // A LayoutPlan is a compile with its part of a list.
@@ -35,13 +35,13 @@ type LayoutPlan struct {
 }
 
 // WithLayout returns a command with the entries of a list that are about functions of this compile.
-// The list is one of package layout/list, which "afdo layout" makes. dir is the folder in which the
-// command runs, an absolute path.
+// The list is a list of package layout/list, which "afdo layout" makes. dir is the folder in which
+// the command runs, an absolute path.
 //
-// The entries are written to a file in the cache whose name is its content's, so that build caches
-// hit as long as nothing changes for the compile. A command that compiles none of the functions of
-// the list is returned as it was given. So is a command of another compiler, one that does not
-// compile, one that leaves code generation to the linker, and one that has such an option itself.
+// The entries are written to a file in the cache whose name depends on its content, so that build
+// caches hit as long as nothing changes for the compile. WithLayout returns the command unchanged
+// if it compiles none of the functions of the list, if it belongs to another compiler, if it does
+// not compile, if it leaves code generation to the linker, and if it has such an option itself.
 //
 // With check, the compiler also writes hashes of blocks, if the list has them and the compiler
 // knows how: the caller runs Argv and calls [LayoutPlan.Recheck].

@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/slice"
 )
 
-// A llvmFormat is that of a profile for clang.
+// A llvmFormat is a format of profiles for clang.
 type llvmFormat uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	instrumented
 )
 
-// llvmFormatOf tells the format of a profile for clang.
+// llvmFormatOf returns the format of a profile for clang.
 func llvmFormatOf(path string) (format llvmFormat, err error) {
 	err = withStream(path, func(f *unpack.Stream, plain bool) error {
 		switch sample := sampleprof.Detect(f.Head); {
@@ -134,15 +134,15 @@ func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err
 	return file.Bytes(), n > 0, p.profile.wrap(err)
 }
 
-// An LLVMProfile is a profile for clang, of which slices are taken. Many goroutines may use it.
+// An LLVMProfile is a profile for clang, from which slices are taken. Many goroutines may use it.
 type LLVMProfile struct {
 	samples *sampleprof.Reader
 	counts  *instrprof.Reader // or this
 	summary *afdo.Summary     // of slices of samples, nil for that of the file
 }
 
-// ErrNoSlice is what errors match that are about a profile of which no slices can be taken, such as
-// one that knows functions by hashes of their names.
+// ErrNoSlice matches errors about profiles from which slices cannot be taken, such as a profile
+// with hashes instead of the names of functions.
 var ErrNoSlice = errors.New("no slices of this profile")
 
 // OpenLLVMProfile opens a sample profile in the ExtBinary format or an indexed instrumentation
@@ -346,7 +346,7 @@ func copyExtBinary(w io.Writer, path string) error {
 	})
 }
 
-// copyBinary is copyExtBinary for the binary formats, of which ExtBinary may have been compressed.
+// copyBinary is copyExtBinary for the binary formats. ExtBinary among them may be compressed.
 func copyBinary(w io.Writer, f io.Reader) error {
 	data, err := io.ReadAll(f)
 	if err != nil {

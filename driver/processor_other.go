@@ -6,5 +6,6 @@ import "time"
 
 var begin = time.Now()
 
-// processorTime returns how long this process has run: that is what can be told everywhere.
+// processorTime returns how long this process has run. Some systems do not report its processor
+// time.
 func processorTime() time.Duration { return time.Since(begin) }

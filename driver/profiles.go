@@ -243,8 +243,8 @@ func (p *preparation) wholeProfile() (path string, n int64, err error) {
 	return path, int64(len(data)), err
 }
 
-// reads reports whether a file already has a version. A pipe has none, because it can only be read
-// once.
+// reads reports whether a file already has a version. A pipe never does, because it can be read
+// only once.
 func (p *profileFile) reads(version uint32) bool {
 	f, _, err := files.Open(p.path)
 	if err != nil {

@@ -2,7 +2,8 @@ package driver
 
 import "github.com/go-afdo/afdo/driver/command"
 
-// The reasons for which a [Launcher] runs a command unchanged, besides those in the command line.
+// The reasons for which a [Launcher] runs a command unchanged, besides the reasons of package
+// command.
 const (
 	OldGCC     command.Reason = "its compiler is not GCC 12 or later"
 	OwnProfile command.Reason = "the compiler reads its -fauto-profile itself"

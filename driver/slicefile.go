@@ -17,11 +17,11 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// slicePathOf returns where the slice of a command is to be, beside the object. It is empty if the
-// object is no file.
+// slicePathOf returns the path for the slice of a command, beside the object. It is empty if the
+// object is not a file.
 //
-// Debug information and ccache keep the path, so one of a checkout must not say where that is: it
-// is relative if the object's is, or if that can be said from the folder.
+// Debug info and ccache keep the path, so in a checkout it must not contain the checkout's folder.
+// It is relative if the object's path is, or if a path from the current folder exists.
 func slicePathOf(c *command.Line) string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {

@@ -77,7 +77,7 @@ type FileOutcome struct {
 	Reason  command.Reason // of AsItIs
 }
 
-// worthTelling reports whether somebody may want to know of which source that was.
+// worthTelling reports whether somebody may want to know which source an outcome was about.
 func (c *Count) worthTelling() bool {
 	switch c.Outcome {
 	case Whole, Nothing, Failed:
@@ -143,9 +143,9 @@ func (c *Cache) foldStats() {
 	}
 }
 
-// Stats returns the statistics, summed up by outcome and reason in the order in which these came
-// up, and the sources whose last compile got the whole profile or none, by path. Of many sources
-// some are forgotten.
+// Stats returns the statistics, added up by outcome and reason in the order of their first
+// occurrence, and the sources whose last compile got the whole profile or none, by path. If there
+// are many sources, some are forgotten.
 func (c *Cache) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
 		return nil, nil, nil

@@ -228,7 +228,7 @@ func (p *program) executions(set *samples.Set) error {
 	return nil
 }
 
-// starts sets the counts of blocks to those of their first instructions.
+// starts sets the counts of blocks to the counts of their first instructions.
 func (p *program) starts(set *samples.Set) error {
 	for offset, n := range set.Addresses() {
 		at, err := p.spotOf(offset)

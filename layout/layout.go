@@ -40,12 +40,11 @@ type Options struct {
 
 // A Layout is an order of a program's blocks and functions.
 type Layout struct {
-	// Functions has the functions that ran, in the order of their addresses, and the blocks of each
-	// that ran, in the order in which they should lie. The blocks that did not run are in no
-	// cluster.
+	// Functions contains the functions that ran, in the order of their addresses, with the blocks
+	// that ran in the order of the layout. Blocks that did not run are in no cluster.
 	Functions list.List
 
-	// Order has the indexes of Functions in the order in which they should lie.
+	// Order contains the indexes of Functions in the order of the layout.
 	Order []int
 
 	// Split says of each of Functions that it has blocks that are in no cluster.

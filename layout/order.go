@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/layout/list"
 )
 
-// name finds the names of the functions that ran. It leaves out those without a symbol, and those
-// whose name is also the name of another function: a list cannot tell them apart.
+// name finds the names of the functions that ran. It leaves out functions without a symbol, and
+// functions that share their name with another one, because a list cannot distinguish them.
 func (p *program) name() error {
 	byAddress := make(map[uint64]*function)
 	for _, f := range p.hot {
@@ -114,9 +114,9 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	return l, nil
 }
 
-// order returns the blocks of the function that belong to its hot part, in the order in which they
-// should lie, or without edges in the order in which they lie. If any landing pad is hot, all are
-// in the hot part: clang moves them to another section if they are in different ones.
+// order returns the blocks of the function's hot part in the order of the layout, or in the order
+// of their addresses if there are no edges. If any landing pad is hot, all landing pads are in the
+// hot part: clang moves them to another section if they are in different ones.
 func (f *function) order(hasEdges bool) []int {
 	var hot, cold []int
 	hotPad := false

@@ -77,7 +77,7 @@ func (p *program) readMap() error {
 			if n := len(r.Blocks); n > 0 {
 				low := p.base(r.Section) + r.Address
 				last := r.Blocks[n-1]
-				// A zero-sized range still has an address, to which a call may lead.
+				// A zero-sized range still has an address, which may be the target of a call.
 				high := max(low+uint64(last.Offset)+uint64(last.Size), low+1)
 				p.ranges = append(p.ranges, codeRange{low, high, index, i == 0})
 			}
@@ -164,7 +164,7 @@ func (f *function) target(address uint64) (i int32, begins bool) {
 	return -1, false
 }
 
-// source returns the block that has the instruction at an address, or -1.
+// source returns the block that contains the instruction at an address, or -1.
 func (f *function) source(address uint64) int32 {
 	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address > address }) - 1
 	for ; place >= 0 && f.blocks[f.at(place)].size == 0; place-- {
@@ -176,7 +176,7 @@ func (f *function) source(address uint64) int32 {
 	return f.at(place)
 }
 
-// fallsInto returns the block from which code falls through into another, or -1.
+// fallsInto returns the block whose code falls through into block i, or -1.
 func (f *function) fallsInto(i int32) int32 {
 	if i == 0 || f.blocks[i-1].ends || f.blocks[i-1].flags&bbmap.CanFallThrough == 0 {
 		return -1

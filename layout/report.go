@@ -38,14 +38,14 @@ type Counted int
 const (
 	// Stacks are branch stacks: branches and the code between two of them.
 	Stacks Counted = iota
-	// Exact counts are those of instructions and jumps, of callgrind.
+	// Exact counts are callgrind's counts of instructions and jumps.
 	Exact
-	// Estimates are counts of instructions without jumps. Blocks keep their order, and only
-	// functions are moved, and blocks of which it is certain that they did not run.
+	// Estimates are counts of instructions without jumps. Blocks keep their order. Only functions
+	// move, and blocks that certainly did not run.
 	Estimates
 )
 
-// Limits of drift, those of llvm-propeller.
+// Limits of drift, the same as in llvm-propeller.
 const (
 	maxMiddle = 0.3    // share of the branches that lead into the middle of blocks
 	minEdges  = 0.0005 // share of the branches that became edges or calls

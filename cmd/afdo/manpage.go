@@ -13,7 +13,8 @@ import (
 // manpageName returns what the page of a command or a verb of it is called, such as "afdo-show".
 func manpageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// writeManpage writes the page of a command in section 1 of the manual. version stands at its foot.
+// writeManpage writes the page of a command for section 1 of the manual, with the version in its
+// last line.
 func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	p := &page{w: bufio.NewWriter(w)}
 	name := manpageName(cmd)
@@ -61,8 +62,7 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`).Replace(s)
 }
 
-// help writes a text as the help has it: paragraphs, of which those that are indented stay as they
-// are.
+// help writes a text of the help: paragraphs are filled, and indented paragraphs stay as they are.
 func (p *page) help(text string) {
 	verbatim := false
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// An oldTool is a program in whose place a link of its name to this command is put. Scripts call it
-// as they did: its options become those of a verb.
+// An oldTool is another program that this command can replace. A link with the program's name leads
+// to this command, which translates the program's options into options of a verb.
 type oldTool struct {
 	verb      []string             // of this command, with flags that are always given
 	options   map[string]oldOption // by name, without dashes
@@ -35,7 +35,7 @@ type switches struct {
 	on, off []string
 }
 
-// ofBinary stands for a regular expression of the name of the file that --binary names.
+// ofBinary is replaced by a regular expression for the name of the file that --binary names.
 const ofBinary = "{binary}"
 
 var (

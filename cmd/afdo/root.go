@@ -122,7 +122,7 @@ type listedVerb struct {
 	make  func(*verb.Env) *cobra.Command
 }
 
-// verbs are all that the help lists, in the order in which they are mostly used.
+// verbs are the verbs in the help, those that are used most first.
 var verbs = [...]listedVerb{
 	{"record", making, produce.NewRecord},
 	{"create", making, produce.NewCreate},
@@ -149,8 +149,8 @@ var verbs = [...]listedVerb{
 	{"version", maintaining, newVersionCommand},
 }
 
-// verbsFor returns the verb that a command line begins with, which knows nothing of the
-// others, or else all: for help, for completion and for what is wrong.
+// verbsFor returns the verb with which a command line begins, or all verbs if it begins with
+// something else: for help, for completion and for errors.
 func verbsFor(args []string) []listedVerb {
 	for i, v := range verbs {
 		if len(args) > 0 && args[0] == v.name {
@@ -208,7 +208,7 @@ func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	return root
 }
 
-// newHelpCommand returns the verb help, which refuses what is no verb.
+// newHelpCommand returns the verb help, which refuses words that are not verbs.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
@@ -248,7 +248,7 @@ func checkShells(root *cobra.Command) {
 	}
 }
 
-// A stickyWriter keeps the first error of what is written through it: of help, cobra tells none.
+// A stickyWriter keeps the first error of writing. cobra does not report errors of writing help.
 type stickyWriter struct {
 	w   io.Writer
 	err error
@@ -262,7 +262,7 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// markRunErrors makes the errors of a verb's RunE tell themselves from cobra's.
+// markRunErrors marks the errors of a verb's RunE, so that they can be distinguished from cobra's.
 func markRunErrors(cmd *cobra.Command) {
 	runE := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// unknownVerb is the error of a word that is no verb: it names those that may have been meant.
+// unknownVerb returns the error for a word that is not a verb. It suggests similar verbs.
 func unknownVerb(root *cobra.Command, word string) error {
 	if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
 		return cli.Usagef("unknown verb %q: to look at the file, write \"afdo top %s\"", word, human.Name(word))
@@ -38,7 +38,7 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
-// flagError words an error about a flag: one that there is not, or a value that is no number.
+// flagError rewords an error about an unknown flag or about a value that is not a number.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {

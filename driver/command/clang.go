@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// isClang reports whether a program is called clang or clang++, maybe with a target before it and a
-// version behind it, or is a link to one that is.
+// isClang reports whether the name of a program is clang or clang++, with an optional target before
+// it and an optional version after it, or whether the program is a link to such a program.
 func isClang(word, dir string) bool {
 	if hasClangName(word) {
 		return true
@@ -26,7 +26,7 @@ func hasClangName(word string) bool {
 	return name == "clang" || name == "clang++"
 }
 
-// Options with which clang takes profiles.
+// Options by which clang takes profiles.
 const (
 	SampleUse = "-fprofile-sample-use="
 	InstrUse  = "-fprofile-use="
@@ -74,9 +74,9 @@ func (c *Line) isProfileOption(option string) bool {
 	return slices.ContainsFunc(clangProfiles, func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 
-// wordsHide reports whether clang compiles what is not in the text of its sources, or reads a
-// profile by other names than those in it: modules, precompiled headers, and options that look for
-// names that are alike.
+// wordsHide reports whether clang compiles code that is not in the text of its sources, or looks
+// for names in the profile that are not in that text: with modules, precompiled headers, and
+// options for similar names.
 func (c *Line) wordsHide() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		switch {

@@ -90,7 +90,7 @@ func Parse(argv []string, dir string) *Line {
 	return c
 }
 
-// readArgs reads what is behind the compiler.
+// readArgs reads the arguments after the compiler.
 func (c *Line) readArgs() {
 	c.expand(c.Args, 0)
 	for i := range c.words {
@@ -115,7 +115,7 @@ const (
 	maxWords         = 1 << 20
 )
 
-// expand adds arguments, and what is in response files instead of these.
+// expand adds arguments. It replaces response files by their content.
 func (c *Line) expand(args []string, depth int) {
 	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
 		w := word{text: args[i], at: i}
@@ -339,14 +339,14 @@ func (c *Line) Argv() []string {
 	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
 }
 
-// PreprocessArgs returns the arguments with which the compiler preprocesses the
-// command's sources, but for -E. Sources that have been preprocessed are left out.
+// PreprocessArgs returns the arguments with which the compiler preprocesses the command's sources,
+// without -E. It leaves out sources that are preprocessed already.
 func (c *Line) PreprocessArgs() []string {
 	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
 }
 
-// argsFor returns the arguments that say how sources become something else, and not what that is or
-// where it goes, with those of the sources that are wanted.
+// argsFor returns the arguments that affect how sources are compiled, with the wanted sources. It
+// leaves out arguments that select the kind and the place of the output.
 func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	var args []string
 	for _, w := range c.words {
@@ -366,8 +366,8 @@ func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	return args
 }
 
-// forPreprocessor reports whether an option stays when the sources are preprocessed: not those that
-// say what is to come out.
+// forPreprocessor reports whether an option stays when the sources are preprocessed. Options that
+// select the output do not.
 func forPreprocessor(option string) bool {
 	switch option {
 	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",

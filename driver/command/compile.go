@@ -86,11 +86,11 @@ func (c *Line) Level() string {
 // Optimises reports whether the command has an option that makes the compiler optimise.
 func (c *Line) Optimises() bool { return c.Level() != "" && c.Level() != "-O0" }
 
-// Mentions reports whether an argument, or a word of a response file, has a text in it.
+// Mentions reports whether an argument, or a word of a response file, contains a text.
 func (c *Line) Mentions(text string) bool {
 	return slices.ContainsFunc(c.words, func(w word) bool { return strings.Contains(w.text+w.value, text) })
 }
 
-// IsCompilerName reports whether a program of that name is a compiler of GCC or clang, maybe with a
-// target before it and a version behind it.
+// IsCompilerName reports whether a name is the name of a compiler of GCC or clang, with an optional
+// target before it and an optional version after it.
 func IsCompilerName(name string) bool { return hasCompilerName(name) || hasClangName(name) }

@@ -1,3 +1,3 @@
-// Package command reads command lines of GCC and clang: what they compile and where to, which
-// profile they name, which launchers stand before the compiler, and why one cannot use a profile.
+// Package command reads command lines of GCC and clang: the sources and outputs, the profile, the
+// launchers before the compiler, and the reason if a command cannot use a profile.
 package command

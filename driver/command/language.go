@@ -22,9 +22,9 @@ type language struct {
 	atOnce  bool // one run of the compiler takes all sources of a command
 }
 
-// languages are those of GCC's manual, under "Overall Options", and clang's modules. Apart from .C
-// and .M, the case of suffixes in C counts for nothing. Modula-2's .def is left out, since linkers
-// have files of that name, too.
+// languages are the languages in GCC's manual, under "Overall Options", and clang's modules. The
+// case of C's suffixes does not matter, except for .C and .M. Modula-2's .def is left out, because
+// linkers use that suffix, too.
 var languages = []*language{
 	{
 		name:     "C or C++",

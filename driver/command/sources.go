@@ -20,12 +20,13 @@ func (c *Line) HidesNames() string {
 	return ""
 }
 
-// KnowsModules reports whether GCC is told to know modules. Build systems do so for all of C++20.
+// KnowsModules reports whether an option makes GCC support modules. Build systems use it for all of
+// C++20.
 func (c *Line) KnowsModules() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool { return strings.HasPrefix(w.text, "-fmodule") })
 }
 
-// Preprocessed returns those of the sources that have been preprocessed.
+// Preprocessed returns the sources that are preprocessed already.
 func (c *Line) Preprocessed() []string {
 	var sources []string
 	for i := range c.words {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// launchers are programs that run the compiler behind them and take its place.
+// launchers are programs that run the compiler given after them and act as that compiler.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
-// A wrapper is a program of the system that runs a command behind its own options.
+// A wrapper is a program of the system that runs the command after its own options.
 type wrapper struct {
 	withValue string // options whose value is the next argument
 	operands  int    // arguments before the command
@@ -75,7 +75,7 @@ func (w *wrapper) skip(argv []string) int {
 	return i + w.operands
 }
 
-// IsLauncher reports whether a program is one that runs the compiler behind it, such as ccache.
+// IsLauncher reports whether a program runs the compiler given after it, such as ccache.
 func IsLauncher(word string) bool { return slices.Contains(launchers, ProgramName(word)) }
 
 func isSetting(word string) bool {
@@ -88,8 +88,9 @@ func ProgramName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
 }
 
-// isCompiler reports whether a program is called like a compiler of GCC, maybe with a target before
-// it and a version behind it, or is a link to one that is.
+// isCompiler reports whether the name of a program is the name of a compiler of GCC, with an
+// optional target before it and an optional version after it, or whether the program is a link to
+// such a program.
 func isCompiler(word, dir string) bool {
 	if hasCompilerName(word) {
 		return true
@@ -122,8 +123,8 @@ func (c *Line) SeemsToCompile() bool {
 	})
 }
 
-// MayBeGCC reports whether a command whose compiler is not known looks like one that compiles, and
-// does not run a compiler that stands behind it.
+// MayBeGCC reports whether a command with an unknown compiler looks like a compile, and does not
+// run a compiler given after it.
 func (c *Line) MayBeGCC() bool {
 	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
 }
@@ -131,10 +132,11 @@ func (c *Line) MayBeGCC() bool {
 // TakeForGCC reads a command whose compiler is not known as one of GCC.
 func (c *Line) TakeForGCC() { c.readArgs() }
 
-// CompilerPath returns the path of the command's compiler, behind a launcher that goes by its name.
+// CompilerPath returns the path of the command's compiler. It skips launchers that have the
+// compiler's name.
 func (c *Line) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
 
-// lookPath finds a program, behind a launcher that goes by its name.
+// lookPath finds a program in $PATH. It skips launchers that have the program's name.
 func lookPath(name, dir string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {

@@ -9,11 +9,12 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Buffer decodes fields in order. The first fault sticks: from then on nothing is left and every
-// field reads as zero, so callers check Err once where it matters, at the latest before they use
-// what they have read.
+// A Buffer decodes fields in order. It keeps the first fault: after that, no bytes are left and
+// every field is zero. So callers check Err once, at the latest before they use what they have
+// read.
 //
-// Methods are told what they read, for the fault. A fault is where the field begins.
+// Methods take the name of what they read, for the fault. The position of a fault is the start of
+// the field.
 type Buffer struct {
 	Data []byte
 	Pos  int    // of the next field in Data, its end after a fault
@@ -204,8 +205,9 @@ func (b *Buffer) SkipLEB() {
 	b.unended("a LEB128")
 }
 
-// Count checks a number of things that was read at pos against the bytes left, of which each takes
-// at least size. Nothing is ever allocated or looped for by a count that has not passed here.
+// Count checks a number of items, read at pos, against the remaining bytes. Each item takes at
+// least size bytes. No count from a file may size an allocation or a loop before it has passed this
+// check.
 func (b *Buffer) Count(pos int, n uint64, size int, what string) int {
 	if n > uint64(b.Rest()/size) {
 		b.Fail(pos, fault.ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, b.Rest(), b.Rest()/size)

@@ -1,6 +1,6 @@
-// Package decode reads the fields of binary formats: one decoder with a sticky first error for all
-// of them, and one shape of fault.
+// Package decode reads the fields of binary formats: one decoder for all of them, which keeps its
+// first error, and one type of fault.
 //
-// A format embeds [Buffer] in a type of its own that knows which part of which file the bytes are,
-// and makes an fault.FormatError of the fault.
+// A format embeds [Buffer] in a type of its own, which knows the part of the file that the bytes
+// come from, and turns the fault into a fault.FormatError.
 package decode

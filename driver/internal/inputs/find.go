@@ -78,9 +78,9 @@ func (f *finder) buffer() []byte {
 	return f.buf
 }
 
-// keys tell the command from all others that may include something else, and from all others but
-// those of other checkouts. Of these, and of folders in which the same command runs, the last one
-// has the second key.
+// keys returns two keys of the command. The first one differs for all commands that may include
+// other files. The second one is the same for this command in other checkouts and folders, which
+// share the record of the last of them.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.without(f.Dir)}
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
@@ -210,8 +210,8 @@ func searchFolders(said []byte) []string {
 	return folders
 }
 
-// takesForC reports whether a compiler with -v says that it preprocesses nothing but C: GCC runs
-// cc1, and not cc1plus, clang tells itself so by -x c.
+// takesForC reports whether the output of a compiler with -v shows that it preprocesses only C: GCC
+// runs cc1 and not cc1plus, and clang has the option -x c.
 func takesForC(said []byte) bool {
 	found := false
 	for line := range bytes.Lines(said) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// markers are what the line markers of a preprocessed text tell.
+// markers holds the file names in the line markers of a preprocessed text.
 type markers struct {
 	files []string   // from which the text was made, each once
 	pairs []included // by which file a file was included, those of the system left out
@@ -146,8 +146,8 @@ func (w *watch) question(q question) {
 	}
 }
 
-// names returns the names by which a file may have been included, and watches
-// the folders that are searched before the one in which it was found by them.
+// names returns the names by which a file may have been included. It also watches the folders in
+// which the compiler searched for these names before.
 func (w *watch) names(file string) []string {
 	names := []string{filepath.Base(file)}
 	file = filepath.Clean(file)
@@ -180,7 +180,7 @@ func (w *watch) candidate(path string) {
 	w.found[folder] = append(w.found[folder], firstBelow(folder, path))
 }
 
-// firstBelow returns the first name of a path behind a folder that it begins with.
+// firstBelow returns the first name of a path after the folder at its beginning.
 func firstBelow(folder, path string) string {
 	if folder != "." {
 		path = strings.TrimPrefix(path[len(folder):], string(filepath.Separator))

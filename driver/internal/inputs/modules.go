@@ -35,7 +35,7 @@ func importsModule(text []byte) bool {
 	return false
 }
 
-// firstWord returns the word that a line begins with, and what comes behind it and white space.
+// firstWord returns the first word of a line, and the rest after white space.
 func firstWord(line []byte) (word string, rest []byte) {
 	end := bytes.IndexFunc(line, func(r rune) bool { return r != '_' && (r < 'a' || 'z' < r) })
 	if end < 0 {

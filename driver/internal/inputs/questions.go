@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A question is a file that a source asks for with __has_include. The answer decides what is
+// A question is a file that a source asks for with __has_include. The answer decides which code is
 // compiled, but the preprocessed text does not show it.
 type question struct {
 	folder string // of the file that asks; empty if it does not count, as for <name>
@@ -18,8 +18,8 @@ type question struct {
 }
 
 // The names that ask for files: "__has_include", "__has_include_next", which only asks the folders
-// after that of the asking file, and "__has_embed", whose answer also depends on the content of the
-// file and is not followed. One search for their common beginning finds all of them.
+// after the folder of the asking file, and "__has_embed", whose answer also depends on the content
+// of the file and is not followed. One search for their common beginning finds all of them.
 const (
 	hasFile     = "__has_"
 	includes    = "include"
@@ -95,7 +95,7 @@ func (a *asker) search(text, name []byte, folder string) {
 	}
 }
 
-// directive reads a directive that has a name in it.
+// directive reads a directive that contains a name.
 func (a *asker) directive(line, name []byte, folder string) {
 	what := firstName(line)
 	switch rest := line[len(what):]; what {
@@ -112,7 +112,7 @@ type macro struct {
 	params []string
 }
 
-// definition reads what a macro stands for.
+// definition reads the definition of a macro.
 func (a *asker) definition(text, name []byte, folder string) {
 	m := macro{name: firstName(text)}
 	body := text[len(m.name):]
@@ -129,7 +129,7 @@ func (a *asker) definition(text, name []byte, folder string) {
 	a.condition(body, name, folder, &m)
 }
 
-// condition reads the questions of a condition, or of the macro that stands for one.
+// condition reads the questions in a condition, or in the macro that replaces one.
 func (a *asker) condition(text, name []byte, folder string, m *macro) {
 	for {
 		at := bytes.Index(text, name)
@@ -201,7 +201,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || isDigit(c)
 }
 
-// lineStart returns where a line begins that may go on behind backslashes.
+// lineStart returns the beginning of a line. The line may have been continued with backslashes.
 func lineStart(text []byte, at int) int {
 	for {
 		at = bytes.LastIndexByte(text[:at], '\n') + 1

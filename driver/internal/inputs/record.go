@@ -182,8 +182,8 @@ func (r *Record) State() uint64 {
 	return xxhash.Sum64(e.data)
 }
 
-// holds reports whether a command still reads what it did. It renews the state of files that are
-// others and say the same, and of folders in which other things have changed.
+// holds reports whether a command still reads the same text. It renews the state of files that
+// changed without a change of content, and of folders in which only other files changed.
 func (f *finder) holds(r *Record) bool {
 	for i := range r.inputs {
 		was := &r.inputs[i]
@@ -302,7 +302,8 @@ func (d *decoder) input() inputFile {
 	return inputFile{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
 
-// path reads a path. A zero byte stands for the root at the start of a path, and nowhere else.
+// path reads a path. A zero byte represents the root at the start of a path, and is an error
+// elsewhere.
 func (d *decoder) path() string {
 	at := d.Pos
 	path := d.root.with(d.string())

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A root is the folder of a checkout, without a separator behind it. Records have what is below it
-// without it, so that those of one checkout are good for another that says the same.
+// A root is the folder of a checkout, without a separator at its end. Records contain paths below
+// it without it, so that the records of one checkout are valid in another one with the same text.
 type root string
 
-// rootOf returns the root of a command that runs in a folder: what ccache is told to leave out of
-// paths, if the folder is in that, or else the folder itself.
+// rootOf returns the root of a command that runs in a folder: the base directory in ccache's
+// settings, if it contains the folder, or else the folder itself.
 func rootOf(dir string) root {
 	const separator = string(filepath.Separator)
 	if base := os.Getenv("CCACHE_BASEDIR"); filepath.IsAbs(base) {
@@ -24,7 +24,7 @@ func rootOf(dir string) root {
 	return root(strings.TrimSuffix(dir, separator))
 }
 
-// rootMark stands for the root. No path has it.
+// rootMark represents the root. Paths cannot contain it.
 const rootMark = "\x00"
 
 // without returns a path with a mark for the root that it begins with.
@@ -44,8 +44,9 @@ func (r root) with(path string) string {
 	return path
 }
 
-// withoutAll returns arguments with marks for the root that they, or what follows the name of an
-// option, begin with. A macro is what it is: what it stands for is in the text.
+// withoutAll returns arguments in which a mark replaces the root, at the beginning of an argument
+// or after the name of an option. Definitions of macros do not change, because their value is part
+// of the text.
 func (r root) withoutAll(args []string) []string {
 	short := slices.Clone(args)
 	for i, arg := range args {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// settingFiles returns the files of options that a compiler with -v says it reads: specs of GCC,
-// and configurations of clang, with the files that these name, of which clang does not tell.
+// settingFiles returns the files of options that a compiler with -v reports: specs of GCC and
+// configurations of clang. It adds the files that clang's configurations name, which clang does not
+// report.
 func (f *finder) settingFiles(said []byte) (files []string) {
 	for line := range bytes.Lines(said) {
 		name := string(bytes.TrimRight(line, "\r\n"))

@@ -28,7 +28,7 @@ func checkOwner(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// LockFile waits until no other process has the lock of a file, which it makes if need be.
+// LockFile waits until no other process has the lock of a file. It makes the file if necessary.
 func LockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

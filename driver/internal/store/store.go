@@ -17,11 +17,11 @@ import (
 // counts as empty. A nil Store is empty and stays so. Any number of processes may use one folder.
 type Store struct{ dir string }
 
-// ErrNone is what errors match if there is no cache.
+// ErrNone matches errors for a missing cache.
 var ErrNone = errors.New("no cache")
 
-// OpenStore returns the store in a folder, which is made if need be. It must be the user's, and no
-// other user may write to it.
+// OpenStore returns the store in a folder, and makes the folder if necessary. The folder must
+// belong to the user, and no other user may write to it.
 func OpenStore(dir string) (*Store, error) {
 	if err := MakePrivate(dir); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *Store) Get(kind, key string) (data []byte, ok bool) {
 	return data, true
 }
 
-// cacheSum tells a whole file from a damaged one, and a key from another of the same name.
+// cacheSum distinguishes a whole file from a damaged one, and keys with the same file name.
 func cacheSum(key string, data []byte) uint64 {
 	h := xxhash.New()
 	_, _ = h.WriteString(key)

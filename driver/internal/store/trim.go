@@ -74,8 +74,8 @@ func (c *Store) Usage() (n int, bytes int64, err error) {
 	return len(found), bytes, err
 }
 
-// Remove keeps the files that were used last: at most so many bytes, and none older than age. It
-// returns how many it has removed, and their bytes.
+// Remove removes files until the rest, which was used last, has at most size bytes, and no file is
+// older than age. It returns how many files it has removed, and their size in bytes.
 func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err error) {
 	found, err := c.files()
 	if err != nil {

@@ -41,7 +41,7 @@ type Event struct {
 	IDs         []uint64
 }
 
-// A Compression is the way in which records are compressed.
+// A Compression is a way to compress records.
 type Compression int
 
 // The compressions.
@@ -54,7 +54,7 @@ const (
 // A Round marks the end of a round over all processors.
 type Round struct{}
 
-// A Trace stands for that many bytes of trace data.
+// A Trace is a number of bytes of trace data.
 type Trace int
 
 // A RawRecord is a record of any type and content.

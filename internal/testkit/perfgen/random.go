@@ -10,7 +10,7 @@ import (
 // Full is a layout with all fields.
 const Full = Identifier | IP | TID | Time | Addr | ID | StreamID | CPU | Period | Read | Callchain | Raw | BranchStack
 
-// Layouts are layouts of one event each, from that of a plain recording to one with all fields.
+// Layouts returns layouts of one event each, from a plain recording to one with all fields.
 func Layouts() []Event {
 	return []Event{
 		{SampleType: IP | TID | Time, SampleIDAll: true},
@@ -159,8 +159,8 @@ func (s *Scene) flags() perfdata.BranchFlags {
 	return perfdata.BranchFlags(f)
 }
 
-// Disorder returns the records in the order in which several processors would have written them: in
-// rounds, out of order within a round, and some one round late.
+// Disorder returns the records in an order in which several processors could have written them: in
+// rounds, out of order within a round, and some of them one round late.
 func (s *Scene) Disorder(records []perfdata.Record) []any {
 	var out []any
 	var late []any

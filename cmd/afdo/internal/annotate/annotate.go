@@ -21,8 +21,8 @@ type Listing struct {
 	Functions []*Function // of the unit, those with most samples first
 }
 
-// A Function has the samples of a function of the unit, those of its copies that are inlined in
-// functions of the unit included.
+// A Function has the samples of a function of the unit, including the samples of its copies inlined
+// in functions of the unit.
 type Function struct {
 	Symbol    afdo.Symbol
 	HeadCount uint64 // of the function itself, without copies
@@ -33,7 +33,7 @@ type Function struct {
 	lines map[int]*Line
 }
 
-// A Line is what was seen at a line of a function.
+// A Line has the counts of one line of a function.
 type Line struct {
 	Offset  int      // from the declaration; negative for a line before it
 	Samples uint64   // of all discriminators
@@ -43,13 +43,13 @@ type Line struct {
 	calls, inlined callees
 }
 
-// A Callee was called, or inlined, so many times.
+// A Callee is a function that was called or inlined, with the number of times.
 type Callee struct {
 	Symbol afdo.SymbolID
 	Count  uint64 // calls, or samples of the inlined body and what is inlined in it
 }
 
-// callees are those of one line while they are gathered.
+// callees collects the callees of one line.
 type callees map[afdo.SymbolID]*open
 
 // An open is a callee whose count is not complete yet.
@@ -118,7 +118,7 @@ type reader struct {
 	bodies    []body // those around the record at hand
 }
 
-// A body is that of a function, or of a copy of it.
+// A body is the body of a function, or of an inlined copy of it.
 type body struct {
 	function *Function // nil if it is of another unit
 	entry    *open     // at the line where it is inlined; nil for the outermost, and for one in a function of another unit
@@ -146,7 +146,7 @@ func (r *reader) symbol(s afdo.Symbol) error {
 	return r.cursor.Err()
 }
 
-// record adds a record to its line and to the body it stands in.
+// record adds a record to its line and to the body that contains it.
 func (r *reader) record(l *afdo.Location) error {
 	b := &r.bodies[len(r.bodies)-1]
 	b.samples = saturating.Add(b.samples, l.Count)
@@ -184,8 +184,8 @@ func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	return nil
 }
 
-// leave closes bodies until so many are open. The samples of each count for its line, once if it
-// recurs there, and for the body around it.
+// leave closes bodies until depth of them are open. The samples of each closed body count for its
+// line, once if the function recurs there, and for the body around it.
 func (r *reader) leave(depth int) {
 	for len(r.bodies) > depth {
 		last := len(r.bodies) - 1

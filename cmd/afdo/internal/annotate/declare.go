@@ -15,12 +15,11 @@ import (
 // functions.
 var ErrNoDeclaration = errors.New("the debug info declares none of the unit's functions")
 
-// Declare fills in the lines of declarations from the debug info of a binary. Of that it reads the
-// units that have code of a function of the listing, or of one in which a function of it is
-// inlined.
+// Declare sets the lines of declarations from the debug info of a binary. It only reads the units
+// that contain code of a function of the listing, or of a function in which one is inlined.
 //
-// A function of which the binary knows nothing keeps 0. The error is [ErrNoDeclaration] if that is
-// all of them.
+// A function that the debug info does not contain keeps line 0. If this is true for all functions,
+// the error is [ErrNoDeclaration].
 func (l *Listing) Declare(ctx context.Context, binary string) error {
 	names := make([]Name, len(l.Functions))
 	for i, f := range l.Functions {
@@ -40,10 +39,10 @@ func (l *Listing) Declare(ctx context.Context, binary string) error {
 // A Name is a function by the path of its unit and its name as the assembler has it.
 type Name struct{ Unit, Symbol string }
 
-// Declarations returns the lines at which functions are declared, 0 for one of which the debug info
-// of the binary knows nothing. The error is [ErrNoDeclaration] if that is all of them. Holders are
-// the names of the functions whose code may tell: all in which one of the functions may be inlined;
-// the functions themselves are holders anyway.
+// Declarations returns the lines at which functions are declared, or 0 for a function that the
+// debug info of the binary does not contain. If it contains none of them, the error is
+// [ErrNoDeclaration]. holders are the names of functions in which the wanted functions may be
+// inlined. Declarations reads the debug info of these and of the functions themselves.
 func Declarations(ctx context.Context, binary string, functions []Name, holders []string) ([]uint32, error) {
 	file, err := symbolize.Open(binary)
 	if err != nil {
@@ -84,7 +83,8 @@ func Declarations(ctx context.Context, binary string, functions []Name, holders 
 	return lines, nil
 }
 
-// holders returns the names of all functions of the unit, in which the wanted ones may be inlined.
+// holders returns the names of all functions of the unit. The wanted functions may be inlined in
+// them.
 func (l *Listing) holders() (names []string, err error) {
 	for s, err := range l.Unit.Symbols() {
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Row is a line of the source with what was seen there.
+// A Row is a line of the source with its counts.
 type Row struct {
 	Number    int // from 1
 	Text      string
@@ -72,8 +72,8 @@ var sourceNames = []string{
 	".rs", ".go", ".swift", ".d", ".zig", ".nim", ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".adb", ".ads", ".pas", ".kt", ".java",
 }
 
-// isSource tells whether a path is named like a source file, or like a header of the standard
-// library, which has no ending and is in a folder of C++ headers.
+// isSource reports whether a path looks like a source file, or like a header of the standard
+// library, which has no suffix and is in a folder of C++ headers.
 func isSource(path string) bool {
 	end := strings.ToLower(filepath.Ext(path))
 	if end == "" {

@@ -78,7 +78,7 @@ func (p *Printer) sourceRow(row *Row) {
 	}
 }
 
-// shown tells whether a line has something to say, or stands near one that has.
+// shown reports whether a line is printed: it has counts, or is near a line that has.
 func (p *Printer) shown(rows []Row, i int) bool {
 	if p.Context < 0 {
 		return true

@@ -120,7 +120,7 @@ func (x *explaining) check(args []string) error {
 	return nil
 }
 
-// runExplain holds a profile against compiles and tells what became of it.
+// runExplain compares a profile with compiles and reports how they used it.
 func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
 	p, format, err := loadWithFormat(e, path)
 	if err != nil {
@@ -177,7 +177,7 @@ func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profi
 	return codes, errors.Join(err, c.Close())
 }
 
-// tellExplained prints a report, of a profile of which the counts of some functions were moved.
+// tellExplained prints a report. moved is the number of functions whose counts were moved before.
 func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *explaining) error {
 	facts := newExplainFacts(path, r)
 	facts.Moved = moved

@@ -25,7 +25,7 @@ type compile struct {
 	profiled bool // the build has it use the profile
 }
 
-// loadWithFormat reads a whole profile, and tells its format.
+// loadWithFormat reads a whole profile, and returns its format, too.
 func loadWithFormat(e *verb.Env, path string) (p *profile.Profile, format anyprof.Format, err error) {
 	err = e.WithFile(path, func(f *input.File, k kind.Kind) error {
 		format = f.Format()

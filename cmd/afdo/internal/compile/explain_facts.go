@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ExplainFacts is what "afdo explain" tells.
+// ExplainFacts is the JSON report of "afdo explain".
 type ExplainFacts struct {
 	Profile    string                    `json:"profile"`
 	Counts     uint64                    `json:"counts"`

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/rebase"
 )
 
-// explainedFiles are the files that compiles read, as far as a profile remembers what they were.
+// explainedFiles are the files that compiles read and of which a profile has marks.
 type explainedFiles struct {
 	files *rebase.Files
 	sums  map[string]uint32  // by the path of the unit

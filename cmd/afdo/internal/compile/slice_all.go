@@ -250,7 +250,7 @@ func (a *sliceAllState) remark(format string, args ...any) {
 	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
 }
 
-// leaveOut says why there is no slice of a command.
+// leaveOut prints why a command has no slice.
 func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.remark(format, args...)
 	a.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The rules of docs/slices.md by which something is in a slice.
+// The rules of docs/slices.md that put something into a slice.
 const (
 	mayBeDefined = "may be defined"   // rules 1 and 2
 	onlyName     = "name"             // rule 3
@@ -30,7 +30,8 @@ type item struct {
 	text string // all that the slice has of it
 }
 
-// sliceWhy tells in what two slices of one compile differ, and which rule has brought that.
+// sliceWhy prints the differences between two slices of one compile, with the rules that caused
+// them.
 func sliceWhy(e *verb.Env, old, fresh string) error {
 	var sides [2]map[string]item
 	for i, path := range []string{old, fresh} {
@@ -56,7 +57,7 @@ func sliceWhy(e *verb.Env, old, fresh string) error {
 	return err
 }
 
-// differences returns a line for each item that came, went or changed, those of a rule together.
+// differences returns a line for each item that was added, removed or changed, grouped by rule.
 func differences(old, fresh map[string]item) (lines []string) {
 	type change struct{ rule, what, name string }
 	var changes []change
@@ -81,8 +82,8 @@ func differences(old, fresh map[string]item) (lines []string) {
 	return lines
 }
 
-// itemsOf returns what a slice holds, by name. Symbols of a name in several files are told apart by
-// the file.
+// itemsOf returns the items of a slice by name. Symbols with the same name in several files have
+// the file in their name.
 func itemsOf(p *profile.Profile) map[string]item {
 	items := make(map[string]item)
 	used := make(map[profile.UnitRef]bool)
@@ -107,8 +108,8 @@ func itemsOf(p *profile.Profile) map[string]item {
 	return items
 }
 
-// itemOf returns what a slice has of a symbol. A function that has neither calls nor counts of its
-// own is there for what is inlined in it.
+// itemOf returns the item of a symbol. A function without calls and counts of its own is in the
+// slice because of functions inlined in it.
 func itemOf(p *profile.Profile, f *profile.Function) item {
 	if f == nil {
 		return item{rule: onlyName}

@@ -63,8 +63,8 @@ func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	return slice.FromProfile(p), nil
 }
 
-// request makes a request of the units given and of what their dependency files list, and says on
-// standard error what it did not find.
+// request makes a request for the given units and for the files that their dependency files list.
+// It prints on standard error what it did not find.
 func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Target, files []string) (slice.Request, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -85,8 +85,9 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 	return request, nil
 }
 
-// listsSystem tells whether dependency files list headers of the system, and so all that a compile
-// reads. One of -MMD does not, and one of -MD does: at least what the compiler itself includes.
+// listsSystem reports whether dependency files list headers of the system, and so all files that a
+// compile reads. Files of -MMD do not. Files of -MD do, at least the headers that the compiler
+// itself includes.
 func listsSystem(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool {
 		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
@@ -110,8 +111,8 @@ func readDepfiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// matchUnits finds the units that were asked for. A unit that the profile does
-// not have is no error: the compiler has nothing of it in the whole profile either.
+// matchUnits finds the requested units. A missing unit is not an error, because the compiler would
+// not find it in the whole profile either.
 func matchUnits(e *verb.Env, program *slice.Program, paths []string, dir string) ([]string, error) {
 	var units []string
 	for _, m := range program.Match(paths, dir) {
@@ -127,8 +128,8 @@ func matchUnits(e *verb.Env, program *slice.Program, paths []string, dir string)
 	return units, nil
 }
 
-// matchHeaders finds the units of what dependency files list. Most headers of
-// the system have none, so those are told by their number.
+// matchHeaders finds the units of the files that dependency files list. Most system headers have
+// none, so only their number is printed.
 func matchHeaders(e *verb.Env, program *slice.Program, paths []string, dir string) []string {
 	var units []string
 	unknown := 0

@@ -33,10 +33,8 @@ the tree stands for the copy's. The build may be any command that finds its comp
 through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g, and run
 them behind "afdo exec" the second time. ccache and CMake's launchers are left out.
 
-The training runs under the best recorder: branch stacks if the processor records them,
-else steps, which stop the program for 5% of the time to follow its branches. A training
-that is too short for steps, below some 20 seconds, runs again under valgrind's callgrind,
-which is slow but exact. Samples of time make a poor profile, and are the last choice.
+The training runs under the best recorder that there is: branch stacks if the processor
+has them, else valgrind's callgrind, else samples of time, which make a poor profile.
 --train may be given several times, and so may --measure; without --measure, the training
 is measured, which flatters the profile. Train with other input than you measure with.
 
@@ -65,7 +63,7 @@ type tuning struct {
 
 // tuneRecorders are the words of --recorder.
 var tuneRecorders = []verb.Choice[tune.Recorder]{
-	{Word: "best", Meaning: tune.Best}, {Word: "branches", Meaning: tune.Branches}, {Word: "steps", Meaning: tune.Steps}, {Word: "callgrind", Meaning: tune.Callgrind}, {Word: "cpu-clock", Meaning: tune.Clock},
+	{Word: "best", Meaning: tune.Best}, {Word: "branches", Meaning: tune.Branches}, {Word: "callgrind", Meaning: tune.Callgrind}, {Word: "cpu-clock", Meaning: tune.Clock},
 }
 
 func NewTune(e *verb.Env) *cobra.Command {
@@ -119,7 +117,7 @@ func (t *tuning) check() error {
 	return nil
 }
 
-// runTune does it and tells the result.
+// runTune runs tune and prints the result.
 func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -148,7 +146,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	return writeTuned(e.Out, t, r)
 }
 
-// TuneFacts is what "afdo tune" tells.
+// TuneFacts is the JSON report of "afdo tune".
 type TuneFacts struct {
 	Verdict  tune.Verdict  `json:"verdict"`
 	Measures []TuneMeasure `json:"measures"`
@@ -225,8 +223,8 @@ func HowToBuild(build []string, r *tune.Result) string {
 	return fmt.Sprintf("afdo exec --profile %s -- %s ...", shell.Quote(r.Profile), r.Compilers[0])
 }
 
-// settings returns a text for each language of a build, with what stands for it in the names of
-// CMake, make's variable, the compiler and the profile put in.
+// settings returns a text for each language of a build, made from a format. It inserts the
+// language's name in CMake, the variable of make, the compiler and the profile.
 func settings(r *tune.Result, format, profile string) string {
 	var all []string
 	for _, l := range []struct{ cmake, variable string }{{"C", "CC"}, {"CXX", "CXX"}, {"Fortran", "FC"}} {
@@ -240,7 +238,7 @@ func settings(r *tune.Result, format, profile string) string {
 	return strings.Join(all, " ")
 }
 
-// variableOf returns the variable in which builds look for a compiler.
+// variableOf returns the variable by which builds find a compiler.
 func variableOf(compiler string) string {
 	switch {
 	case strings.Contains(compiler, "++"):

@@ -51,8 +51,8 @@ func File(p *profile.Profile, path string) (profile.UnitRef, error) {
 	})
 }
 
-// explain returns an error with the paths that may have been meant by one that is not that of a
-// single unit.
+// explain adds to an error the paths that the user may have meant by a path that matches no unit,
+// or several.
 func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	var several *afdo.AmbiguousError
 	switch {
@@ -79,7 +79,7 @@ func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	return missing
 }
 
-// NotFound returns the error of a path that is that of no unit. It names units that may have been
+// NotFound returns the error for a path that matches no unit. It names units that the user may have
 // meant.
 func NotFound(path string, units iter.Seq[string]) error {
 	n := near.New(base(path))

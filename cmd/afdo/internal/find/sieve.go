@@ -2,8 +2,8 @@ package find
 
 import "strings"
 
-// A sieve tells by how a name stands in the profile whether it is worth demangling, which takes a
-// hundred times as long.
+// A sieve rejects names that cannot match, by their mangled form. Demangling a name takes a hundred
+// times as long.
 type sieve struct {
 	word     string        // stands in every name that can be meant
 	trigrams [1 << 12]bool // of what was typed
@@ -11,8 +11,8 @@ type sieve struct {
 	left     int           // how many names may still be compared
 }
 
-// compared is how many names are compared with one that is not there, to tell others that may have
-// been meant: the first of those that have letters in common.
+// compared limits the number of names that are compared with a missing one to find similar names:
+// the first names with common letters.
 const compared = 4096
 
 func newSieve(typed string) *sieve {
@@ -28,10 +28,10 @@ func newSieve(typed string) *sieve {
 
 func trigram(p string) int { return ((int(p[0])*37+int(p[1]))*37 + int(p[2])) & (1<<12 - 1) }
 
-// mayMean tells whether a name can be what was typed.
+// mayMean reports whether a name can match what the user typed.
 func (s *sieve) mayMean(name string) bool { return strings.Contains(name, s.word) }
 
-// mayBeLike tells whether a name should be compared with what was typed.
+// mayBeLike reports whether a name may be similar to what the user typed.
 func (s *sieve) mayBeLike(name string) bool {
 	if s.left == 0 {
 		return false
@@ -49,8 +49,8 @@ func (s *sieve) mayBeLike(name string) bool {
 	return true
 }
 
-// spelledWord returns the longest word of a demangled name that its mangled name spells, too, or
-// nothing if there is no such word.
+// spelledWord returns the longest word of a demangled name that its mangled form also contains, or
+// "" if there is none.
 func spelledWord(typed string) string {
 	longest := ""
 	for word := range strings.FieldsFuncSeq(typed, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) {
@@ -64,8 +64,9 @@ func spelledWord(typed string) string {
 	return longest
 }
 
-// unspelled are words that demanglers write for codes: operators, types, what the Itanium ABI
-// abbreviates of the standard library, and what they say of special functions and of Rust's.
+// unspelled are words that demanglers write for codes: operators, types, abbreviations of the
+// standard library in the Itanium ABI, and descriptions of special functions and of Rust's
+// functions.
 const unspelled = " __float128 __int128 alignof anonymous as auto bool char char16_t char32_t char8_t clone closure complex const construction " +
 	"constexpr covariant decimal128 decimal32 decimal64 decltype delete double dyn enable_if extern f128 f16 f32 f64 false float fn for " +
 	"function global guard half i128 i16 i32 i64 i8 imaginary impl initialization int isize key lambda long mut " +

@@ -43,11 +43,10 @@ func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 	}
 }
 
-// Meant returns which of some names is meant by what people type instead of it: the name in the
-// source, with or without parameters and template arguments, or the end of that at a "::". It has
-// to fit one name alone. The error of a name that is not there names others that may have been
-// meant; what says of what they are the names. It takes the time to read all names and to demangle
-// few.
+// Meant returns the name that the user means. What the user typed is the name in the source, with
+// or without parameters and template arguments, or its end from a "::" on. It must match exactly
+// one name. If it matches none, the error suggests similar names; what says what the names are
+// names of. Meant reads all names, and demangles few.
 func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	m := meaning{typed: compact(typed)}
 	others := near.New(typed)
@@ -77,7 +76,7 @@ func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	return "", m.ambiguous(what, typed)
 }
 
-// A meaning is the names that what was typed fits best.
+// A meaning holds the names that match best what the user typed.
 type meaning struct {
 	typed string // compact
 	fit   fit
@@ -125,7 +124,7 @@ func (m *meaning) fitOf(name string) fit {
 	return best
 }
 
-// endsIn tells whether a name ends in another that begins where a scope or a type before it ends.
+// endsIn reports whether a name ends in another one, with the end of a scope or a type before it.
 func endsIn(name, end string) bool {
 	begin, ok := strings.CutSuffix(name, end)
 	return ok && (strings.HasSuffix(begin, ":") || strings.HasSuffix(begin, " "))

@@ -35,7 +35,7 @@ func Name(path string) string {
 }
 
 // Open opens the file of a path or of a URL, or standard input for [cli.Stdio], for a verb that
-// goes through all of it. The error of what is no profile matches [anyprof.ErrUnknown].
+// reads all of it. If the file is not a profile, the error matches [anyprof.ErrUnknown].
 func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchAll) }
 
 // OpenParts is [Open] for a verb that reads some of a file.
@@ -93,7 +93,7 @@ func fetchAll(url string) (*fetch.File, error) {
 	return f, err
 }
 
-// fetchParts opens a file of a server, of which parts are read as they are needed.
+// fetchParts opens a file of a server. Parts of it are read when they are needed.
 func fetchParts(url string) (*fetch.File, error) { return fetch.Open(fetch.Request{URL: url}) }
 
 // openURL opens a file of a server.
@@ -129,7 +129,7 @@ func of(name string, f *anyprof.File) *File {
 	return opened
 }
 
-// unpacked allows memory for what is unpacked: it is not known how much that will be.
+// unpacked allows memory for decompressed data, whose size is not known before.
 func (f *File) unpacked(n int) {
 	if f.unpaid += int64(n); f.unpaid >= allowEvery {
 		allowMemory(f.unpaid)
@@ -137,7 +137,7 @@ func (f *File) unpacked(n int) {
 	}
 }
 
-// Close closes the file and its profile. Both were only read, so there is no error worth telling.
+// Close closes the file and its profile. Both were only read, so errors do not matter.
 func (f *File) Close() {
 	_ = f.File.Close()
 	if f.src != nil {
@@ -160,11 +160,11 @@ func Wrap(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// How much memory the process should take for the files that it reads, with a margin for what the
-// limit does not count: some 13 MB of the program itself, and what is allocated while the collector
-// is at work, which is more where it has to wait for a processor. Most take far less; the garbage
-// collector takes more pains with files that are made to need more, see SECURITY.md. The limit is a
-// soft one: nothing fails for it.
+// The soft memory limit of the process, in proportion to the files that it reads. The margin is for
+// memory that the limit does not count: some 13 MB of the program itself, and allocations while the
+// collector works, which are more if it has to wait for a processor. Most files need far less. For
+// files made to need more, the collector works harder, see SECURITY.md. Nothing fails because of a
+// soft limit.
 const (
 	memoryPerByte = 36
 	freeMemory    = 32 << 20
@@ -177,9 +177,9 @@ var limited atomic.Bool
 // opened is the size of all files that were opened.
 var opened atomic.Int64
 
-// LimitMemory has the process keep its memory in proportion to the files that are opened from now
-// on, unless the environment sets a limit with GOMEMLIMIT. It is for main functions: the limit is
-// that of the whole process, see [debug.SetMemoryLimit].
+// LimitMemory makes the process keep its memory in proportion to the files opened from now on,
+// unless $GOMEMLIMIT sets a limit. It is for main functions, because the limit applies to the whole
+// process, see [debug.SetMemoryLimit].
 func LimitMemory() { limited.Store(os.Getenv("GOMEMLIMIT") == "") }
 
 // allowMemory allows for a file of a size.

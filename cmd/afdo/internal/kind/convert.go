@@ -12,10 +12,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// OnTerminal tells whether what is written appears on a terminal.
+// OnTerminal reports whether the output appears on a terminal.
 func (o *Output) OnTerminal(e *cli.Env) bool { return o.Path == cli.Stdio && cli.IsTerminal(e.Out) }
 
-// Progress starts to tell of what is done, unless the output itself is on a terminal.
+// Progress starts a line of progress, unless the output itself is on a terminal.
 func (o *Output) Progress(e *cli.Env) *progress.Line {
 	if o.OnTerminal(e) {
 		return nil
@@ -64,7 +64,7 @@ func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err 
 	return err
 }
 
-// Note says on standard error what was trimmed.
+// Note prints on standard error what was trimmed.
 func Note(e *cli.Env, notes []string) {
 	for _, n := range notes {
 		e.Warnf("%s", n)

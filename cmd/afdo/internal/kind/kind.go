@@ -1,18 +1,17 @@
-// Package kind is the seam between the verbs of the command and the kinds of profile that they
-// take.
+// Package kind is the interface between the verbs of the command and the kinds of profile.
 //
-// A kind is a family of formats that have one model: GCOV profiles, LLVM sample profiles and so on.
-// Package anyprof opens the FILE of a verb and tells its format, a [Table] tells the kind of that,
-// and the verb asks the kind for what it does. A kind can do a verb if it has the method of the
-// verb's interface, CanShow for show. A kind whose profiles fit the model of package profile has
-// [CanLoad] and [CanEncode] instead, and with them top, diff, merge, pprof, report and convert at
-// once. What a kind cannot do is told by [Table.Refuse].
+// A kind is a family of formats with one model: GCOV profiles, LLVM sample profiles and so on.
+// Package anyprof opens the FILE of a verb and recognises its format. A [Table] returns the kind of
+// that format, and the verb calls the kind. A kind supports a verb if it implements the verb's
+// interface, such as CanShow for show. A kind whose profiles fit the model of package profile
+// implements [CanLoad] and [CanEncode] instead, and supports top, diff, merge, pprof, report and
+// convert with them. For a verb that the kind does not support, [Table.Refuse] returns the error.
 //
 // To add a kind:
 //
-//  1. Make a folder <name>kind beside this file with a type Kind that has the methods of [Kind]. It
-//     only translates between options and the package of the format, which knows nothing of verbs.
-//  2. Add the methods of the verbs, one file a verb. Flags of its own come from [HasFlags].
+//  1. Make a folder <name>kind beside this file with a type Kind that implements [Kind]. It only
+//     translates between options and the package of the format, which knows nothing of verbs.
+//  2. Add the methods of the verbs, one file per verb. Flags of its own come from [HasFlags].
 //  3. Add a line to newKinds in cmd/afdo/root.go.
 package kind
 
@@ -36,7 +35,7 @@ type Kind interface {
 	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
 	// it with an "s".
 	Name() string
-	// Takes tells whether files of a format are of the kind.
+	// Takes reports whether files of a format are of the kind.
 	Takes(f anyprof.Format) bool
 	// Formats are the formats that can be written, for --to.
 	Formats() []Format
@@ -53,17 +52,17 @@ type Format struct {
 
 // HasFlags is a Kind with flags of its own.
 type HasFlags interface {
-	// AddFlags adds flags to a verb, whose name is that of the command. Verbs that write profiles
-	// have "to" already.
+	// AddFlags adds flags to a verb, which it recognises by the name of the command. Verbs that
+	// write profiles have the flag "to" already.
 	AddFlags(verb *cobra.Command)
 	// CheckFlags refuses flags that make no sense for a format to write, which may be one of
 	// another kind, by a [cli.UsageError], before anything is read.
 	CheckFlags(format string) error
 }
 
-// IndexedVersionFlag is the flag for the version of the indexed files of LLVM, which hold
-// instrumentation profiles and memory profiles. IndexedMemory is the first version for which there
-// are memory profiles of the versions that are written.
+// IndexedVersionFlag is the flag for the version of LLVM's indexed files, which hold
+// instrumentation profiles and memory profiles. IndexedMemory is the first version that can hold
+// memory profiles, among the versions that afdo writes.
 const (
 	IndexedVersionFlag = "indexed-version"
 	IndexedMemory      = 12
@@ -95,11 +94,11 @@ type Loaded struct {
 	Losses func() ([]Loss, error)
 	// Hint, unless nil, adds to the error of writing Profile which flag helps.
 	Hint func(error) error
-	// NoUnits is set if the format does not know which function is in which source file.
+	// NoUnits is set if the format does not contain the source files of functions.
 	NoUnits bool
 }
 
-// A Loss is something of which so many were left out.
+// A Loss is a kind of item that was left out, with the number of items.
 type Loss struct {
 	What string // such as "sections of unknown types"
 	N    uint64
@@ -108,8 +107,8 @@ type Loss struct {
 // CanEncode is a Kind whose formats can hold much of what package profile does.
 type CanEncode interface {
 	Kind
-	// Encode writes a profile in a format of the kind. What the format could not hold is told in
-	// words; a value that does not fit is an error.
+	// Encode writes a profile in a format of the kind. lost describes in words what the format
+	// cannot hold. A value that does not fit is an error.
 	Encode(w io.Writer, format string, p *profile.Profile) (lost string, err error)
 }
 
@@ -129,7 +128,7 @@ type CanConvert interface {
 // TakesPart is a Kind whose profiles may be a part of files of another kind, which it can convert.
 type TakesPart interface {
 	CanConvert
-	// TakesPart tells whether files of a format may have such a part.
+	// TakesPart reports whether files of a format may have such a part.
 	TakesPart(f anyprof.Format) bool
 }
 
@@ -148,15 +147,15 @@ type Merge struct {
 	Out     Output
 	Trim    *trim.Flags
 
-	// Skip tells whether an input that cannot be read is to be left out, and notes that it is.
-	// Calls come one after the other.
+	// Skip reports whether to leave out an input that cannot be read, and notes that it was left
+	// out. Calls come one after the other.
 	Skip func(i int, err error) bool
 
-	// KeepGoing is set if Skip leaves out what is damaged further in, too.
+	// KeepGoing is set if Skip also leaves out inputs whose damage is found late.
 	KeepGoing bool
 
-	// Limit is asked before anything is written: the error is that more of the inputs was lost than
-	// is allowed. What is kept and what was dropped of inputs that were not left out is in counts.
+	// Limit is called before anything is written. It returns an error if too much of the inputs was
+	// lost. kept and dropped count what was kept and lost of the inputs that were not left out.
 	Limit func(kept, dropped uint64) error
 }
 
@@ -198,7 +197,7 @@ type LookupOptions struct {
 // CanDiff is a Kind that compares two profiles itself.
 type CanDiff interface {
 	Kind
-	// Diff prints how two files of the kind compare, and tells whether they differ.
+	// Diff prints the comparison of two files of the kind, and reports whether they differ.
 	Diff(e *cli.Env, files [2]*input.File, o *DiffOptions) (differ bool, err error)
 }
 
@@ -241,7 +240,8 @@ type PprofOptions struct {
 	Demangle bool
 }
 
-// CanReport is a Kind whose profiles the verb report draws as if what they count were samples.
+// CanReport is a Kind whose profiles the verb report can draw. It draws their counts as if they
+// were samples.
 type CanReport interface {
 	Kind
 	Drawing(e *cli.Env, f *input.File) (*Drawing, error)

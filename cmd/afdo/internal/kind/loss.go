@@ -18,7 +18,7 @@ func (l *Losses) Add(losses []Loss, err error) {
 	}
 }
 
-// Merge adds what was counted of others.
+// Merge adds the counts of other losses.
 func (l *Losses) Merge(other Losses) { l.Add(other.all, other.err) }
 
 func (l *Losses) add(loss Loss) {
@@ -31,7 +31,7 @@ func (l *Losses) add(loss Loss) {
 	l.all = append(l.all, loss)
 }
 
-// Tell says on standard error what was left out, if anything.
+// Tell prints on standard error what was left out, if anything.
 func (l *Losses) Tell(e *cli.Env) {
 	if l.err != nil {
 		e.Warnf("cannot tell what was left out: %s", cli.Message(l.err))
@@ -61,7 +61,7 @@ func StartCount(losses func() ([]Loss, error)) Count {
 	return counted
 }
 
-// Tell waits for the count and says on standard error what was left out.
+// Tell waits for the count and prints on standard error what was left out.
 func (c Count) Tell(e *cli.Env) {
 	l := <-c
 	l.Tell(e)

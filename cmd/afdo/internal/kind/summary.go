@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// SummaryFacts are what show tells of the summary of a sample profile, in the form of its JSON.
+// SummaryFacts is the JSON form of the summary of a sample profile, as show prints it.
 type SummaryFacts struct {
 	TotalCount       uint64       `json:"total_count"`
 	MaxCount         uint64       `json:"max_count"`

@@ -12,7 +12,7 @@ import (
 // of one of them.
 type Table []Kind
 
-// Of tells the kind of a format.
+// Of returns the kind of a format.
 func (t Table) Of(f anyprof.Format) Kind {
 	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }
@@ -54,7 +54,8 @@ func (t Table) FormatNames() []string {
 	return names
 }
 
-// Refuse is the error of a verb for a kind that it does not take. able tells which ones it takes.
+// Refuse returns the error of a verb for a kind that it does not support. able reports whether it
+// supports a kind.
 func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 	var taken []string
 	for _, other := range t {

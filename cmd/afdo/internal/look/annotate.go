@@ -143,7 +143,7 @@ func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source strin
 	})
 }
 
-// colored tells whether hot lines are coloured. NO_COLOR is a convention of many programs.
+// colored reports whether hot lines are coloured. NO_COLOR is a convention of many programs.
 func (a *annotateOptions) colored(out io.Writer) bool {
 	if a.color == "auto" {
 		return cli.IsTerminal(out) && os.Getenv("NO_COLOR") == ""

@@ -52,7 +52,7 @@ func NewCheck(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// checkFiles checks all files, also those behind one that cannot be read.
+// checkFiles checks all files, including files after one that cannot be read.
 func checkFiles(e *verb.Env, paths []string, asJSON bool) error {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
@@ -101,8 +101,8 @@ func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, er
 	return faults, err
 }
 
-// runCheck returns everything that is wrong with a file. The error is one of reading it, not of
-// what it holds.
+// runCheck returns all faults of a file. The error is an error of reading the file, not a fault in
+// it.
 func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 	f, err := input.Open(e.In, path)
 	if errors.Is(err, anyprof.ErrUnknown) {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// A problem is what is printed of problems that differ in nothing but places, numbers and names.
+// A problem joins faults that differ only in positions, numbers and names. It is printed once.
 type problem struct {
 	check.Group
 	fault  *afdo.FormatError // what and where, nil if the error is another

@@ -147,7 +147,7 @@ func diffModels(e *verb.Env, files [2]*input.File, from [2]kind.CanLoad, o *kind
 	return r.difference != nil, output.Write(e.Out, cli.Stdio, write)
 }
 
-// loadPair reads two profiles at a time. The error is that of the first.
+// loadPair reads two profiles at the same time. If both fail, it returns the error of the first.
 func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loaded, err error) {
 	load := func(i int) error {
 		l, err := from[i].Load(files[i])
@@ -162,8 +162,8 @@ func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loade
 	return loaded, cmp.Or(load(0), <-second)
 }
 
-// sameNames returns two profiles in which the same functions have the same names. Where only one of
-// them knows which function is in which unit, both are compared without units.
+// sameNames returns two profiles in which the same functions have the same names. If only one of
+// them contains the units of functions, both are compared without units.
 func sameNames(e *verb.Env, files [2]*input.File, loaded [2]*kind.Loaded) (profiles [2]*profile.Profile, err error) {
 	for i, l := range loaded {
 		profiles[i] = l.Profile

@@ -40,7 +40,7 @@ func (r *diffReport) text(w io.Writer) error {
 	return nil
 }
 
-// head says what is compared.
+// head returns the table that says what is compared.
 func (r *diffReport) head() *table.Table {
 	t := &table.Table{Columns: "lrrrl"}
 	t.Row("", "Samples", "Functions", "In units", "File")
@@ -66,7 +66,7 @@ func alignedText(a profile.Alignment) string {
 	return text
 }
 
-// maxMoved is how many units of other paths are told one by one.
+// maxMoved limits the number of units with another path that are listed.
 const maxMoved = 5
 
 func rootText(r profile.AlignedRoot) string {

@@ -86,7 +86,7 @@ func NewReport(e *verb.Env) *cobra.Command {
 	cmd.Flags().StringVar(&o.explained, "explained", "", "JSON of afdo explain, to show as well")
 	verb.AddDemangleFlags(cmd, &o.demangle, &o.plain)
 	e.AddKindFlags(cmd)
-	// To the kinds it tells units and names.
+	// The kinds use the binary for units and names.
 	cmd.Flags().Lookup("binary").Usage = "the program that was profiled, for the source of lines, and for names and units where FILE has none"
 	return cmd
 }
@@ -210,7 +210,7 @@ func reportChange(e *verb.Env, sides [2]*reportSide) error {
 			s.Profile, s.unitBytes = named[i], nil
 		}
 	}
-	// Source and debug info are those of the second one, and so are the paths.
+	// Source, debug info and paths belong to the second profile.
 	if text := alignedText(profile.Align(named[1], named[0])); text != "" {
 		e.Warnf("%s", strings.TrimSuffix(text, "\n"))
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// RecordingFacts is what "afdo show" tells about a perf.data: what afdo create could make of it.
+// RecordingFacts is what "afdo show" prints about a perf.data file: what afdo create could make of
+// it.
 type RecordingFacts struct {
 	File         string  `json:"file"`
 	Format       string  `json:"format"`
@@ -31,8 +32,8 @@ type RecordingFacts struct {
 	Verdict      string  `json:"verdict"`
 }
 
-// recording opens a recording: perf.data, or a folder of it. For any other file, and for one that
-// cannot be opened, which others tell, it is nil.
+// recording opens a recording: perf.data, or a folder of it. It returns nil for any other file, and
+// for a file that cannot be opened, because the caller reports that.
 func recording(e *verb.Env, path string) (r *perfdata.Reader, done func() error, err error) {
 	if path == cli.Stdio {
 		var found bool
@@ -141,7 +142,7 @@ func countRecording(name string, r *perfdata.Reader) (*RecordingFacts, error) {
 	return f, nil
 }
 
-// Judge says what the recording is good for, as far as that can be told without the program.
+// Judge sets what the recording is good for, as far as it can be known without the program.
 func (f *RecordingFacts) Judge() {
 	const lossy = 0.1 // share of records
 	switch {

@@ -150,7 +150,7 @@ func compareBy(order string, p *profile.Profile, r *rank.Ranking) func(a, b prof
 	}, byCount, byName, byUnit)
 }
 
-// oneAfterTheOther compares by the first order in which two differ, and asks no other.
+// oneAfterTheOther compares by the first of several orders in which two values differ.
 func oneAfterTheOther[T any](orders ...func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int {
 		for _, order := range orders {

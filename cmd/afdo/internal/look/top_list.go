@@ -26,7 +26,7 @@ type topList struct {
 	file    profile.UnitRef // what counts if HasUnit
 }
 
-// wanted tells whether a symbol is of the unit that was asked for.
+// wanted reports whether a symbol belongs to the wanted unit.
 func (l *topList) wanted(s profile.SymbolRef) bool {
 	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }

@@ -60,8 +60,8 @@ func runUnits(e *verb.Env, f *input.File, k kind.Kind, l *listing) error {
 	return gcovkind.ListUnits(&e.Env, units, l.order, l.number, l.json)
 }
 
-// unitsOf reads the units of a file: one after the other of a GCOV profile, of which it keeps
-// nothing else, all at once of another.
+// unitsOf reads the units of a file. It reads a GCOV profile one unit at a time and keeps nothing
+// else of it, and other profiles at once.
 func unitsOf(e *verb.Env, f *input.File, k kind.Kind) ([]gcovkind.UnitFacts, error) {
 	if verb.IsGCOV(k) {
 		in, err := gcovkind.Open(f)

@@ -44,8 +44,8 @@ func NewConvert(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runConvert has a kind convert between its own formats, and goes through memory between those of
-// two kinds.
+// runConvert converts a profile. A kind converts between its own formats. Between formats of two
+// kinds, the profile passes through memory.
 func runConvert(e *verb.Env, f *input.File, k kind.Kind, out *verb.Output, trimming *trim.Flags) error {
 	if err := out.Suits(k); err != nil {
 		return err

@@ -73,7 +73,7 @@ func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
 	return all, nil
 }
 
-// filesOf returns the files that a path stands for. One that is not there stands for itself.
+// filesOf returns the files for a path, which may be a folder. A missing path is returned itself.
 func filesOf(path string) ([]string, error) {
 	if _, isURL := fetch.Helper(path); isURL || path == cli.Stdio {
 		return []string{path}, nil
@@ -96,8 +96,8 @@ func filesOf(path string) ([]string, error) {
 	return matches, nil
 }
 
-// meantWeight returns an error if a path is not there, and what stands before its last "=" is: what
-// follows must be meant as a weight and is none.
+// meantWeight returns an error if a path does not exist, but the part before its last "=" does. The
+// part after it must be intended as a weight, and is not a valid one.
 func meantWeight(path string, missing error) error {
 	i := strings.LastIndexByte(path, '=')
 	if i <= 0 || !errors.Is(missing, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func (m *merging) weigh() error {
 	return nil
 }
 
-// findTime gives an input of which the list tells no time that of its file.
+// findTime gives an input the time of its file, unless the list has a time for it.
 func (m *merging) findTime(in *fleet.Input) error {
 	if _, isURL := fetch.Helper(in.Path); m.weighing.Rules.HalfLife == 0 || !in.Time.IsZero() || isURL || in.Path == cli.Stdio {
 		return nil

@@ -43,8 +43,8 @@ func (s *shareFlag) Set(text string) error {
 // Type is what the help calls the value.
 func (s *shareFlag) Type() string { return "SHARE" }
 
-// skip leaves an input out because of an error, if that is what is wanted. LLVM's programs leave
-// empty files behind when they are killed, and a merge passes over them.
+// skip reports whether to leave out an input because of an error. LLVM's programs leave empty files
+// when they are killed, and a merge ignores these.
 func (m *merging) skip(i int, err error) bool {
 	if m.keepGoing || errors.Is(err, anyprof.ErrEmpty) && m.passesEmpty() {
 		m.skipped[i] = err
@@ -53,7 +53,7 @@ func (m *merging) skip(i int, err error) bool {
 	return false
 }
 
-// passesEmpty tells whether empty inputs are left out. As long as the kind is not known they are.
+// passesEmpty reports whether empty inputs are left out. They are while the kind is unknown.
 func (m *merging) passesEmpty() bool {
 	_, own := m.kind.(kind.CanMerge)
 	return own || m.kind == nil

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// An encoder writes a profile piece by piece. The format leaves the order of
-// the pieces free, so samples come first, as they are met, and then what they refer to.
+// An encoder writes a profile piece by piece. The format allows any order, so samples come first,
+// as they are found, and then the tables to which they refer.
 type encoder struct {
 	w       io.Writer
 	err     error   // the first one of w
@@ -35,8 +35,8 @@ type line struct {
 	offset uint32
 }
 
-// foldedLine stands for what is nested too deep. No symbol has its number: a profile would need
-// 2^32 of them.
+// foldedLine represents functions that are nested too deeply. No symbol has its number, because a
+// profile would need 2^32 symbols.
 var foldedLine = line{symbol: ^profile.SymbolRef(0)}
 
 // A frame is an open body.

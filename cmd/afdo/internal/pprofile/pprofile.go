@@ -1,17 +1,17 @@
 // Package pprofile writes the samples of a profile in pprof's format
-// (github.com/google/pprof/proto/profile.proto), for "go tool pprof" and
-// everything else that reads it.
+// (github.com/google/pprof/proto/profile.proto), for "go tool pprof" and other programs that read
+// it.
 //
-// Each count becomes a sample and the bodies around it the stack: the innermost
-// function is the leaf, and the call site at which it is inlined is a line of
-// the function around it. What pprof takes for calls is inlining, then. Real
-// calls are left out: a call target tells how often a location called a symbol
-// but not which of the symbol's samples came of it, so it belongs to no stack.
-// Counts of 0 are left out too.
+// Each count becomes a sample, and the bodies around it become its stack. The innermost function is
+// the leaf, and the call site at which it is inlined is a line of the function around it. So pprof
+// shows inlining as calls. Real calls are left out: a call target says how often a location called
+// a symbol, but not which of the symbol's samples came from these calls, so it belongs to no stack.
+// Counts of 0 are left out, too.
 //
-// The profile knows lines by their offset from the line of a function's declaration, and not where
-// that is. So these offsets are the lines, and no function has a start line. Discriminators are
-// left out; locations that differ in nothing else are the same line to pprof.
+// The profile has lines as offsets from the declaration of a function, and not the line of the
+// declaration. So the offsets are written as lines, and no function has a start line.
+// Discriminators are left out. Locations that differ only in the discriminator are the same line to
+// pprof.
 package pprofile
 
 import (
@@ -31,24 +31,24 @@ import (
 // inline some 50 deep.
 const MaxDepth = 256
 
-// Folded is the name of the function that stands for what is nested too deep.
+// Folded is the function name that represents functions nested too deeply.
 const Folded = "[nested deeper]"
 
-// ErrTooLarge says that the counts add up to more than a pprof profile can tell.
+// ErrTooLarge is returned if the counts add up to more than a pprof profile can hold.
 var ErrTooLarge = errors.New("the counts add up to more than 2^63-1")
 
-// Options say what is written besides the samples.
+// Options select what is written besides the samples.
 type Options struct {
 	Source   string              // name of the profile, which pprof shows as that of the program
 	Comments []string            // put before those about lines and what is left out
 	Name     func(string) string // how a symbol's name is to be shown; as it is if nil
 }
 
-// Write writes a profile, compressed with gzip. It returns how many counts were nested too deep.
+// Write writes a profile, compressed with gzip. It returns the number of counts that were nested
+// too deeply.
 //
-// Samples are written as they come: the time is that of their stacks, and
-// memory goes to each source line once. The error is [ErrTooLarge], before
-// anything is written, or one of w.
+// Samples are written as they come, in time proportional to their stacks. Each source line takes
+// memory once. The error is [ErrTooLarge], before anything is written, or an error of w.
 func Write(w io.Writer, p *profile.Profile, o Options) (folded uint64, err error) {
 	if err := checkTotal(p); err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// A ValueType is what a value of a stack says, and in which unit.
+// A ValueType is the meaning of a stack's value, and its unit.
 type ValueType struct{ Name, Unit string }
 
 // A Stack is a call stack with its values, leaf first.
@@ -24,10 +24,10 @@ type Place struct {
 	Inlined  bool // in the function of the next place
 }
 
-// WriteStacks writes real call stacks, which hold what is inlined as well, with some values each.
-// The last type is the one that pprof shows by default. Stacks are written as they come. The error
-// is [ErrTooLarge] if the values of a type add up to more than a pprof profile can tell, or one of
-// w.
+// WriteStacks writes real call stacks, which include inlined functions, with values of the given
+// types. pprof shows the last type by default. Stacks are written as they come. The error is
+// [ErrTooLarge] if the values of a type add up to more than a pprof profile can hold, or an error
+// of w.
 func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Stack, error]) error {
 	z := gzip.NewWriter(w)
 	e := stackEncoder{

@@ -95,7 +95,7 @@ func NewCreate(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runCreate makes a profile and tells how that went.
+// runCreate makes a profile and reports about it.
 func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
@@ -179,7 +179,8 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	return kind.Write(&e.Env, to, c.out.Out, p)
 }
 
-// judge takes what became of the samples, and refuses what is not worth writing.
+// judge adds the statistics of the profile to facts, and refuses a profile that is not worth
+// writing.
 func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) error {
 	if err != nil {
 		return c.explain(err, report)
@@ -264,7 +265,8 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 	return set, facts, nil
 }
 
-// checkInput refuses a recording that is not of the program, or does not tell what was asked for.
+// checkInput refuses a recording of another program, and a recording without the data that the
+// flags ask for.
 func (c *creating) checkInput(path string, file *symbolize.File, part *samples.Set, report *samples.Report) error {
 	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
 		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
@@ -280,7 +282,7 @@ func (c *creating) checkInput(path string, file *symbolize.File, part *samples.S
 	return c.checkTimes(path, report)
 }
 
-// remarks says what was not taken of a recording as it is.
+// remarks returns remarks about parts of a recording that were ignored or changed.
 func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []string) {
 	if hint := report.TraceHint(); hint != "" {
 		texts = append(texts, hint+"; that is not used")

@@ -68,7 +68,7 @@ func (f *createFormat) Set(name string) error {
 // usualRecording is what perf record and afdo record write.
 const usualRecording = "perf.data"
 
-// Words of flags and what they stand for.
+// Words of flags, and their meanings.
 var (
 	createInputs = []verb.Choice[samples.Format]{
 		{Word: "", Meaning: samples.Unknown}, {Word: "perf", Meaning: samples.PerfData}, {Word: "script", Meaning: samples.PerfScript}, {Word: "callgrind", Meaning: samples.Callgrind},
@@ -161,7 +161,7 @@ func (c *creating) checkContexts() error {
 	return nil
 }
 
-// remembers reports whether the output has a place for what is remembered of the sources.
+// remembers reports whether the output can hold marks of the sources.
 func (c *creating) remembers() bool {
 	k, ok := c.out.Kind.(*gcovkind.Kind)
 	return ok && !k.NoSources && c.out.Format.V4()

@@ -53,7 +53,7 @@ func (f *QualityFacts) refuse() error {
 	return fmt.Errorf("too few samples for a profile that helps: %s; record %s, or take the profile as it is with --allow-poor", f.why(), f.Longer())
 }
 
-// why tells the numbers behind a verdict.
+// why returns the numbers that lead to a verdict.
 func (f *QualityFacts) why() string {
 	why := []string{Few(f.Density) + " samples for each instruction of the hot functions"}
 	if f.LeftOutShare >= 0.01 {
@@ -79,7 +79,7 @@ func (f *QualityFacts) Longer() string {
 // contradicted is the share of ranges beyond which something is wrong with a recording.
 const contradicted = 0.05
 
-// warn says what is to be said of a profile that was made all the same.
+// warn prints warnings about a profile that was written.
 func (f *QualityFacts) warn(e *verb.Env) {
 	if v := f.of.Verdict(); v != create.Good {
 		e.Warnf("the profile is %v: %s; record %s", v, f.why(), f.Longer())
@@ -92,8 +92,7 @@ func (f *QualityFacts) warn(e *verb.Env) {
 	}
 }
 
-// tell says what kind of recording it is and what that is good for, unless warn has something to
-// say.
+// tell prints the kind of the recording and what it is good for, unless warn prints a warning.
 func (f *QualityFacts) tell(e *verb.Env) {
 	switch {
 	case f.of.Exact:

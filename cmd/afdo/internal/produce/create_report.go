@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// CreateFacts is what "afdo create" tells about what it has done.
+// CreateFacts is the JSON report of "afdo create".
 type CreateFacts struct {
 	Binary    string        `json:"binary"`
 	BuildID   string        `json:"build_id,omitempty"`
@@ -52,7 +52,7 @@ type CreateObject struct {
 	Samples uint64 `json:"samples"`
 }
 
-// ProfileFacts is what has become of the samples of the binary.
+// ProfileFacts are statistics about the samples of the binary and the profile made from them.
 type ProfileFacts struct {
 	Counted           string   `json:"counted"`
 	Weight            uint64   `json:"weight"`
@@ -189,7 +189,7 @@ func (f *CreateFacts) warnOfBranches(e *verb.Env) {
 	}
 }
 
-// tell says what has been done.
+// tell prints a summary of the profile.
 func (f *CreateFacts) tell(e *verb.Env, c *creating) {
 	if f.ProfileFacts == nil {
 		e.Warnf("%s, %s in %s", human.Counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary))

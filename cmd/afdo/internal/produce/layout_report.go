@@ -50,7 +50,7 @@ func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report,
 	}
 }
 
-// Shares from which on something may be wrong with a recording.
+// Shares above which a recording may be wrong.
 const (
 	lowEdgeShare  = 0.8
 	highCrossings = 0.05
@@ -76,7 +76,7 @@ func (f *LayoutFacts) warn(e *verb.Env) {
 	}
 }
 
-// tell says what has been done.
+// tell prints a summary of the layout.
 func (f *LayoutFacts) tell(e *verb.Env) {
 	branches := ""
 	if f.Branches > 0 {

@@ -106,7 +106,7 @@ func (r *rebasing) check() error {
 	return nil
 }
 
-// runRebase moves a profile and tells how that went.
+// runRebase moves a profile and reports about it.
 func runRebase(ctx context.Context, e *verb.Env, path string, r *rebasing) error {
 	r.progress = progress.Start(e.Err)
 	defer r.progress.Stop()
@@ -153,7 +153,7 @@ func (r *rebasing) do(e *verb.Env, f *input.File, k kind.Kind) (report *rebase.R
 	return report, err
 }
 
-// tell reports what has become of the functions.
+// tell reports how the functions were moved.
 func (r *rebasing) tell(e *verb.Env) error {
 	switch {
 	case r.json:

@@ -75,7 +75,7 @@ var recordEvents = []verb.Choice[record.Event]{
 	{Word: "best", Meaning: record.Best}, {Word: "branches", Meaning: record.Branches}, {Word: "cycles", Meaning: record.Cycles}, {Word: "cpu-clock", Meaning: record.Clock}, {Word: "steps", Meaning: record.Steps},
 }
 
-// RecordFacts is what "afdo record" tells about what it has done.
+// RecordFacts is the JSON report of "afdo record".
 type RecordFacts struct {
 	Event        string  `json:"event"`
 	BranchStacks bool    `json:"branch_stacks"`
@@ -152,7 +152,7 @@ func (c *recording) setOverhead() error {
 	return nil
 }
 
-// runRecord makes a recording and tells how that went.
+// runRecord makes a recording and reports about it.
 func runRecord(ctx context.Context, e *verb.Env, c *recording) error {
 	if c.out == cli.Stdio && cli.IsTerminal(e.Out) {
 		return cli.Usagef("a recording is not for a terminal: use -o FILE")
@@ -249,7 +249,7 @@ func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.Read
 	return output.Write(e.Out, c.out, func(w io.Writer) error { return head.WriteFile(w, spool, size) })
 }
 
-// tellRecording says what was recorded, and ends with the status of the command.
+// tellRecording prints what was recorded, and returns the status of the command as an error.
 func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) error {
 	status := r.ExitStatus
 	if r.Ended && status == 128+int(syscall.SIGTERM) {
@@ -277,7 +277,7 @@ func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) er
 	return nil
 }
 
-// warnOfRecording says what is wrong with a recording.
+// warnOfRecording prints warnings about a recording.
 func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 	if r.Samples == 0 {
 		nothing := ", nothing is written"
@@ -294,7 +294,7 @@ func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 	}
 }
 
-// tell tells the facts in one line, or as JSON.
+// tell prints the facts in one line, or as JSON.
 func (f *RecordFacts) tell(e *verb.Env, c *recording) error {
 	if c.json {
 		return output.JSON(e.Out, f)

@@ -13,13 +13,12 @@ import (
 
 // A Symbol is the samples of one symbol.
 type Symbol struct {
-	// Own is the samples of the symbol's own lines: those of its body that
-	// stand at depth 0, and the same of every body of it that is inlined somewhere.
+	// Own is the number of samples of the symbol's own lines: lines of its body at depth 0, and of
+	// its inlined copies.
 	Own uint64
 
-	// Total is Own and the samples of everything inlined in the symbol, in its
-	// body and in those of it that are inlined somewhere. A count counts once
-	// however often the symbol is inlined in itself.
+	// Total is Own plus the samples of all functions inlined in the symbol, in its body and in its
+	// inlined copies. A count counts once, even if the symbol is inlined in itself.
 	Total uint64
 
 	// Body is the samples of the symbol's function (RFC 4.7) and of everything
@@ -30,7 +29,7 @@ type Symbol struct {
 	Places uint64 // inlined bodies of it there are
 }
 
-// Sampled tells whether a profile says anything of the symbol but its name.
+// Sampled reports whether a profile contains counts of the symbol, not only its name.
 func (s *Symbol) Sampled() bool { return s.Total > 0 || s.Head > 0 }
 
 // A Unit is the samples of one unit.

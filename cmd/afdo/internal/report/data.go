@@ -50,8 +50,8 @@ type curve struct {
 	All    count  `json:"all"` // counts there are
 }
 
-// units are the rows of the units' table, hottest first. Paths go on behind
-// them with those of units that are not rows and that symbols refer to.
+// units are the rows of the units' table, hottest first. The paths of these rows come first; paths
+// of other units that symbols refer to follow.
 type units struct {
 	Path      []string `json:"path"`
 	Body      counts   `json:"body"`
@@ -74,8 +74,8 @@ type unitTail struct {
 	Symbols   count `json:"symbols"`
 }
 
-// symbols are the rows of the functions' table, hottest first. Names and units
-// go on behind them with those of symbols that are not rows and that frames refer to.
+// symbols are the rows of the functions' table, hottest first. The names and units of these rows
+// come first; those of other symbols that frames refer to follow.
 type symbols struct {
 	Name      []string   `json:"name"`
 	Short     []string   `json:"short"`     // for narrow places, empty if Name
@@ -207,7 +207,7 @@ func (c *collector) units() {
 	}
 }
 
-// unitBytes returns the bytes of a unit, which are those of the profile that is drawn.
+// unitBytes returns the size in bytes of a unit in the profile that is drawn.
 func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	own, ok := c.now.ownFile(f)
 	if !ok || int(own) >= len(c.options.UnitBytes) {
@@ -232,7 +232,7 @@ func share(n, total uint64) float64 {
 	return float64(n) / float64(total)
 }
 
-// path returns the number of a unit's path, adding it if need be.
+// path returns the number of a unit's path, and adds the path if necessary.
 func (c *collector) path(f profile.UnitRef) uint64 {
 	i, ok := c.unitRow[f]
 	if !ok {
@@ -288,7 +288,7 @@ func (c *collector) symbols() {
 	}
 }
 
-// symbol returns the number of a symbol's name, adding it if need be.
+// symbol returns the number of a symbol's name, and adds the name if necessary.
 func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	i, ok := c.row[ref]
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// frames are those of the flame graph: the functions and, below each, what is
-// inlined in it, in pre-order. What is inlined in one body at several locations is one frame.
+// frames are the frames of the flame graph, in pre-order: the functions and, below each, the
+// functions inlined in it. A function inlined in one body at several locations is one frame.
 type frames struct {
 	Depth    counts `json:"depth"`
 	Symbol   counts `json:"symbol"` // row of symbols

@@ -32,7 +32,7 @@ type lines struct {
 	Left     hotTail  `json:"left"`
 }
 
-// A hotTail is what is left out of such a table.
+// A hotTail describes the rows that such a table leaves out.
 type hotTail struct {
 	Rows     count `json:"rows"`
 	Count    count `json:"count"`
@@ -85,7 +85,7 @@ func (c *collector) calls() {
 	}
 }
 
-// lines lists the lines with own samples. The error is that of locating them.
+// lines lists the lines with samples of their own. The error is an error of Options.Locate.
 func (c *collector) lines() error {
 	var all []hot[rank.Line]
 	for _, l := range rank.Lines(c.now.profile) {
@@ -136,7 +136,7 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	return nil
 }
 
-// joined adds up what has the same key.
+// joined adds up the rows with the same key.
 func joined[K any](all []hot[K], compare func(K, K) int) []hot[K] {
 	slices.SortFunc(all, func(a, b hot[K]) int { return compare(a.key, b.key) })
 	kept := all[:0]
@@ -151,7 +151,7 @@ func joined[K any](all []hot[K], compare func(K, K) int) []hot[K] {
 	return kept
 }
 
-// hottest puts what has the largest share of either total first.
+// hottest sorts rows by their share of either total, the largest first.
 func hottest[K any](all []hot[K], totals [2]count) {
 	heat := func(h *hot[K]) float64 {
 		return max(share(h.now, uint64(totals[0])), share(h.was, uint64(totals[1])))

@@ -1,11 +1,9 @@
-// Package report draws a profile as a page of HTML: a curve of its summary, a
-// map of its units, a flame graph of what is inlined where, and tables of
-// units, functions, lines and calls.
+// Package report draws a profile as an HTML page: a curve of its summary, a map of its units, a
+// flame graph of inlined functions, and tables of units, functions, lines and calls.
 //
-// The page is complete by itself. It loads nothing, neither from the network
-// nor from the file system, and forbids itself to by a content security policy
-// that also keeps every script from running but its own. Names in it are
-// text to the browser, whatever they hold.
+// The page is complete. It loads nothing, neither from the network nor from the file system. A
+// content security policy forbids that, and forbids all scripts except its own. Names are text to
+// the browser, whatever they contain.
 package report
 
 import (
@@ -48,7 +46,7 @@ type Options struct {
 	Calls     int // and calls
 	Lines     int // and source lines
 
-	// Locate, unless nil, fills in where in the source lines are, those of which it knows.
+	// Locate, unless nil, sets the source positions of the lines that it knows.
 	Locate func([]Line) error
 
 	Name  func(string) string // how a symbol's name is to be shown; as it is if nil
@@ -69,7 +67,7 @@ type ReasonCounts struct {
 	Counts uint64
 }
 
-// An ExplainedFunction is what has become of a function.
+// An ExplainedFunction describes how the counts of a function were used.
 type ExplainedFunction struct {
 	Name, Reason, At string
 	Counts, Found    uint64
@@ -90,11 +88,11 @@ var assets embed.FS
 // scripts are the parts of the page's script in their order.
 var scripts = []string{"core.js", "names.js", "change.js", "hottest.js", "curve.js", "table.js", "treemap.js", "flame.js", "hits.js", "address.js", "main.js"}
 
-// Write writes the page of a profile, or of how it differs from the one before it. The size of the
-// page depends on the numbers in the options, not on that of the profile.
+// Write writes the page of a profile, or of its difference from the one before it. The size of the
+// page depends on the numbers in the options, not on the size of the profile.
 //
-// It takes a few passes over the records and memory by the number of symbols
-// and the records of counts and calls. The error is one of w or of Options.Locate.
+// It takes a few passes over the records. Memory is proportional to the number of symbols and of
+// the records of counts and calls. The error is an error of w or of Options.Locate.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	d, err := newData(p, o)
 	if err != nil {

@@ -88,9 +88,10 @@ func (e *Env) complete(args []string, begun string, names func(context.Context, 
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Offerable tells whether a shell is offered a name whole. Completion gives a shell a line for
-// each, without blanks at its ends, and what follows a tab is a description; control characters and
-// what is no text would go to the terminal, and cobra's mark of a remark would print the name.
+// Offerable reports whether completion can offer a name to a shell. Completion writes a line for
+// each name. Blanks at the ends of a line are lost, and the text after a tab is a description.
+// Control characters and invalid text would reach the terminal, and cobra's mark of a remark would
+// print the name.
 func Offerable(name string) bool {
 	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
 		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "_activeHelp_")

@@ -10,6 +10,6 @@ type Env struct {
 	cli.Env
 	Kinds kind.Table
 
-	// Become turns this process into another program. A test stays what it is.
+	// Become replaces this process by another program. In tests it does not.
 	Become func(argv, environment []string) error
 }

@@ -41,7 +41,7 @@ func (c Count) Of(n int) int {
 	return int(c)
 }
 
-// A Choice is a word that a flag can have, and what it stands for.
+// A Choice is a word that a flag can have, with its meaning.
 type Choice[T any] struct {
 	Word    string
 	Meaning T
@@ -54,8 +54,8 @@ type choiceFlag[T any] struct {
 	choices []Choice[T]
 }
 
-// AddChoice gives a verb a flag with some words, which the usage names at its end, of which the
-// shorthand may be empty. The first one is the default, which may be the empty word.
+// AddChoice adds a flag to a verb that takes one of several words. The usage lists them at its end.
+// The first word is the default, and may be empty. shorthand may be empty.
 func AddChoice[T any](cmd *cobra.Command, meaning *T, name, shorthand, usage string, choices ...Choice[T]) {
 	c := &choiceFlag[T]{choices[0].Word, meaning, choices}
 	*meaning = choices[0].Meaning
@@ -90,7 +90,7 @@ func (c *choiceFlag[T]) Set(word string) error {
 // Type is what the help calls the value.
 func (c *choiceFlag[T]) Type() string { return "WORD" }
 
-// Words returns choices of words that stand for themselves.
+// Words returns choices whose meanings are the words themselves.
 func Words(words []string) (choices []Choice[string]) {
 	for _, word := range words {
 		choices = append(choices, Choice[string]{word, word})
@@ -146,7 +146,7 @@ func Args(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// StdinOnce refuses paths of which more than one is standard input.
+// StdinOnce returns an error if more than one path is standard input.
 func StdinOnce(paths ...string) error {
 	if first := slices.Index(paths, cli.Stdio); first >= 0 && slices.Contains(paths[first+1:], cli.Stdio) {
 		return cli.Usagef("standard input can be read only once")

@@ -18,7 +18,7 @@ func (e *Env) AddKindFlags(verb *cobra.Command) {
 	}
 }
 
-// OpenFile opens the file of a path and tells its kind.
+// OpenFile opens the file of a path and returns its kind.
 func (e *Env) OpenFile(path string) (*input.File, kind.Kind, error) {
 	f, err := input.Open(e.In, path)
 	if err != nil {
@@ -40,7 +40,8 @@ func (e *Env) WithParts(path string, use func(*input.File, kind.Kind) error) err
 	return e.with(f, err, use)
 }
 
-// with has a file used that was opened, unless err says why it was not, and closes it.
+// with calls use with an opened file and closes the file. If err is not nil, the file could not be
+// opened.
 func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) error) error {
 	if err != nil {
 		return err

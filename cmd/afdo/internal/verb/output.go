@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// Output say where a profile goes and in which format.
+// Output says where a profile is written, and in which format.
 type Output struct {
 	Path  string
 	To    FormatFlag
@@ -24,7 +24,7 @@ type Output struct {
 	assumed bool            // the format is the usual one
 }
 
-// UsualFormat is what verbs that make whole GCOV profiles write if nothing tells another format.
+// UsualFormat is the format of whole GCOV profiles unless the command line names another one.
 const UsualFormat = "v4c"
 
 // AddFlags gives a verb the flags -o and --to, and those that kinds have for output.
@@ -76,7 +76,7 @@ func (o *Output) Resolve(e *Env) error {
 	return nil
 }
 
-// errNoFormat is the error of a command line that does not tell what to write.
+// errNoFormat is the error for a command line that does not name a format.
 func errNoFormat() error {
 	return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
 }

@@ -30,7 +30,7 @@ func AddWrittenFlag(cmd *cobra.Command, json *bool) {
 	cmd.Flags().BoolVar(json, "json", false, "say what was written as JSON on standard output")
 }
 
-// TellWritten has a file written and, if that is asked for, prints what facts has then.
+// TellWritten calls write and, if json is set, prints the facts about the written file.
 func (e *Env) TellWritten(json bool, path string, write func() error, facts func(f *WrittenFacts)) error {
 	if !json {
 		return write()

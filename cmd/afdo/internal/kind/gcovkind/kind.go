@@ -142,7 +142,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return nil
 }
 
-// A Format is one of the forms in which a profile is stored. The zero format is none.
+// A Format is a format of GCOV profiles. The zero value means none.
 type Format anyprof.Format
 
 // The formats, by their names.
@@ -156,7 +156,7 @@ const (
 
 var formats = [...]Format{V4, V4Compact, V3, V2, Text}
 
-// FormatNamed returns the format of a name, none for that of another kind.
+// FormatNamed returns the format with a name, or none if the name belongs to another kind.
 func FormatNamed(name string) Format {
 	i := slices.IndexFunc(formats[:], func(f Format) bool { return f.String() == name })
 	if i < 0 {
@@ -173,10 +173,10 @@ func (f Format) String() string {
 	return anyprof.Format(f).String()
 }
 
-// Old tells whether package gcov is in charge.
+// Old reports whether package gcov reads and writes the format.
 func (f Format) Old() bool { return f == V2 || f == V3 }
 
-// V4 tells whether package afdo is in charge.
+// V4 reports whether package afdo reads the format.
 func (f Format) V4() bool { return f == V4 || f == V4Compact }
 
 // An Input is a GCOV profile that a verb reads. A version 4 file is read lazily.

@@ -47,8 +47,8 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 	return printSymbol(e, r, s, l)
 }
 
-// gcPercent is how far the heap may grow beyond what is in use while a unit is printed: it is some
-// megabytes for the largest, and the process ends with it.
+// gcPercent lets the heap grow by this percentage while a unit is printed. The largest unit takes
+// some megabytes, and the process ends afterwards.
 const gcPercent = 400
 
 func printUnit(e *cli.Env, r *afdo.Reader, u *afdo.Unit, l *kind.LookupOptions) error {
@@ -93,7 +93,7 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	return w
 }
 
-// search lists the units that have a symbol, and in which functions it is inlined where it has no
+// search lists the units that have a symbol, and the functions in which it is inlined if it has no
 // samples of its own.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
 	symbols, err := named(r, l.Symbol)

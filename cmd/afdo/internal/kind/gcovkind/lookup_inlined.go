@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// inliners returns the functions in which symbols without samples of their own are inlined. It says
-// so if that would take all of a file of which nothing else does.
+// inliners returns the functions in which symbols without samples of their own are inlined. If only
+// this would require reading the whole file, it prints a hint instead.
 func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
@@ -43,8 +43,8 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol) ([]a
 	return found, nil
 }
 
-// tellsInlining reports whether what is inlined where is known without reading all of a file: by an
-// index, or because all of it had to be read in any case.
+// tellsInlining reports whether the inlined functions are known without reading the whole file:
+// from an index, or because the whole file was read in any case.
 func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	if !in.Format.V4() {
 		return true, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A unitJSON writes a list of units with some or all of their symbols as JSON. Records stand as
-// they do in the file: those of one location are not added up (format note 13).
+// A unitJSON writes a list of units with some or all of their symbols as JSON. Records have the
+// order of the file: records with the same location are not added up (format note 13).
 type unitJSON struct {
 	*jsonstream.Writer
 	reader   *afdo.Reader
@@ -147,7 +147,7 @@ func (j *unitJSON) enter(l *afdo.Location) error {
 	return nil
 }
 
-// leave completes such a body, the inlined function and the location.
+// leave completes an inlined body, its function and its location.
 func (j *unitJSON) leave() {
 	j.End()
 	j.End()

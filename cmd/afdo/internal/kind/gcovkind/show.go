@@ -177,7 +177,7 @@ func (f *ShowFacts) sectionTable() *table.Table {
 	return t
 }
 
-// encoding says in which encoding the sections are.
+// encoding returns the encoding of the sections in words.
 func (s *SizeFacts) encoding(compactHeader bool) string {
 	switch {
 	case s.Kind == "gap":

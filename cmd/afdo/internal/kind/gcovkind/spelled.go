@@ -8,9 +8,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// What the names of all profiles that the process loads may take together, beyond so many times the
-// size of their files: a few times it is what those of real files take. Each file has a bound of
-// its own, but there may be thousands, and what they are merged into keeps the names of all.
+// Limits on the total length of the names in all profiles that the process loads: a multiple of the
+// size of their files, and some bytes for any file. Names of real files take a few times the file
+// size. Each file has a limit of its own, but there may be thousands of files, and a merged profile
+// keeps the names of all.
 const (
 	spelledPerByte = 16
 	freeSpelled    = 64 << 20

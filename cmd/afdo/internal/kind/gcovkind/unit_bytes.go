@@ -5,8 +5,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// UnitBytes returns how many bytes of a version 4 file each unit's sections take, by UnitRef of its
-// profile. Without a reader of such a file they are what one of the profile would have.
+// UnitBytes returns the size in bytes of each unit's sections in a version 4 file, by UnitRef of
+// its profile. If there is no reader of such a file, it returns the sizes that the profile would
+// have in one.
 func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 	if r == nil {
 		if r, err = readerOf(p); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// UnitFacts is what is printed of a unit, in the form of its JSON.
+// UnitFacts describes a unit, in its JSON form.
 type UnitFacts struct {
 	Unit       string `json:"unit"`                  // its path
 	UnitBase64 string `json:"unit_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
@@ -85,7 +85,8 @@ func newUnitFacts(path string) UnitFacts {
 	return f
 }
 
-// ListUnits prints a line or a JSON object a unit, of at most so many units if number is not 0.
+// ListUnits prints a line or a JSON object for each unit, for at most number units unless that is
+// 0.
 func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON bool) error {
 	sortUnits(units, order)
 	shown := units

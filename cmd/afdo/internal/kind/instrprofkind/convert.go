@@ -13,8 +13,8 @@ import (
 
 var errTrim = errors.New("instrumentation profiles cannot be trimmed")
 
-// gcPercent is how far the heap may grow beyond what is in use: a profile is large and has few
-// pointers, so that looking through it costs next to nothing.
+// gcPercent limits how far the heap may grow, in percent. A profile is large but has few pointers,
+// so frequent collections cost almost nothing.
 const gcPercent = 20
 
 // Convert writes a file in a format of the kind.

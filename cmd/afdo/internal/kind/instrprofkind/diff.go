@@ -41,7 +41,7 @@ type OverlapFacts struct {
 	Sums    [2]float64 `json:"sums"`
 }
 
-// DeltaFacts is a record of which the profiles hold different things, or one holds nothing.
+// DeltaFacts describes a record that differs between the profiles, or that only one of them has.
 type DeltaFacts struct {
 	Name      string      `json:"name"`
 	Demangled string      `json:"demangled,omitempty"`

@@ -125,7 +125,7 @@ func (k *Kind) load(e *cli.Env, f *input.File) (*loaded, error) {
 	return p, hint(err)
 }
 
-// read is load with what is called for records that are dropped.
+// read is like load, but calls drop for records that are dropped.
 func (k *Kind) read(f *input.File, drop func(error)) (*loaded, error) {
 	p, err := f.Profile(anyprof.DropMismatches(drop))
 	if err != nil {

@@ -19,7 +19,7 @@ type memorySections struct {
 	sum memprof.Profile
 }
 
-// add adds the section of a file so many times, if it has one.
+// add adds the section of a file the given number of times, if the file has one.
 func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	r, ok := p.Model().(*instrprof.Reader)
 	if !ok {
@@ -36,7 +36,7 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	return m.sum.Merge(src, times)
 }
 
-// tell says what a format could not hold.
+// tell prints what a format could not hold.
 func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
 	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {
 		format = fmt.Sprintf("%s of version %d", format, version)

@@ -171,7 +171,7 @@ func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
 	return p, dropped, err
 }
 
-// counts returns the counts of the sum, and those of records that were dropped.
+// counts returns the sums of the counts that were kept and of the counts in dropped records.
 func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) (kept, dropped uint64) {
 	for _, d := range mismatches {
 		dropped = saturating.Add(dropped, d.Lost)
@@ -182,7 +182,7 @@ func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) 
 	return saturating.Add(p.Summary().TotalCount, p.CSSummary().TotalCount), dropped
 }
 
-// tell says what was dropped, by file.
+// tell prints what was dropped, by file.
 func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	byFile := make([]mismatches, len(g.inputs))
 	for _, d := range dropped {

@@ -24,8 +24,9 @@ func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	}, nil
 }
 
-// asBodies makes counters the counts of a function's lines, which are their numbers, and the first
-// of them its head count. A function of internal linkage is in the unit that its name tells.
+// asBodies returns a profile whose lines are the numbers of counters, with the counters as counts.
+// The first counter is the head count. A function with internal linkage is in the unit that its
+// name contains.
 func asBodies(p *instrprof.Profile) *profile.Profile {
 	q := profile.New()
 	var body profile.Body

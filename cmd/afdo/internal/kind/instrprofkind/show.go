@@ -118,7 +118,7 @@ func (s *ShowFacts) indexed(f *input.File) error {
 	return errors.Join(idsErr, namesErr, tracesErr, err)
 }
 
-// other fills in the facts of a raw file or a text, from what it holds.
+// other sets the facts about a raw file or a text from its content.
 func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
 	p, err := k.load(e, f)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *ShowFacts) setFlags(flags instrprof.Flags) {
 	}
 }
 
-// addRest takes over what is not of a function.
+// addRest adds what does not belong to a function.
 func (s *ShowFacts) addRest(ids []instrprof.BinaryID, vtables []string, traces instrprof.Traces) {
 	for _, id := range ids {
 		s.BinaryIDs = append(s.BinaryIDs, fmt.Sprintf("%x", []byte(id)))

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
-// Convert writes a file as memprof or as YAML. YAML of an indexed profile is that of llvm-profdata,
-// byte for byte.
+// Convert writes a file as memprof or as YAML. The YAML of an indexed profile equals
+// llvm-profdata's, byte for byte.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
 	if err := refuseTrimming(t); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string
 	return p, names, p.Merge(src, 1)
 }
 
-// withBinary returns the names of functions that a source knows, or else those of the binary.
+// withBinary returns names if there are any, or else the names of the functions in the binary.
 func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
 	if path := k.binaryPath(); names == nil && path != "" {
 		return namesOf(path)

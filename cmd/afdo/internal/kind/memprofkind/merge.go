@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
-// Merge adds up indexed, raw and YAML files, one after the other: the memory is that of the sum and
-// one input.
+// Merge adds up indexed, raw and YAML files, one after the other. It takes the memory of the sum
+// and of one input.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err
@@ -36,8 +36,8 @@ type sum struct {
 	ids []instrprof.BinaryID
 }
 
-// add adds an input so many times. If it goes on without bad inputs, it reads each by itself first,
-// so that nothing of a bad one is added.
+// add adds an input the given number of times. If bad inputs are left out, it reads each input
+// separately first, so that no part of a bad input is added.
 func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, to *sum, times uint64) error {
 	f, err := m.Open(i)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
-// namesOf returns the names of the functions of a binary by GUID: those of its symbol tables and,
-// since what is inlined everywhere has no symbol, those of its debug info.
+// namesOf returns the names of the functions of a binary by GUID. They come from its symbol tables,
+// and from its debug info for functions that are always inlined, which have no symbols.
 func namesOf(path string) (map[uint64]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {

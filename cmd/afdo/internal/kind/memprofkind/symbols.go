@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// symbols tell what the code of a binary comes from, and collect the names of what they meet.
+// symbols finds the functions and lines of a binary's code, and collects the names of the
+// functions.
 type symbols struct {
 	*symbolize.File
 	names map[uint64]string // by GUID
@@ -24,7 +25,7 @@ func openSymbols(path string) (*symbols, error) {
 	return &symbols{f, make(map[uint64]string), make(map[string]struct{})}, nil
 }
 
-// Locate is that of [memprof.Symbolizer]. Only units that hold one of the addresses are read.
+// Locate implements [memprof.Symbolizer]. It only reads units that contain one of the addresses.
 func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	var functions []symbolize.Symbol
 	for _, a := range addresses {
@@ -58,7 +59,7 @@ func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Locatio
 	return nil
 }
 
-// at returns what is at an address of a function, the innermost first.
+// at returns the functions at an address of a function, the innermost first.
 func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Location) {
 	i, _ := slices.BinarySearchFunc(code.Spans, address, func(p symbolize.Span, a uint64) int {
 		if p.High <= a {

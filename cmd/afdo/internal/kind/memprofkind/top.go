@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
-// A guid is written as a string of hexadecimal digits, as --symbol takes it: JavaScript cannot tell
-// numbers of 64 bits apart.
+// A guid is written as a string of hexadecimal digits, as --symbol takes it. JavaScript cannot
+// represent all numbers of 64 bits.
 type guid uint64
 
 func (g guid) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(g)), nil }

@@ -83,7 +83,7 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile
 	return dropped, f.Wrap(err)
 }
 
-// remarks are what is to be said once a profile has been written.
+// remarks are printed after a profile has been written.
 type remarks struct {
 	format  string
 	trimmed []string

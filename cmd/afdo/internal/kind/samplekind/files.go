@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/symbolize"
 )
 
-// files returns what tells the source file of a function, by the debug info of --binary; nil
-// without that. It reads the units of the binary in which the profile's functions are.
+// files returns a function that finds the source file of a function in the debug info of --binary,
+// or nil without that. It reads the units of the binary that contain the profile's functions.
 func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	if k.program == "" {
 		return nil, nil

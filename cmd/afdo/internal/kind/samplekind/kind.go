@@ -132,7 +132,7 @@ func (o *opened) format() sampleprof.Format {
 	return o.reader.Format()
 }
 
-// A loaded is a whole profile and what is known of its file.
+// loaded is a whole profile, with facts about its file.
 type loaded struct {
 	*sampleprof.Profile
 	format sampleprof.Format
@@ -203,7 +203,7 @@ func hint(err error, p *sampleprof.Profile) error {
 	return err
 }
 
-// hasFlowSensitive tells whether discriminators have bits for which GCC's formats have no room.
+// hasFlowSensitive reports whether discriminators have bits that GCC's formats cannot hold.
 func hasFlowSensitive(p *sampleprof.Profile) bool {
 	for f := range p.Functions() {
 		for i := range f.Records {

@@ -38,7 +38,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	})
 }
 
-// find returns a profile of nothing but what was asked for.
+// find returns a profile that contains only the wanted functions.
 func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, error) {
 	from, err := open(f)
 	if err != nil {
@@ -108,8 +108,8 @@ func (o *opened) meant(symbol string) (string, error) {
 	})
 }
 
-// inlined returns the error about a symbol that no function has. If a function is meant that is
-// only inlined in others, the error says in which.
+// inlined returns the error for a symbol without a function. If the symbol means a function that is
+// only inlined in others, the error names them.
 func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	p, err := o.whole()
 	if err != nil || !errors.Is(missing, afdo.ErrNotFound) {
@@ -131,7 +131,8 @@ func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, int(l.Number)))
 }
 
-// meantInlined returns the name of what is inlined that is meant by a symbol, or is the symbol.
+// meantInlined returns the name of the inlined function that a symbol means, or the symbol if there
+// is none.
 func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
 	for name := range inlinedIn(p) {
 		if name == symbol {
@@ -147,7 +148,7 @@ func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
 	})
 }
 
-// inlinedIn yields the names of all that is inlined and of the functions in which it is.
+// inlinedIn yields the names of all inlined functions, each with the function that contains it.
 func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	return func(yield func(name, outer string) bool) {
 		for f := range p.Functions() {
@@ -163,7 +164,7 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	}
 }
 
-// listed returns names a line each, at most so many if that is not 0.
+// listed returns the names, one per line. Unless most is 0, it returns at most that many.
 func listed(names []string, most int) string {
 	if most == 0 {
 		most = len(names)
