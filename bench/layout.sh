@@ -32,7 +32,7 @@ compile() {
 compile_perl() {
 	local out=$1 cflags=$2 ldflags=$3
 	mkdir -p "$work/$program.$out"
-	(cd "$folder" && rm -f -- *.o miniperl && make -j"$(nproc)" miniperl CC="$compiler $flags $cflags" LDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
+	(cd "$folder" && rm -f -- *.o miniperl && make -j"$(nproc)" miniperl OPTIMIZE="-O2 -fno-pie $cflags" CLDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
 		{ tail "$work/log" >&2; exit 1; }
 	cp "$folder/miniperl" "$work/$program.$out/$program"
 }

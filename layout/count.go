@@ -101,6 +101,8 @@ func (p *program) branch(from, to spot, n uint64) *uint64 {
 	}
 	target, begins := to.function.target(to.address)
 	switch {
+	case p.blocks == nil && from.function == to.function: // functions are not divided
+		return &r.Edges
 	case target < 0 || from.function != nil && source < 0:
 		return &r.Unmapped
 	case from.function == nil || from.function.blocks[source].flags&bbmap.HasReturn != 0 && (from.function != to.function || !begins):

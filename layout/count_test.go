@@ -78,7 +78,7 @@ func TestBranches(t *testing.T) {
 				}
 				return spot{address, f, address == 0x1000}
 			}
-			p := &program{report: new(Report)}
+			p := &program{report: new(Report), blocks: new(bbmap.Map)}
 			*p.branch(spotAt(c.from), spotAt(c.to), 7) += 7
 			assert.EqualValues(t, 7, c.kind(p.report))
 			want := map[[2]int32]uint64{}

@@ -62,22 +62,27 @@ func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*
 	if err != nil {
 		return nil, new(Report), err
 	}
-	p := &program{file: f, blocks: m, report: new(Report)}
+	p := &program{file: f, blocks: m, report: new(Report), hot: make(map[int32]*function)}
+	if err := p.readMap(); err != nil {
+		return nil, p.report, err
+	}
+	l, err := p.make(ctx, set, o)
+	return l, p.report, err
+}
+
+// make makes a layout of the functions that are known.
+func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layout, error) {
 	for _, step := range []func() error{
-		p.readMap,
 		func() error { return p.count(set) },
 		p.report.check,
 		p.name,
+		ctx.Err,
 	} {
 		if err := step(); err != nil {
-			return nil, p.report, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, p.report, err
+			return nil, err
 		}
 	}
-	l, err := p.order(ctx, o)
-	return l, p.report, err
+	return p.order(ctx, o)
 }
 
 // WriteSymbols writes the symbols of the functions that ran, and then of the parts that did not, as

@@ -19,6 +19,7 @@ type program struct {
 
 	ranges    []codeRange // of all functions, by address
 	positions []bbmap.Position
+	whole     []function          // instead of positions, without a map
 	hot       map[int32]*function // by index in positions
 	functions []*function         // in the layout, by address
 }
@@ -66,7 +67,6 @@ type call struct {
 
 // readMap finds the addresses of all functions.
 func (p *program) readMap() error {
-	p.hot = make(map[int32]*function)
 	for f, err := range p.blocks.Functions() {
 		if err != nil {
 			return err
@@ -111,6 +111,12 @@ func (p *program) find(address uint64) *codeRange {
 // function returns the function of a range, which it decodes the first time.
 func (p *program) function(r *codeRange) (*function, error) {
 	if f := p.hot[r.function]; f != nil {
+		return f, nil
+	}
+	if p.blocks == nil {
+		f := &p.whole[r.function]
+		f.edges, f.calls = make(map[[2]int32]uint64), make(map[call]uint64)
+		p.hot[r.function] = f
 		return f, nil
 	}
 	m, err := p.blocks.Function(p.positions[r.function])

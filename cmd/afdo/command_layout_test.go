@@ -80,11 +80,24 @@ func TestLayout(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ld, again)
 
+	r = afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix+"4", "--order-only")
+	require.Zero(t, r.status, r.err)
+	order, err := os.ReadFile(prefix + "4_ld_profile.txt")
+	require.NoError(t, err)
+	assert.Contains(t, string(order), "often\n")
+	assert.NotContains(t, string(order), "never")
+	assert.NotContains(t, string(order), ".cold")
+	assert.NoFileExists(t, prefix+"4_cc_profile.txt")
+
 	laid := buildLaidOut(t, dir, "-fbasic-block-sections=list="+prefix+"_cc_profile.txt", "-Wl,--symbol-ordering-file="+prefix+"_ld_profile.txt,--no-warn-symbol-ordering")
 	toolOutput(t, dir, laid)
 	r = afdoRun("layout", "--binary", laid, "--profile", recording, "-o", prefix)
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "-fbasic-block-address-map", "it has no map")
+
+	r = afdoRun("layout", "--binary", laid, "--profile", recording, "-o", prefix, "--order-only")
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "another build")
 }
 
 // What makes no sense is refused, and no file is written.
@@ -94,15 +107,16 @@ func TestLayoutRefuses(t *testing.T) {
 	binary := filepath.Join(dir, "binary")
 	require.NoError(t, os.WriteFile(binary, []byte("no ELF file"), 0o600))
 	for line, want := range map[string]string{
-		"layout":                                            "--binary is required",
-		"layout --binary BIN":                               "-o PREFIX is required",
-		"layout --binary BIN --cc-profile a":                "-o PREFIX is required",
-		"layout --binary BIN --cc-profile a -o -":           "need names",
-		"layout --binary BIN -o p --list-version 2":         "--list-version is 0 or 1",
-		"layout --binary BIN --cc-profile a --ld-profile a": "the same file",
-		"layout --binary BIN --cc-profile - -o p":           "need names",
-		"layout --binary BIN --cc-profile BIN -o p":         "BIN",
-		"layout --binary BIN -o p --build-id x":             "not hexadecimal",
+		"layout":                                               "--binary is required",
+		"layout --binary BIN":                                  "-o PREFIX is required",
+		"layout --binary BIN --cc-profile a":                   "-o PREFIX is required",
+		"layout --binary BIN --cc-profile a -o -":              "need names",
+		"layout --binary BIN -o p --list-version 2":            "--list-version is 0 or 1",
+		"layout --binary BIN --cc-profile a --ld-profile a":    "the same file",
+		"layout --binary BIN --cc-profile - -o p":              "need names",
+		"layout --binary BIN --cc-profile BIN -o p":            "BIN",
+		"layout --binary BIN -o p --order-only --cc-profile a": "leave --cc-profile away",
+		"layout --binary BIN -o p --build-id x":                "not hexadecimal",
 	} {
 		r := afdoRun(strings.Fields(strings.ReplaceAll(line, "BIN", binary))...)
 		assert.NotZero(t, r.status, line)

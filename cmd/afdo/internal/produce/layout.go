@@ -39,6 +39,10 @@ Compile the same sources again with the same flags and this list, without
 -fbasic-block-address-map, and link them with lld. With LTO, the flag of the list is the
 linker's: -Wl,--lto-basic-block-sections=FILE. docs/layout.md describes all steps.
 
+With --order-only, BIN may be of any compiler, and only the order of functions is decided.
+Compile with -ffunction-sections, and link with lld. That gains little: see
+docs/layout.md.
+
 Standard error reports how many of the branches fitted the map. With --json, standard output
 has this as JSON, with these members:
 
@@ -58,6 +62,7 @@ type laying struct {
 	ccProfile string
 	ldProfile string
 	version   int
+	orderOnly bool
 }
 
 // NewLayout makes the command of the verb layout.
@@ -88,6 +93,7 @@ func (l *laying) addFlags(cmd *cobra.Command) {
 	f.StringVar(&l.ccProfile, "cc-profile", "", "name of clang's file, instead of PREFIX_cc_profile.txt")
 	f.StringVar(&l.ldProfile, "ld-profile", "", "name of lld's file, instead of PREFIX_ld_profile.txt")
 	f.IntVar(&l.version, "list-version", list.V1, "version of clang's file: 1, or 0 for clang 16 and older")
+	f.BoolVar(&l.orderOnly, "order-only", false, "write the file of lld alone: BIN needs no block address map")
 	verb.AddChoice(cmd, &l.input.Format, "input", "", "format of IN, if it is not to be recognised", createInputs...)
 	f.StringVar(&l.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&l.name, "name", "", "use the samples of files whose path matches this regular expression")
@@ -101,8 +107,11 @@ func (l *laying) check() error {
 	if l.binary == "" {
 		return cli.Usagef("--binary is required")
 	}
+	if l.orderOnly && l.ccProfile != "" {
+		return cli.Usagef("--order-only writes no file for clang: leave --cc-profile away")
+	}
 	if l.prefix != "" {
-		if l.ccProfile == "" {
+		if l.ccProfile == "" && !l.orderOnly {
 			l.ccProfile = l.prefix + "_cc_profile.txt"
 		}
 		if l.ldProfile == "" {
@@ -112,7 +121,7 @@ func (l *laying) check() error {
 	switch {
 	case l.prefix == cli.Stdio || l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:
 		return cli.Usagef("the two output files need names: - is not one")
-	case l.ccProfile == "" || l.ldProfile == "":
+	case l.ccProfile == "" && !l.orderOnly || l.ldProfile == "":
 		return cli.Usagef("-o PREFIX is required, or both --cc-profile and --ld-profile")
 	case l.ccProfile == l.ldProfile:
 		return cli.Usagef("--cc-profile and --ld-profile are the same file")
@@ -120,6 +129,9 @@ func (l *laying) check() error {
 		return cli.Usagef("--list-version is 0 or 1, not %d", l.version)
 	}
 	for _, path := range []string{l.ccProfile, l.ldProfile} {
+		if path == "" {
+			continue
+		}
 		if err := verb.NotOnto(path, append([]string{l.binary}, l.profiles...)...); err != nil {
 			return err
 		}
@@ -141,7 +153,7 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 		return err
 	}
 	defer file.Close()
-	if _, err := bbmap.New(file.ELF()); err != nil { // before a long recording is read
+	if _, err := bbmap.New(file.ELF()); err != nil && !l.orderOnly { // before a long recording is read
 		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
 	}
 	binary, err := samples.NewBinary(file.ELF(), l.binary)
@@ -153,7 +165,11 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 		return err
 	}
 	doing.Say("reading the block address map")
-	made, report, err := layout.New(ctx, file, set, layout.Options{Progress: func(done, all int) {
+	decide := layout.New
+	if l.orderOnly {
+		decide = layout.OrderFunctions
+	}
+	made, report, err := decide(ctx, file, set, layout.Options{Progress: func(done, all int) {
 		doing.Say("ordering blocks: %s of %s functions", human.Number(done), human.Number(all))
 	}})
 	if err != nil {
@@ -182,6 +198,9 @@ func (l *laying) explainLayout(err error) error {
 
 // write writes both files. Neither appears if one of them cannot be written.
 func (l *laying) write(e *verb.Env, made *layout.Layout) error {
+	if l.orderOnly {
+		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
+	}
 	if l.version == list.V0 { // it has no place for hashes
 		for i := range made.Functions.Functions {
 			made.Functions.Functions[i].Hashes = nil

@@ -69,10 +69,10 @@ func (f *LayoutFacts) warn(e *verb.Env) {
 		e.Warnf("%s of the ranges between branches cannot have run in this program: is it the file that ran?", human.Percent(share))
 	}
 	if n := f.Ambiguous; n > 0 {
-		e.Warnf("%s left out, because their names occur several times: compile with -funique-internal-linkage-names", human.Counted(n, "function"))
+		e.Warnf("%s left out that share a name with another one: compile with -funique-internal-linkage-names", human.Counted(n, "function"))
 	}
 	if n := f.WithoutSymbol + f.Unusable; n > 0 {
-		e.Warnf("%s left out: they have no usable symbol", human.Counted(n, "function"))
+		e.Warnf("%s left out that have no usable symbol", human.Counted(n, "function"))
 	}
 }
 
