@@ -70,7 +70,7 @@ func (c *Compiler) inlinesOnce() bool { return c.isGCC(12) || c.isGCC(13) }
 func (p *preparation) sayNoneOf(program *slice.Program) {
 	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
-			p.warnOf("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", m.Path)
+			p.warnOfCode("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", m.Path)
 			return
 		}
 	}
@@ -86,7 +86,7 @@ func hasFunctions(program *slice.Program, unit string) bool {
 
 // sayNothing says that the profile has nothing of the sources.
 func (p *preparation) sayNothing() {
-	p.warnOf("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(p.command.Sources, ", "))
+	p.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(p.command.Sources, ", "))
 }
 
 // WithoutProfile returns a command line without any profile, for one that fails with it.

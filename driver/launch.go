@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/inputs"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/profile"
@@ -143,6 +144,18 @@ func (l *Launcher) warn(format string, args ...any) {
 	}
 }
 
+// warnOfCode is warnOf about what the profile has of the sources. It is silent without
+// optimisation, and if the compiler is about to report errors. So it has the compiler check the
+// sources, once in a build.
+func (p *preparation) warnOfCode(what command.Reason, format string, args ...any) {
+	if p.Warn == nil || !p.command.Optimises() || !p.Cache.files().Due(string(what)) {
+		return
+	}
+	if inputs.Compiles(p.command, inputs.Compiler{Path: p.compiler.Path, Version: p.compiler.Version}) {
+		p.warnOf(what, format, args...)
+	}
+}
+
 // warnOf says one thing of a kind in a build, for the first command that it is about.
 func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {
 	if l.Warn != nil && l.Cache.files().Once(string(what)) {
@@ -164,6 +177,7 @@ type preparation struct {
 	profile  *profileFile
 
 	preprocessed int64 // times that sources were
+	restored     bool  // the slice is from the cache
 	remembers    bool  // the slice remembers the lines of its functions, so it depends on them, too
 }
 
@@ -181,8 +195,10 @@ func (p *preparation) plan() (*Plan, error) {
 	if c.Reason != "" {
 		return p.noCompile()
 	}
-	if launcher := launcherBefore(c); launcher != "" {
+	if launcher := parentLauncher(); launcher != "" {
 		p.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
+	} else if mayFollowCcache(c) {
+		p.warnOf("maybe before", "%s=1 is set, so nothing is cached. If ccache has set it because ccache runs before the launcher, put ccache behind: %q", ccacheDisabled, "afdo exec ... -- ccache gcc ...")
 	}
 	if c.Clang {
 		return p.planClang()
@@ -337,6 +353,9 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 	what := "unchanged"
 	if changed {
 		plan.Outcome, plan.Bytes, what = Sliced, int64(len(data)), "written"
+		if p.restored {
+			plan.Outcome = Restored
+		}
 	}
 	size := fmt.Sprintf("%d bytes", len(data))
 	if !p.compiler.Clang {
@@ -351,6 +370,7 @@ func (p *preparation) takeOrKept(s stamp, in *Inputs) (data []byte, samples bool
 	key := fmt.Sprintf("%d\x00%d", s, in.State())
 	if kept, ok := p.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		p.trace("the slice is in the cache")
+		p.restored = true
 		p.remembers = kept[0] != 0
 		return kept[1:], true, nil
 	}

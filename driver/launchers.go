@@ -55,22 +55,17 @@ func parentLauncher() string {
 	return ""
 }
 
-// launcherBefore returns the name of a launcher that runs this process. If a launcher cannot cache
-// a command, such as one with a compiler after another program, it replaces itself by that command.
-// ccache then leaves an environment variable that shows it.
-func launcherBefore(c *command.Line) string {
-	if launcher := parentLauncher(); launcher != "" {
-		return launcher
-	}
+// mayFollowCcache reports whether ccache may have run this process. If ccache does not know how to
+// cache a command, it sets CCACHE_DISABLE=1 and becomes that command, and it knows no compiler that
+// another program runs. But others set CCACHE_DISABLE, too. The setting is not ccache's if the
+// parent process has it, or if the command runs ccache itself.
+func mayFollowCcache(c *command.Line) bool {
 	isCcache := func(word string) bool { return command.ProgramName(word) == "ccache" }
 	if os.Getenv(ccacheDisabled) != "1" || slices.ContainsFunc(c.Launcher, isCcache) {
-		return ""
+		return false
 	}
 	parent, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/environ")
-	if err != nil || strings.Contains("\x00"+string(parent), "\x00"+ccacheDisabled+"=") {
-		return ""
-	}
-	return "ccache"
+	return err == nil && !strings.Contains("\x00"+string(parent), "\x00"+ccacheDisabled+"=")
 }
 
 // ccacheDisabled is the variable that ccache sets for the programs that it runs.

@@ -25,6 +25,7 @@ const (
 	Sliced   Outcome = "sliced"                 // it got a slice that was new
 	Same     Outcome = "same"                   // it got one that was made again and came out the same
 	UpToDate Outcome = "up to date"             // it got the one of its last run, with no look into the profile
+	Restored Outcome = "from the cache"         // it got one that the cache had, with no look into the profile
 	Nothing  Outcome = "nothing in the profile" // the profile has nothing of it, and its slice no samples
 	Whole    Outcome = "whole"                  // it got the whole profile, since its sources do not tell what it defines
 	AsItIs   Outcome = "as it is"               // it runs without a slice, see Reason
@@ -55,11 +56,12 @@ func (c *Count) add(d Count) {
 	c.ProfileBytes += d.ProfileBytes
 }
 
-// Kept returns how many compiles got a slice that was there already, of all that got one.
+// Kept returns how many compiles got a slice that was beside the object or in the cache, and how
+// many got any slice.
 func Kept(counts []Count) (kept, all int64) {
 	for _, c := range counts {
 		switch c.Outcome {
-		case Same, UpToDate:
+		case Same, UpToDate, Restored:
 			kept += c.Times
 			all += c.Times
 		case Sliced:

@@ -28,7 +28,7 @@ func TestExecCorners(t *testing.T) {
 		"mkdir gone; cd gone; rmdir ../gone; " + launch + " -c ../a.c":        "afdo: getwd: no such file or directory: the command runs without the profile\n",
 		"AFDO_CACHE_SIZE=abc " + launch + " -c a.c":                           "afdo: no cache: AFDO_CACHE_SIZE: \"abc\": want a number",
 		"AFDO_CACHE_DAYS=-1 " + launch + " -c a.c":                            "afdo: no cache: AFDO_CACHE_DAYS: \"-1\": want a number of days\n",
-		s.path("ccache") + " " + launch + " -c a.c; true":                     "afdo: ccache runs before the launcher and does not see slices, so nothing is cached: put it behind",
+		s.path("ccache") + " " + launch + " -c a.c; true":                     "afdo: CCACHE_DISABLE=1 is set, so nothing is cached. If ccache has set it because",
 		"export CCACHE_DISABLE=1; sh -c '" + launch + " -c a.c -o b.o; true'": "-fauto-profile=b.o.afdo -O2 -c a.c -o b.o\n",
 	} {
 		s.setenv("AFDO_CACHE_DIR", t.TempDir())
@@ -77,4 +77,5 @@ func TestExecFreshCheckout(t *testing.T) {
 		assert.Equal(t, slices[0], slices[i])
 	}
 	assert.Equal(t, 1, strings.Count(s.read("asked"), "-E -v"))
+	assert.Contains(t, s.run("afdo", "cache"), "\n66.7 % of 3 slices were kept beside the object or in the cache. Sources were preprocessed 1 times.\n")
 }

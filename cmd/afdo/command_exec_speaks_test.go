@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +57,12 @@ func TestExecSpeaksUp(t *testing.T) {
 	named := profile.New()
 	named.AddSymbol(named.AddUnit("/src/a.c"), "renamed")
 	path = writeV4(t, named)
+	const nothing = "the profile has nothing of"
+	assert.NotContains(t, run("-c", "a.c", "-o", "c.o"), nothing, "without optimisation")
+	works := s.read("gcc")
+	s.write("gcc", strings.Replace(works, "case ", "case \"$*\" in *-fsyntax-only) exit 1 ;; esac\ncase ", 1))
+	assert.NotContains(t, run("-O2", "-c", "a.c", "-o", "d.o"), nothing, "a source with an error")
+	s.write("gcc", works)
 	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has nothing of a.c", "a name alone is no function")
 }
 

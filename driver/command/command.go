@@ -345,6 +345,11 @@ func (c *Line) PreprocessArgs() []string {
 	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
 }
 
+// CheckArgs returns the arguments with which the compiler only checks the command's sources.
+func (c *Line) CheckArgs() []string {
+	return append(c.argsFor(func(*word) bool { return true }), "-w", "-fsyntax-only")
+}
+
 // argsFor returns the arguments that affect how sources are compiled, with the wanted sources. It
 // leaves out arguments that select the kind and the place of the output.
 func (c *Line) argsFor(wanted func(source *word) bool) []string {

@@ -159,6 +159,13 @@ func (f *finder) runPreprocessor() (text, said []byte, err error) {
 	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
 }
 
+// Compiles reports whether the compiler finds no error in the sources of a command.
+func Compiles(c *command.Line, compiler Compiler) bool {
+	f := finder{Line: c, compiler: compiler}
+	_, _, err := f.run(c.CheckArgs())
+	return err == nil
+}
+
 // run runs the compiler.
 func (f *finder) run(args []string) (out, said []byte, err error) {
 	cmd := exec.Command(f.compiler.Path, args...)

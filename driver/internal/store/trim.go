@@ -121,6 +121,15 @@ func (c *Store) DueForTrim() bool {
 // sameBuild is for how long there may be no compile in a build.
 const sameBuild = 5 * time.Minute
 
+// Due reports whether Once would say that something is to be said.
+func (c *Store) Due(what string) bool {
+	if c == nil {
+		return true
+	}
+	info, err := os.Stat(c.pathOf(Said, what))
+	return err != nil || info.Size() == 0 || time.Since(info.ModTime()) > sameBuild
+}
+
 // Once reports whether something is to be said: it has not been since the build began, that is,
 // no process has wanted to say it for some minutes. Without a cache it is said every
 // time. The lock lets one of several say it: without, two could take the same old file for theirs.
