@@ -306,6 +306,25 @@ func TestCreateRefusesNewerBinary(t *testing.T) {
 	require.Zero(t, afdoRun(append(args, "--name", "prog$")...).status)
 }
 
+// A pattern that matches libraries, too, is refused: their addresses are not the program's.
+func TestCreateNameOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	program := compileOwn(t, createdProgram, "-g")
+	recording := "version: 1\npositions: instr\nevents: Ir\nob=" + program + "\n"
+	for offset := range mustSamples(t, program).Addresses() {
+		recording += fmt.Sprintf("%#x 100\n", offset)
+	}
+	recording += "ob=/lib/libc.so.6\n0x1 5000\ntotals: 1\n"
+	in := writeFile(t, "recording", []byte(recording))
+	args := []string{"create", "--binary", program, "--profile", in, "--to", "text", "--name"}
+	r := afdoRun(append(args, ".")...)
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "--name . selects /lib/libc.so.6 as well as the program: give a pattern that only the program matches, such as '/prog$'")
+	assert.Empty(t, r.out)
+	r = afdoRun(append(args, "/prog$")...)
+	require.Zero(t, r.status, r.err)
+}
+
 // mustSamples returns samples of a program.
 func mustSamples(t *testing.T, program string) *samples.Set {
 	t.Helper()

@@ -247,7 +247,7 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 		if err != nil {
 			return nil, nil, input.Wrap(name, c.explainMissing(path, err))
 		}
-		if err := c.checkInput(path, file, part, report); err != nil {
+		if err := c.checkInput(path, file, binary, part, report); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		set.Merge(part)
@@ -263,23 +263,6 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
 	}
 	return set, facts, nil
-}
-
-// checkInput refuses a recording of another program, and a recording without the data that the
-// flags ask for.
-func (c *creating) checkInput(path string, file *symbolize.File, part *samples.Set, report *samples.Report) error {
-	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
-		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
-	}
-	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
-		if err := check(file, part); err != nil {
-			return fmt.Errorf("%w; give the file as it was then", err)
-		}
-	}
-	if part.HasNames() {
-		return nil
-	}
-	return c.checkTimes(path, report)
 }
 
 // remarks returns remarks about parts of a recording that were ignored or changed.
@@ -300,24 +283,6 @@ func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []s
 		texts = append(texts, "its ranges do not tell what the addresses are counted from: that was guessed")
 	}
 	return texts
-}
-
-// checkTimes refuses a program that was written anew where it ran, after it ran, unless a build ID
-// shows that it is the same.
-func (c *creating) checkTimes(path string, report *samples.Report) error {
-	recording, err := os.Stat(path)
-	binary, binaryErr := os.Stat(c.binary)
-	if err != nil || binaryErr != nil || c.name != "" || c.input.BuildID != "" || !binary.ModTime().After(recording.ModTime()) {
-		return nil
-	}
-	for _, o := range report.Objects {
-		ran, err := os.Stat(o.Name)
-		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
-			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
-				human.Name(c.binary))
-		}
-	}
-	return nil
 }
 
 func readSampleFile(e *verb.Env, c *creating, path string, binary *samples.Binary) (*samples.Set, *samples.Report, error) {

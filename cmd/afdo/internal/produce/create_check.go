@@ -1,0 +1,75 @@
+package produce
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/symbolize"
+)
+
+// checkInput returns an error if a recording is of another program or another build, or if a flag
+// does not apply to its format. Build IDs and names decide first. Modification times decide only
+// where a recording has neither.
+func (c *creating) checkInput(path string, file *symbolize.File, binary *samples.Binary, part *samples.Set, report *samples.Report) error {
+	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
+		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
+	}
+	if err := c.checkName(binary, report); err != nil {
+		return err
+	}
+	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
+		if err := check(file, part); err != nil {
+			return fmt.Errorf("%w; give the file as it was then", err)
+		}
+	}
+	if part.HasNames() {
+		return nil
+	}
+	return c.checkTimes(path, report)
+}
+
+// checkName returns an error if --name selects the program and other files as well. Addresses in a
+// library would count as addresses in the program.
+func (c *creating) checkName(binary *samples.Binary, report *samples.Report) error {
+	if c.name == "" {
+		return nil
+	}
+	selected := slices.DeleteFunc(slices.Clone(report.Objects), func(o samples.Object) bool { return !o.Ours })
+	isProgram := func(o samples.Object) bool {
+		if o.BuildID != "" && strings.EqualFold(o.BuildID, binary.BuildID) {
+			return true
+		}
+		return path.Base(strings.TrimSuffix(o.Name, " (deleted)")) == filepath.Base(binary.Path)
+	}
+	other := slices.IndexFunc(selected, func(o samples.Object) bool { return !isProgram(o) })
+	if other < 0 || !slices.ContainsFunc(selected, isProgram) {
+		return nil
+	}
+	return fmt.Errorf("--name %s selects %s as well as the program: give a pattern that only the program matches, such as '/%s$'",
+		human.Name(c.name), human.Name(selected[other].Name), human.Name(filepath.Base(binary.Path)))
+}
+
+// checkTimes returns an error if the program was modified after it ran, at the path where it ran,
+// and neither a build ID nor names show that it is the same.
+func (c *creating) checkTimes(path string, report *samples.Report) error {
+	recording, err := os.Stat(path)
+	binary, binaryErr := os.Stat(c.binary)
+	if err != nil || binaryErr != nil || c.name != "" || c.input.BuildID != "" || !binary.ModTime().After(recording.ModTime()) {
+		return nil
+	}
+	for _, o := range report.Objects {
+		ran, err := os.Stat(o.Name)
+		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
+			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
+				human.Name(c.binary))
+		}
+	}
+	return nil
+}
