@@ -1,6 +1,9 @@
 package create
 
-import "github.com/go-afdo/afdo/internal/symname"
+import (
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/symbolize"
+)
 
 // Suffixes says which suffixes of compilers are cut from names.
 type Suffixes int
@@ -53,3 +56,9 @@ func (s Suffixes) canonical(name string) canonicalName {
 		c.fragment = c.fragment || suffix.Fragment
 	}
 }
+
+// InlinedName returns the name that a profile has for a function that is inlined.
+func InlinedName(f *symbolize.Function) string { return unifyConstructor(f.Linkage()) }
+
+// Name returns a symbol without the suffixes that are cut.
+func (s Suffixes) Name(symbol string) string { return s.canonical(symbol).name }

@@ -1,5 +1,13 @@
 package perfdata
 
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
 // A Record is one of *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit], *[Lost] and *[Throttle]. Except
 // for strings, it and everything it refers to are valid until the next record is read.
 type Record interface{ record() }
@@ -130,3 +138,55 @@ func (*Fork) record()     {}
 func (*Exit) record()     {}
 func (*Lost) record()     {}
 func (*Throttle) record() {}
+
+// A Trace is a kind of processor trace, which perf.data may contain instead of samples. This
+// package does not decode traces; perf can convert them to samples.
+type Trace uint32
+
+// Kinds of traces, numbered as in perf's auxtrace.h. OtherTrace is any later kind.
+const (
+	NoTrace Trace = iota
+	IntelPT
+	IntelBTS
+	CoreSightETM
+	ArmSPE
+	S390CPUMF
+	OtherTrace
+)
+
+var traceNames = [...]string{
+	NoTrace: "no trace", IntelPT: "an Intel PT trace", IntelBTS: "an Intel BTS trace", CoreSightETM: "a CoreSight ETM trace",
+	ArmSPE: "an Arm SPE trace", S390CPUMF: "a trace of s390's CPU-MF", OtherTrace: "a trace of the processor",
+}
+
+func (t Trace) String() string { return traceNames[t] }
+
+// Trace returns the kind of trace in the records read so far.
+func (r *Reader) Trace() Trace { return r.trace }
+
+// noteTrace decodes the kind from the record that describes the trace.
+func (r *Reader) noteTrace(raw rawRecord) {
+	c := newCursor(raw.data, r.big)
+	if kind := Trace(c.Uint32(field)); c.Err == nil && kind > NoTrace {
+		r.trace = min(kind, OtherTrace)
+	}
+}
+
+// Classes of afdo.FormatError in addition to those of package afdo.
+var (
+	// ErrRecord: the size of a record is smaller than its header or larger than the remaining data.
+	ErrRecord = errors.New("bad record")
+
+	// ErrEvent: the event of a record is missing, or not described in the file.
+	ErrEvent = errors.New("unknown event")
+)
+
+var errMagic = decode.Reworded(fault.ErrMagic, "not a perf.data file")
+
+// faultAt returns an error about a file offset. In compressed data, this is the offset of the
+// compressed record.
+func faultAt(offset int64, class error, format string, args ...any) *fault.FormatError {
+	return &fault.FormatError{
+		Format: "perf.data", Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
+	}
+}

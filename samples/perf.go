@@ -2,6 +2,7 @@ package samples
 
 import (
 	"debug/elf"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -326,4 +327,108 @@ func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
 		}
 	}
 	return stack
+}
+
+// A place is the file offset of an address, if that is inside of the binary.
+type place struct {
+	inside bool
+	offset uint64
+}
+
+// addCall adds n samples during a call.
+func (s *Set) addCall(from, in place, n uint64) {
+	switch {
+	case !in.inside:
+	case from.inside:
+		s.AddCall(Call{from.offset, in.offset}, n)
+	default:
+		s.AddCall(Call{Elsewhere, in.offset}, n)
+	}
+}
+
+// maxContext is the smallest number in a call chain that is not an address but a mark for the kind
+// of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
+const maxContext = 1<<64 - 4095
+
+// chain adds the calls of a call chain. The number after a mark is the address that ran. All others
+// are return addresses: the byte before is in the call.
+func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
+	known, calls := false, false
+	var in place // the function that is called, if that is known
+	for i, address := range s.Stack {
+		if address >= maxContext {
+			known = false
+			continue
+		}
+		if known {
+			address--
+		}
+		from := p.frame(s, i, process, address)
+		if known {
+			calls = true
+			p.set.addCall(from, in, 1)
+		}
+		in, known = from, true
+	}
+	if calls {
+		p.report.Chains++
+	}
+}
+
+// frame returns the place of an address of a call chain.
+func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address uint64) place {
+	if !p.offsets {
+		return p.ours(process, address)
+	}
+	return place{p.maps.object(s.Objects[i], "").Ours, address}
+}
+
+// speCommand makes text of what Arm's SPE has recorded.
+const speCommand = "perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
+
+// maxDamaged is the largest share of damaged samples with which the text of an SPE recording is
+// used. The damaged samples are ignored.
+const maxDamaged = 0.5
+
+// isSPE reports whether a branch stack is a record of Arm's SPE. perf script shows such a record as
+// a stack of one entry: a branch, taken or not, without a later branch that shows how far code ran.
+func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
+	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
+}
+
+// landed adds a record of SPE.
+func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
+	if !to.inside {
+		return
+	}
+	p.set.AddLanding(to.offset, 1)
+	switch {
+	case b.Flags.NotTaken():
+	case from.inside:
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	default:
+		p.set.AddEntry(to.offset, 1)
+	}
+}
+
+// damage counts a damaged sample.
+func (p *perfCollector) damage(err error) {
+	if p.damaged == nil {
+		p.damaged = err
+	}
+	p.report.Damaged++
+}
+
+// checkDamage refuses a text that has damaged samples, unless it is of SPE and few are damaged.
+func (p *perfCollector) checkDamage() error {
+	damaged, all := p.report.Damaged, p.report.Samples
+	switch {
+	case damaged == 0:
+		return nil
+	case float64(damaged) > maxDamaged*float64(all):
+		return fmt.Errorf("samples: %d of %d samples are damaged; if they are of SPE, print them with %s; the first: %w", damaged, all, speCommand, p.damaged)
+	case p.spe == 0:
+		return p.damaged
+	}
+	return nil
 }

@@ -1,10 +1,14 @@
 package outline
 
 import (
+	"bytes"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 )
 
 // A Line is a line of a function, reduced to what is compared.
@@ -123,4 +127,108 @@ func Words(text []byte) []uint32 {
 		}
 	}
 	return words
+}
+
+// A Mark is what a profile stores of a source line: so few bits that the text cannot be recovered,
+// and that many lines have the same mark.
+type Mark = sourcefmt.Mark
+
+// What the words of a line that has only a mark count for, and how much the mark of one without
+// words says.
+const (
+	markedWeight = 3
+	wordlessBits = 1
+)
+
+// mark returns the mark of the current line: bits of the hash of its longest word, which changes
+// less often than the line.
+func (r *lineReader) mark() Mark {
+	switch {
+	case len(r.words) > 0:
+		return sourcefmt.FirstWords + Mark(xxhash.Sum64(r.longest)>>(64-sourcefmt.WordBits))
+	case r.tokens == 1 && r.brace:
+		return sourcefmt.CloseBrace
+	}
+	return sourcefmt.NoWords
+}
+
+// Marks returns the marks of lines, from the line of the declaration on. Lines before it have none.
+func Marks(lines []Line) []Mark {
+	last := int32(-1)
+	if len(lines) > 0 {
+		last = lines[len(lines)-1].Offset
+	}
+	marks := make([]Mark, last+1)
+	for i := range lines {
+		if at := lines[i].Offset; at >= 0 {
+			marks[at] = lines[i].Mark
+		}
+	}
+	return marks
+}
+
+// Marked returns lines that are only known by their marks.
+func Marked(marks []Mark) []Line {
+	lines := make([]Line, 0, len(marks))
+	for offset, m := range marks {
+		l := Line{Offset: int32(offset), Mark: m, Hash: uint64(m), Bits: sourcefmt.WordBits, Weight: markedWeight}
+		switch {
+		case m == sourcefmt.NoTokens:
+			continue
+		case m < sourcefmt.FirstWords:
+			l.Bits, l.Weight = wordlessBits, 0
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// A numbering follows "#line", which sets the file and the number of the next line.
+type numbering struct {
+	own   string // the file of interest
+	file  string // the file of the current line
+	shift int    // from the number of a line to the one it is said to have
+}
+
+// number returns the number that a line is said to have, and whether it is of the own file.
+func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
+
+// read reads "#line", or the short form that preprocessors write, after its '#'. It ignores other
+// directives.
+func (n *numbering) read(l *lexer, line int) bool {
+	rest := l.text[l.pos:]
+	if stop := bytes.IndexByte(rest, '\n'); stop >= 0 {
+		rest = rest[:stop]
+	}
+	fields := bytes.TrimLeft(rest, " \t")
+	if after, ok := bytes.CutPrefix(fields, []byte("line")); ok {
+		fields = bytes.TrimLeft(after, " \t")
+	}
+	digits := 0
+	for digits < len(fields) && isDigit(fields[digits]) {
+		digits++
+	}
+	number, err := strconv.ParseInt(string(fields[:digits]), 10, 32)
+	if err != nil {
+		return false
+	}
+	n.shift = int(number) - (line + 1)
+	if name := quotedName(fields[digits:]); name != "" {
+		n.file = name
+	}
+	l.pos += len(rest)
+	return true
+}
+
+// quotedName returns the first name in quotes.
+func quotedName(text []byte) string {
+	open := bytes.IndexByte(text, '"')
+	if open < 0 {
+		return ""
+	}
+	name, _, closed := bytes.Cut(text[open+1:], []byte{'"'})
+	if !closed {
+		return ""
+	}
+	return string(name)
 }
