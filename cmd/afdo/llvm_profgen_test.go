@@ -14,7 +14,7 @@ import (
 )
 
 // noProfgen are flags of llvm-profgen that ask for what create does not do, or for something else
-// than a profile. docs/llvm-tests.md says what is offered instead.
+// than a profile. testdata/llvm-tests.md says what is offered instead.
 var noProfgen = []string{
 	"help", "llvm-sample-profile", "data-access-perftrace", "csspgo-preinliner=1", "gen-cs-nested-profile=1",
 	"show-disassembly-only", "show-pseudo-probe", "show-density", "trim-cold-profile=1", "fill-zero-for-all-funcs",

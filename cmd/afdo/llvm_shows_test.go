@@ -19,7 +19,7 @@ import (
 )
 
 // noEquivalent are flags of show and overlap that ask for what no verb here tells, and the verb
-// order. docs/llvm-tests.md says what is offered instead.
+// order. testdata/llvm-tests.md says what is offered instead.
 var noEquivalent = []string{"order", "sample --hot-func-list", "sample --topn", "fs-discriminator-pass", "similarity-cutoff", "show-prof-sym-list"}
 
 // show has both tools tell what llvm-profdata show, overlap or order was asked for, and compares
@@ -262,7 +262,7 @@ func overlapByLLVM(text string) (list []string) {
 	return list
 }
 
-// notTold are facts that no verb here tells. docs/llvm-tests.md has their words.
+// notTold are facts that no verb here tells. testdata/llvm-tests.md has their words.
 var notTold = pattern.Of(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
 
 // linesAs returns the lines of a text as facts.

@@ -29,7 +29,7 @@ import (
 // occurs in them converted by llvm-profdata 22 and by afdo, and every merge done by both. What show
 // and overlap tell has to be told by some verb of afdo, and profiles of llvm-profgen are made by
 // create as well. It counts what is the same, what differs and what one of them refuses.
-// docs/llvm-tests.md has a sentence for each difference, by the name of the file or the flag.
+// testdata/llvm-tests.md has a sentence for each difference, by the name of the file or the flag.
 func TestLLVMTests(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)
@@ -344,10 +344,10 @@ var llvmFloor = map[string]int{
 	"show: the same": 175, "overlap: the same": 12, "profgen: the same": 27,
 }
 
-// explained checks that as much is the same as ever was, and that docs/llvm-tests.md names what
+// explained checks that as much is the same as ever was, and that testdata/llvm-tests.md names what
 // differs or is refused.
 func (s *llvmSweep) explained() {
-	doc, err := os.ReadFile("../../docs/llvm-tests.md")
+	doc, err := os.ReadFile("testdata/llvm-tests.md")
 	require.NoError(s, err)
 	for outcome, least := range llvmFloor {
 		require.GreaterOrEqual(s, len(s.outcomes[outcome]), least, outcome)

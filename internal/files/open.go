@@ -38,9 +38,9 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 // ReadFile reads a regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) { return AppendFile(nil, path, limit) }
 
-// AppendFile appends the content of a regular file of at most limit bytes to a buffer. A file that
-// is larger is an error before any of it is read, unless it grows. The buffer has what was read
-// before an error.
+// AppendFile appends the content of a regular file of at most limit bytes to a buffer. A larger
+// file is an error before anything is read, unless it grows meanwhile. After an error, the buffer
+// contains the bytes read before.
 func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 	f, info, err := Open(path)
 	if err != nil {

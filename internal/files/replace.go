@@ -45,7 +45,7 @@ func Create(path, target string) (*Pending, error) {
 	}
 }
 
-// about replaces the name of the temporary file in an error by that of the target.
+// about replaces the name of the temporary file in an error by the target's name.
 func (p *Pending) about(op string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -128,7 +128,7 @@ const maxStale = 4096
 // pendingName matches the names of pending files.
 var pendingName = pattern.Of(`^\.afdo-[0-9a-f]{16}\.tmp$`)
 
-// IsPending reports whether name is that of a pending file.
+// IsPending reports whether name is the name of a pending file.
 func IsPending(name string) bool { return pendingName().MatchString(name) }
 
 // RemoveStale removes the pending files of processes that were killed. A process that fails or gets

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/remote"
 )
 
-// refused returns the status and the text of a service's error response. The status is 0 if err is
-// not such a response.
+// refused returns the status and the text of a service's error response, or status 0 for another
+// error.
 func refused(err error) (status int, text string) {
 	for _, s := range services {
 		if status, text = s.refused(err); status != 0 {

@@ -39,8 +39,8 @@ type service interface {
 	// part fills in the part except its body, if the reader belongs to this service.
 	part(reader *blob.Reader, p *remote.Part) (ok bool, err error)
 
-	// refused returns the status and the text of the service's error response. The status is 0 if
-	// err is not such a response.
+	// refused returns the status and the text of the service's error response, or status 0 for
+	// another error.
 	refused(err error) (status int, text string)
 }
 

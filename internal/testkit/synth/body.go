@@ -87,7 +87,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines decides whether something is inlined at a location. what is a random number.
+// inlines decides whether a function is inlined at a location. what is a random number.
 func (p *painter) inlines(what, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))

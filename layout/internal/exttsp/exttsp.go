@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// The weights of a jump in the score, by where it leads, and the distance in bytes from which on a
-// jump counts nothing. They are those of LLVM's CodeLayout.cpp, which were tuned on large programs.
+// The weights of a jump in the score, depending on its direction, and the distance in bytes beyond
+// which a jump counts nothing. The values come from LLVM's CodeLayout.cpp, where they were tuned on
+// large programs.
 const (
 	fallThroughWeight     = 1.0  // of one of several successors
 	soleFallThroughWeight = 1.05 // of the only successor: no jump instruction is needed at all
@@ -143,7 +144,7 @@ func (p *problem) forcePairs() {
 			}
 		}
 	}
-	// A cycle of such blocks, which the entry does not lead to, has to begin somewhere.
+	// A cycle of blocks that cannot be reached from the entry may begin anywhere.
 	for i := range p.nodes {
 		at := p.nodes[i].next
 		for at >= 0 && at != i {

@@ -40,7 +40,7 @@ func (l *link) other(c *chain) *chain {
 	return l.a
 }
 
-// A merge is the parts of two chains in the order in which they come to lie, and what that gains.
+// A merge is an order of the parts of two chains, and the score that it gains.
 type merge struct {
 	gain  float64
 	parts [3][]int
