@@ -617,7 +617,8 @@ func (b *burst) finish() {
 			return
 		}
 	}
-	b.th.stepping = b.th.stepping && b.hasTrap()
+	forTrap := b.hasEvent && b.pending.StopSignal() == unix.SIGTRAP && !isInterrupt(b.pending)
+	b.th.stepping = b.th.stepping && (forTrap || b.hasTrap())
 	if b.hasEvent {
 		b.tracer.event(b.th.tid, b.pending)
 		return
