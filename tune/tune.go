@@ -194,7 +194,10 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	}
 	t.say("# trained under %s: %s", r.Recorder, r.Why)
 	t.key = keyOf(t.key, t.Train, string(r.Recorder))
-	if err := t.step("train", func() error { return t.train(ctx, r.Recorder) }); err != nil {
+	if err := t.step("train", func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
+		return nil, fmt.Errorf("the training: %w", err)
+	}
+	if r.Recorder, r.Why, err = t.usedRecorder(); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
 	}
 	if err := t.step("profile", func() error { return t.createProfile(ctx) }); err != nil {

@@ -33,8 +33,10 @@ the tree stands for the copy's. The build may be any command that finds its comp
 through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g, and run
 them behind "afdo exec" the second time. ccache and CMake's launchers are left out.
 
-The training runs under the best recorder that there is: branch stacks if the processor
-has them, else valgrind's callgrind, else samples of time, which make a poor profile.
+The training runs under the best recorder: branch stacks if the processor records them,
+else steps, which stop the program for 5% of the time to follow its branches. A training
+that is too short for steps, below some 20 seconds, runs again under valgrind's callgrind,
+which is slow but exact. Samples of time make a poor profile, and are the last choice.
 --train may be given several times, and so may --measure; without --measure, the training
 is measured, which flatters the profile. Train with other input than you measure with.
 
@@ -63,7 +65,7 @@ type tuning struct {
 
 // tuneRecorders are the words of --recorder.
 var tuneRecorders = []verb.Choice[tune.Recorder]{
-	{Word: "best", Meaning: tune.Best}, {Word: "branches", Meaning: tune.Branches}, {Word: "callgrind", Meaning: tune.Callgrind}, {Word: "cpu-clock", Meaning: tune.Clock},
+	{Word: "best", Meaning: tune.Best}, {Word: "branches", Meaning: tune.Branches}, {Word: "steps", Meaning: tune.Steps}, {Word: "callgrind", Meaning: tune.Callgrind}, {Word: "cpu-clock", Meaning: tune.Clock},
 }
 
 func NewTune(e *verb.Env) *cobra.Command {
