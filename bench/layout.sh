@@ -13,6 +13,9 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 clang=${CLANG:-clang-22} bolt=llvm-bolt-22
+mkdir "$work/bin"
+ln -s "$(command -v ld.lld-22)" "$work/bin/ld.lld" # by the name that GCC looks for
+export PATH=$work/bin:$PATH
 
 # compile OUT CFLAGS LDFLAGS: builds the program of the current function "sources_of".
 compile() {
@@ -63,8 +66,9 @@ measure() {
 }
 
 try() {
-	program=$1 compiler=$clang flags='' libraries='' build=compile run=()
+	program=$1 flags='' libraries='' build=compile run=()
 	declare -gA input=()
+	compiler=$clang
 	"setup_$program"
 	$build plain '' ''
 	$build map '-fbasic-block-address-map' ''
@@ -81,6 +85,25 @@ try() {
 	$bolt "$work/$program.relocations/$program" -o "$work/$program.bolt/$program" -data "$work/fdata" \
 		-reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh >"$work/log" 2>&1 || { tail "$work/log" >&2; return 0; }
 	measure BOLT "$work/$program.bolt/$program"
+}
+
+# try_gcc compares GCC without and with an order of functions, and with BOLT.
+try_gcc() {
+	program=$1 flags='' libraries='' build=compile run=()
+	declare -gA input=()
+	"setup_$program"
+	compiler=gcc
+	$build gcc '-ffunction-sections -fno-reorder-blocks-and-partition' '-Wl,-q'
+	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$work/recording" "$work/$program.gcc/$program" "${run[@]}" "${input[train]}" >/dev/null 2>&1
+	measure GCC "$work/$program.gcc/$program"
+	"$afdo" layout --order-only --binary "$work/$program.gcc/$program" --profile "$work/recording" -o "$work/$program"
+	$build ordered '-ffunction-sections -fno-reorder-blocks-and-partition' "-Wl,--symbol-ordering-file=$work/${program}_ld_profile.txt,--no-warn-symbol-ordering"
+	measure 'GCC, order of functions' "$work/$program.ordered/$program"
+	"$afdo" create --binary "$work/$program.gcc/$program" --profile "$work/recording" --to fdata -o "$work/fdata"
+	mkdir -p "$work/$program.bolt"
+	$bolt "$work/$program.gcc/$program" -o "$work/$program.bolt/$program" -data "$work/fdata" \
+		-reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh >"$work/log" 2>&1 || { tail "$work/log" >&2; return 0; }
+	measure 'GCC, BOLT' "$work/$program.bolt/$program"
 }
 
 setup_lua() {
@@ -186,5 +209,10 @@ setup_perl() {
 echo '| program | build | taken jumps | I1 misses | pages | other input: taken jumps | I1 misses | pages |'
 echo '|---|---|--:|--:|--:|--:|--:|--:|'
 for name in "${@:-lua brotli yaml perl}"; do
-	for name in $name; do (try "$name"); done
+	for name in $name; do
+		case $name in
+		gcc-*) (try_gcc "${name#gcc-}") ;;
+		*) (try "$name") ;;
+		esac
+	done
 done

@@ -106,8 +106,11 @@ func (q *queue) Pop() any {
 }
 
 func (q queue) Less(i, j int) bool {
-	a, b := q[i], q[j]
-	return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.first.id, b.first.id), cmp.Compare(a.second.id, b.second.id)) < 0
+	a, b := &q[i], &q[j]
+	if a.gain != b.gain {
+		return a.gain > b.gain
+	}
+	return cmp.Or(cmp.Compare(a.first.id, b.first.id), cmp.Compare(a.second.id, b.second.id)) < 0
 }
 
 func newSort(functions []Function, calls []Call) *sort {

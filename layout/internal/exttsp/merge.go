@@ -66,8 +66,11 @@ func (q *queue) Pop() any {
 }
 
 func (q queue) Less(i, j int) bool {
+	if q[i].gain != q[j].gain {
+		return q[i].gain > q[j].gain
+	}
 	a, b := q[i].link, q[j].link
-	return cmp.Or(cmp.Compare(q[j].gain, q[i].gain), cmp.Compare(min(a.a.id, a.b.id), min(b.a.id, b.b.id)),
+	return cmp.Or(cmp.Compare(min(a.a.id, a.b.id), min(b.a.id, b.b.id)),
 		cmp.Compare(max(a.a.id, a.b.id), max(b.a.id, b.b.id))) < 0
 }
 
