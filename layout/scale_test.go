@@ -84,7 +84,8 @@ func writeLarge(t *testing.T, path string, functions int) {
 	require.NoError(t, err)
 }
 
-// walk adds branch stacks of a function that runs often: in some blocks it jumps over the next ones.
+// walk adds branch stacks of a function that runs often: in some blocks it jumps over the next
+// ones.
 func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	start := uint64(codeStart + function*blocksOf*blockSize)
 	var target [blocksOf]int
@@ -110,8 +111,8 @@ func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	}
 }
 
-// The layout of a program takes memory in proportion to what ran and to the map, and all that ran is
-// in it.
+// The layout of a program takes memory in proportion to what ran and to the map, and all that ran
+// is in it.
 func TestLarge(t *testing.T) {
 	functions, hot := testenv.Rounds(2_000, 200_000), testenv.Rounds(100, 10_000) // 1 MB or 100 MB of code
 	path := filepath.Join(t.TempDir(), "large")
