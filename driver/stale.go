@@ -39,7 +39,7 @@ func (p *LayoutPlan) canCheck() bool {
 }
 
 // Recheck looks at the object that Argv has written. If functions of the list are stale, it returns
-// true, and Argv is the same compile without them: clang would place their blocks at random. The
+// true, and Argv is the same compile without them: their numbers mean other blocks now. The
 // cache remembers them, so that the next compile of the same sources is right at once.
 //
 // The error says why nothing could be checked. The object is good nevertheless.
