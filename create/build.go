@@ -201,7 +201,8 @@ func CheckCode(f *symbolize.File, set *samples.Set) error {
 		}
 	}
 	for b, n := range set.Branches() {
-		if err := c.add(&c.branches, b.From, n, true); err != nil {
+		repeats := b.From == b.To // callgrind counts a round of a rep instruction as a jump to itself
+		if err := c.add(&c.branches, b.From, n, !repeats); err != nil {
 			return err
 		}
 	}

@@ -46,3 +46,15 @@ func TestCheckCode(t *testing.T) {
 	set.AddAddress(often+1, 11)
 	require.ErrorContains(t, CheckCode(f, set), "1.1% of the samples are at addresses where no instruction begins")
 }
+
+// Callgrind counts each round of an instruction with a rep prefix as a jump to itself.
+func TestCheckCodeOfRepeats(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
+	f, b := p.open(t)
+	leaf := offsetOf(t, f, b, "leaf")
+	set := new(samples.Set)
+	set.AddBranch(samples.Branch{From: leaf, To: leaf}, 100)
+	require.NoError(t, CheckCode(f, set))
+	set.AddBranch(samples.Branch{From: leaf + 1, To: leaf + 1}, 100)
+	require.ErrorIs(t, CheckCode(f, set), ErrBuild)
+}

@@ -33,7 +33,7 @@ profile() {
 	observed) options=(--no-head-estimate) ;;
 	exact) from=$1.train ;;
 	esac
-	"$work/afdo" create --binary "$1" --profile "$from" --to "$2" --allow-poor "${options[@]}" -o "$1.$3.prof" >/dev/null 2>&1
+	"$work/afdo" create --binary "$1" --profile "$from" --to "$2" --allow-poor "${options[@]}" -o "$1.$3.prof" >"$1.$3.log" 2>&1 || { cat "$1.$3.log" >&2; return 1; }
 	echo "$1.$3.prof"
 }
 

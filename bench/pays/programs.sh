@@ -36,6 +36,8 @@ files() {
 	expat) ls "$sources"/expat-*/expat/lib/xml{parse,role,tok}.c "$here/programs/expat.c"
 		find "$sources"/expat-*/expat/lib/ -name 'random_dev_urandom.c' -o -name 'random_getrandom.c' ;;
 	lz4) ls "$sources"/lz4-*/lib/lz4{,hc}.c "$here/programs/lz4.c" ;;
+	brotli) ls "$sources"/brotli-*/c/{common,dec,enc}/*.c "$here/programs/brotli.c" ;;
+	libyaml) ls "$sources"/libyaml-*/src/*.c "$here/programs/libyaml.c" ;;
 	jansson) ls "$sources"/jansson-*/src/*.c "$here/programs/jansson.c" ;;
 	yamlcpp) ls "$sources"/yaml-cpp-*/src/*.cpp "$here/programs/yamlcpp.cc" ;;
 	libpng) ls "$sources"/libpng*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
@@ -59,6 +61,8 @@ flags() {
 	cjson) echo -I"$(echo "$sources"/cjson-*)" ;;
 	expat) echo -DXML_GE=1 -DXML_DTD=1 -DXML_NS=1 -DXML_CONTEXT_BYTES=1024 -DXML_DEV_URANDOM -DHAVE_GETRANDOM -I"$work/expat" -I"$(echo "$sources"/expat-*/expat/lib)" ;;
 	lz4) echo -I"$(echo "$sources"/lz4-*/lib)" ;;
+	brotli) echo -I"$(echo "$sources"/brotli-*/c/include)" ;;
+	libyaml) echo -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 "-DYAML_VERSION_STRING=\"0.2.5\"" -I"$(echo "$sources"/libyaml-*/include)" ;;
 	jansson) echo -DHAVE_CONFIG_H -I"$work/jansson" -I"$(echo "$sources"/jansson-*)/android" -I"$(echo "$sources"/jansson-*)/src" ;;
 	yamlcpp) echo -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
 	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng*)" ;;
@@ -78,7 +82,7 @@ flags() {
 compiler() {
 	local c="gcc${2#plain}" cxx="g++${2#plain}"
 	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
-	case $1 in lua | zstd | calc | cjson | expat | lz4 | jansson | libpng | mujs | md4c) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+	case $1 in lua | zstd | calc | cjson | expat | lz4 | brotli | libyaml | jansson | libpng | mujs | md4c) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
 }
 
 # debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.
