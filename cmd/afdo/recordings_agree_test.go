@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// randomBranches has lines that run in fixed shares of a loop's rounds, in an order that no sampling
-// period can follow.
+// randomBranches has lines that run in fixed shares of a loop's rounds, in an order that no
+// sampling period can follow.
 const randomBranches = `#include <stdlib.h>
 static unsigned state = 1;
 __attribute__((noinline)) static unsigned next(void) {
