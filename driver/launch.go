@@ -48,6 +48,11 @@ type Launcher struct {
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
 	Cache *Cache
 
+	// Stdin returns a source that is standard input. The command that is run afterwards must be
+	// able to read it again. It is called for a command that compiles such a source. If it is nil
+	// or fails, the command runs without a profile.
+	Stdin func() ([]byte, error)
+
 	// Warn is called with what users should know, for each thing once in a
 	// build, and Trace with everything that is done. Either may be nil.
 	Warn, Trace func(text string)
@@ -192,6 +197,9 @@ func (p *preparation) plan() (*Plan, error) {
 	if c.Reason == command.NoGCC && p.answersLikeGCC() {
 		c.TakeForGCC()
 	}
+	if c.ReadsOnlyStdin() && p.Stdin != nil {
+		p.takeStdin()
+	}
 	if c.Reason != "" {
 		return p.noCompile()
 	}
@@ -228,6 +236,16 @@ func (p *preparation) plan() (*Plan, error) {
 		return p.asItIs(OwnProfile, "the compiler reads its -fauto-profile=%s itself", c.Profile)
 	}
 	return p.slice()
+}
+
+// takeStdin reads the source that is standard input.
+func (p *preparation) takeStdin() {
+	text, err := p.Stdin()
+	if err != nil {
+		p.warnOf("stdin", "standard input cannot be read as a source: %v", err)
+		return
+	}
+	p.command.TakeStdin(text)
 }
 
 // answersLikeGCC asks a program with an unknown name, such as mpicc, whether it is a compiler of

@@ -24,7 +24,7 @@ func TestExecCorners(t *testing.T) {
 	profile := writeV4(t, tinyProfile("/src/a.c"))
 	launch := "afdo exec --profile " + profile + " -- " + gcc + " -O2"
 	for script, want := range map[string]string{
-		launch + " -x c - < a.c": "afdo: a source is standard input or a pipe, which can be read once: it is compiled without the profile\n-O2 -x c -\n",
+		launch + " -x c /dev/stdin < a.c":                                     "afdo: a source is standard input or a pipe, which can be read once: it is compiled without the profile\n-O2 -x c /dev/stdin\n",
 		"mkdir gone; cd gone; rmdir ../gone; " + launch + " -c ../a.c":        "afdo: getwd: no such file or directory: the command runs without the profile\n",
 		"AFDO_CACHE_SIZE=abc " + launch + " -c a.c":                           "afdo: no cache: AFDO_CACHE_SIZE: \"abc\": want a number",
 		"AFDO_CACHE_DAYS=-1 " + launch + " -c a.c":                            "afdo: no cache: AFDO_CACHE_DAYS: \"-1\": want a number of days\n",

@@ -38,6 +38,9 @@ type Line struct {
 	Clang bool
 	Use   string
 
+	// Stdin is the source on standard input, if TakeStdin was called.
+	Stdin []byte
+
 	words        []word // Args with response files written out
 	output       string // of -o
 	language     string // of -x

@@ -20,6 +20,32 @@ func (c *Line) HidesNames() string {
 	return ""
 }
 
+// ReadsOnlyStdin reports whether standard input is a source of a command that could use a profile,
+// and no other source is a pipe.
+func (c *Line) ReadsOnlyStdin() bool {
+	return c.Reason == ReadsStdin && c.stdin && !slices.ContainsFunc(c.Sources, c.readOnce)
+}
+
+// TakeStdin gives a command the text of its standard input. The command is then judged like one
+// whose sources are files, with a source that is called "-".
+func (c *Line) TakeStdin(text []byte) {
+	c.Stdin, c.stdin, c.Sources = text, false, nil
+	for i := range c.words {
+		w := &c.words[i]
+		if w.text == Stdin && w.source == nil {
+			w.source = languageOf(w.option, Stdin)
+		}
+		if w.source != nil {
+			c.Sources = append(c.Sources, w.text)
+		}
+	}
+	c.Object = c.object()
+	c.Reason = c.judge()
+}
+
+// Stdin is the name of standard input as a source.
+const Stdin = "-"
+
 // KnowsModules reports whether an option makes GCC support modules. Build systems use it for all of
 // C++20.
 func (c *Line) KnowsModules() bool {

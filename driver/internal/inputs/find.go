@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
@@ -86,6 +88,9 @@ func (f *finder) keys() (here, anywhere string) {
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
+	if f.Stdin != nil {
+		parts = append(parts, fmt.Sprint(len(f.Stdin), xxhash.Sum64(f.Stdin)))
+	}
 	parts = append(append(parts, f.Settings...), f.root.withoutAll(f.Sources)...)
 	anywhere = fmt.Sprintf("%q", append(parts, f.root.withoutAll(f.PreprocessArgs())...))
 	return anywhere + string(f.root), anywhere
@@ -99,17 +104,25 @@ func (f *finder) preprocess() (*Record, error) {
 	var m markers
 	var search, settings []string
 	var asked []question
+	ready := 0 // sources that are preprocessed already
 	for _, source := range f.Preprocessed() {
-		text := ReadSource(f.Path(source))
+		text := f.Stdin
+		if source != command.Stdin {
+			text = ReadSource(f.Path(source))
+		}
 		if text == nil {
 			return nil, fmt.Errorf("%s cannot be read", source)
 		}
 		if err := f.addText(all, Marked(source, text)); err != nil {
 			return nil, err
 		}
+		ready++
+		if source == command.Stdin {
+			continue
+		}
 		m.files = append(m.files, source) // what it was made from is not read
 	}
-	if len(m.files) < len(f.Sources) {
+	if ready < len(f.Sources) {
 		text, said, err := f.runPreprocessor()
 		if err != nil {
 			return nil, err
@@ -117,7 +130,7 @@ func (f *finder) preprocess() (*Record, error) {
 		if err := f.addText(all, text); err != nil {
 			return nil, err
 		}
-		if len(m.files) == 0 && takesForC(said) {
+		if ready == 0 && takesForC(said) {
 			all.OnlyC()
 		}
 		made := readMarkers(text)
@@ -170,6 +183,9 @@ func Compiles(c *command.Line, compiler Compiler) bool {
 func (f *finder) run(args []string) (out, said []byte, err error) {
 	cmd := exec.Command(f.compiler.Path, args...)
 	cmd.Dir = f.Dir
+	if f.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(f.Stdin)
+	}
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})

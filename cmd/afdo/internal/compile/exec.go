@@ -123,9 +123,11 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 		e.Warnf("%v: the command runs without the profile", err)
 		return e.Become(argv, os.Environ())
 	}
+	stdin := keptStdin{env: e}
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
-		Warn: func(text string) { e.Warnf("%s", text) },
+		Stdin: stdin.keep,
+		Warn:  func(text string) { e.Warnf("%s", text) },
 	}
 	if o.verbose {
 		l.Trace = l.Warn
@@ -138,6 +140,9 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	}
 	start := time.Now()
 	plan, err := l.Prepare(argv, dir)
+	if stdin.lost != nil {
+		return stdin.lost
+	}
 	if o.layout != "" && errors.Is(err, driver.ErrNoProfile) {
 		plan, err = &driver.Plan{Argv: argv, Outcome: driver.AsItIs}, nil
 	}

@@ -27,5 +27,8 @@ func ReplaceProcess(e *verb.Env, argv, environment []string) error {
 	return err
 }
 
+// replaceStdin does nothing, because ReplaceProcess passes standard input on.
+func replaceStdin(*os.File) error { return nil }
+
 // exitStatus returns the status of a program that has ended.
 func exitStatus(exit *exec.ExitError) cli.StatusError { return cli.StatusError(exit.ExitCode()) }

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 )
@@ -26,6 +28,9 @@ func ReplaceProcess(e *verb.Env, argv, environment []string) error {
 	}
 	return cli.StatusError(statusCannotRun)
 }
+
+// replaceStdin makes a file the standard input of this process and of what replaces it.
+func replaceStdin(file *os.File) error { return unix.Dup2(int(file.Fd()), 0) }
 
 // exitStatus returns the status of a shell for a program that has ended.
 func exitStatus(exit *exec.ExitError) cli.StatusError {
