@@ -22,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/internal/lines"
 )
@@ -29,7 +30,7 @@ import (
 // newEnv returns an env for one run of the command.
 func newEnv(std cli.Env) *verb.Env {
 	e := &verb.Env{Env: std, Kinds: newKinds()}
-	e.Become = func(argv, environment []string) error { return compile.ReplaceProcess(e, argv, environment) }
+	e.Become = func(argv, environment []string) error { return become.Program(&e.Env, argv, environment) }
 	return e
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/driver"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
@@ -189,7 +190,7 @@ func runOrFallBack(e *verb.Env, plan *driver.Plan, environment []string) error {
 		return err
 	}
 	if exit != nil {
-		return exitStatus(exit)
+		return become.Status(exit)
 	}
 	return err
 }

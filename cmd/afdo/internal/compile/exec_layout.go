@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/cli/become"
 )
 
 // listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
@@ -35,7 +36,7 @@ func execWithLayout(e *verb.Env, o *execOptions, l *driver.Launcher, plan *drive
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, e.Err
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return exitStatus(exit)
+		return become.Status(exit)
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/files"
 )
 
@@ -28,7 +29,7 @@ func (k *keptStdin) keep() ([]byte, error) {
 	}
 	text, size, err := readInto(file.File, k.env.In)
 	if err == nil && k.env.In == os.Stdin {
-		err = replaceStdin(file.File)
+		err = become.Stdin(file.File)
 	}
 	if err != nil {
 		k.lost = fmt.Errorf("standard input: %w", err)

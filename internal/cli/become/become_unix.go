@@ -1,6 +1,6 @@
 //go:build unix
 
-package compile
+package become
 
 import (
 	"errors"
@@ -11,13 +11,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// ReplaceProcess turns this process into another program, whose exit status
+// Program turns this process into another program, whose exit status
 // and signals then are its own. If that cannot be, the status is a shell's.
-func ReplaceProcess(e *verb.Env, argv, environment []string) error {
+func Program(e *cli.Env, argv, environment []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err == nil {
 		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, argv, environment)}
@@ -29,11 +28,11 @@ func ReplaceProcess(e *verb.Env, argv, environment []string) error {
 	return cli.StatusError(statusCannotRun)
 }
 
-// replaceStdin makes a file the standard input of this process and of what replaces it.
-func replaceStdin(file *os.File) error { return unix.Dup2(int(file.Fd()), 0) }
+// Stdin makes a file the standard input of this process and of what replaces it.
+func Stdin(file *os.File) error { return unix.Dup2(int(file.Fd()), 0) }
 
-// exitStatus returns the status of a shell for a program that has ended.
-func exitStatus(exit *exec.ExitError) cli.StatusError {
+// Status returns the status of a shell for a program that has ended.
+func Status(exit *exec.ExitError) cli.StatusError {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return cli.StatusError(statusSignal + int(status.Signal()))
 	}
