@@ -107,14 +107,15 @@ func arch() string {
 	return unix.ByteSliceToString(name.Machine[:])
 }
 
-// open chooses the event. Steps is preferred to other events without branches.
+// open chooses the event. Steps is preferred to other events without branches, unless a period is
+// given, which steps do not have.
 func (r *Recorder) open() error {
 	switch r.options.Event {
 	case Best:
 		if r.openEvents(Branches) == nil {
 			return nil
 		}
-		if !r.target.Machine && r.openSteps() == nil {
+		if !r.target.Machine && r.options.Period == 0 && r.openSteps() == nil {
 			r.warnings = append(r.warnings, fmt.Sprintf("this processor records no branches, so --event steps stops threads to follow them, for at most %v%% of the time", 100*r.steps.overhead))
 			return nil
 		}

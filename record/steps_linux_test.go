@@ -138,3 +138,19 @@ func TestStepsOutputFails(t *testing.T) {
 	assert.True(t, report.Ended)
 	require.NoError(t, r.Close())
 }
+
+// The best event is one with branches, unless a period is given that only events of the kernel
+// have.
+func TestBestEvent(t *testing.T) {
+	command := Target{Command: []string{"true"}}
+	require.NoError(t, openSteps(t, command, Options{}).Close())
+	r, err := Open(command, Options{})
+	require.NoError(t, err)
+	assert.Contains(t, []Event{Branches, Steps}, r.Event())
+	assert.Equal(t, r.Event() == Steps, len(r.Warnings()) == 1 && strings.Contains(r.Warnings()[0], "--event steps"))
+	require.NoError(t, r.Close())
+	if r, err = Open(command, Options{Period: 1_000_000}); err == nil {
+		assert.NotEqual(t, Steps, r.Event())
+		require.NoError(t, r.Close())
+	}
+}
