@@ -102,7 +102,7 @@ func (s *section) symbols(index uint32) ([]symbol, error) {
 	return table, s.extend(table, index)
 }
 
-// extend sets the sections of symbols of which the index does not fit into the symbol table.
+// extend sets the sections of symbols whose section index does not fit into the symbol table.
 func (s *section) extend(table []symbol, index uint32) error {
 	for i, from := range s.file.Sections {
 		if from.Type != elf.SHT_SYMTAB_SHNDX || from.Link != index {

@@ -39,8 +39,9 @@ func (p *LayoutPlan) canCheck() bool {
 }
 
 // Recheck looks at the object that Argv has written. If functions of the list are stale, it returns
-// true, and Argv is the same compile without them: their numbers mean other blocks now. The
-// cache remembers them, so that the next compile of the same sources is right at once.
+// true, and Argv is the same compile without them. The block numbers of a stale entry mean other
+// blocks now. The cache remembers the stale functions, so that the next compile of the same sources
+// leaves them out from the start.
 //
 // The error says why nothing could be checked. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
@@ -141,7 +142,7 @@ func StaleFunctions(object string, l *list.List) (names []string, err error) {
 	return names, files.Replace(object, data)
 }
 
-// isStale reports whether a function was compiled to other blocks than those of the list.
+// isStale reports whether the compiled blocks of a function differ from its entry in the list.
 func isStale(f *list.Function, compiled map[string]map[uint32]uint64) bool {
 	for _, name := range f.Names {
 		blocks, ok := compiled[name]

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/bbmap"
 )
 
-// newFunction returns a function of 5 blocks of 16 bytes at 0x1000, of which the last two are in
+// newFunction returns a function of 5 blocks of 16 bytes at 0x1000. The last two are in
 // another range. Block 1 has calls, block 2 returns, and block 4 is a landing pad.
 func newFunction() *function {
 	f := &function{address: 0x1000, edges: make(map[[2]int32]uint64), calls: make(map[call]uint64), place: -1}

@@ -1,6 +1,6 @@
-// Package cdsort orders functions so that those that run one after another are near each other in
-// memory. It is a cache-directed sort: it merges chains of functions as long as a model of the
-// instruction cache gains from it. The model and its constants are LLVM's.
+// Package cdsort orders functions so that callers and callees become neighbours in memory. It is a
+// cache-directed sort: it merges chains of functions as long as a model of the instruction cache
+// predicts fewer misses. The model and its constants are LLVM's.
 package cdsort
 
 import (
