@@ -190,8 +190,8 @@ func (p *problem) connect() {
 	}
 }
 
-// concatenate returns the blocks of all chains: first the chain with the entry, then the other chains
-// by falling density.
+// concatenate returns the blocks of all chains: first the chain with the entry, then the other
+// chains by falling density.
 func (p *problem) concatenate() []int {
 	rest := slices.DeleteFunc(p.chains, func(c *chain) bool { return c == nil })
 	slices.SortFunc(rest, func(a, b *chain) int {
