@@ -306,6 +306,23 @@ func TestCreateRefusesNewerBinary(t *testing.T) {
 	require.Zero(t, afdoRun(append(args, "--name", "prog$")...).status)
 }
 
+// A build ID proves that it is the program that ran, even if addresses do not fit its instructions,
+// because the program changes its code at run time.
+func TestCreateTrustsBuildID(t *testing.T) {
+	t.Parallel()
+	const id = "0123456789abcdef0123456789abcdef01234567"
+	program := compileOwn(t, createdProgram, "-g", "-Wl,--build-id=0x"+id)
+	for ran, status := range map[string]int{"<" + id + ">": 0, "08:01 1 1": 1} {
+		script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 %s]: r-xp %s\n", ran, program)
+		for offset := range mustSamples(t, program).Addresses() {
+			script += fmt.Sprintf("%x\n", 0x10000000+offset+1)
+		}
+		in := writeFile(t, "script", []byte(script))
+		r := afdoRun("create", "--binary", program, "--profile", in, "--to", "text", "--min-samples", "0", "--allow-poor")
+		assert.Equal(t, status, r.status, "%s: %s", ran, r.err)
+	}
+}
+
 // A pattern that matches libraries, too, is refused: their addresses are not the program's.
 func TestCreateNameOfSeveralFiles(t *testing.T) {
 	t.Parallel()

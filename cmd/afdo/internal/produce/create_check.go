@@ -24,6 +24,9 @@ func (c *creating) checkInput(path string, file *symbolize.File, binary *samples
 	if err := c.checkName(binary, report); err != nil {
 		return err
 	}
+	if c.name == "" && provesBuild(binary, report) {
+		return nil
+	}
 	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
 		if err := check(file, part); err != nil {
 			return fmt.Errorf("%w; give the file as it was then", err)
@@ -33,6 +36,21 @@ func (c *creating) checkInput(path string, file *symbolize.File, binary *samples
 		return nil
 	}
 	return c.checkTimes(path, report)
+}
+
+// provesBuild reports whether every selected file of a recording has the program's build ID. Then
+// its addresses are not compared with instructions: a kernel changes some of its own at run time.
+func provesBuild(binary *samples.Binary, report *samples.Report) bool {
+	selected := 0
+	for _, o := range report.Objects {
+		if o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID)) {
+			return false
+		}
+		if o.Ours {
+			selected++
+		}
+	}
+	return selected > 0
 }
 
 // checkName returns an error if --name selects the program and other files as well. Addresses in a
