@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
@@ -20,13 +20,13 @@ type mapping struct {
 
 // runTime matches the names of libraries that come with the compiler and the C library. Bursts do
 // not follow calls of these: nobody compiles them with the program's profile.
-var runTime = regexp.MustCompile(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
+var runTime = pattern.Of(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
 
 // isRecorded reports whether bursts record the code of a file. Names in brackets are code of the
 // kernel, and memory without a name is code that was generated at run time.
 func isRecorded(path string) bool {
 	path = strings.TrimSuffix(path, " (deleted)")
-	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime.MatchString(filepath.Base(path))
+	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime().MatchString(filepath.Base(path))
 }
 
 // ParseMapping reads a line of /proc/PID/maps:
