@@ -34,7 +34,7 @@ AFDO_SNAPSHOT=$PWD go -C ../contrib/release test -count=1 -timeout 30m ./...
 
 rm -rf container
 mkdir -p container/bin
-tar -xzf afdo_*_linux_amd64.tar.gz -C container/bin afdo afdo-fetch
+tar -xzf afdo_*_linux_amd64.tar.gz -C container/bin afdo afdo-exec afdo-fetch
 tar -xzf afdo-fetch-blob_*_linux_amd64.tar.gz -C container/bin afdo-fetch-blob
 container/bin/afdo version
 command -v buildah > /dev/null || { echo 'there is no buildah: the containers are not built'; exit 0; }

@@ -177,8 +177,8 @@ func TestArchives(t *testing.T) {
 	m := newMachine(t)
 	snapshot := os.Getenv("AFDO_SNAPSHOT")
 	for pattern, files := range map[string][]string{
-		"afdo_*_linux_*.tar.gz":             {"afdo", "afdo-fetch", "LICENSE", "README.md", "CHANGELOG.md", "man/afdo-lookup.1", "man/afdo-fetch.1", "completion/afdo.bash"},
-		"afdo_*_darwin_*.tar.gz":            {"afdo", "afdo-fetch", "man/afdo-lookup.1", "completion/afdo.zsh"},
+		"afdo_*_linux_*.tar.gz":             {"afdo", "afdo-exec", "afdo-fetch", "LICENSE", "README.md", "CHANGELOG.md", "man/afdo-lookup.1", "man/afdo-fetch.1", "completion/afdo.bash"},
+		"afdo_*_darwin_*.tar.gz":            {"afdo", "afdo-exec", "afdo-fetch", "man/afdo-lookup.1", "completion/afdo.zsh"},
 		"afdo-fetch-blob_*_linux_*.tar.gz":  {"afdo-fetch-blob", "LICENSE"},
 		"afdo-fetch-blob_*_darwin_*.tar.gz": {"afdo-fetch-blob", "LICENSE"},
 	} {
@@ -191,8 +191,8 @@ func TestArchives(t *testing.T) {
 		}
 	}
 	for pattern, programs := range map[string][]string{
-		"afdo_*_amd64.tar.gz.cdx.json":             {"afdo", "afdo-fetch"},
-		"afdo_*_windows_*.zip.cdx.json":            {"afdo.exe", "afdo-fetch.exe"},
+		"afdo_*_amd64.tar.gz.cdx.json":             {"afdo", "afdo-exec", "afdo-fetch"},
+		"afdo_*_windows_*.zip.cdx.json":            {"afdo.exe", "afdo-exec.exe", "afdo-fetch.exe"},
 		"afdo-fetch-blob_*_windows_*.zip.cdx.json": {"afdo-fetch-blob.exe"},
 	} {
 		bills, err := filepath.Glob(filepath.Join(snapshot, pattern))
