@@ -170,7 +170,7 @@ func (p *preparation) indexedCopy() (string, error) {
 		if err != nil {
 			return err
 		}
-		p.warn("%s has no index for slices, so there is an indexed copy in the cache now; \"afdo convert --to v4c --index\" saves that", file.name)
+		p.warn("indexed a copy of %s in the cache; \"afdo convert --to v4c --index\" makes a profile with an index", file.name)
 		return builder.Write(w, whole, builder.Options{Compact: true, Index: &index.Options{Unqualified: slice.Names}})
 	})
 }

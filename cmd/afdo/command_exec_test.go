@@ -59,12 +59,12 @@ func TestExecPassesThrough(t *testing.T) {
 		{gcc + " -c a.c -fno-auto-profile", "it has -fno-auto-profile"},
 		{gcc + " -c a.c -fauto-profile=" + v2, "the compiler reads its -fauto-profile=" + v2 + " itself"},
 		{gcc + " -c a.c -fauto-profile=missing", "its -fauto-profile=missing is no profile that can be read"},
-		{icc + " -c a.c", "it is no compiler of GCC"},
-		{colors + " gcc -c a.c", "it is no compiler of GCC"},
-		{colors + " a.o -o prog", "it is no compiler of GCC"},
+		{icc + " -c a.c", "it is not a compiler of GCC or clang"},
+		{colors + " gcc -c a.c", "it is not a compiler of GCC or clang"},
+		{colors + " a.o -o prog", "it is not a compiler of GCC or clang"},
 		{old + " -c a.c", old + ": not GCC 12 or later"},
 		{none + " -c a.c", none + ": not GCC 12 or later"},
-		{"/bin/echo -c a.c", "it is no compiler of GCC"},
+		{"/bin/echo -c a.c", "it is not a compiler of GCC or clang"},
 	} {
 		args := strings.Fields(c.args)
 		want := strings.Join(args[1:], " ") + "\n"
@@ -74,7 +74,7 @@ func TestExecPassesThrough(t *testing.T) {
 		}
 		out := s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...)
 		assert.True(t, strings.HasSuffix(out, want), "%s: %s", c.args, out)
-		assert.Equal(t, "afdo: running the command as it is: "+c.reason+"\n"+want,
+		assert.Equal(t, "afdo: running the command without the profile: "+c.reason+"\n"+want,
 			s.run(append(append([]string{"afdo", "exec", "-v"}, append(profile, "--")...), args...)...), c.args)
 	}
 }
@@ -91,7 +91,7 @@ func TestExecFailures(t *testing.T) {
 		args   string
 		err    string
 	}{
-		{2, "--profile p", "afdo: no COMPILER\n"},
+		{2, "--profile p", "afdo: missing argument COMPILER\n"},
 		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
 		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},
@@ -148,7 +148,7 @@ func TestExecCommands(t *testing.T) {
 			os.Remove(s.path(c.slice))
 		}
 		out := s.run(append([]string{"afdo", "exec", "--profile", profile, "--"}, strings.Fields(c.args)...)...)
-		assert.True(t, out == c.want+"\n" || strings.HasPrefix(out, "afdo: own.v3 has no index") && strings.HasSuffix(out, "\n"+c.want+"\n"), "%s: %s", c.args, out)
+		assert.True(t, out == c.want+"\n" || strings.HasPrefix(out, "afdo: indexed a copy of own.v3") && strings.HasSuffix(out, "\n"+c.want+"\n"), "%s: %s", c.args, out)
 		if c.slice == "" {
 			continue
 		}
@@ -360,7 +360,7 @@ func TestExecWarnings(t *testing.T) {
 	assert.Equal(t, 1, build("--profile", profile, "--", gcc, "-O2", "-c", "a.c"), "nothing in the profile")
 
 	out := s.run("afdo", "cache")
-	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is no compiler of GCC", "of slices to read", "/a.c: nothing in the profile\n"} {
+	for _, want := range []string{"sliced", "up to date", "nothing in the profile", "it is not a compiler of GCC or clang", "of slices to read", "/a.c: nothing in the profile\n"} {
 		assert.Contains(t, out, want)
 	}
 }

@@ -146,7 +146,7 @@ func TestFingerprintErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{nil, cli.StatusUsage, "no FILE"},
+		{nil, cli.StatusUsage, "missing argument FILE"},
 		{[]string{path, "--deps", "x"}, cli.StatusUsage, "--deps goes with --unit"},
 		{[]string{path, "--for", "icc"}, cli.StatusUsage, "want gcc10"},
 		{[]string{path, "--unit", "a.c"}, cli.StatusFault, "unit a.c is ambiguous"},

@@ -95,8 +95,8 @@ func TestExecClangPassesThrough(t *testing.T) {
 	s.write("none.afdo", "no profile at all\n")
 	s.write("b.cc", "int f();\n")
 	for _, c := range []struct{ args, says string }{
-		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "as it is: it makes a program that counts"},
-		{"--profile none.afdo -- " + clang + " -c a.c -o x.o", "as it is: none.afdo is no profile that clang takes"},
+		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "without the profile: it makes a program that counts"},
+		{"--profile none.afdo -- " + clang + " -c a.c -o x.o", "without the profile: none.afdo is no profile that clang takes"},
 		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
 		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: cannot be determined from its source text"},
 		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},

@@ -206,7 +206,7 @@ func TestSliceErrors(t *testing.T) {
 	}{
 		{[]string{path, "--to", "v2"}, cli.StatusUsage, "no --unit"},
 		{[]string{path, "--unit", "a"}, cli.StatusUsage, `--to FORMAT is required`},
-		{[]string{"--unit", "a", "--to", "v2"}, cli.StatusUsage, "no FILE"},
+		{[]string{"--unit", "a", "--to", "v2"}, cli.StatusUsage, "missing argument FILE"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "clang"}, cli.StatusUsage, "want gcc10 or a later one"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc9"}, cli.StatusUsage, "want gcc10 or a later one"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc16"}, cli.StatusUsage, "that compiler reads v3, not v2"},

@@ -87,7 +87,7 @@ func TestOldToolsRefuse(t *testing.T) {
 		"llvm-profgen --binary=a --show-pseudo-probe":        `the option "show-pseudo-probe" is not known`,
 		"llvm-profgen --binary=a --format=compbinary":        `--format has no "compbinary" here`,
 		"llvm-profgen --binary=a --csspgo-preinliner=1":      `--csspgo-preinliner has no "1" here`,
-		"dump_gcov": "no IN",
+		"dump_gcov": "missing argument IN",
 	} {
 		words := strings.Fields(line)
 		r := asTool(words[0], words[1:]...)

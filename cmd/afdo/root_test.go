@@ -38,7 +38,7 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"slice", "--why", "-", "-"}, cli.StatusUsage, "afdo: standard input can be read only once"},
 		{[]string{"merge", "-o", "x", "[.]"}, cli.StatusUsage, "afdo: no file matches [.]"},
 		{[]string{"annotate", shop, "--unit", "cart.cc", "--color", "red"}, cli.StatusUsage, `afdo: invalid argument "red" for "--color" flag: want one of auto, always, never`},
-		{[]string{"show"}, cli.StatusUsage, "afdo: no FILE"},
+		{[]string{"show"}, cli.StatusUsage, "afdo: missing argument FILE"},
 		{[]string{"show", shop, "more"}, cli.StatusUsage, `afdo: unexpected argument "more"`},
 		{[]string{"show", "--nonsense", shop}, cli.StatusUsage, "afdo: unknown flag: --nonsense"},
 		{[]string{"units", "--sort", "size", shop}, cli.StatusUsage, `afdo: invalid argument "size" for "--sort" flag: want one of file, path, samples, functions`},

@@ -11,6 +11,6 @@ const (
 	ReadsStdin       Reason = "its source is standard input or a pipe"
 	CompilesNothing  Reason = "it compiles nothing"
 	Declined         Reason = "it has -fno-auto-profile"
-	NoGCC            Reason = "it is no compiler of GCC"
+	NoGCC            Reason = "it is not a compiler of GCC or clang"
 	Instruments      Reason = "it makes a program that counts"
 )

@@ -33,13 +33,6 @@ type link struct {
 	stamp int // of its latest entry in the queue
 }
 
-func (l *link) other(c *chain) *chain {
-	if l.a == c {
-		return l.b
-	}
-	return l.a
-}
-
 // A merge is an order of the parts of two chains, and the score that it gains.
 type merge struct {
 	gain  float64

@@ -54,7 +54,6 @@ type burst struct {
 	reread   bool // mappings were read again in this burst
 	ended    bool // the burst is over
 	gone     bool // the thread is gone, or runs already
-	signal   int  // to deliver when the burst ends
 	pending  unix.WaitStatus
 	hasEvent bool // pending is an event for tracer.event
 }

@@ -96,7 +96,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 		Long:  execHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usagef("no COMPILER")
+				return cli.Usagef("missing argument COMPILER")
 			}
 			return nil
 		},

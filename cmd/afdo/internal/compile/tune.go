@@ -134,7 +134,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	r, err := tune.Run(ctx, t.Options)
 	var failed *tune.CommandError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%w\nafdo: mend it and run the same command again: what is done is not done again; commands run in a copy of the tree, so files outside of it need their whole path", err)
+		return fmt.Errorf("%w\nafdo: fix this and run the same command again: finished steps are reused. Commands run in a copy of the tree, so files outside of it need an absolute path", err)
 	}
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s. To build with it:\n\n  %s\n",
-		verdictText(t, r), human.Name(r.Profile), HowToBuild(t.Build, r))
+		verdictText(r), human.Name(r.Profile), HowToBuild(t.Build, r))
 	return err
 }
 
@@ -251,18 +251,55 @@ func variableOf(compiler string) string {
 	return "CC"
 }
 
-// verdictText says the verdict in words.
-func verdictText(t *tuning, r *tune.Result) string {
-	cpu := r.Measures[0]
+// verdictText returns the verdict in words: what was decided by which measure, and what the count
+// of instructions says, which does not vary.
+func verdictText(r *tune.Result) string {
+	cpu := &r.Measures[0]
+	facts := []string{moreOrLess(cpu.Change, "less processor time", "more processor time")}
+	expected := math.Abs(cpu.Change)
+	for _, m := range r.Measures {
+		if m.What == "instructions" {
+			facts = append(facts, moreOrLess(m.Change, "fewer instructions", "more instructions"))
+			expected = max(expected, math.Abs(m.Change))
+		}
+	}
 	switch {
 	case r.Verdict == tune.Faster:
-		return fmt.Sprintf("faster, by %.1f%% of the processor time", -100*cpu.Change)
+		return "faster: " + strings.Join(facts, ", ")
 	case r.Verdict == tune.Slower:
-		return fmt.Sprintf("slower, by %.1f%% of the processor time", 100*cpu.Change)
+		return "slower: " + strings.Join(facts, ", ")
 	case math.IsInf(cpu.High, 0):
-		return "no difference: fewer than 6 rounds can show none"
+		return "not decided: " + strings.Join(append(facts[1:], "fewer than 6 rounds cannot decide about time"), "; ")
 	}
-	return "no difference that the noise allows to tell"
+	text := "not decided: "
+	if len(facts) > 1 {
+		text += facts[1] + ", but "
+	}
+	text += fmt.Sprintf("the processor times vary by %.1f%%; a longer input", 100*(cpu.High-cpu.Low))
+	if rounds := roundsToDecide(cpu, expected); rounds <= mostRounds {
+		text += fmt.Sprintf(" or --rounds %d", rounds)
+	}
+	return text + " would decide it"
+}
+
+// mostRounds limits the number of rounds that verdictText recommends.
+const mostRounds = 200
+
+// roundsToDecide estimates how many rounds would show a change, rounded up to a multiple of ten.
+// The interval of a measure shrinks with the square root of the number of rounds.
+func roundsToDecide(m *tune.Measure, change float64) int {
+	ratio := (m.High - m.Low) / 2 / max(change, 1e-3)
+	rounds := math.Ceil(float64(m.Rounds)*max(ratio*ratio, 1)/10) * 10
+	return int(min(max(rounds, float64(m.Rounds)+10), mostRounds+1))
+}
+
+// moreOrLess returns a change in percent with one of two words, such as "3.1% fewer instructions".
+func moreOrLess(change float64, less, more string) string {
+	word := more
+	if change < 0 {
+		word = less
+	}
+	return fmt.Sprintf("%.1f%% %s", 100*math.Abs(change), word)
 }
 
 // amount returns a number with its unit.

@@ -75,7 +75,7 @@ func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	return facts, nil
 }
 
-// warn says which sources are not remembered.
+// warn prints how many functions have no marks of their sources, and why.
 func (f *sourcesFacts) warn(e *verb.Env) {
 	if f == nil || f.Functions == f.Known {
 		return
@@ -89,5 +89,5 @@ func (f *sourcesFacts) warn(e *verb.Env) {
 			said += "; " + human.Counted(n, "file") + " " + left.why + ", such as " + human.Name(left.files[0])
 		}
 	}
-	e.Warnf("the sources of %s of %s are not remembered%s", human.Number(f.Functions-f.Known), human.Counted(f.Functions, "function"), said)
+	e.Warnf("no source information stored for %s of %s: after edits their counts cannot be moved%s", human.Number(f.Functions-f.Known), human.Counted(f.Functions, "function"), said)
 }

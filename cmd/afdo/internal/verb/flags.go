@@ -138,7 +138,7 @@ func Args(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return cli.Usagef("no %s", names[len(args)])
+			return cli.Usagef("missing argument %s", names[len(args)])
 		case len(args) > len(names):
 			return cli.Usagef("unexpected argument %q", args[len(names)])
 		}

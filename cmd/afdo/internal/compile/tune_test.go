@@ -1,0 +1,34 @@
+package compile
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/tune"
+)
+
+// The verdict names the measure that decided, and says what the count of instructions shows.
+func TestVerdictText(t *testing.T) {
+	instructions := tune.Measure{What: "instructions", Before: 1000, After: 841, Change: -0.159, Low: -0.159, High: -0.159, Rounds: 1}
+	for want, r := range map[string]*tune.Result{
+		"faster: 7.0% less processor time, 15.9% fewer instructions": {
+			Verdict: tune.Faster, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: -0.09, High: -0.05, Rounds: 15}, instructions},
+		},
+		"slower: 7.0% more processor time": {
+			Verdict: tune.Slower, Measures: []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}},
+		},
+		"not decided: 15.9% fewer instructions, but the processor times vary by 40.0%; a longer input or --rounds 30 would decide it": {
+			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: -0.27, High: 0.13, Rounds: 15}, instructions},
+		},
+		"not decided: the processor times vary by 40.0%; a longer input would decide it": {
+			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}},
+		},
+		"not decided: 15.9% fewer instructions; fewer than 6 rounds cannot decide about time": {
+			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: math.Inf(-1), High: math.Inf(1), Rounds: 3}, instructions},
+		},
+	} {
+		assert.Equal(t, want, verdictText(r))
+	}
+}
