@@ -105,5 +105,5 @@ func TestTuneJSON(t *testing.T) {
 	failed := s.fails(cli.StatusFault, append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
 	assert.Contains(t, failed, "exit status 1\nmore\n")
 	assert.Contains(t, failed, "run the same command again")
-	assert.Contains(t, failed, "files outside of it need their whole path")
+	assert.Contains(t, failed, "files outside of it need an absolute path")
 }
