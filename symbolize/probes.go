@@ -186,7 +186,7 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 		if err := s.load(); err != nil {
 			return err
 		}
-		w, size := window{sect: s}, uint64(probeChunk)
+		w, size := window{sect: s, left: newBudget(o.size)}, uint64(probeChunk)
 		for off := uint64(0); off < s.size; {
 			data, err := w.peek(off, size)
 			if err != nil {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A large section that is compressed goes into a file, a small one into memory, and small ones of a
@@ -41,4 +44,17 @@ func TestLargeSectionsAreNotHeld(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A name that is far longer than the file is refused before memory for it is allocated.
+func TestLongNameIsNotAllocated(t *testing.T) {
+	data := append(bytes.Repeat([]byte("x"), 32<<20), 0)
+	s := &section{name: ".debug_str", object: new(object), size: uint64(len(data)), at: bytes.NewReader(data)}
+	r := reading{left: newBudget(1000)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := r.str(s, 0)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20))
 }

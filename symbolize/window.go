@@ -13,6 +13,7 @@ type window struct {
 	buf  []byte
 	off  uint64
 	sect *section
+	left *atomic.Int64 // budget for the memory of the window, nil for no limit
 }
 
 // windowSize is the minimum number of bytes read at a time.
@@ -34,6 +35,9 @@ func (w *window) peek(off, n uint64) ([]byte, error) {
 	}
 	size := min(max(n, windowSize), s.size-off)
 	if uint64(cap(w.buf)) < size {
+		if err := spend(w.left, int(size)); err != nil { // before the allocation, which could be the whole section
+			return nil, err
+		}
 		w.buf = make([]byte, size)
 	}
 	w.buf, w.off = w.buf[:size], off
@@ -51,11 +55,15 @@ type reading struct {
 	left    *atomic.Int64 // budget of the query, nil for no limit
 }
 
-// spend charges n to the budget for data that a few bytes can cause: names, address ranges, tables
-// and rows. The limit is needed because a few bytes can refer to megabytes, thousands of times.
-func (r *reading) spend(n int) error {
-	if r.left != nil && r.left.Add(-int64(n)) < 0 {
-		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more than the file", fault.ErrLimit)
+// spend charges n to the budget for data that a few bytes can cause: names, address ranges, tables,
+// rows, and the windows that they are read through. The limit is needed because a few bytes can
+// refer to megabytes, thousands of times.
+func (r *reading) spend(n int) error { return spend(r.left, n) }
+
+// spend charges n to a budget. A nil budget has no limit.
+func spend(left *atomic.Int64, n int) error {
+	if left != nil && left.Add(-int64(n)) < 0 {
+		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more memory than the size of the file allows", fault.ErrLimit)
 	}
 	return nil
 }
@@ -63,7 +71,7 @@ func (r *reading) spend(n int) error {
 func (r *reading) window(s *section) *window {
 	w := r.windows[s]
 	if w == nil {
-		w = &window{sect: s}
+		w = &window{sect: s, left: r.left}
 		if r.windows == nil {
 			r.windows = make(map[*section]*window)
 		}
