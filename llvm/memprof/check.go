@@ -52,11 +52,7 @@ func (c *checker) all() {
 		if err != nil || c.stopped {
 			break // table has reported the error
 		}
-		if rec, err := r.record(i); err != nil {
-			c.report(err)
-		} else {
-			c.record(&rec)
-		}
+		c.item(i)
 	}
 	if _, err := r.DataAccess(); err != nil {
 		c.report(err)
@@ -90,6 +86,21 @@ func (c *checker) table(t *table) {
 		end.Fail(end.Pos, fault.ErrUnused, "%d bytes after the last chain", n)
 		c.report(end.err())
 	}
+}
+
+// item checks one item of the record table.
+func (c *checker) item(i tableItem) {
+	d := c.r.records.within(i)
+	rec, err := d.record(i.key, c.r.header.version, c.r.header.schema)
+	if err != nil {
+		c.report(err)
+		return
+	}
+	if n := d.Rest(); n > 0 {
+		d.Fail(d.Pos, fault.ErrUnused, "%d bytes after the record of function %#x", n, i.key)
+		c.report(d.err())
+	}
+	c.record(&rec)
 }
 
 func (c *checker) record(rec *Record) {

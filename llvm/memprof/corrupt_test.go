@@ -63,7 +63,8 @@ const (
 	schemaV4  = 40 + 4 + 48
 	framesV4  = schemaV4 + 8 + 4*8
 	stacksV4  = framesV4 + 3*17
-	recordsV4 = stacksV4 + (3+3)*4 // two frames and a length; a jump, a frame and a length
+	recordsV4 = stacksV4 + (3+3)*4              // two frames and a length; a jump, a frame and a length
+	callsV4   = recordsV4 + 2 + 32 + 8 + 4 + 28 // the number of calls, after one allocation
 	tableV4   = (recordsV4 + 2 + 32 + 8 + 4 + 28 + 8 + 4 + 8 + 8 + 7) / 8 * 8
 	schemaV2  = 48
 	chainsV2  = schemaV2 + 8 + 4*8
@@ -145,6 +146,7 @@ func TestCheck(t *testing.T) {
 		"bucket out of place":    {4, tableV4 + 16, 1, memprof.ErrOffset},
 		"no entries":             {4, tableV4 + 8, 0, afdo.ErrUnused},
 		"data access at the end": {4, 32, 1 << 30, memprof.ErrOffset},
+		"bytes after a record":   {4, callsV4, 0, afdo.ErrUnused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := sectionOf(t, small(), c.version)
@@ -158,6 +160,9 @@ func TestCheck(t *testing.T) {
 			}
 			require.Len(t, faults, 1, name)
 			require.ErrorIs(t, faults[0].Err, c.class, name)
+			if faults[0].Remark {
+				require.NoError(t, decoded(r), "Check passes the section")
+			}
 			for range r.Check() {
 				break
 			}

@@ -1,10 +1,6 @@
 package memprof
 
-import (
-	"math"
-
-	"github.com/go-afdo/afdo/internal/fault"
-)
+import "math"
 
 // A StackID identifies a call stack within one [Source].
 type StackID uint64
@@ -61,7 +57,7 @@ func (e *encoder) stackID(version uint64, id StackID) {
 	}
 }
 
-// record decodes the record of a function. It must fill the data.
+// record decodes the record of a function. Like LLVM's reader, it ignores bytes after the record.
 func (d *decoder) record(function, version uint64, schema Schema) (Record, error) {
 	rec := Record{Function: function}
 	if n := d.count("allocation sites", stackIDSize(version)+schema.blockSize()); n > 0 {
@@ -76,9 +72,6 @@ func (d *decoder) record(function, version uint64, schema Schema) (Record, error
 		for i := range rec.Calls {
 			rec.Calls[i] = d.call(version)
 		}
-	}
-	if d.Err == nil && d.Rest() > 0 {
-		d.Fail(d.Pos, fault.ErrUnused, "%d bytes after the record of function %#x", d.Rest(), function)
 	}
 	return rec, d.err()
 }
