@@ -6,6 +6,9 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // externalSymbol replaces a name that the profile does not contain.
@@ -28,26 +31,48 @@ var textHeaders = [...]struct {
 // WriteText writes the profile as text, byte for byte like llvm-profdata merge --text. It takes the
 // names of call targets from the profile's functions, and those of virtual tables from VTableNames.
 // The hash of any other name is lost; like 0, it becomes an external symbol. WriteText leaves out
-// functions without counters, which LLVM writes but cannot read.
+// functions without counters, which LLVM writes but cannot read. A profile that would give no text
+// at all gets the header line ":fe", so that its format can be recognised.
+//
+// Errors are the errors of w, and afdo.ErrUnrepresentable for a name that a reader of the text would
+// take for something else, such as a function called 54.
 func (p *Profile) WriteText(w io.Writer) error {
-	return writeText(w, p.Flags, &p.Traces, p.Records(), p.names())
+	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: p.names(), exact: true}
+	return t.profile(p.Flags, &p.Traces, p.Records())
 }
 
-// WriteRecords writes records as text, like [Profile.WriteText]. name returns the name for a hash.
+// WriteRecords writes records as text for people, like [Profile.WriteText]. It does not refuse
+// names. name returns the name for a hash.
 func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
-	return writeText(w, flags&^TemporalTraces, nil, records, name)
+	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: name}
+	return t.profile(flags&^TemporalTraces, nil, records)
 }
 
-func writeText(w io.Writer, flags Flags, traces *Traces, records iter.Seq[Record], name func(uint64) (string, bool)) error {
-	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: name}
+type textWriter struct {
+	w       *bufio.Writer // keeps the first error
+	name    func(nameHash uint64) (string, bool)
+	exact   bool // refuse names that cannot be read back
+	records int  // number of records written
+	err     error
+	scratch []byte
+}
+
+func (t *textWriter) profile(flags Flags, traces *Traces, records iter.Seq[Record]) error {
 	t.header(flags)
 	if flags&TemporalTraces != 0 {
 		t.traces(traces)
 	}
 	for r := range records {
-		if r.counters.Len() > 0 {
+		if r.counters.Len() > 0 && t.err == nil {
 			t.record(r)
+			t.records++
 		}
+	}
+	if t.exact && t.records == 0 && t.w.Buffered() == 0 {
+		t.line(":fe")
+	}
+	if t.err != nil {
+		return t.err
 	}
 	if err := t.w.Flush(); err != nil {
 		return fmt.Errorf("instrprof: %w", err)
@@ -55,10 +80,38 @@ func writeText(w io.Writer, flags Flags, traces *Traces, records iter.Seq[Record
 	return nil
 }
 
-type textWriter struct {
-	w       *bufio.Writer // keeps the first error
-	name    func(nameHash uint64) (string, bool)
-	scratch []byte
+// refuse records the error about a name that a reader of the text would take for something else.
+func (t *textWriter) refuse(name, reading string) {
+	if t.exact && t.err == nil {
+		t.err = fmt.Errorf("instrprof: proftext cannot contain the name %.100q, which a reader takes for %s: %w", name, reading, fault.ErrUnrepresentable)
+	}
+}
+
+// checkLine refuses a name at the start of a line if lineReader would not return it whole.
+func (t *textWriter) checkLine(name string) {
+	switch {
+	case name == "":
+		t.refuse(name, "an empty line")
+	case name[0] == '#':
+		t.refuse(name, "a comment")
+	case strings.ContainsAny(name, "\n\x00") || name[len(name)-1] == '\r':
+		t.refuse(name, "the end of a line")
+	}
+}
+
+// checkFunction refuses the name of a function if textReader would take it for a header line or for
+// a part of the record before it.
+func (t *textWriter) checkFunction(name string) {
+	t.checkLine(name)
+	switch _, err := strconv.ParseUint(name, 10, 32); {
+	case name == "":
+	case t.records == 0 && name[0] == ':':
+		t.refuse(name, "a header line")
+	case t.records > 0 && name[0] == '$':
+		t.refuse(name, "a number of bitmap bytes")
+	case t.records > 0 && err == nil:
+		t.refuse(name, "a number of value kinds")
+	}
 }
 
 // line writes a line. Errors of the bufio.Writer surface on Flush.
@@ -93,6 +146,7 @@ func (t *textWriter) traces(traces *Traces) {
 	for _, trace := range traces.Traces {
 		t.line("# Weight:")
 		t.number(trace.Weight)
+		t.checkTrace(trace)
 		for _, f := range trace.Functions {
 			name, _ := t.name(f)
 			_, _ = t.w.WriteString(name)
@@ -103,7 +157,27 @@ func (t *textWriter) traces(traces *Traces) {
 	t.line()
 }
 
+// checkTrace refuses a trace if readTraces would not return its names.
+func (t *textWriter) checkTrace(trace Trace) {
+	if len(trace.Functions) == 0 {
+		t.refuse("", "an empty line")
+	}
+	for i, f := range trace.Functions {
+		name, ok := t.name(f)
+		switch {
+		case !ok:
+		case strings.Contains(name, ",") || strings.TrimSpace(name) != name:
+			t.refuse(name, "several names")
+		case i == 0:
+			t.checkLine(name)
+		case strings.ContainsAny(name, "\n\x00"):
+			t.refuse(name, "the end of a line")
+		}
+	}
+}
+
 func (t *textWriter) record(r Record) {
+	t.checkFunction(string(r.name))
 	_, _ = t.w.Write(r.name)
 	t.line()
 	t.line("# Func Hash:")
@@ -162,6 +236,7 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 		return strconv.FormatUint(v, 10)
 	}
 	if name, ok := t.name(v); ok && v != 0 {
+		t.checkLine(name)
 		return name
 	}
 	return externalSymbol
