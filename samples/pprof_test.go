@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -92,6 +93,19 @@ func TestPprofFaults(t *testing.T) {
 			require.Equal(t, c.offset, fault.Offset, "%s: %v", name, err)
 		})
 	}
+}
+
+// Compressed text is refused long before it takes a minute.
+func TestExpansionOfText(t *testing.T) {
+	testenv.NeedSweep(t)
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, err := z.Write(bytes.Repeat([]byte("\n"), 120<<20))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	_, _, err = samples.Read(&bomb, plain(t, "ours", elf.ET_DYN), samples.Options{})
+	require.ErrorIs(t, err, afdo.ErrLimit)
+	require.ErrorContains(t, err, "unpack to more than 128 times their size and 64 MiB")
 }
 
 // A few kilobytes that become gigabytes, and data that does not decompress.

@@ -22,7 +22,8 @@ import (
 )
 
 // Read collects the samples of a binary from a recording, and reports how all samples were used.
-// The input may be compressed with gzip or zstd. Pass files as *os.File: reading perf.data in file
+// The input may be compressed with gzip or zstd. If it unpacks to more than 128 times its size and
+// 64 MiB, the error matches afdo.ErrLimit. Pass files as *os.File: reading perf.data in file
 // mode needs seeking. An input that cannot seek is copied, beyond 16 MB into a temporary file.
 //
 // Errors are the errors of src, afdo.FormatError, and [NoSamplesError] if the recording has no
@@ -185,9 +186,10 @@ func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '
 const (
 	headSize = 64
 
-	// maxRatio limits decompression: it stops when the data is more than maxRatio times as long as
-	// its compressed form. Text and branch stacks shrink to a thirtieth.
-	maxRatio = 1 << 10
+	// maxRatio and maxFree limit decompression, and so the time that a small file can take: it
+	// stops when the data is longer than maxFree and maxRatio times its compressed form. Real
+	// recordings shrink to a fiftieth at most: text of perf script with branch stacks.
+	maxRatio = 128
 	maxFree  = 64 << 20
 
 	maxWindow = 32 << 20 // of zstd
@@ -282,7 +284,8 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
 	if b.n > b.free+b.ratio*b.compressed.n {
-		return 0, faultAt("samples", b.n, fault.ErrLimit, "%d compressed bytes give more than this", b.compressed.n)
+		return 0, faultAt("samples", b.n, fault.ErrLimit,
+			"%d compressed bytes unpack to more than %d times their size and %d MiB: unpack the recording first", b.compressed.n, b.ratio, b.free>>20)
 	}
 	if err != nil && err != io.EOF {
 		err = compressionError(err)
