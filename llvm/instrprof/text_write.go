@@ -34,8 +34,8 @@ var textHeaders = [...]struct {
 // functions without counters, which LLVM writes but cannot read. A profile that would give no text
 // at all gets the header line ":fe", so that its format can be recognised.
 //
-// Errors are the errors of w, and afdo.ErrUnrepresentable for a name that a reader of the text would
-// take for something else, such as a function called 54.
+// Errors are the errors of w, and afdo.ErrUnrepresentable for a name that a reader of the text
+// would take for something else, such as a function called 54.
 func (p *Profile) WriteText(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: p.names(), exact: true}
 	return t.profile(p.Flags, &p.Traces, p.Records())

@@ -248,7 +248,8 @@ func (r *Reader) openBodies(g *bodies) (*fields, error) {
 //
 // The first call reads the names and, if the profile has probes or attributes, the metadata.
 // Function then reads the function offsets and only the bodies that it returns. If the file has no
-// function offsets, it reads all bodies up to the function.
+// function offsets, it reads all bodies up to the function. In a damaged file, it does not find a
+// function that the function offsets do not list; [Reader.Check] reports such a file.
 func (r *Reader) Function(name string) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
