@@ -21,18 +21,22 @@ type hashTable struct {
 var tableFormat hashtable.Format
 
 const (
-	tableHeadSize  = hashtable.HeadSize
-	chainHeadSize  = hashtable.ChainHeadSize
-	itemHeadSize   = 24
-	maxTablePad    = 7
-	firstChainRead = 1024 // larger than most chains
-	windowSize     = 1 << 20
+	hashTableOffset = 32 // file offset of the table's offset in the header
+	tableHeadSize   = hashtable.HeadSize
+	chainHeadSize   = hashtable.ChainHeadSize
+	itemHeadSize    = 24
+	maxTablePad     = 7
+	firstChainRead  = 1024 // larger than most chains
+	windowSize      = 1 << 20
 )
 
 // openTable reads the head of the table.
 func (r *Reader) openTable() error {
 	t := &r.table
 	t.at = r.header.HashTable
+	if t.at < t.payload {
+		return faultAt(sectionHeader, hashTableOffset, fault.ErrHeader, "the hash table is at offset %d, the payload begins at %d", t.at, t.payload)
+	}
 	size := min(r.src.Size()-t.at, tableHeadSize)
 	head, err := r.src.View(t.at, int(size))
 	if err != nil {

@@ -376,7 +376,11 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	again := &instrprof.Profile{}
 	require.NoError(t, again.AddIndexed(r, 1, nil))
 	p.VTableNames = nil
-	require.Equal(t, asText(t, p), asText(t, again))
+	var text bytes.Buffer
+	if err := p.WriteText(&text); !errors.Is(err, afdo.ErrUnrepresentable) {
+		require.NoError(t, err)
+		require.Equal(t, text.String(), asText(t, again))
+	}
 	require.True(t, bytes.Equal(written, asIndexed(t, again)))
 }
 
