@@ -136,9 +136,10 @@ func TestMemoryOfNesting(t *testing.T) {
 		"show FILE", "convert FILE --to v4 -o OUT", "convert FILE --to v3 -o OUT", "convert FILE --to text -o OUT",
 		"lookup FILE -u hostile.c --json", "merge FILE FILE --to v4c -o OUT", "top FILE",
 	} {
+		// The garbage collector is late at times. The least of several runs is what a verb needs.
 		var most [2]int64
-		for i, path := range []string{flat, nested} {
-			for range 2 {
+		for try := 0; try < 2 || try < 8 && most[1] >= most[0]+(aLevel+inexact)*levels; try++ {
+			for i, path := range []string{flat, nested} {
 				c := costOf(t, strings.Fields(strings.NewReplacer("FILE", path, "OUT", out).Replace(line)))
 				require.Zero(t, c.status, c.said)
 				if most[i] == 0 || c.most < most[i] {
@@ -205,9 +206,11 @@ func costOf(t *testing.T, args []string) cost {
 	kilobytes, err := io.ReadAll(r)
 	require.NoError(t, err)
 	_ = cmd.Wait()
-	most, err := strconv.ParseInt(string(kilobytes), 10, 64)
-	require.NoError(t, err, "%s", stderr.String())
 	state := cmd.ProcessState
+	most, err := strconv.ParseInt(string(kilobytes), 10, 64)
+	if becomesCompiler := args[0] == "exec" && state.Success(); !becomesCompiler {
+		require.NoError(t, err, "%s", stderr.String())
+	}
 	return cost{state.ExitCode(), state.UserTime() + state.SystemTime(), most << 10, stderr.String()}
 }
 

@@ -81,6 +81,12 @@ func TestCorrupt(t *testing.T) {
 		"v1\nf a\nh 0:xyz\n":    {list.ErrList, 3},
 		"v1\nf a\nh 0\n":        {list.ErrList, 3},
 		"!a\n!!0 0\n":           {list.ErrList, 1},
+		"v1\nf a\ng 0 1\n":      {list.ErrList, 3},
+		"v1\nf a\ng 0:1,1:\n":   {list.ErrList, 3},
+		"v1\nf a\np 0 x\n":      {list.ErrList, 3},
+		"v1\nf a\nt 0\n":        {list.ErrList, 3},
+		"v1\nf a\np 0 1 1\n":    {list.ErrList, 3},
+		"v1\nf a\nt\n":          {list.ErrList, 3},
 		"!!0\n":                 {afdo.ErrSyntax, 1},
 		"a\n":                   {afdo.ErrSyntax, 1},
 	} {
@@ -131,7 +137,7 @@ func TestClang(t *testing.T) {
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "a.c"), filepath.Join(dir, "list")
 	require.NoError(t, os.WriteFile(source, []byte("int g(int); int two(int n) { if (n) return g(n) + 1; return 3; }\n"), 0o666))
-	l, err := parse("v1\nf two\nc 0 1\nh 0:12\ng 0:1,1:1\nf other\nc 0 9 7\n")
+	l, err := parse("v1\nf two\nc 0 1\nh 0:12\ng 0:1,1:1\np 0 1\nt 0,1 1,0\nf other\nc 0 9 7\n")
 	require.NoError(t, err)
 	plain := &list.List{Functions: []list.Function{{Names: []string{"two"}, Clusters: [][]list.Block{{{ID: 0}, {ID: 1}}}}}}
 	for version, l := range []*list.List{plain, l} {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,8 +99,7 @@ func (p *parser) line1(letter byte, rest, line string) error {
 	case 'h':
 		return p.hashes(f, rest)
 	case 'p', 'g', 't':
-		f.Other = append(f.Other, line)
-		return nil
+		return p.other(f, letter, strings.Fields(rest))
 	}
 	return p.fail(ErrList, "a line that begins with %s is not known", lines.Excerpt([]byte{letter}))
 }
@@ -148,19 +149,69 @@ func (p *parser) finish() error {
 func (p *parser) cluster(f *Function, text string) error {
 	var c []Block
 	for word := range strings.FieldsSeq(text) {
-		id, clone, isClone := strings.Cut(word, ".")
-		number, err := strconv.ParseUint(id, 10, 32)
-		var copied uint64
-		if isClone && err == nil {
-			copied, err = strconv.ParseUint(clone, 10, 32)
-		}
-		if err != nil {
+		b, ok := parseBlock(word)
+		if !ok {
 			return p.fail(fault.ErrSyntax, "the number of a block is due, not %s", lines.Excerpt([]byte(word)))
 		}
-		c = append(c, Block{uint32(number), uint32(copied)})
+		c = append(c, b)
 	}
 	f.Clusters = append(f.Clusters, c)
 	return nil
+}
+
+// parseBlock reads the number of a block, or of a clone: ID.CLONE.
+func parseBlock(word string) (Block, bool) {
+	id, clone, isClone := strings.Cut(word, ".")
+	number, ok := parseNumber(id)
+	copied := uint64(0)
+	if isClone && ok {
+		copied, ok = parseNumber(clone)
+	}
+	return Block{uint32(number), uint32(copied)}, ok && number|copied <= math.MaxUint32
+}
+
+func parseNumber(word string) (uint64, bool) {
+	n, err := strconv.ParseUint(word, 10, 64)
+	return n, err == nil
+}
+
+// other keeps a line of a kind that this package does not interpret: p ID ... for the path of a
+// clone, g ID:COUNT,SUCCESSOR:COUNT,... ... for counts, t ID,CALL ... for the targets of
+// prefetches.
+func (p *parser) other(f *Function, letter byte, words []string) error {
+	for i, word := range words {
+		if !isOther(letter, word) || letter == 'p' && i > 0 && slices.Contains(words[1:i], word) {
+			return p.fail(ErrList, "%s cannot be in a line that begins with %s", lines.Excerpt([]byte(word)), lines.Excerpt([]byte{letter}))
+		}
+	}
+	if len(words) == 0 {
+		return p.fail(ErrList, "a line has only the letter %s", lines.Excerpt([]byte{letter}))
+	}
+	f.Other = append(f.Other, strings.Join(append([]string{string(letter)}, words...), " "))
+	return nil
+}
+
+// isOther reports whether clang takes a word of a line that begins with a letter.
+func isOther(letter byte, word string) bool {
+	switch letter {
+	case 'p':
+		_, ok := parseNumber(word)
+		return ok
+	case 't':
+		block, call, _ := strings.Cut(word, ",")
+		_, isBlock := parseBlock(block)
+		_, isCall := parseNumber(call)
+		return isBlock && isCall
+	}
+	for part := range strings.SplitSeq(word, ",") {
+		block, count, _ := strings.Cut(part, ":")
+		_, isBlock := parseBlock(block)
+		_, isCount := parseNumber(count)
+		if !isBlock || !isCount {
+			return false
+		}
+	}
+	return true
 }
 
 // hashes reads hashes of blocks.

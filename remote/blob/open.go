@@ -63,7 +63,11 @@ func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 			return nil, err
 		}
 	}
-	return blob.OpenBucket(ctx, u.String())
+	bucket, err := blob.OpenBucket(ctx, u.String())
+	if err != nil {
+		return nil, err
+	}
+	return guardedS3(ctx, bucket, u.Host)
 }
 
 // OpenObject opens an object in a bucket. Closing the file does not close the bucket. The name is
