@@ -301,7 +301,7 @@ func (d *scanner) identifier() {
 	d.scopes.identifier(word, d.prev)
 	d.unnamed.identifier(word, d.prev)
 	if d.qualified || d.prev == ')' && len(d.names) > d.base {
-		d.oldStyle = d.oldStyle || !followsParameters(word)
+		d.oldStyle = d.oldStyle || !d.inTypedef() && !followsParameters(word)
 		d.qualified = string(word) == "const" || string(word) == "volatile"
 	}
 	if d.prev == '~' {
@@ -344,8 +344,9 @@ func (d *scanner) defaulted() {
 // isKeyword reports whether parentheses after a word are not a function's.
 func isKeyword(word []byte) bool {
 	switch string(word) {
-	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof", "throw",
-		"decltype", "noexcept", "requires", "__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm":
+	case "if", "for", "while", "switch", "case", "catch", "return", "sizeof", "alignas", "alignof", "throw",
+		"decltype", "noexcept", "requires", "explicit", "__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm",
+		"typeof", "__typeof__", "__typeof", "typeof_unqual", "_Alignas", "_Atomic", "_BitInt", "_Static_assert", "static_assert":
 		return true
 	}
 	return false
