@@ -43,6 +43,7 @@ var openers = map[string]int{
 	"record/processes_linux.go":                     2, // /proc
 	"record/internal/steps/proc_linux.go":           2, // /proc
 	"tune/build.go":                                 1, // in tune's folder
+	"tune/rust.go":                                  1, // in tune's folder
 	"tune/tree.go":                                  2, // a regular file of the tree, and its copy
 }
 

@@ -56,7 +56,7 @@ func (l Losses) String() string {
 			list = append(list, fmt.Sprintf("%d %s", n, many))
 		}
 	}
-	add(l.Files, "source file dropped", "source files dropped")
+	add(l.Files, "source path dropped", "source paths dropped")
 	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
 	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
 	if l.Summary {
@@ -66,7 +66,7 @@ func (l Losses) String() string {
 	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
 	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
 	if l.Sources {
-		list = append(list, "what is remembered of the sources dropped")
+		list = append(list, "the record of the sources dropped")
 	}
 	return strings.Join(list, "; ")
 }

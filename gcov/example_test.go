@@ -26,5 +26,5 @@ func Example() {
 	}
 	fmt.Println(p.NumFunctions(), "functions;", losses)
 	// Output:
-	// 8 functions; 4 source files dropped; 7 timestamps dropped; summary dropped
+	// 8 functions; 4 source paths dropped; 7 timestamps dropped; summary dropped
 }

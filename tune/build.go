@@ -35,14 +35,22 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 	}
 	name := filepath.Base(copied)
 	log, bin := t.in(name+".compiles"), t.in(name+".bin")
-	if err := os.RemoveAll(log); err != nil {
-		return err
+	for _, path := range []string{log, t.in(reachedLog)} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
 	if err := t.writeScripts(bin, log, profile); err != nil {
 		return err
 	}
 	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
 	env = append(env, t.compilerSettings(bin)...)
+	if t.rust {
+		env = append(env, "RUSTC_WRAPPER="+filepath.Join(bin, rustWrapper), "CARGO_PROFILE_RELEASE_DEBUG=2", "CARGO_PROFILE_RELEASE_STRIP=none")
+	}
+	if err := t.configureAgain(ctx, copied, env); err != nil {
+		return err
+	}
 	argv := make([]string, len(t.Build))
 	for i, word := range t.Build {
 		argv[i] = t.inCopy(word, copied)
@@ -109,13 +117,16 @@ func (t *tuning) writeScripts(bin, log string, profile []string) error {
 	for name, path := range t.compilers {
 		argv := []string{path}
 		for _, p := range profile {
-			argv = []string{t.Afdo, "exec", "--profile", p, "--fallback", "--", path}
+			argv = []string{t.Afdo, "exec", "--profile", p, "--json", t.in(reachedLog), "--fallback", "--", path}
 		}
 		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexec %s \"$@\" %s\n",
 			shell.Quote(name), shell.Quote(log), shell.Line(argv), strings.Join(debugFlags(path), " "))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}
+	}
+	if t.rust {
+		return t.writeRustWrapper(bin, log, profile)
 	}
 	return nil
 }
@@ -155,7 +166,7 @@ func (t *tuning) format() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
+	if t.rust || slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
 		return "extbinary", nil
 	}
 	return "v4c", nil

@@ -20,9 +20,9 @@ import (
 
 // A Measure is a quantity measured for both programs.
 type Measure struct {
-	What          string // "processor time", "time", "instructions" or "code"
-	Unit          string // "s", "" or "bytes"
-	Before, After float64
+	What          string  // "processor time", "time", "instructions" or "code"
+	Unit          string  // "s", "" or "bytes"
+	Before, After float64 // Before is a median; After differs from it by Change
 	Change        float64 // relative change, 0.1 for 10 % more; with several rounds, an estimate
 	Low, High     float64 // 95 % confidence interval of Change; both equal Change if the quantity does not vary
 	Rounds        int
@@ -46,9 +46,6 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	cpu := compare("processor time", before, after, func(u usage) time.Duration { return u.cpu })
 	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
 	r.Verdict = cpu.verdict()
-	if cpu.Before < tooShort.Seconds() {
-		t.say("# the program runs for %v only: starting it is much of that, so measure with more input", time.Duration(cpu.Before*float64(time.Second)).Round(time.Millisecond/10))
-	}
 	if err := t.measureInstructions(ctx, r, before); err != nil {
 		return err
 	}
@@ -104,17 +101,18 @@ func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed 
 func compare(what string, before, after []usage, of func(usage) time.Duration) Measure {
 	m := Measure{What: what, Unit: "s", Rounds: len(before)}
 	var ratios []float64
-	var first, second []float64
+	var first []float64
 	for i := range before {
 		b, a := of(before[i]).Seconds(), of(after[i]).Seconds()
-		first, second = append(first, b), append(second, a)
+		first = append(first, b)
 		if b > 0 && a > 0 {
 			ratios = append(ratios, math.Log(a/b))
 		}
 	}
-	m.Before, m.After = median(first), median(second)
 	middle, low, high := signedRank(ratios)
 	m.Change, m.Low, m.High = math.Expm1(middle), math.Expm1(low), math.Expm1(high)
+	m.Before = median(first)
+	m.After = m.Before * (1 + m.Change) // not another estimate, which may contradict Change
 	return m
 }
 
@@ -127,22 +125,30 @@ func exactly(what, unit string, before, after uint64) Measure {
 	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
 }
 
-// maxCounted is the maximum running time of a program whose instructions are counted by callgrind,
-// which is about 50 times slower.
-const maxCounted = 20 * time.Second
+// Callgrind makes programs about callgrindSlowdown times slower. maxCounting is the longest that
+// counting may take.
+const (
+	callgrindSlowdown = 50
+	maxCounting       = 5 * time.Minute
+)
 
 // measureInstructions counts instructions with perf if possible, and otherwise with callgrind.
 func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []usage) error {
+	if t.NoCount {
+		return nil
+	}
 	count := t.perfInstructions
 	if !perfCounts(ctx) {
-		if _, err := exec.LookPath("valgrind"); err != nil {
+		if lookForValgrind() != nil {
 			t.say("# instructions are not counted: there is neither a counter for perf nor valgrind")
 			return nil
 		}
-		if before[0].cpu > maxCounted {
-			t.say("# instructions are not counted: the program runs longer than %v", maxCounted)
+		expected := (2 * callgrindSlowdown * before[0].cpu).Round(time.Second)
+		if expected > maxCounting {
+			t.say("# instructions are not counted: callgrind would take about %v; a shorter --measure is counted", expected)
 			return nil
 		}
+		t.say("# instructions are counted under callgrind, which takes about %v; --no-count leaves that out", expected)
 		count = t.callgrindInstructions
 	}
 	var n [2]uint64

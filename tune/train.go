@@ -189,11 +189,7 @@ func (t *tuning) recording(recorder Recorder, out string) []string {
 
 // createProfile creates one profile for all programs of the build that were executed.
 func (t *tuning) createProfile(ctx context.Context) error {
-	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
-	if err != nil {
-		return err
-	}
-	programs, err := t.programs()
+	programs, recordings, err := t.trained()
 	if err != nil {
 		return err
 	}
@@ -205,7 +201,7 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
 		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
-		for _, r := range recordings {
+		for _, r := range recordings[program] {
 			argv = append(argv, "--profile", r)
 		}
 		if _, err := t.do(ctx, task{argv: argv, dir: t.Folder}); err != nil {
@@ -217,36 +213,41 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// programs returns the programs and libraries of the build for which the recordings have samples,
-// relative to the tree.
-func (t *tuning) programs() ([]string, error) {
+// trained returns the programs and libraries of the build for which the recordings have samples,
+// relative to the tree, and for each of them these recordings.
+func (t *tuning) trained() (programs []string, recordings map[string][]string, err error) {
 	built, err := builtFiles(t.base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(built) == 0 {
-		return nil, errors.New("tune: the build has made no program")
+		return nil, nil, errors.New("tune: the build has made no program")
 	}
-	ran := make(map[string]uint64)
-	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	all, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, r := range recordings {
+	recordings = make(map[string][]string)
+	for _, r := range all {
+		ran := make(map[string]uint64)
 		if err := addObjects(ran, r, filepath.Join(t.base, built[0])); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		for _, b := range built {
+			if ran[filepath.Join(t.base, b)] > 0 {
+				recordings[b] = append(recordings[b], r)
+			}
 		}
 	}
-	var programs []string
 	for _, b := range built {
-		if ran[filepath.Join(t.base, b)] > 0 {
+		if len(recordings[b]) > 0 {
 			programs = append(programs, b)
 		}
 	}
 	if len(programs) == 0 {
-		return nil, fmt.Errorf("tune: none of the programs of the build has run: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s", t.base, built[0])
+		return nil, nil, fmt.Errorf("tune: none of the programs of the build has run: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s", t.base, built[0])
 	}
-	return programs, nil
+	return programs, recordings, nil
 }
 
 // addObjects adds the number of samples of each file in a recording.

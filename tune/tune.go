@@ -43,6 +43,7 @@ type Options struct {
 
 	Recorder Recorder // "" means [Best]
 	Again    bool     // repeat steps that were done before
+	NoCount  bool     // do not count instructions
 	Afdo     string   // path of the command afdo
 
 	Out io.Writer // receives progress messages, line by line; nil means none
@@ -69,6 +70,10 @@ type Result struct {
 	Profile  string
 	Programs []string // relative to the tree
 
+	// Compiles is how many compiles the build with the profile ran, and Used is how many of them
+	// got samples from the profile.
+	Used, Compiles int
+
 	// Compilers are the names of the compilers that the build called, in reverse order.
 	Compilers []string
 
@@ -89,6 +94,7 @@ type tuning struct {
 	key        string // key of all inputs so far
 	env        []string
 	compilers  map[string]string // paths by name
+	rust       bool              // cargo builds the program
 }
 
 // Run runs all steps. The error of a failed command includes the end of its output.
@@ -180,6 +186,13 @@ func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n
 
 func (t *tuning) run(ctx context.Context) (*Result, error) {
 	t.say("# everything is below %s; the tree %s stays as it is", t.Folder, t.Tree)
+	if err := t.check(ctx); err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	if err := t.announce(r); err != nil {
+		return nil, err
+	}
 	tree, err := fingerprint(t.Tree, t.ours())
 	if err != nil {
 		return nil, err
@@ -188,11 +201,13 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step("base", func() error { return t.build(ctx, t.base, nil) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}
-	r := &Result{}
-	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
+	if err := t.checkBuilt(); err != nil {
 		return nil, err
 	}
-	t.say("# trained under %s: %s", r.Recorder, r.Why)
+	t.key = keyOf(t.key, t.Measure)
+	if err := t.step("first run", func() error { return t.firstRun(ctx) }); err != nil {
+		return nil, err
+	}
 	t.key = keyOf(t.key, t.Train, string(r.Recorder))
 	if err := t.step("train", func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
@@ -206,7 +221,10 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step("fast", func() error { return t.build(ctx, t.fast, []string{t.in(profileName)}) }); err != nil {
 		return nil, fmt.Errorf("the build with the profile: %w", err)
 	}
-	if r.Programs, err = t.programs(); err != nil {
+	if r.Used, r.Compiles, err = t.reached(); err != nil {
+		return nil, err
+	}
+	if r.Programs, _, err = t.trained(); err != nil {
 		return nil, err
 	}
 	if r.Compilers, err = t.built(); err != nil {

@@ -43,7 +43,7 @@ func TestCreateForClang(t *testing.T) {
 
 	r := afdoRun("create", "--binary", program, "--profile", sampled(t, program, "loop", 5_000, 70), "--to", "extbinary", "-o", made)
 	require.Zero(t, r.status, r.err)
-	assert.Contains(t, r.err, "extbinary cannot hold everything: 1 source file")
+	assert.Contains(t, r.err, "extbinary does not store everything: 1 source path")
 
 	shown := toolOutput(t, dir, profdata, "show", "--sample", "--function=loop", made)
 	assert.Contains(t, shown, "Function: loop:")

@@ -235,7 +235,7 @@ func TestRebaseOfCreated(t *testing.T) {
 	}
 	for _, format := range []string{"v3", "v2", "text"} {
 		r := afdoRun("convert", prof, "--to", format, "-o", filepath.Join(t.TempDir(), "x"))
-		assert.Contains(t, r.err, "what is remembered of the sources dropped", format)
+		assert.Contains(t, r.err, "the record of the sources dropped", format)
 	}
 
 	moved, back := filepath.Join(t.TempDir(), "moved.v4c"), filepath.Join(t.TempDir(), "back.v4c")

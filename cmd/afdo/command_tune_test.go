@@ -107,3 +107,113 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, failed, "run the same command again")
 	assert.Contains(t, failed, "files outside of it need an absolute path")
 }
+
+// builds are projects of one source with other build systems. out is the build folder.
+var builds = map[string]struct {
+	tools    []string
+	files    map[string]string
+	before   string // makes the tree one that has been configured
+	build    []string
+	program  string
+	settings []string
+	want     string // in the error, or ""
+}{
+	"CMake, configured": {
+		tools:  []string{"cmake", "gcc"},
+		files:  map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.16)\nproject(p C)\nadd_executable(sorter sort.c)\n"},
+		before: "cmake -S . -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out",
+		build:  []string{"cmake", "--build", "out"}, program: "out/sorter",
+	},
+	"Meson, configured": {
+		tools:  []string{"meson", "ninja", "gcc"},
+		files:  map[string]string{"meson.build": "project('p', 'c')\nexecutable('sorter', 'sort.c')\n"},
+		before: "meson setup out -Dbuildtype=release && ninja -C out",
+		build:  []string{"ninja", "-C", "out"}, program: "out/sorter",
+	},
+	"cargo": {
+		tools: []string{"cargo", "rustc"},
+		files: map[string]string{
+			"Cargo.toml":  "[package]\nname = \"sorter\"\nversion = \"0.1.0\"\nedition = \"2018\"\n",
+			"src/main.rs": rustSorter,
+		},
+		before: "true", build: []string{"cargo", "build", "--release"}, program: "target/release/sorter", settings: []string{"--env", "RUSTC_BOOTSTRAP=1"},
+	},
+	"only a linker": {
+		tools:  []string{"gcc"},
+		before: "true", build: []string{"sh", "-c", "gcc -x none -c -O2 -g -fno-auto-profile sort.c && gcc -o sorter sort.o"}, program: "./sorter",
+		want: "no compile used the profile",
+	},
+}
+
+const sorter = `static int numbers[3000];
+static __attribute__((noinline)) int smallest(int from) {
+	int at = from;
+	for (int i = from; i < 3000; i++)
+		if (numbers[i] < numbers[at])
+			at = i;
+	return at;
+}
+int main(void) {
+	unsigned v = 1;
+	for (int i = 0; i < 3000; i++)
+		numbers[i] = (int)((v = v * 1103515245 + 12345) >> 8);
+	for (int i = 0; i < 3000; i++) {
+		int at = smallest(i), n = numbers[i];
+		numbers[i] = numbers[at], numbers[at] = n;
+	}
+	return numbers[0] > numbers[2999];
+}
+`
+
+const rustSorter = `#[inline(never)]
+fn smallest(v: &[i64], from: usize) -> usize {
+    let mut at = from;
+    for i in from..v.len() {
+        if v[i] < v[at] {
+            at = i;
+        }
+    }
+    at
+}
+fn main() {
+    let mut s: u32 = 1;
+    let mut v: Vec<i64> = (0..3000).map(|_| { s = s.wrapping_mul(1103515245).wrapping_add(12345); (s >> 8) as i64 }).collect();
+    for i in 0..v.len() {
+        let at = smallest(&v, i);
+        v.swap(i, at);
+    }
+    assert!(v[0] <= v[2999]);
+}
+`
+
+// A tree that was configured already, and a program in Rust, go from the tree to a verdict.
+func TestTuneBuilds(t *testing.T) {
+	testenv.NeedSweep(t)
+	for name, b := range builds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testenv.Tool(t, "valgrind")
+			for _, tool := range b.tools {
+				if testenv.Optional(t, tool) == "" {
+					t.Skipf("%s is not installed", tool)
+				}
+			}
+			s := newSite(t)
+			s.write("sort.c", sorter)
+			for path, text := range b.files {
+				s.write(path, text)
+			}
+			s.run("sh", "-c", b.before)
+			args := []string{"afdo", "tune", "--recorder", "callgrind", "--rounds", "1", "--no-count", "--train", b.program}
+			cmd := s.command(append(append(append(args, b.settings...), "--"), b.build...)...)
+			out, err := cmd.CombinedOutput()
+			if b.want != "" {
+				require.Error(t, err)
+				require.Contains(t, string(out), b.want)
+				return
+			}
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "1 of 1 compiles used it")
+		})
+	}
+}

@@ -93,7 +93,7 @@ func TestKinds(t *testing.T) {
 		assert.NotEmpty(t, run(verb, count).out, verb)
 	}
 	require.Equal(t, result{}, run("convert", count, "-o", v4))
-	assert.Equal(t, result{out: countText(42), err: "afdo: count cannot hold everything: names\n"}, run("convert", v4, "--to", "count"))
+	assert.Equal(t, result{out: countText(42), err: "afdo: count does not store everything: names\n"}, run("convert", v4, "--to", "count"))
 	assert.Equal(t, countText(126), run("merge", count, count+"=2", "--to", "count").out)
 	require.Equal(t, result{}, run("merge", count, count, "-o", v4))
 	assert.Contains(t, run("top", v4).out, "84  100.00%")

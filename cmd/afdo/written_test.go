@@ -24,7 +24,7 @@ func TestWrittenJSON(t *testing.T) {
 	}{
 		{[]string{"convert", shop, "--to", "v4"}, 0, verb.WrittenFacts{Format: "v4", Notes: []string{}}},
 		{[]string{"convert", shop, "--to", "gcc12"}, 0, verb.WrittenFacts{
-			Format: "v2", Notes: []string{"v2 cannot hold everything: 4 source files dropped; 7 timestamps dropped; summary dropped"},
+			Format: "v2", Notes: []string{"v2 does not store everything: 4 source paths dropped; 7 timestamps dropped; summary dropped"},
 		}},
 		{[]string{"merge", shop, shop + "=2"}, 0, verb.WrittenFacts{Format: "v4c", Notes: []string{}, Inputs: 2}},
 		{[]string{"slice", shop, "--unit", "cart.cc", "--to", "v2"}, 0, verb.WrittenFacts{Format: "v2", Notes: []string{}}},

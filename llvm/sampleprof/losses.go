@@ -59,7 +59,7 @@ func (l Losses) String() string {
 	add(l.Totals, "stated total replaced by the sum", "stated totals replaced by the sums")
 	add(l.Contexts, "calling context became an inlined body", "calling contexts became inlined bodies")
 	add(l.Discriminators, "flow-sensitive discriminator cut to its base", "flow-sensitive discriminators cut to their base")
-	add(l.Units, "source file dropped", "source files dropped")
+	add(l.Units, "source path dropped", "source paths dropped")
 	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
 	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
 	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")

@@ -47,6 +47,10 @@ difference that can be told. Instructions are counted with perf or callgrind, if
 are there. Times depend on what else the machine does; instructions do not, but they are
 not time.
 
+A build folder that CMake or Meson has configured is configured again in the copies, with
+the same options. Cargo's programs take a profile if rustc is a nightly, or if you set
+--env RUSTC_BOOTSTRAP=1. If no compile used the profile, tune fails and says why.
+
 Commands are printed as they run, for your own scripts. Steps that were done before, with
 the same commands and an unchanged tree, are not done again, unless --again asks for it.
 
@@ -55,7 +59,8 @@ bounds of its interval, which are missing if there are too few rounds:
 
   {"verdict": "faster" | "slower" | "no difference", "measures": [{"what", "unit",
     "before", "after", "change", "low", "high", "rounds"}, ...], "profile",
-    "programs": [...], "recorder", "recorder_reason", "outputs_differ", "folder"}`
+    "programs": [...], "recorder", "recorder_reason", "outputs_differ", "folder",
+    "compiles", "compiles_with_profile"}`
 
 // tuning is the flags of tune.
 type tuning struct {
@@ -89,6 +94,7 @@ func NewTune(e *verb.Env) *cobra.Command {
 	f.StringVarP(&t.Profile, "output", "o", "", "file for the profile; tuned.afdo in the folder if not given")
 	f.StringArrayVar(&t.Env, "env", nil, "NAME=VALUE for the environment of all commands")
 	f.IntVar(&t.Rounds, "rounds", tune.DefaultRounds, "how often both programs are measured")
+	f.BoolVar(&t.NoCount, "no-count", false, "do not count instructions, which takes long under callgrind")
 	f.DurationVar(&t.Limit, "time-limit", 0, "fail if it takes longer than this, such as 30m")
 	verb.AddChoice(cmd, &t.Recorder, "recorder", "", "what to train under", tuneRecorders...)
 	f.BoolVar(&t.Again, "again", false, "do all steps again")
@@ -158,6 +164,8 @@ type TuneFacts struct {
 	Why      string        `json:"recorder_reason"`
 	Differs  bool          `json:"outputs_differ"`
 	Folder   string        `json:"folder"`
+	Compiles int           `json:"compiles"`
+	Used     int           `json:"compiles_with_profile"`
 }
 
 type TuneMeasure struct {
@@ -174,6 +182,7 @@ type TuneMeasure struct {
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
 	f := &TuneFacts{
 		Verdict: r.Verdict, Profile: r.Profile, Programs: r.Programs, Recorder: r.Recorder, Why: r.Why, Differs: r.Differs, Folder: t.Folder,
+		Compiles: r.Compiles, Used: r.Used,
 	}
 	for _, m := range r.Measures {
 		measure := TuneMeasure{What: m.What, Unit: m.Unit, Before: m.Before, After: m.After, Change: m.Change, Rounds: m.Rounds}
@@ -202,8 +211,8 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	if err := measures.Write(w, 0); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s. To build with it:\n\n  %s\n",
-		verdictText(r), human.Name(r.Profile), HowToBuild(t.Build, r))
+	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s; %d of %d compiles used it. To build with it:\n\n  %s\n",
+		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, HowToBuild(t.Build, r))
 	return err
 }
 
@@ -211,6 +220,9 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 // of a build.
 func HowToBuild(build []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
+	if strings.HasPrefix(said, "cargo ") {
+		return "RUSTFLAGS=-Zprofile-sample-use=" + shell.Quote(r.Profile) + " " + said
+	}
 	variables := settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`, shell.Quote(r.Profile))
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
 	case by("cmake"):

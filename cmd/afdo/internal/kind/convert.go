@@ -59,7 +59,7 @@ func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err 
 		return err
 	})
 	if err == nil && lost != "" {
-		e.Warnf("%s cannot hold everything: %s", out.Format.Name, lost)
+		e.Warnf("%s does not store everything: %s", out.Format.Name, lost)
 	}
 	return err
 }

@@ -137,7 +137,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	}
 	losses.Tell(e)
 	if _, err := profile.ReadSources(in.reader); err == nil {
-		e.Warnf("%s cannot hold everything: %s", out.Format.Name, gcov.Losses{Sources: true})
+		e.Warnf("%s does not store everything: %s", out.Format.Name, gcov.Losses{Sources: true})
 	}
 	return nil
 }

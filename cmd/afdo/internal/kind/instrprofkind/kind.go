@@ -185,7 +185,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 		p.Sparse()
 	}
 	if n := p.NumWithoutCounters(); n > 0 && out.Format.Name == formatText {
-		e.Warnf("%s cannot hold everything: functions without counters that were left out: %d", formatText, n)
+		e.Warnf("%s does not store everything: functions without counters that were left out: %d", formatText, n)
 	}
 	if out.Format.Name == formatText {
 		if !k.vtableNames {
@@ -220,7 +220,7 @@ func (k *Kind) tellLosses(e *cli.Env, l instrprof.IndexedLosses) {
 		{"binary IDs", l.BinaryIDs},
 	} {
 		if c.n > 0 {
-			e.Warnf("profdata of version %d cannot hold everything: %s that were left out: %d", k.version, c.what, c.n)
+			e.Warnf("profdata of version %d does not store everything: %s that were left out: %d", k.version, c.what, c.n)
 		}
 	}
 	if l.LoopEntries {

@@ -428,7 +428,7 @@ func TestIndexedVersion(t *testing.T) {
 	r := newRun()
 	r.version = 8
 	require.NoError(t, r.Convert(&r.Env, open(t, filepath.Join(zoo, "temporal.profraw")), to[formatIndexed], &trim.Flags{}))
-	require.Contains(t, r.err.String(), "profdata of version 8 cannot hold everything: temporal traces that were left out: 1\n")
+	require.Contains(t, r.err.String(), "profdata of version 8 does not store everything: temporal traces that were left out: 1\n")
 	reader, err := instrprof.OpenBytes(r.out.Bytes())
 	require.NoError(t, err)
 	require.Equal(t, uint32(8), reader.Header().Version)

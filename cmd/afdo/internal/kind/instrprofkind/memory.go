@@ -43,5 +43,5 @@ func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
 	} else if m.n == 0 || format != formatText {
 		return
 	}
-	e.Warnf("%s cannot hold everything: MemProf sections that were left out: %d", format, m.n)
+	e.Warnf("%s does not store everything: MemProf sections that were left out: %d", format, m.n)
 }

@@ -32,7 +32,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 		return err
 	}
 	if l.functions > 0 {
-		e.Warnf("%s cannot hold everything: functions with counters that were left out: %d", out.Format.Name, l.functions)
+		e.Warnf("%s does not store everything: functions with counters that were left out: %d", out.Format.Name, l.functions)
 	}
 	if l.reader != nil && out.Format.Name == formatYAML {
 		return writeYAML(e, out, src)

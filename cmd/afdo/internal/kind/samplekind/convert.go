@@ -93,7 +93,7 @@ type remarks struct {
 func (r *remarks) tell(e *cli.Env) {
 	kind.Note(e, r.trimmed)
 	if r.lost != "" {
-		e.Warnf("%s cannot hold everything: %s", r.format, r.lost)
+		e.Warnf("%s does not store everything: %s", r.format, r.lost)
 	}
 }
 

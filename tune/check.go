@@ -1,0 +1,133 @@
+package tune
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrCannotTune is matched by the errors for runs that would fail after much work.
+var ErrCannotTune = errors.New("this cannot be tuned")
+
+// otherLanguages maps programs that build to the reason why they cannot use the profile.
+var otherLanguages = map[string]string{
+	"go build":    "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
+	"go install":  "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
+	"swift build": "Swift's compiler does not read sample profiles",
+	"swiftc":      "Swift's compiler does not read sample profiles",
+	"javac":       "Java's compiler does not read sample profiles",
+	"mvn":         "Java's compiler does not read sample profiles",
+	"gradle":      "Java's compiler does not read sample profiles",
+	"dotnet":      ".NET's compiler does not read sample profiles",
+	"ghc":         "Haskell's compiler does not read sample profiles",
+	"cabal":       "Haskell's compiler does not read sample profiles",
+	"zig build":   "zig does not pass profiles to its compiler",
+}
+
+// check returns an error for a run that would fail later. It says what will limit the result.
+func (t *tuning) check(ctx context.Context) error {
+	commands := t.Build
+	if len(commands) == 3 && filepath.Base(commands[0]) == "sh" && commands[1] == "-c" {
+		commands = strings.Fields(commands[2])
+	}
+	for i, word := range commands {
+		word = filepath.Base(word)
+		next := ""
+		if i+1 < len(commands) {
+			next = word + " " + commands[i+1]
+		}
+		for _, name := range []string{word, next} {
+			if why := otherLanguages[name]; why != "" {
+				return fmt.Errorf("tune: %w: the build runs %s: %s", ErrCannotTune, name, why)
+			}
+		}
+		if word == "cargo" || word == "rustc" {
+			if err := t.checkRust(ctx); err != nil {
+				return err
+			}
+			t.rust = word == "cargo"
+		}
+	}
+	for _, line := range append(append([]string{}, t.Train...), t.Measure...) {
+		if err := t.checkPaths(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPaths refuses a command with a relative path that leads out of the tree to an existing file:
+// in a copy of the tree the path leads elsewhere.
+func (t *tuning) checkPaths(line string) error {
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"=<>|&;(),:", r) }) {
+		if !strings.HasPrefix(word, "..") && !strings.Contains(word, "/../") {
+			continue
+		}
+		path := filepath.Join(t.Tree, word)
+		if isWithin(path, t.Tree) {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", ErrCannotTune, line, word, path)
+		}
+	}
+	return nil
+}
+
+// announce chooses the recorder and says what the machine lacks.
+func (t *tuning) announce(r *Result) (err error) {
+	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
+		return err
+	}
+	t.say("# to be trained under %s: %s", r.Recorder, r.Why)
+	if lookForValgrind() != nil && r.Recorder != Branches {
+		t.say("# valgrind is not installed: a short training makes a poor profile, and instructions are not counted unless perf can")
+	}
+	return nil
+}
+
+// checkBuilt returns an error if the programs of the build have no debug info.
+func (t *tuning) checkBuilt() error {
+	built, err := builtFiles(t.base)
+	if err != nil || len(built) == 0 {
+		return err
+	}
+	for _, path := range built {
+		if hasDebugInfo(filepath.Join(t.base, path)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", ErrCannotTune, built[0])
+}
+
+func hasDebugInfo(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for _, name := range []string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"} {
+		if f.Section(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// firstRun runs the measured commands once, so that a mistake in them comes to light before the
+// training.
+func (t *tuning) firstRun(ctx context.Context) error {
+	u, _, err := t.runAll(ctx, t.base)
+	if err != nil {
+		return fmt.Errorf("the measured program: %w", err)
+	}
+	if u.cpu < tooShort {
+		t.say("# the program runs for only %v, and starting it is much of that: its time cannot be compared, so give it more to do", u.cpu.Round(time.Millisecond/10))
+	}
+	return nil
+}

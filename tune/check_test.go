@@ -1,0 +1,96 @@
+package tune
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What fails is found before anything is built.
+func TestCheck(t *testing.T) {
+	o, _ := newTree(t, map[string]string{"in/data": ""})
+	outside := filepath.Join(filepath.Dir(o.Tree), "outside")
+	require.NoError(t, os.WriteFile(outside, nil, 0o600))
+	for _, c := range []struct {
+		build, train, want string // want is "" if nothing is wrong
+	}{
+		{"make", "./prog in/data", ""},
+		{"make", "./prog in/../in/data", ""},
+		{"make", "./prog ../nowhere", ""},
+		{"make", "./prog " + outside, ""},
+		{"make", "./prog ../outside", `"./prog ../outside" names ../outside, which is outside of the tree: the command runs in a copy of the tree, so give the path as ` + outside},
+		{"make", "./prog --in=in/../../outside", "give the path as " + outside},
+		{"go build ./...", "./prog", "the build runs go build: Go's compiler reads profiles of pprof"},
+		{"/usr/bin/go build ./...", "./prog", "the build runs go build"},
+		{"sh -c make\tgo", "./prog", ""},
+		{"sh -c cd\tx\tgo\tbuild", "./prog", "the build runs go build"},
+		{"swift build", "./prog", "Swift's compiler"},
+		{"cargo build", "./prog", "rustc takes a profile only if it is a nightly, or with RUSTC_BOOTSTRAP=1"},
+	} {
+		o.Build, o.Train, o.Measure = strings.Split(c.build, " "), []string{c.train}, []string{c.train}
+		tuning, err := newTuning(o)
+		require.NoError(t, err)
+		err = tuning.check(t.Context())
+		if c.want == "" {
+			assert.NoError(t, err, "%q", c)
+			continue
+		}
+		assert.ErrorIs(t, err, ErrCannotTune, "%q", c)
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// The options of configured build folders are read from CMake's cache and Meson's command line.
+func TestConfiguredFolders(t *testing.T) {
+	o, _ := newTree(t, nil)
+	for name, text := range map[string]string{
+		"out/CMakeCache.txt": "# comment\n//text\nCMAKE_BUILD_TYPE:STRING=Release\nCMAKE_C_COMPILER:FILEPATH=/usr/bin/cc\nCMAKE_C_COMPILER_LAUNCHER:STRING=ccache\n" +
+			"NOTHING:PATH=LIB-NOTFOUND\nPREFIX:PATH=TREE/in\nprog_BINARY_DIR:STATIC=TREE/out\nCMAKE_GENERATOR:INTERNAL=Ninja\nCMAKE_HOME_DIRECTORY:INTERNAL=TREE/src\n",
+		"elsewhere/CMakeCache.txt":       "CMAKE_HOME_DIRECTORY:INTERNAL=/usr/src/other\n",
+		"mes/meson-private/cmd_line.txt": "[options]\nbuildtype = release\nx = TREE/in\n\n[properties]\nnative_file = []\n",
+		"mes/build.ninja":                "rule other\n command = a b c d e f\n\nrule REGENERATE_BUILD\n command = /usr/bin/meson --internal regenerate TREE .\n generator = 1\n",
+	} {
+		path := filepath.Join(o.Tree, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "TREE", o.Tree)), 0o666))
+	}
+	tuning, err := newTuning(o)
+	require.NoError(t, err)
+	found, err := tuning.configuredFolders()
+	require.NoError(t, err)
+	in := filepath.Join(tuning.Tree, "in")
+	assert.Equal(t, []configured{
+		{folder: "mes", source: ".", meson: true, options: []string{"-Dbuildtype=release", "-Dx=" + in}},
+		{folder: "out", source: "src", options: []string{"-G", "Ninja", "-DCMAKE_BUILD_TYPE:STRING=Release", "-DCMAKE_C_COMPILER=cc", "-DPREFIX:PATH=" + in}},
+	}, found)
+}
+
+// A build that gave no compile the profile is an error that says why.
+func TestReached(t *testing.T) {
+	o, _ := newTree(t, nil)
+	tuning, err := newTuning(o)
+	require.NoError(t, err)
+	_, _, err = tuning.reached()
+	require.ErrorIs(t, err, ErrUnused)
+	const trial = `{"arguments":["cc","-c","/t/CMakeFiles/3.25/CompilerIdC/CMakeCCompilerId.c"],"outcome":"sliced"}` + "\n"
+	const link = `{"arguments":["cc","a.o"],"outcome":"as it is","reason":"it compiles nothing"}` + "\n"
+	const nothing = `{"arguments":["cc","-c","a.c"],"outcome":"nothing in the profile"}` + "\n"
+	for log, want := range map[string]string{
+		trial + link:           "GCC and clang only linked the program",
+		trial + link + nothing: "of 1 compiles, 1: the profile has no samples of its functions",
+		"{":                    "unexpected end of JSON input",
+		`{"outcome":"failed","error":"no profile"}`: "of 1 compiles, 1: no profile",
+	} {
+		require.NoError(t, os.WriteFile(tuning.in(reachedLog), []byte(log), 0o600))
+		_, _, err = tuning.reached()
+		assert.ErrorContains(t, err, want)
+	}
+	require.NoError(t, os.WriteFile(tuning.in(reachedLog), []byte(trial+link+nothing+`{"arguments":["cc","-c","b.c"],"outcome":"sliced"}`), 0o600))
+	used, all, err := tuning.reached()
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 2}, []int{used, all})
+}

@@ -1,0 +1,38 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/internal/shell"
+)
+
+// checkRust returns an error if rustc does not take a profile.
+func (t *tuning) checkRust(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "rustc", "-Zhelp")
+	cmd.Env = t.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		said, _, _ := strings.Cut(string(out), "\n")
+		return fmt.Errorf("tune: %w: rustc takes a profile only if it is a nightly, or with RUSTC_BOOTSTRAP=1, which you can set with --env RUSTC_BOOTSTRAP=1: %s", ErrCannotTune, strings.TrimSpace(said+" "+err.Error()))
+	}
+	return nil
+}
+
+// rustWrapper is the name of the script that runs rustc for cargo, see RUSTC_WRAPPER.
+const rustWrapper = "rustc-wrapper"
+
+// writeRustWrapper writes the script. It logs compiles, not questions to the compiler.
+func (t *tuning) writeRustWrapper(bin, log string, profile []string) error {
+	flags, used := "-Zdebug-info-for-profiling", ""
+	for _, p := range profile {
+		flags += " -Zprofile-sample-use=" + shell.Quote(p)
+		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.Whole, shell.Quote(t.in(reachedLog)))
+	}
+	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\necho rustc >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
+	return os.WriteFile(filepath.Join(bin, rustWrapper), []byte(script), 0o777)
+}
