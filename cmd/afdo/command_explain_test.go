@@ -113,6 +113,8 @@ func TestExplainJSON(t *testing.T) {
 		compile = slices.Delete(compile, 4, 5)
 	}
 	whole, f := s.explain("hash", compile...)
+	few := s.fails(cli.StatusFault, append([]string{"afdo", "explain", "words.afdo", "--min-found", "99.99%"}, compile...)...)
+	assert.Regexp(t, `% of the counts was found, --min-found is 99.99%: the sources may have changed`, few)
 	assert.Greater(t, whole.FoundShare, 0.6)
 	assert.Zero(t, whole.Reasons[explain.Edited]+whole.Reasons[explain.Nowhere])
 	assert.Equal(t, explain.Found, f.Reason)

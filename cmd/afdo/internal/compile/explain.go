@@ -58,7 +58,7 @@ A function was edited if lines or inlined calls of it have moved, unless the pro
 remembers that its file is the same. Then the lines that still match may be others, and
 all of its counts are in doubt.
 
-If nothing is found at all, the exit status is 1. JSON has these members:
+If nothing is found at all, or less than --min-found, the exit status is 1. JSON has these members:
 
   {"profile", "counts", "found", "found_share", "elsewhere", "reasons": {"found": N, ...},
     "functions": [{"name", "demangled", "file", "line", "counts", "found", "reason",
@@ -74,6 +74,7 @@ type explaining struct {
 	binary   string
 	jobs     int
 	number   verb.Count
+	minFound verb.Share
 	json     bool
 	noRebase bool
 	noParams bool
@@ -95,6 +96,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
+	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, such as 60%")
 	f.BoolVar(&x.json, "json", false, "print JSON")
 	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	f.BoolVar(&x.noParams, "no-params", false, "add no --param for GCC 12 and 13")
@@ -189,6 +191,9 @@ func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *ex
 	}
 	if err == nil && r.Found == 0 {
 		err = fmt.Errorf("%s: of %s none was found: %s", human.Name(path), human.Counted(r.Counts, "count"), whyNothing(r))
+	}
+	if err == nil && facts.FoundShare < float64(x.minFound) {
+		err = fmt.Errorf("%s: %s of the counts was found, --min-found is %s: the sources may have changed since it was recorded", human.Name(path), human.Percent(facts.FoundShare), &x.minFound)
 	}
 	return err
 }

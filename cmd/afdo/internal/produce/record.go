@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -66,7 +64,7 @@ type recording struct {
 	target   record.Target
 	options  record.Options
 	duration time.Duration
-	overhead string
+	overhead verb.Share
 	json     bool
 }
 
@@ -112,7 +110,8 @@ func NewRecord(e *verb.Env) *cobra.Command {
 	verb.AddChoice(cmd, &c.options.Event, "event", "e", "what to sample", recordEvents...)
 	f.Uint64VarP(&c.options.Frequency, "freq", "F", record.DefaultFrequency, "samples a second, on each processor")
 	f.Uint64VarP(&c.options.Period, "count", "c", 0, "events from one sample to the next, instead of a frequency")
-	f.StringVar(&c.overhead, "overhead", "5%", "share of the time for which steps may stop the program")
+	c.overhead = 0.05
+	f.Var(&c.overhead, "overhead", "share of the time for which steps may stop the program")
 	f.DurationVar(&c.duration, "duration", 0, "end after this time, such as 10s or 5m")
 	f.BoolVar(&c.json, "json", false, "report on the recording as JSON on standard output")
 	cmd.MarkFlagsMutuallyExclusive("freq", "count")
@@ -139,16 +138,7 @@ func (c *recording) check() error {
 	case c.json && c.out == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the recording with -o")
 	}
-	return c.setOverhead()
-}
-
-// setOverhead parses --overhead: a percentage, above 0 and at most 100.
-func (c *recording) setOverhead() error {
-	share, err := strconv.ParseFloat(strings.TrimSuffix(c.overhead, "%"), 64)
-	if err != nil || !(share > 0 && share <= 100) {
-		return cli.Usagef("--overhead %s is not a percentage such as 5%%", c.overhead)
-	}
-	c.options.Overhead = share / 100
+	c.options.Overhead = float64(c.overhead)
 	return nil
 }
 

@@ -41,6 +41,31 @@ func (c Count) Of(n int) int {
 	return int(c)
 }
 
+// A Share is the value of a flag that is a percentage, above 0% and at most 100%. It is 0 if the flag
+// is not given.
+type Share float64
+
+// String returns the percentage.
+func (s *Share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(100*float64(*s), 'g', 6, 64) + "%"
+}
+
+// Set takes a percentage, such as 60% or 60.
+func (s *Share) Set(text string) error {
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(percent > 0 && percent <= 100) {
+		return errors.New("want a percentage such as 5%")
+	}
+	*s = Share(percent / 100)
+	return nil
+}
+
+// Type is what the help calls the value.
+func (s *Share) Type() string { return "PERCENT" }
+
 // A Choice is a word that a flag can have, with its meaning.
 type Choice[T any] struct {
 	Word    string
