@@ -76,6 +76,41 @@ func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	return "", m.ambiguous(what, typed)
 }
 
+// Unqualified returns the unqualified name of a function from what a user typed, in the form of the
+// scheme slice.Names: without scopes, template arguments and parameters. All conversions have the
+// same one.
+func Unqualified(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if at := strings.LastIndex(typed, "operator"); at >= 0 && (at == 0 || strings.HasSuffix(typed[:at], ":")) {
+		rest := typed[at+len("operator"):]
+		switch {
+		case strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, `"`):
+			return "operator "
+		case strings.HasPrefix(rest, "()"):
+			return "operator()"
+		}
+		name, _, _ := strings.Cut(rest, "(")
+		return "operator" + name
+	}
+	var name strings.Builder // at the outermost level
+	for depth, i := 0, 0; i < len(typed); i++ {
+		switch c := typed[i]; {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth > 0:
+		case c == '(' && name.Len() > 0 && !strings.HasSuffix(name.String(), "::"):
+			i = len(typed)
+		default:
+			name.WriteByte(c)
+		}
+	}
+	scopes := strings.Split(name.String(), "::")
+	last := scopes[len(scopes)-1]
+	return last[strings.LastIndexByte(last, ' ')+1:] // without the type of the result
+}
+
 // A meaning holds the names that match best what the user typed.
 type meaning struct {
 	typed string // compact

@@ -70,3 +70,15 @@ func TestMeant(t *testing.T) {
 	_, err := Meant("symbol", "f", func(yield func(string, error) bool) { yield("", assert.AnError) })
 	assert.ErrorIs(t, err, assert.AnError)
 }
+
+// The unqualified name of what was typed is the one that an index has for the function.
+func TestUnqualified(t *testing.T) {
+	for typed, want := range map[string]string{
+		"main": "main", "shop::Cart::add": "add", "shop::Cart::add(int, char)": "add", "f<a::b, c<d>>(int)": "f",
+		"A<x::y>::g": "g", "void f<int>(int)": "f", "std::pair<a, b> n::f(int)": "f", "(anonymous namespace)::h": "h", "A::(anonymous namespace)::h(int)": "h",
+		"A::operator int": "operator ", `operator""_km`: "operator ", "A::operator()(int)": "operator()", "operator+(A, A)": "operator+", "A::operator<": "operator<",
+		"A::~A()": "~A", "": "", "::": "", "coroutine::operators": "operators",
+	} {
+		require.Equal(t, want, Unqualified(typed), typed)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"runtime/debug"
 	"slices"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -101,7 +103,7 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 		return err
 	}
 	if len(symbols) == 0 {
-		name, err := find.Meant("symbol", l.Symbol, find.Names(r.Units()))
+		name, err := meant(r, l.Symbol)
 		if err != nil {
 			return err
 		}
@@ -131,6 +133,34 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 		}
 		return writeInliners(w, inlined, l)
 	})
+}
+
+// meant returns the name that the user means by a name that no symbol has. If the file's index has
+// unqualified names, meant reads only symbols with the unqualified name that was typed, and suggests
+// no others.
+func meant(r *afdo.Reader, typed string) (string, error) {
+	names := find.Names(r.Units())
+	if x, err := index.Read(r); err == nil {
+		info, err := x.Info()
+		if err != nil {
+			return "", err
+		}
+		if info.Unqualified == slice.Names.Name {
+			names = namesOf(index.NewProgram(r).Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
+		}
+	}
+	return find.Meant("symbol", typed, names)
+}
+
+// namesOf returns the names of symbols.
+func namesOf(symbols iter.Seq2[afdo.Symbol, error]) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for s, err := range symbols {
+			if !yield(s.Name(), err) {
+				return
+			}
+		}
+	}
 }
 
 // named returns the symbols of a name.
