@@ -81,19 +81,57 @@ func (f *File) readBlocks(p []byte, r Range) (int, error) {
 	return n, nil
 }
 
-// fetchBlocks fetches blocks in one request, including the cached ones between them.
+// fetchBlocks fetches blocks, with one request for each run of adjacent ones. No byte is requested
+// that the cache, the head or the tail has.
 func (f *File) fetchBlocks(missing []*block) {
-	low := missing[0].number * f.block
-	high := min((missing[len(missing)-1].number+1)*f.block, f.size)
-	a, err := f.fetch(f.ctx, Range{low, high}, nil)
-	if err != nil {
-		f.cache.forget(missing)
+	var runs sync.WaitGroup
+	for from, to := 0, 1; from < len(missing); to++ {
+		if to < len(missing) && missing[to].number == missing[to-1].number+1 {
+			continue
+		}
+		run := missing[from:to]
+		if from = to; from < len(missing) {
+			runs.Go(func() { f.fetchRun(run) })
+		} else {
+			f.fetchRun(run)
+		}
 	}
-	for _, b := range missing {
+	runs.Wait()
+}
+
+// fetchRun fetches adjacent blocks.
+func (f *File) fetchRun(run []*block) {
+	low := run[0].number * f.block
+	high := min((run[len(run)-1].number+1)*f.block, f.size)
+	data, err := f.fetchRest(low, high)
+	if err != nil {
+		f.cache.forget(run)
+	}
+	for _, b := range run {
 		if b.err = err; err == nil {
 			begin := b.number*f.block - low
-			b.data = bytes.Clone(a.data[begin:min(begin+f.block, high-low)]) // does not keep the other blocks alive
+			b.data = bytes.Clone(data[begin:min(begin+f.block, high-low)]) // does not keep the other blocks alive
 		}
 		close(b.done)
 	}
+}
+
+// fetchRest returns the bytes from low to high. It requests those that are in neither the head nor
+// the tail.
+func (f *File) fetchRest(low, high int64) ([]byte, error) {
+	data := make([]byte, high-low)
+	from, to := low, high
+	if head := int64(len(f.headData)); low < head {
+		from = min(head, high)
+		copy(data, f.headData[low:from])
+	}
+	if tail := f.size - int64(len(f.tailData)); tail < high {
+		to = max(tail, from)
+		copy(data[to-low:], f.tailData[to-tail:])
+	}
+	if from == to {
+		return data, nil
+	}
+	_, err := f.fetch(f.ctx, Range{from, to}, data[from-low:to-low])
+	return data, err
 }

@@ -134,8 +134,8 @@ func (f *File) Close() error {
 }
 
 // ReadAt reads len(p) bytes at an offset. It makes one request, or none if Open has fetched the
-// bytes or the cache has them. The error matches afdo.ErrChanged if the file was replaced, and is
-// io.EOF at its end.
+// bytes or the cache has them, or several if the cache has some between them. The error matches
+// afdo.ErrChanged if the file was replaced, and is io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():

@@ -60,8 +60,8 @@ func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes
 func Head(bytes int) Option { return func(o *options) { o.head = int64(max(bytes, 0)) } }
 
 // Cache keeps the most recently used blocks: at most the given number, of blockSize bytes each.
-// Reads are rounded to whole blocks, and each makes at most one request. Without a cache, only the
-// end of the file is kept.
+// Reads are rounded to whole blocks, and each makes one request for each run of blocks that the
+// cache does not have. Without a cache, only the ends of the file are kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }

@@ -136,7 +136,7 @@ func TestHead(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrChanged)
 }
 
-// Blocks are fetched once as long as the cache has room, and by one request all that a read takes.
+// Blocks are fetched once as long as the cache has room, and by one request all adjacent ones.
 func TestCache(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Tail(1), remote.Cache(1_000, 10))
@@ -148,12 +148,30 @@ func TestCache(t *testing.T) {
 		require.True(t, bytes.Equal(s.data[off:off+n], p))
 	}
 	for _, step := range []struct{ off, n, requests int }{
-		{5_500, 10, 1}, {5_000, 1_000, 0}, {5_900, 200, 1}, {4_000, 4_000, 1}, {4_000, 4_000, 0},
+		{5_500, 10, 1}, {5_000, 1_000, 0}, {5_900, 200, 1}, {4_000, 4_000, 2}, {4_000, 4_000, 0},
 		{20_000, 10_000, 1}, {20_000, 10_000, 0}, {5_000, 1, 1}, {29_000, 1, 0}, {20_000, 1, 1}, {99_500, 499, 1},
 	} {
 		before := s.requests.Load()
 		read(step.off, step.n)
 		require.Equal(t, int64(step.requests), s.requests.Load()-before, "%d bytes at %d", step.n, step.off)
+	}
+}
+
+// No byte is fetched twice as long as the cache has room, whatever the reads and the ends.
+func TestCacheFetchesOnce(t *testing.T) {
+	s := serve(t, random(10_000))
+	r := rand.New(rand.NewPCG(45, 3))
+	for range 200 {
+		head, tail := r.IntN(3)*r.IntN(4_000), 1+r.IntN(4_000)
+		f := open(t, s, remote.Head(head), remote.Tail(tail), remote.Cache(1+r.IntN(2_000), 10_000))
+		for range 30 {
+			off := r.IntN(10_000)
+			p := make([]byte, 1+r.IntN(10_000-off))
+			_, err := f.ReadAt(p, int64(off))
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(s.data[off:off+len(p)], p))
+		}
+		require.LessOrEqual(t, f.Stats().Bytes, int64(10_000+max(0, head+tail-10_000)))
 	}
 }
 
