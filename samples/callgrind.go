@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -31,6 +32,7 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
 		textInput: newTextInput(Callgrind, src), choice: c,
 		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
+		own:     noAddress,
 		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),
 	}
 	r.object = r.enter("")
@@ -47,6 +49,9 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 		}
 	}
 }
+
+// noAddress is not the address of an instruction.
+const noAddress = math.MaxUint64
 
 type callgrindReader struct {
 	*textInput
@@ -65,7 +70,7 @@ type callgrindReader struct {
 	event     int // column of the event Ir behind them; -1 if it is not there
 	address   uint64
 
-	own     uint64 // address of the last cost line that was not a call's
+	own     uint64 // address of the last cost line that was not a call's, or noAddress
 	called  bool   // lines of calls from own have come since
 	repeats uint64 // count of a second cost line of own, of which the next line shows what it is
 
@@ -104,6 +109,7 @@ func (r *callgrindReader) line() error {
 	case "ob":
 		name, err := r.name(end+1, r.objectNames)
 		r.object = r.enter(name)
+		r.forgetCalls()
 		return err
 	case "cob":
 		name, err := r.name(end+1, r.objectNames)
@@ -111,7 +117,8 @@ func (r *callgrindReader) line() error {
 		return err
 	case "fn":
 		name, err := r.functionName(end + 1)
-		r.function, r.called, r.repeats = symbolName(name), false, 0
+		r.function = symbolName(name)
+		r.forgetCalls()
 		return err
 	case "cfn":
 		_, err := r.functionName(end + 1)
@@ -169,6 +176,9 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	}
 	return numbered[number], nil
 }
+
+// forgetCalls forgets the calls before, which are in another function.
+func (r *callgrindReader) forgetCalls() { r.own, r.called, r.repeats = noAddress, false, 0 }
 
 // functionName reads the name of a function, which may begin with a parenthesis itself.
 func (r *callgrindReader) functionName(at int) (string, error) {

@@ -21,6 +21,32 @@ type costWriter struct {
 	ours    bool
 	address uint64
 	named   map[string]bool // names that have a number
+
+	// A cost after calls from its address is that of a stub, unless calls follow.
+	lines   []costLine // of the object, since it was named
+	pending uint64     // the cost of the last line, if it may be that of a stub
+}
+
+// A costLine is a cost of an instruction or of a call.
+type costLine struct {
+	at   uint64
+	call bool
+}
+
+// own notes a cost line of an instruction. It returns whether the cost may be that of a stub: calls
+// from its address are between this line and the last one that was not a call's and not a stub's.
+func (w *costWriter) own(at uint64) (stub bool) {
+	for i := len(w.lines) - 1; i >= 0; i-- {
+		if !w.lines[i].call {
+			last := w.lines[i].at
+			stub = last == at && i < len(w.lines)-1 && w.lines[len(w.lines)-1].at == at
+			break
+		}
+	}
+	if !stub {
+		w.lines = append(w.lines, costLine{at, false})
+	}
+	return stub
 }
 
 var costObjects = []string{"/tmp/ours", "/lib/other.so", ""}
@@ -75,10 +101,15 @@ func (w *costWriter) step(b []byte) {
 	switch b[0] % 6 {
 	case 0, 1:
 		w.cost(how, at, count)
-		if w.ours && count > 0 {
+		w.pending = 0
+		switch stub := w.own(at); {
+		case stub:
+			w.pending = count
+		case w.ours && count > 0:
 			w.want.AddAddress(at, count)
 		}
 	case 2:
+		w.lines, w.pending = nil, 0
 		object := int(b[3]) % len(costObjects)
 		w.name("ob", object, how&8 != 0)
 		w.ours = object == 0
@@ -95,6 +126,10 @@ func (w *costWriter) step(b []byte) {
 
 // call writes a call.
 func (w *costWriter) call(how byte, at, count uint64) {
+	if w.pending > 0 && w.ours {
+		w.want.AddAddress(w.address, w.pending)
+	}
+	w.pending = 0
 	target, ours := uint64(0x4000)+count, w.ours
 	if how&8 != 0 {
 		object := int(how>>4) % len(costObjects)
@@ -103,6 +138,7 @@ func (w *costWriter) call(how byte, at, count uint64) {
 	}
 	fmt.Fprintf(&w.text, "calls=%d %s 3\n", count, w.position(how>>5, target))
 	w.cost(how, at, 500)
+	w.lines = append(w.lines, costLine{at, true})
 	switch {
 	case ours && w.ours:
 		w.want.AddBranch(samples.Branch{From: at, To: target}, count)
@@ -116,6 +152,9 @@ func FuzzCostLines(f *testing.F) {
 	for i := range byte(8) {
 		f.Add([]byte{2, 8, 0, 0, i, 1, 4, 9, 1, 4 + i, 252, 3, 3, 8 * i, 2, 7, 5, 0, 0, 0, 2, i, 0, 1, 3, 8 + i<<5, 2, 7, 4, 3, 1, 1})
 	}
+	f.Add([]byte("\b\x04\xff\xff\x04\x01\x04\xff\xff\x04\xfc\x03\x00\x00\x00\a"))
+	f.Add([]byte("\x01\x04\xff\xff\b\x04\xff\xff\x04\x01\x04\xff\xff\x04\xfc\x03\x00\x00\x00\a"))
+	f.Add([]byte{2, 8, 0, 0, 1, 4, 9, 1, 3, 8, 0, 7, 1, 0, 0, 5, 3, 8, 0, 2, 1, 0, 0, 6})
 	b := plain(f, "ours", elf.ET_DYN)
 	f.Fuzz(func(t *testing.T, steps []byte) {
 		w := costWriter{named: make(map[string]bool)}

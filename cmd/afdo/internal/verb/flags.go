@@ -41,8 +41,8 @@ func (c Count) Of(n int) int {
 	return int(c)
 }
 
-// A Share is the value of a flag that is a percentage, above 0% and at most 100%. It is 0 if the flag
-// is not given.
+// A Share is the value of a flag that is a percentage, above 0% and at most 100%. It is 0 if the
+// flag is not given.
 type Share float64
 
 // String returns the percentage.

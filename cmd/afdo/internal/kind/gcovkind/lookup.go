@@ -136,8 +136,8 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 }
 
 // meant returns the name that the user means by a name that no symbol has. If the file's index has
-// unqualified names, meant reads only symbols with the unqualified name that was typed, and suggests
-// no others.
+// unqualified names, meant reads only symbols with the unqualified name that was typed, and
+// suggests no others.
 func meant(r *afdo.Reader, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
