@@ -20,7 +20,10 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-const extensionsGuide = "docs/extensions.md"
+const (
+	extensionsGuide  = "docs/extensions.md"
+	indexWalkThrough = "conformance/index-walkthrough.txt"
+)
 
 // An indexAnnotator spells an index out, as annotator does the rest of a file. It knows of the
 // index what docs/extensions.md says, and nothing of the code that reads it.
@@ -259,8 +262,8 @@ func TestIndexWalkThrough(t *testing.T) {
 		want := a.take()
 		last := len(section) - 4
 		want += fmt.Sprintf("\n%04x  % x              %08x        PAGE_CHECKSUM\n", last, section[last:], binary.BigEndian.Uint32(section[last:]))
-		assert.Equal(t, want, blocks(t, extensionsGuide, name)[0])
-		assert.Contains(t, read(t, extensionsGuide), fmt.Sprintf("%d bytes", len(section)))
+		assert.Equal(t, want, blocks(t, indexWalkThrough, name)[0])
+		assert.Contains(t, read(t, indexWalkThrough), fmt.Sprintf("%d bytes", len(section)))
 
 		var checksums []string
 		for _, m := range regexp.MustCompile(`(?m)^.* ([0-9a-f]{8}) +CHECKSUM$`).FindAllStringSubmatch(want, -1) {

@@ -17,12 +17,15 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-const formatGuide = "docs/format.md"
+const (
+	formatGuide = "docs/format.md"
+	walkThrough = "conformance/walkthrough.txt"
+)
 
 // example writes the profile that the walk-through is about.
 func example(t *testing.T, compact bool) []byte {
 	t.Helper()
-	p, err := textfmt.Parse(strings.NewReader(blocks(t, formatGuide, "text area.c")[0]))
+	p, err := textfmt.Parse(strings.NewReader(blocks(t, walkThrough, "text area.c")[0]))
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, builder.Write(&b, p, builder.Options{Compact: compact}))
@@ -31,7 +34,7 @@ func example(t *testing.T, compact bool) []byte {
 
 func TestWalkThrough(t *testing.T) {
 	want := annotate(example(t, false))
-	got := blocks(t, formatGuide, "hex normal")
+	got := blocks(t, walkThrough, "hex normal")
 	require.Len(t, got, len(want))
 	for i := range want {
 		assert.Equal(t, want[i], got[i], "block %d", i)
@@ -40,7 +43,7 @@ func TestWalkThrough(t *testing.T) {
 
 func TestWalkThroughCompact(t *testing.T) {
 	want := strings.Join(annotate(example(t, true)), "\n")
-	assert.Equal(t, want, blocks(t, formatGuide, "hex compact")[0])
+	assert.Equal(t, want, blocks(t, walkThrough, "hex compact")[0])
 }
 
 var hexRow = regexp.MustCompile(`(?m)^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?)+) `)
@@ -50,7 +53,7 @@ func TestWalkThroughIsAFile(t *testing.T) {
 	for _, info := range []string{"hex normal", "hex compact"} {
 		t.Run(info, func(t *testing.T) {
 			var file []byte
-			for _, block := range blocks(t, formatGuide, info) {
+			for _, block := range blocks(t, walkThrough, info) {
 				for _, row := range hexRow.FindAllStringSubmatch(block, -1) {
 					require.Equal(t, fmt.Sprintf("%04x", len(file)), row[1])
 					for _, octet := range strings.Fields(row[2]) {
@@ -62,7 +65,7 @@ func TestWalkThroughIsAFile(t *testing.T) {
 			}
 			compact := info == "hex compact"
 			assert.Equal(t, example(t, compact), file)
-			assert.True(t, strings.Contains(read(t, formatGuide), strconv.Itoa(len(file))+" bytes"), "the page does not say that the file has %d bytes", len(file))
+			assert.True(t, strings.Contains(read(t, walkThrough), strconv.Itoa(len(file))+" bytes"), "the page does not say that the file has %d bytes", len(file))
 
 			r, err := afdo.OpenBytes(file)
 			require.NoError(t, err)
@@ -82,13 +85,13 @@ func TestWalkThroughIsAFile(t *testing.T) {
 func TestWalkThroughSections(t *testing.T) {
 	r, err := afdo.OpenBytes(example(t, false))
 	require.NoError(t, err)
-	titles := regexp.MustCompile(`(?m)^### Section (\d+): ([a-z ]+?)(?: of .*)?$`).FindAllStringSubmatch(read(t, formatGuide), -1)
+	titles := regexp.MustCompile(`(?m)^### Section (\d+): ([a-z ]+?)(?: of .*)?$`).FindAllStringSubmatch(read(t, walkThrough), -1)
 	require.Len(t, titles, r.NumSections())
 	for s, err := range r.Sections() {
 		require.NoError(t, err)
 		assert.Equal(t, strconv.Itoa(s.Index), titles[s.Index][1])
 		assert.Equal(t, s.Type.String(), titles[s.Index][2])
-		assert.Contains(t, blocks(t, formatGuide, "hex normal")[1+s.Index], fmt.Sprintf("%04x  ", s.Offset))
+		assert.Contains(t, blocks(t, walkThrough, "hex normal")[1+s.Index], fmt.Sprintf("%04x  ", s.Offset))
 	}
 }
 
