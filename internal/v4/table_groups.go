@@ -97,7 +97,7 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	end := int64(t.entries)
 	for i := range entries {
 		e := t.newExtent(f.Place())
-		if e.size == 0 || e.off < end {
+		if e.size == 0 || e.off < end || e.off > t.size || e.size > t.size-e.off {
 			return nil, errWholeTable
 		}
 		entries[i], end = e, e.off+e.size
