@@ -57,8 +57,10 @@ func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Optio
 	return c, b.String()
 }
 
-// Any unit of a profile, with the names of all that it calls, takes no more than 12 requests; the
-// unit alone takes 3, or 4 where the list of units is longer than what opening fetches.
+// Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 14 from a
+// file with an index: blocks that the cache has are not requested again, so one read may need several
+// requests, which run at the same time. The unit alone takes 3, or 4 if the list of units is longer
+// than what opening fetches.
 func TestEveryUnit(t *testing.T) {
 	shapes := map[string]synth.Options{"plain": synth.Medium}
 	if testenv.Sweep() {
@@ -92,11 +94,12 @@ func TestEveryUnit(t *testing.T) {
 			t.Logf("%s, %d bytes, index %v: %.1f requests and %d bytes a unit, at most %d and %d, of which the unit takes %d",
 				name, len(data), indexed, float64(sum.text.Requests)/float64(n), sum.text.Bytes/n,
 				most.text.Requests, most.text.Bytes, most.unit.Requests)
-			require.LessOrEqual(t, most.text.Requests, int64(12))
-			require.LessOrEqual(t, most.unit.Requests, int64(5)) // one of them for the head
+			mostText, mostUnit := int64(12), int64(5) // one of the five for the head
 			if indexed {
-				require.LessOrEqual(t, most.unit.Requests, int64(4))
+				mostText, mostUnit = 14, 4
 			}
+			require.LessOrEqual(t, most.text.Requests, mostText)
+			require.LessOrEqual(t, most.unit.Requests, mostUnit)
 		}
 	}
 }
