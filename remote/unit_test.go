@@ -58,9 +58,9 @@ func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Optio
 }
 
 // Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 14 from a
-// file with an index: blocks that the cache has are not requested again, so one read may need several
-// requests, which run at the same time. The unit alone takes 3, or 4 if the list of units is longer
-// than what opening fetches.
+// file with an index: blocks that the cache has are not requested again, so one read may need
+// several requests, which run at the same time. The unit alone takes 3, or 4 if the list of units
+// is longer than what opening fetches.
 func TestEveryUnit(t *testing.T) {
 	shapes := map[string]synth.Options{"plain": synth.Medium}
 	if testenv.Sweep() {
