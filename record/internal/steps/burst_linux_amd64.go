@@ -319,7 +319,7 @@ func (b *burst) breakAt(addresses []uint64) bool {
 
 // setRegister writes a debug register.
 func (b *burst) setRegister(i int, value uint64) bool {
-	err := ptrace(unix.PTRACE_POKEUSR, b.th.tid, uintptr(offsetDebugRegisters+8*i), uintptr(value))
+	err := pokeDebugRegister(b.th.tid, i, value)
 	if err != nil && err != unix.ESRCH {
 		b.stats.SingleStep = true // from now on
 	}

@@ -185,3 +185,43 @@ func hasPeriod(list []perfdata.Branch, period int) bool {
 	}
 	return true
 }
+
+// The tracer knows whether hardware breakpoints trigger here: a recording either uses them, or
+// single-steps and still has samples.
+func TestBreakpointsTrigger(t *testing.T) {
+	program := build(t, knownLoop)
+	r := launchAndWait(t, Config{Overhead: 1}, exec.Command(program, "3000000"))
+	require.NotEmpty(t, r.samples())
+	perStep := float64(r.stats.Instructions) / float64(r.stats.Stops)
+	if r.stats.SingleStep {
+		t.Log("hardware breakpoints do not work on this machine")
+		assert.LessOrEqual(t, perStep, 1.0)
+	} else {
+		assert.Greater(t, perStep, 1.5) // several instructions lie between two branches
+	}
+}
+
+// callsLibrary is a loop whose body is mostly in the C library.
+const callsLibrary = `
+#include <string.h>
+#include <stdlib.h>
+volatile long sum;
+int main(int argc, char **argv) {
+	char text[20] = "to be measured";
+	for (long i = atol(argv[1]); i > 0; i--) { text[i % 8] = 'x'; sum += strlen(text); }
+	return 0;
+}
+`
+
+// A burst goes on after a call of a library, with and without breakpoints.
+func TestStepsOverLibrary(t *testing.T) {
+	program := build(t, callsLibrary, "-fno-builtin")
+	for _, single := range []bool{false, true} {
+		r := launchAndWait(t, Config{Overhead: 1, SingleStep: single}, exec.Command(program, "5000000"))
+		longest := 0
+		for _, s := range r.samples() {
+			longest = max(longest, len(s.Branches))
+		}
+		assert.Greater(t, longest, 20, "%+v", *r.stats) // three to four branches in each round of the loop
+	}
+}

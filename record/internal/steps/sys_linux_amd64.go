@@ -34,6 +34,16 @@ func registers(tid int, regs *unix.PtraceRegs) error {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
 }
 
+// setRegisters changes the registers of a stopped thread.
+func setRegisters(tid int, regs *unix.PtraceRegs) error {
+	return ptrace(unix.PTRACE_SETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
+}
+
+// pokeDebugRegister writes a debug register of a stopped thread.
+func pokeDebugRegister(tid, i int, value uint64) error {
+	return ptrace(unix.PTRACE_POKEUSR, tid, uintptr(offsetDebugRegisters+8*i), uintptr(value))
+}
+
 // Reasons of SIGTRAP, in asm-generic/siginfo.h TRAP_TRACE and TRAP_HWBKPT.
 const (
 	trapStep       = 2

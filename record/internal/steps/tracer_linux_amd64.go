@@ -31,6 +31,8 @@ func init() {
 	case launcherName:
 		runtime.LockOSThread()
 		launch(os.Args)
+	case probeName:
+		os.Exit(0)
 	}
 }
 
@@ -106,6 +108,7 @@ func protect() {
 
 // prepare sets up what interrupts the waits of this thread, and the writer.
 func (t *tracer) prepare() (err error) {
+	t.stats.SingleStep = t.config.SingleStep || !breakpointsTrigger()
 	signal.Notify(make(chan os.Signal, 1), wakeSignal)
 	if err := makeInterrupting(int(wakeSignal)); err != nil {
 		return os.NewSyscallError("sigaction", err)

@@ -21,7 +21,7 @@ func (b *burst) execute(in opcode.Instruction, code []byte) {
 		b.ended = true
 	case !in.Calls && !in.Jumps && !in.Returns:
 		if b.isStepping() {
-			if len(code) > 1 && code[0] == 0x0f && code[1] == 0x05 { // not over a system call
+			if isSystemCall(code) {
 				b.ended = true
 				return
 			}
@@ -146,7 +146,32 @@ func (b *burst) returnTo(from uint64) bool {
 }
 
 // isStepping reports whether each instruction is executed by a single step.
-func (b *burst) isStepping() bool { return b.config.SingleStep || b.stats.SingleStep }
+func (b *burst) isStepping() bool { return b.stats.SingleStep }
+
+// isSystemCall reports whether code begins with an instruction that calls the kernel: syscall,
+// sysenter or int. A single step over it may take as long as the call.
+func isSystemCall(code []byte) bool {
+	return len(code) > 1 && (code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34) || code[0] == 0xcd)
+}
+
+// maxStepsOut bounds the single steps through a function of a library. Longer functions, such as a
+// copy of many bytes, would use up the time of the burst: it ends there.
+const maxStepsOut = 200
+
+// stepUntil executes single steps until the thread reaches an address. It reports whether that has
+// happened; not, if the thread comes to a system call or after too many steps.
+func (b *burst) stepUntil(to uint64) bool {
+	for range maxStepsOut {
+		if b.pc == to {
+			return true
+		}
+		in, code := b.memory.instruction(b.pc)
+		if in.Size == 0 || in.Opaque || isSystemCall(code) || b.sequenceAt(b.pc) != nil || !b.step() {
+			return false
+		}
+	}
+	return false
+}
 
 // library handles a jump of the procedure linkage table into a library: jmp *slot(%rip). The slot
 // names the target, so the thread need not stop before it is back.
@@ -199,11 +224,13 @@ func (b *burst) skipCall() {
 func (b *burst) returnFrom(entry uint64) {
 	to := b.returns[len(b.returns)-1]
 	b.returns = b.returns[:len(b.returns)-1]
+	returned := false
 	if b.isStepping() {
-		b.ended = true
-		return
+		returned = b.stepUntil(to)
+	} else {
+		returned = b.clear(to) && b.resume(unix.PTRACE_SYSCALL, to) && b.pc == to
 	}
-	if !b.clear(to) || !b.resume(unix.PTRACE_SYSCALL, to) || b.pc != to {
+	if !returned {
 		b.ended = true
 		return
 	}
