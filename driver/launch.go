@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/driver/internal/inputs"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/rebase"
 	"github.com/go-afdo/afdo/slice"
@@ -40,6 +41,10 @@ type Launcher struct {
 	// Profile, which changes with each recording. Instrumentation profiles always have that.
 	Summary      string
 	ExactSummary bool
+
+	// StaleWarn is the share of the samples of a compile which may be for lines that its sources do
+	// not have before Warn is called, once in a build. 0 means DefaultStaleWarn, and 1 never.
+	StaleWarn float64
 
 	// NoParams adds no parameters to the command. Without NoParams, GCC 12 and 13 get a parameter
 	// unless the command sets it, because they lose counts without it.
@@ -430,7 +435,9 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 	if err != nil {
 		return nil, false, p.profile.wrap(err)
 	}
-	if !p.NoRebase {
+	if p.NoRebase {
+		p.warnIfStale(files.Stale(part, p.sources()))
+	} else {
 		part = p.rebase(part, files)
 	}
 	if samples = part.NumFunctions() > 0; !samples {
@@ -443,16 +450,41 @@ func (p *preparation) take(in *Inputs) (data []byte, samples bool, err error) {
 // rebase moves counts to where their lines are in the files of the command.
 func (p *preparation) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
 	p.remembers = files.Asked()
+	if !p.remembers {
+		p.warnIfStale(files.Stale(part, p.sources()))
+	}
 	part, report := files.Slice(part)
 	if report == nil {
 		return part
 	}
+	var changed int
+	var samples, kept uint64
 	for _, f := range report.Functions {
 		if f.Outcome != rebase.Unchanged && f.Outcome != rebase.Unknown {
 			p.trace("%s of %s is %s since the profile was made", f.Symbol, f.Unit, f.Outcome)
+			changed, samples, kept = changed+1, saturating.Add(samples, f.Samples), saturating.Add(kept, f.Kept)
 		}
 	}
+	if changed > 0 {
+		p.trace("moved the counts of %s: of %d samples, %d have a line", plural(changed, "function"), samples, kept)
+	}
+	p.warnIfStale(report.Samples-report.Kept, report.Samples)
 	return part
+}
+
+// DefaultStaleWarn is the default of [Launcher.StaleWarn].
+const DefaultStaleWarn = 0.2
+
+// warnIfStale warns once in a build if many samples of a compile do not fit its sources.
+func (p *preparation) warnIfStale(stale, compared uint64) {
+	threshold := p.StaleWarn
+	if threshold == 0 {
+		threshold = DefaultStaleWarn
+	}
+	share := float64(stale) / max(float64(compared), 1)
+	if share > threshold && threshold < 1 {
+		p.warnOf("stale", "%s: %.0f%% of its samples in the profile are for lines that it does not have any more: record a new profile soon; \"afdo explain\" shows the functions", p.command.Sources[0], 100*share)
+	}
 }
 
 // whole gives the command the whole profile, in the version that the compiler reads.
@@ -486,4 +518,12 @@ func formatOf(path string) anyprof.Format {
 		return 0
 	}
 	return format
+}
+
+// sources returns the paths of the sources of the command.
+func (p *preparation) sources() (paths []string) {
+	for _, source := range p.command.Sources {
+		paths = append(paths, p.command.Path(source))
+	}
+	return paths
 }

@@ -69,6 +69,9 @@ func TestExecRebases(t *testing.T) {
 		s.write(edit.file, edit.text)
 		said, moved := slice()
 		assert.NotContains(t, said, "up to date", edit.name)
+		if edit.name == "a header" {
+			assert.Contains(t, said, "moved the counts of 1 function: of ")
+		}
 		said, again := slice()
 		assert.Contains(t, said, "up to date", edit.name)
 		assert.Equal(t, moved, again, edit.name)
@@ -91,6 +94,30 @@ func TestExecRebases(t *testing.T) {
 	}
 	_, last := slice()
 	assert.Equal(t, same, last, "a function that is the same keeps its records")
+}
+
+// TestExecWarnsAboutStale edits the function that has the samples of a profile without sources: the
+// first compile of a build says so, unless --stale-warn allows it.
+func TestExecWarnsAboutStale(t *testing.T) {
+	t.Parallel()
+	testenv.Tool(t, "gcc")
+	source := strings.Replace(execRebaseSource, "  return s;", "  s += half(s);\n  s ^= half(n) << 3;\n  return s;", 1)
+	s := newSite(t)
+	s.write("half.h", execRebaseHeader)
+	s.write("prog.c", source)
+	s.run("gcc", "-O2", "-g", "prog.c", "-o", "prog")
+	prof := s.path("prof.v2")
+	r := afdoRun("create", "--binary", s.path("prog"), "--profile", sampled(t, s.path("prog"), "loop", 50, 7), "--to", "v2", "-o", prof)
+	require.Equal(t, cli.StatusDone, r.status, r.err)
+	said := func(flags ...string) int {
+		s.setenv("AFDO_CACHE_DIR", t.TempDir())
+		args := append(append([]string{"afdo", "exec", "--profile", prof}, flags...), "--", "gcc", "-O2", "-c", "prog.c", "-o", "prog.o")
+		return strings.Count(s.run(args...)+s.run(args...), "100% of its samples in the profile are for lines")
+	}
+	assert.Zero(t, said("--stale-warn", "1%"))
+	s.write("prog.c", strings.Replace(source, "  int s = 0;", "  int s = 0;\n  (void)s;\n  (void)s;\n  (void)s;", 1))
+	assert.Equal(t, 1, said())
+	assert.Zero(t, said("--stale-warn", "100%"))
 }
 
 // TestExecFindsRenamed renames the function that has the samples: the slice has it under its new

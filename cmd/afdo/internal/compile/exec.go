@@ -23,7 +23,7 @@ const execHelp = `Run a compiler with the slice of the profile that this compile
 Put it before the compiler, and before ccache if you use that:
 
   make CC="afdo exec --profile prof.v4 -- gcc"
-  cmake -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;/path/prof.v4;--;ccache" ...
+  cmake -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;/path/prof.v4;--" ...
 
 The slice is written next to the object, under its name and ".afdo", in the
 version that the compiler reads, and the compiler gets -fauto-profile=SLICE.
@@ -37,7 +37,9 @@ and afdo-fetch-blob for s3, gs and azblob.
 If the profile remembers its sources, as "afdo create" makes it, counts are moved to
 where their lines are now in the files that the compile reads; see "afdo help rebase".
 With --no-rebase they stay where they are. LLVM's profiles remember nothing: give clang
-one of version 4.
+one of version 4. If more than 20% of the samples of a compile, or the share that
+--stale-warn gives, are for lines that the sources do not have any more, exec says so
+once in a build.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any
@@ -84,19 +86,20 @@ type execOptions struct {
 	fallback bool
 	layout   string
 	noCheck  bool
+	stale    verb.Share
 	verbose  bool
 	log      string
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
-	var o execOptions
+	o := execOptions{stale: driver.DefaultStaleWarn}
 	cmd := &cobra.Command{
 		Use:   "exec [--profile FILE] -- COMPILER ARGS...",
 		Short: "Run a compiler with the slice that it needs",
 		Long:  execHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usagef("missing argument COMPILER")
+				return cli.Missing("argument COMPILER")
 			}
 			return nil
 		},
@@ -112,6 +115,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
 	f.BoolVar(&o.noCheck, "no-layout-check", false, "do not look for functions that changed since the layout was made")
+	f.Var(&o.stale, "stale-warn", "warn if more of a compile's samples are for lines that are gone, 100% for never")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
 	return cmd
@@ -127,8 +131,9 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	stdin := keptStdin{env: e}
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
-		Stdin: stdin.keep,
-		Warn:  func(text string) { e.Warnf("%s", text) },
+		StaleWarn: float64(o.stale),
+		Stdin:     stdin.keep,
+		Warn:      func(text string) { e.Warnf("%s", text) },
 	}
 	if o.verbose {
 		l.Trace = l.Warn

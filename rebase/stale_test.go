@@ -1,0 +1,45 @@
+package rebase_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/rebase"
+)
+
+// A function whose calls are at other lines is stale. One whose callees its text does not name is
+// another function of the same name, if the profile names no file.
+func TestStale(t *testing.T) {
+	const text = "int step(int);\nint run(int n) {\n  int s = 0;\n  s += step(n);\n  s += step(s);\n  return s;\n}\n"
+	path := filepath.Join(t.TempDir(), "run.c")
+	for _, c := range []struct {
+		name, unit, callee, inserted string
+		stale                        uint64
+	}{
+		{"the same", path, "step", "", 0},
+		{"the same, file unknown", "", "step", "", 0},
+		{"edited", path, "step", "  (void)n;\n  (void)n;\n", 30},
+		{"edited, file unknown", "", "step", "  (void)n;\n  (void)n;\n", 30},
+		{"another function", "", "other", "  (void)n;\n  (void)n;\n", 0},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text, "  s +=", c.inserted+"  s +=", 1)), 0o600))
+		p := profile.New()
+		u := p.AddUnit(c.unit)
+		run := p.AddSymbol(u, "run")
+		p.AddFunction(run, profile.Function{HeadCount: 1, Records: []profile.Record{
+			{Line: 1, Count: 10},
+			{Line: 2, Count: 20},
+			{Line: 2, Count: 20, Kind: profile.KindCall, Callee: p.AddSymbol(u, c.callee)},
+			{Line: 3, Count: 20, Kind: profile.KindCall, Callee: p.AddSymbol(u, c.callee)},
+		}})
+		stale, compared := rebase.NewFiles([]string{path}).Stale(p, []string{path})
+		assert.Equal(t, c.stale, stale, c.name)
+		assert.EqualValues(t, 30, compared, c.name)
+	}
+}
