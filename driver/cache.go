@@ -36,8 +36,8 @@ var (
 )
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
-// the system's folder for caches. It makes the folder if necessary. The folder must belong to the
-// user, and other users must not be able to write to it.
+// the system's folder for caches. It makes the folder if necessary, but not a home folder. The
+// folder must belong to the user, and other users must not be able to write to it.
 //
 // The limits are $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the
 // number of days for which an unused file is kept.
@@ -87,7 +87,16 @@ func cacheDir() (string, error) {
 		return filepath.Abs(dir)
 	}
 	base, err := os.UserCacheDir()
-	return filepath.Join(base, "afdo"), err
+	if err != nil || os.Getenv("XDG_CACHE_HOME") != "" {
+		return filepath.Join(base, "afdo"), err
+	}
+	// Package builds have a home that does not exist, and nobody would ever clean a cache below it.
+	if home, err := os.UserHomeDir(); err == nil {
+		if _, err := os.Stat(home); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(base, "afdo"), nil
 }
 
 // Dir returns the path of the folder.
