@@ -33,6 +33,7 @@ type oldOption struct {
 type switches struct {
 	toggle  bool
 	on, off []string
+	lacking bool // what is switched on does not exist here
 }
 
 // ofBinary is replaced by a regular expression for the name of the file that --binary names.
@@ -45,7 +46,7 @@ var (
 	anyBuildID   = oldOption{switches: switches{toggle: true, on: []string{"--name", ofBinary}}}
 	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "text": {"--input", "samples"}}}
 	gcovVersions = oldOption{values: map[string][]string{"2": {"--to", "v2"}, "3": {"--to", "v3"}}}
-	onlyOff      = oldOption{values: map[string][]string{"0": nil, "false": nil}}
+	lacking      = oldOption{switches: switches{toggle: true, lacking: true}}
 	withContexts = oldOption{values: map[string][]string{"0": {"--contexts"}, "false": {"--contexts"}}}
 	llvmFormats  = oldOption{values: map[string][]string{
 		"text": {"--to", "sampletext"}, "binary": {"--to", "binary"}, "extbinary": {"--to", "extbinary"},
@@ -54,6 +55,11 @@ var (
 
 // propellerTool is create_llvm_prof if it makes a layout, which has options of its own.
 const propellerTool = "create_llvm_prof --format=propeller"
+
+// toFormat is an option that chooses a format.
+func toFormat(name string) oldOption {
+	return oldOption{switches: switches{toggle: true, on: []string{"--to", name}}}
+}
 
 // isPropeller reports whether options ask create_llvm_prof for a layout.
 func isPropeller(args []string) bool {
@@ -127,30 +133,84 @@ var oldTools = map[string]oldTool{
 			"unsymbolized-profile": {flag: "--profile"}, "up": {flag: "--profile"},
 			"output": {flag: "-o"}, "o": {flag: "-o"}, "format": llvmFormats, "pid": {flag: "--pid"}, "debug-binary": {flag: "--debug-file"},
 			"kernel": toggle, "use-dwarf-correlation": {switches: switches{toggle: true, on: []string{"--no-probes"}}}, "update-total-samples": toggle, "ignore-stack-samples": toggle,
-			"gen-cs-nested-profile": withContexts, "csspgo-preinliner": onlyOff, "csprof-merge-cold-context": onlyOff, "trim-cold-profile": onlyOff,
+			"gen-cs-nested-profile": withContexts, "csspgo-preinliner": lacking, "csprof-merge-cold-context": lacking, "trim-cold-profile": lacking,
 		},
 		defaults: [][2]string{{"format", "extbinary"}},
 	},
+	"llvm-profdata merge": {
+		verb:      []string{"merge", "--to", "profdata"},
+		arguments: true,
+		options: map[string]oldOption{
+			"instr": toggle, "sample": toggle, "text": toFormat("proftext"), "binary": toggle,
+			"o": {flag: "-o"}, "output": {flag: "-o"}, "sparse": {switches: switches{toggle: true, on: []string{"--sparse"}}},
+			"j": ignored, "num-threads": ignored,
+		},
+	},
+	"llvm-profdata merge --sample": {
+		verb:      []string{"merge", "--to", "extbinary"},
+		arguments: true,
+		options: map[string]oldOption{
+			"sample": toggle, "o": {flag: "-o"}, "output": {flag: "-o"},
+			"text": toFormat("sampletext"), "binary": toFormat("binary"), "extbinary": toFormat("extbinary"),
+			"compress-all-sections": {switches: switches{toggle: true, on: []string{"--compress"}}}, "use-md5": {switches: switches{toggle: true, on: []string{"--md5"}}},
+			"prof-sym-list": {flag: "--prof-sym-list"}, "j": ignored, "num-threads": ignored,
+		},
+	},
+	"llvm-profdata show": {
+		verb:      []string{"show"},
+		arguments: true,
+		options:   map[string]oldOption{"instr": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
+	},
+	"llvm-profdata show --sample": {
+		verb:      []string{"convert", "--to", "sampletext"},
+		arguments: true,
+		options:   map[string]oldOption{"sample": toggle, "all-functions": toggle, "o": {flag: "-o"}, "output": {flag: "-o"}},
+	},
+	"llvm-profdata overlap": {
+		verb:      []string{"diff"},
+		arguments: true,
+		options:   map[string]oldOption{"sample": toggle, "instr": toggle},
+	},
+}
+
+// toolOf returns the key in oldTools of a program and its options, and the options without its
+// subcommand.
+func toolOf(name string, args []string) (key string, rest []string) {
+	switch {
+	case name == "create_llvm_prof" && isPropeller(args):
+		return propellerTool, args
+	case name == "llvm-profdata" && len(args) > 0:
+		key = name + " " + args[0]
+		if slices.Contains(args, "--sample") || slices.Contains(args, "-sample") {
+			if _, ok := oldTools[key+" --sample"]; ok {
+				key += " --sample"
+			}
+		}
+		return key, args[1:]
+	}
+	return name, args
 }
 
 // runAs runs the command under the name that it was called by.
 func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	key := name
-	if name == "create_llvm_prof" && isPropeller(args) {
-		key = propellerTool
-	}
+	key, rest := toolOf(name, args)
 	tool, ok := oldTools[key]
 	if !ok {
 		return run(e, args)
 	}
-	translated, err := tool.translate(args)
+	translated, err := tool.translate(rest)
 	if err != nil {
 		fmt.Fprintf(e.Err, "%s: %s\n", name, cli.Message(err))
 		fmt.Fprintf(e.Err, "This is afdo by the name of %s. Try 'afdo %s --help'.\n", name, tool.verb[0])
 		return cli.StatusUsage
 	}
 	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, shell.Line(translated))
+	for _, word := range rest {
+		if option := tool.options[strings.TrimLeft(word, "-")]; option.lacking {
+			fmt.Fprintf(e.Err, "%s: afdo has nothing like %s, so the profile is made without it\n", name, word)
+		}
+	}
 	return run(e, translated)
 }
 

@@ -38,10 +38,24 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
+// foreignFlags maps flags of other tools to the flag of this command, or to "" if there is no need
+// of one.
+var foreignFlags = map[string]string{
+	"format": "to", "out": "output", "output_file": "output", "gcov": "output",
+	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",
+	"sample": "", "instr": "", "memory": "",
+}
+
 // flagError rewords an error about an unknown flag or about a value that is not a number.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		if instead, ok := foreignFlags[unknown.GetSpecifiedName()]; ok && (instead == "" || cmd.Flags().Lookup(instead) != nil) {
+			if instead == "" {
+				return fmt.Errorf("%w: leave it away, the kind of FILE is recognised", err)
+			}
+			return fmt.Errorf("%w: it is called --%s here", err, instead)
+		}
 		names := near.New(unknown.GetSpecifiedName())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add("--"+f.Name, f.Name) })
 		return fmt.Errorf("%w%s", err, listNear(names))

@@ -158,11 +158,15 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 		if err := c.judge(err, report, facts); err != nil {
 			return err
 		}
+		e.Warnf("the counts are those of pseudo probes: compile with -fpseudo-probe-for-profiling to use them")
 		return kind.WriteWith(&e.Env, c.out.Out, func(w io.Writer) (string, error) {
 			return llvm.EncodeSamples(w, c.out.Out.Format.Name, p)
 		})
 	}
 	p, report, err := create.Profile(ctx, file, set, options)
+	if errors.Is(err, symbolize.ErrNoDebugInfo) && file.HasProbes() {
+		return fmt.Errorf("%w; it was compiled with -fpseudo-probe-for-profiling, and profiles by its probes are for clang: --to extbinary", err)
+	}
 	if err := c.judge(err, report, facts); err != nil {
 		return err
 	}
