@@ -91,7 +91,7 @@ func TestExecFailures(t *testing.T) {
 		args   string
 		err    string
 	}{
-		{2, "--profile p", "afdo: missing argument COMPILER\n"},
+		{2, "--profile p", "afdo: missing argument COMPILER: afdo exec [--profile FILE] -- COMPILER ARGS...\n"},
 		{2, "-- " + gcc + " -c a.c", "afdo: no profile: use --profile FILE or set AFDO_PROFILE\n"},
 		{1, "--profile missing -- " + gcc + " -c a.c", "afdo: open "},
 		{1, "--profile bad.v4 -- " + gcc + " -c a.c", "afdo: bad.v4: "},

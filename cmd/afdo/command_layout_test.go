@@ -107,9 +107,9 @@ func TestLayoutRefuses(t *testing.T) {
 	binary := filepath.Join(dir, "binary")
 	require.NoError(t, os.WriteFile(binary, []byte("no ELF file"), 0o600))
 	for line, want := range map[string]string{
-		"layout":                                               "--binary is required",
-		"layout --binary BIN":                                  "-o PREFIX is required",
-		"layout --binary BIN --cc-profile a":                   "-o PREFIX is required",
+		"layout":                                               "missing flag --binary",
+		"layout --binary BIN":                                  "missing flag -o",
+		"layout --binary BIN --cc-profile a":                   "missing flag -o",
 		"layout --binary BIN --cc-profile a -o -":              "need names",
 		"layout --binary BIN -o p --list-version 2":            "--list-version is 0 or 1",
 		"layout --binary BIN --cc-profile a --ld-profile a":    "the same file",

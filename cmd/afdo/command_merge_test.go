@@ -232,8 +232,8 @@ func TestMergeErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{[]string{}, cli.StatusUsage, "missing argument IN"},
-		{[]string{"@" + empty}, cli.StatusUsage, "missing argument IN"},
+		{[]string{}, cli.StatusUsage, "missing argument IN: afdo merge [-o OUT] [--to FORMAT] IN[=WEIGHT]..."},
+		{[]string{"@" + empty}, cli.StatusUsage, "missing argument IN: afdo merge [-o OUT] [--to FORMAT] IN[=WEIGHT]..."},
 		{[]string{shop + "=0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "0": want more than 0`},
 		{[]string{shop + "=1/0"}, cli.StatusUsage, `weight of ` + shop + `: bad ratio "1/0": want a number like 3, 0.5, 3/4 or 99.99%`},
 		{[]string{shop + "=half"}, cli.StatusUsage, `weight of ` + shop + `: want a number like 3, 0.5, 3/4 or 50%, not "half"`},

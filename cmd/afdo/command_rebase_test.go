@@ -145,8 +145,8 @@ func TestRebaseRefuses(t *testing.T) {
 	}{
 		"nothing matches": {[]string{prof, "--old-source", old, "--source", new, "-o", out}, cli.StatusFault, "no function of the profile is in both sources"},
 		"no old sources":  {[]string{prof, "--source", new, "-o", out}, cli.StatusFault, "name them with --old-source"},
-		"no new sources":  {[]string{prof, "--old-source", new, "-o", out}, cli.StatusUsage, "no --source"},
-		"no output":       {[]string{prof, "--old-source", old, "--source", new}, cli.StatusUsage, "no -o OUT"},
+		"no new sources":  {[]string{prof, "--old-source", new, "-o", out}, cli.StatusUsage, "missing flag --source, --compile-commands or --binary"},
+		"no output":       {[]string{prof, "--old-source", old, "--source", new}, cli.StatusUsage, "missing flag -o or --dry-run"},
 		"two answers":     {[]string{prof, "--old-source", old, "--source", new, "-o", out, "--dry-run"}, cli.StatusUsage, "--dry-run"},
 		"no such folder":  {[]string{prof, "--old-source", old + "er", "--source", new, "-o", out}, cli.StatusFault, "no such file"},
 		"no such binary":  {[]string{prof, "--old-source", old, "--binary", prof, "-o", out}, cli.StatusFault, "ELF"},

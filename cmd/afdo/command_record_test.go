@@ -162,8 +162,8 @@ func TestRecordRefuses(t *testing.T) {
 		args []string
 		err  string
 	}{
-		"nothing":         {nil, "want one of a command"},
-		"two":             {[]string{"-p", "1", "--", "true"}, "want one of a command"},
+		"nothing":         {nil, "missing argument COMMAND"},
+		"two":             {[]string{"-p", "1", "--", "true"}, "want only one of a command"},
 		"pid":             {[]string{"-p", "-1"}, "is no process"},
 		"event":           {[]string{"-e", "instructions", "--", "true"}, `"-e, --event" flag: want one of best, branches, cycles, cpu-clock`},
 		"frequency":       {[]string{"-F", "0", "--", "true"}, "gives no samples"},

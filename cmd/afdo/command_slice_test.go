@@ -204,7 +204,7 @@ func TestSliceErrors(t *testing.T) {
 		status int
 		err    string
 	}{
-		{[]string{path, "--to", "v2"}, cli.StatusUsage, "no --unit"},
+		{[]string{path, "--to", "v2"}, cli.StatusUsage, "missing flag --unit"},
 		{[]string{path, "--unit", "a"}, cli.StatusUsage, `--to FORMAT is required`},
 		{[]string{"--unit", "a", "--to", "v2"}, cli.StatusUsage, "missing argument FILE"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "clang"}, cli.StatusUsage, "want gcc10 or a later one"},

@@ -17,12 +17,12 @@ import (
 
 func TestTuneUsage(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no command that builds": {"--train", "x"},
-		"no --train":             {"--", "make"},
+		"missing argument BUILD: afdo tune":                                          {"--train", "x"},
+		"missing flag --train: afdo tune":                                            {"--", "make"},
 		`"--recorder" flag: want one of best, branches, steps, callgrind, cpu-clock`: {"--train", "x", "--recorder", "x", "--", "make"},
-		"--rounds 0 measures nothing":     {"--train", "x", "--rounds", "0", "--", "make"},
-		`--env is NAME=VALUE, not "=x"`:   {"--train", "x", "--env", "=x", "--", "make"},
-		"--time-limit -1s leaves no time": {"--train", "x", "--time-limit", "-1s", "--", "make"},
+		"--rounds 0 measures nothing":                                                {"--train", "x", "--rounds", "0", "--", "make"},
+		`--env is NAME=VALUE, not "=x"`:                                              {"--train", "x", "--env", "=x", "--", "make"},
+		"--time-limit -1s leaves no time":                                            {"--train", "x", "--time-limit", "-1s", "--", "make"},
 	} {
 		r := afdoRun(append([]string{"tune"}, args...)...)
 		assert.Equal(t, cli.StatusUsage, r.status, args)

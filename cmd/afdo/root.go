@@ -56,6 +56,7 @@ func run(e *verb.Env, args []string) int {
 	root := newRoot(e, verbsFor(args)...)
 	help := &stickyWriter{w: e.Out}
 	root.SetOut(help)
+	wrapHelp(root, e.Out)
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	if len(args) > 0 && args[0] == completionVerb {
 		checkShells(root)
@@ -71,7 +72,11 @@ func run(e *verb.Env, args []string) int {
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	fmt.Fprintf(e.Err, "afdo: %s\n", cli.Message(err))
+	message := cli.Message(err)
+	if cli.IsMissing(err) {
+		message += ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
+	}
+	fmt.Fprintf(e.Err, "afdo: %s\n", message)
 	if isUsage(err) {
 		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
 		return cli.StatusUsage

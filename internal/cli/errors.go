@@ -19,14 +19,27 @@ const (
 
 // A UsageError reports wrong usage that a verb only finds when it runs. The process ends with
 // [StatusUsage].
-type UsageError struct{ msg string }
+type UsageError struct {
+	msg     string
+	missing bool
+}
 
 // Error returns the message.
 func (e *UsageError) Error() string { return e.msg }
 
 // Usagef returns a [UsageError].
 func Usagef(format string, args ...any) error {
-	return &UsageError{fmt.Sprintf(format, args...)}
+	return &UsageError{msg: fmt.Sprintf(format, args...)}
+}
+
+// Missing returns a [UsageError] about an argument or a flag that a verb needs. The command prints
+// how the verb is used after it.
+func Missing(what string) error { return &UsageError{msg: "missing " + what, missing: true} }
+
+// IsMissing reports whether an error is one of [Missing].
+func IsMissing(err error) bool {
+	var usage *UsageError
+	return errors.As(err, &usage) && usage.missing
 }
 
 // A StatusError ends the process with its value as the exit status. Nothing is printed.

@@ -113,7 +113,7 @@ func (x *explaining) check(args []string) error {
 	}
 	switch {
 	case len(args) == 0:
-		return cli.Usagef("missing argument PROFILE")
+		return cli.Missing("argument PROFILE")
 	case ways != 1:
 		return cli.Usagef("want one of -- COMPILER ARGS..., --compile-commands FILE and --binary NEW")
 	case x.jobs < 1:

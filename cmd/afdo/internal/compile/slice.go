@@ -126,7 +126,7 @@ func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	case all.dir != "" || all.database != "":
 		return cli.Usagef("-d and --compile-commands go with --all")
 	case len(s.units) == 0:
-		return cli.Usagef("no --unit: name a source file, or use --all")
+		return cli.Missing("flag --unit or --all")
 	}
 	return e.WithGCOV("slice", path, func(in *gcovkind.Input) error {
 		program, err := s.openProgram(in, false, target)

@@ -47,9 +47,9 @@ type job struct {
 func (all *buildSlices) check(s *slicing, out verb.Output) error {
 	switch {
 	case all.dir == "":
-		return cli.Usagef("--all needs a folder: -d DIR")
+		return cli.Missing("flag -d, the folder for --all")
 	case all.database == "":
-		return cli.Usagef("--all needs --compile-commands FILE")
+		return cli.Missing("flag --compile-commands for --all")
 	case len(s.units) > 0 || len(s.deps) > 0:
 		return cli.Usagef("--all goes without --unit and --deps")
 	case out.Path != cli.Stdio:

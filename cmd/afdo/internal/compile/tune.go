@@ -25,7 +25,7 @@ const tuneHelp = `Build a program, train it, build it again with a profile, and 
 
   afdo tune --train './prog train.txt' --measure './prog other.txt' -- make -j2
   afdo tune --train 'build/prog train.txt' --measure 'build/prog other.txt' -- \
-    sh -c 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build'
+    sh -c 'cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build'
 
 All of it happens in copies of the source tree below --folder, and the tree stays as it is
 but for that folder, which git ignores. All commands run in the copies, where a path of
@@ -106,9 +106,9 @@ func NewTune(e *verb.Env) *cobra.Command {
 func (t *tuning) check() error {
 	switch {
 	case len(t.Build) == 0:
-		return cli.Usagef("no command that builds the program: give it behind --")
+		return cli.Missing("argument BUILD")
 	case len(t.Train) == 0:
-		return cli.Usagef("no --train: how is the program run?")
+		return cli.Missing("flag --train")
 	case t.Rounds < 1:
 		return cli.Usagef("--rounds %d measures nothing", t.Rounds)
 	case t.Limit < 0:

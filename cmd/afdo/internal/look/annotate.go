@@ -47,7 +47,7 @@ func NewAnnotate(e *verb.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !cmd.Flags().Changed("unit"):
-				return cli.Usagef("--unit is required")
+				return cli.Missing("flag --unit")
 			case a.source != "" && a.binary == "":
 				return cli.Usagef("--source needs --binary, which tells where functions are declared")
 			case a.context < 0:

@@ -42,7 +42,7 @@ func NewCheck(e *verb.Env) *cobra.Command {
 		Long:  checkHelp,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usagef("missing argument FILE")
+				return cli.Missing("argument FILE")
 			}
 			return verb.StdinOnce(args...)
 		},

@@ -35,7 +35,7 @@ func NewLookup(e *verb.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.HasUnit, l.HasSymbol = cmd.Flags().Changed("unit"), cmd.Flags().Changed("symbol")
 			if !l.HasUnit && !l.HasSymbol {
-				return cli.Usagef("--unit or --symbol is required")
+				return cli.Missing("flag --unit or --symbol")
 			}
 			return e.WithParts(args[0], func(f *input.File, k kind.Kind) error {
 				return verb.Dispatch(e, "lookup", k, func(k kind.CanLookup) error { return k.Lookup(&e.Env, f, &l) }, nil)

@@ -37,8 +37,8 @@ discriminator if it has one, and the callee. Inlined calls do not count.
 With --unit, print only functions and callers of that unit; PATH may be the end of
 its path at a "/". Percentages are those of the whole profile.
 
-A terminal that is too narrow gets shorter names, and fewer columns and paths; the
-last line says which are missing. What is no terminal gets all.
+A terminal gets names as short as it is wide, and if it is narrow, fewer columns and
+paths; the last line says which are missing. With -v, or outside a terminal, names are whole.
 
 --sort name sorts by assembler names. JSON has these members:
 
@@ -54,7 +54,7 @@ as "name_base64" and so on. --no-demangle omits "demangled".`
 
 func NewTop(e *verb.Env) *cobra.Command {
 	t := kind.TopOptions{Number: 25}
-	var plain bool
+	var plain, whole bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
 		Short: "List the hottest functions or calls of a profile",
@@ -63,7 +63,9 @@ func NewTop(e *verb.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.HasUnit = cmd.Flags().Changed("unit")
 			t.Demangle = t.Demangle && !plain
-			t.Width = cli.Width(e.Out)
+			if !whole {
+				t.Width = cli.Width(e.Out)
+			}
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
@@ -79,6 +81,7 @@ func NewTop(e *verb.Env) *cobra.Command {
 	f.VarP(&verb.Once{Value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
 	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words(topOrderNames())...)
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
+	f.BoolVarP(&whole, "verbose", "v", false, "print whole names in a terminal, too")
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
 	verb.AddDemangleFlags(cmd, &t.Demangle, &plain)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)

@@ -46,7 +46,7 @@ func (m *merging) gather(e *verb.Env, args []string) error {
 		return err
 	}
 	if len(m.inputs) == 0 {
-		return cli.Usagef("missing argument IN")
+		return cli.Missing("argument IN")
 	}
 	m.skipped = make([]error, len(m.inputs))
 	read := lists

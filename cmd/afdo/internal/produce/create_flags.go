@@ -116,7 +116,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 func (c *creating) check(e *verb.Env) error {
 	switch {
 	case c.binary == "":
-		return cli.Usagef("--binary is required")
+		return cli.Missing("flag --binary")
 	case c.json && c.out.Path == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
 	case c.noBranches && c.needBranches:

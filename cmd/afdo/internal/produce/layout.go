@@ -105,7 +105,7 @@ func (l *laying) addFlags(cmd *cobra.Command) {
 // check finds out what the flags mean and refuses what makes no sense, before any work is done.
 func (l *laying) check() error {
 	if l.binary == "" {
-		return cli.Usagef("--binary is required")
+		return cli.Missing("flag --binary")
 	}
 	if l.orderOnly && l.ccProfile != "" {
 		return cli.Usagef("--order-only writes no file for clang: leave --cc-profile away")
@@ -122,7 +122,7 @@ func (l *laying) check() error {
 	case l.prefix == cli.Stdio || l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:
 		return cli.Usagef("the two output files need names: - is not one")
 	case l.ccProfile == "" && !l.orderOnly || l.ldProfile == "":
-		return cli.Usagef("-o PREFIX is required, or both --cc-profile and --ld-profile")
+		return cli.Missing("flag -o, or both --cc-profile and --ld-profile")
 	case l.ccProfile == l.ldProfile:
 		return cli.Usagef("--cc-profile and --ld-profile are the same file")
 	case l.version != list.V0 && l.version != list.V1:

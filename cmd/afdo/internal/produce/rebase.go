@@ -97,11 +97,11 @@ func (r *rebasing) check() error {
 	case r.dry && r.out.Path != "":
 		return cli.Usagef("--dry-run writes no file: leave -o away")
 	case !r.dry && r.out.Path == "":
-		return cli.Usagef("no -o OUT, and no --dry-run")
+		return cli.Missing("flag -o or --dry-run")
 	case r.json && r.out.Path == cli.Stdio:
 		return cli.Usagef("--json writes to standard output: name a file for the profile with -o")
 	case len(r.sources) == 0 && r.database == "" && r.binary == "":
-		return cli.Usagef("no --source, --compile-commands or --binary: where are the new sources?")
+		return cli.Missing("flag --source, --compile-commands or --binary, which says where the new sources are")
 	}
 	return nil
 }

@@ -128,8 +128,10 @@ func (c *recording) check() error {
 		}
 	}
 	switch {
-	case targets != 1:
-		return cli.Usagef("want one of a command behind --, --pid and --all-cpus")
+	case targets == 0:
+		return cli.Missing("argument COMMAND, or flag --pid or --all-cpus")
+	case targets > 1:
+		return cli.Usagef("want only one of a command after --, --pid and --all-cpus")
 	case c.target.PID < 0:
 		return cli.Usagef("--pid %d is no process", c.target.PID)
 	case c.duration < 0:

@@ -163,7 +163,7 @@ func Args(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return cli.Usagef("missing argument %s", names[len(args)])
+			return cli.Missing("argument " + names[len(args)])
 		case len(args) > len(names):
 			return cli.Usagef("unexpected argument %q", args[len(names)])
 		}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/internal/cli"
+)
+
+// The help is printed for terminals of this many columns. Outside a terminal, it is for the fewest.
+const (
+	fewestColumns = 80
+	mostColumns   = 100
+)
+
+// wrapHelp makes the help of all verbs fit the terminal.
+func wrapHelp(root *cobra.Command, out io.Writer) {
+	print := root.HelpFunc()
+	columns := min(max(cli.Width(out), fewestColumns), mostColumns)
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		to := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		print(cmd, args)
+		cmd.SetOut(to)
+		_, _ = io.WriteString(to, wrapText(text.String(), columns)) // to keeps its error
+	})
+}
+
+// item matches the beginning of an item in a list: a flag or a word, and a gap.
+var item = regexp.MustCompile(`^ +(?:\S+ )*\S+ {2,}`)
+
+// A paragraph is text that is filled: lines from the first column on, an item of a list, or JSON.
+type paragraph struct {
+	words  strings.Builder
+	first  string // what its first line begins with
+	indent int    // of its further lines
+	json   bool
+}
+
+// goesOn reports whether a line belongs to the paragraph.
+func (p *paragraph) goesOn(line string) bool {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	return p != nil && (indent == p.indent || p.json && indent > 2)
+}
+
+// wrapText fills paragraphs, and breaks other lines that are longer than some columns.
+func wrapText(text string, columns int) string {
+	var b strings.Builder
+	var p *paragraph
+	flush := func() {
+		if p != nil {
+			writeWrapped(&b, p.first, p.indent, p.words.String(), columns)
+			p = nil
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n ")
+		first, isJSON := item.FindString(line), strings.HasPrefix(line, "  {")
+		if line == "" || !p.goesOn(line) {
+			flush()
+		}
+		switch {
+		case p != nil:
+		case isJSON:
+			p = &paragraph{first: "  ", indent: 4, json: true}
+		case first != "":
+			p = &paragraph{first: first, indent: len(first)}
+		case line != "" && line[0] != ' ':
+			p = &paragraph{}
+		case utf8.RuneCountInString(line) > columns: // of usage
+			p = &paragraph{first: "  ", indent: 6}
+		default:
+			b.WriteString(line + "\n")
+			continue
+		}
+		p.words.WriteString(line[len(first):] + " ")
+	}
+	flush()
+	return b.String()
+}
+
+// writeWrapped writes words after the beginning of a line, and indents further lines.
+func writeWrapped(b *strings.Builder, first string, indent int, text string, columns int) {
+	b.WriteString(first)
+	used, begun := utf8.RuneCountInString(first), false
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case begun && used+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		case begun:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used, begun = used+n, true
+	}
+	b.WriteByte('\n')
+}
