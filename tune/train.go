@@ -89,6 +89,27 @@ const minSteps = 300
 // recorderName is the file in the working folder with the recorder that was used, and the reason.
 const recorderName = "recorder"
 
+// shortTraining is the entry of the state for a training that was too short for steps, on a machine
+// without valgrind.
+const shortTraining = "short training"
+
+// forgetShortTraining has the training run again if it was too short and valgrind was installed
+// since.
+func (t *tuning) forgetShortTraining() error {
+	if t.state.Done[shortTraining] == "" || lookForValgrind() != nil {
+		return nil
+	}
+	return errors.Join(t.state.set("train", ""), t.state.set(shortTraining, ""))
+}
+
+// counted returns a number of samples with its noun.
+func counted(samples int) string {
+	if samples == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", samples)
+}
+
 // train runs the training commands under a recorder. If that is too short for steps, and the caller
 // of tune has not asked for them, it runs the commands again under callgrind, which is slow but
 // counts exactly.
@@ -102,9 +123,10 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		switch {
 		case n >= minSteps:
 		case lookForValgrind() != nil:
-			t.say("# %d samples are few: let the training run longer, or install valgrind", n)
+			t.say("# the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
+			err = errors.Join(err, t.state.set(shortTraining, t.key))
 		default:
-			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %d samples of at least %d, and callgrind counts exactly", n, minSteps)
+			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
 			t.say("# trained again under %s: %s", recorder, why)
 			err = t.trainUnder(ctx, recorder)
 		}

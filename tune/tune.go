@@ -209,12 +209,16 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	t.key = keyOf(t.key, t.Train, string(r.Recorder))
+	if err := t.forgetShortTraining(); err != nil {
+		return nil, err
+	}
 	if err := t.step("train", func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
 	}
 	if r.Recorder, r.Why, err = t.usedRecorder(); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
 	}
+	t.key = keyOf(t.key, string(r.Recorder))
 	if err := t.step("profile", func() error { return t.createProfile(ctx) }); err != nil {
 		return nil, fmt.Errorf("the profile: %w", err)
 	}

@@ -1,0 +1,48 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// A training that was too short for steps runs again once valgrind is installed, as the message
+// says, and so does all that depends on it.
+func TestTuneAfterInstallingValgrind(t *testing.T) {
+	testenv.NeedSweep(t)
+	t.Parallel()
+	testenv.Tool(t, "gcc")
+	testenv.Tool(t, "valgrind")
+	testenv.Tool(t, "awk")
+	s := newSite(t)
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 6000 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
+	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
+	tune := func(programs ...string) (said string, err error) {
+		s.setenv("PATH", testenv.OnlyPrograms(t, append(programs, "afdo", "sh", "cc", "as", "ld", "cat", "true")...))
+		cmd := s.command("afdo", "tune", "--rounds", "6", "--train", "./words < training.txt", "--measure", "./words < other.txt", "--", "sh", "build.sh")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	said, err := tune()
+	if !strings.Contains(said, "or install valgrind and run the same command again") {
+		t.Skipf("the training is not recorded by steps here, or is not short: %v\n%s", err, said)
+	}
+	said, err = tune("valgrind")
+	require.NoError(t, err, said)
+	assert.Contains(t, said, "# base: done before\n")
+	assert.Contains(t, said, "# trained again under callgrind")
+	assert.NotContains(t, said, "# profile: done before\n")
+	assert.NotContains(t, said, "# fast: done before\n")
+	said, err = tune("valgrind")
+	require.NoError(t, err, said)
+	assert.Contains(t, said, "# train: done before\n")
+	assert.Contains(t, said, "# fast: done before\n")
+}
