@@ -28,8 +28,15 @@ func withoutLaunchers(env []string) []string {
 	return append(kept, "CCACHE_DISABLE=1")
 }
 
-// build copies the tree and builds it there, with debug info and, if given, with a profile.
-func (t *tuning) build(ctx context.Context, copied string, profile []string) error {
+// A variant is what a build has in addition to debug info.
+type variant struct {
+	profile string   // path of a profile, if any
+	layout  string   // prefix of the files of "afdo layout", if any
+	flags   []string // flags for all compilers, which also link
+}
+
+// build copies the tree and builds it there.
+func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
 		return err
 	}
@@ -40,7 +47,7 @@ func (t *tuning) build(ctx context.Context, copied string, profile []string) err
 			return err
 		}
 	}
-	if err := t.writeScripts(bin, log, profile); err != nil {
+	if err := t.writeScripts(bin, log, v); err != nil {
 		return err
 	}
 	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
@@ -107,7 +114,7 @@ func endsName(after string) bool { return !nameByte().MatchString(after) }
 
 // writeScripts writes a script for each compiler to a folder. The script appends the compiler's
 // name to a log and runs the compiler.
-func (t *tuning) writeScripts(bin, log string, profile []string) error {
+func (t *tuning) writeScripts(bin, log string, v variant) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err
 	}
@@ -116,17 +123,21 @@ func (t *tuning) writeScripts(bin, log string, profile []string) error {
 	}
 	for name, path := range t.compilers {
 		argv := []string{path}
-		for _, p := range profile {
-			argv = []string{t.Afdo, "exec", "--profile", p, "--json", t.in(reachedLog), "--fallback", "--", path}
+		if v.profile != "" {
+			argv = []string{t.Afdo, "exec", "--profile", v.profile, "--json", t.in(reachedLog), "--fallback"}
+			if v.layout != "" {
+				argv = append(argv, "--layout", v.layout)
+			}
+			argv = append(argv, "--", path)
 		}
 		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexec %s \"$@\" %s\n",
-			shell.Quote(name), shell.Quote(log), shell.Line(argv), strings.Join(debugFlags(path), " "))
+			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(debugFlags(path), v.flags...)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}
 	}
 	if t.rust {
-		return t.writeRustWrapper(bin, log, profile)
+		return t.writeRustWrapper(bin, log, v.profile)
 	}
 	return nil
 }

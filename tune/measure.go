@@ -20,7 +20,7 @@ import (
 
 // A Measure is a quantity measured for both programs.
 type Measure struct {
-	What          string  // "processor time", "time", "instructions" or "code"
+	What          string  // "processor time", "time", "instructions", "code", and those of a layout
 	Unit          string  // "s", "" or "bytes"
 	Before, After float64 // Before is a median; After differs from it by Change
 	Change        float64 // relative change, 0.1 for 10 % more; with several rounds, an estimate
@@ -35,7 +35,7 @@ const tooShort = 50 * time.Millisecond
 func (t *tuning) measure(ctx context.Context, r *Result) error {
 	t.say("# measured in turn, after one round to warm up; rounds: %d", t.Rounds)
 	for _, line := range t.Measure {
-		for _, copied := range []string{t.base, t.fast} {
+		for _, copied := range []string{t.base, t.after} {
 			t.say("(cd %s && %s)", shell.Quote(copied), t.inCopy(line, copied))
 		}
 	}
@@ -47,6 +47,9 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
 	r.Verdict = cpu.verdict()
 	if err := t.measureInstructions(ctx, r, before); err != nil {
+		return err
+	}
+	if err := t.measurePlacement(ctx, r, before); err != nil {
 		return err
 	}
 	return t.measureCode(r)
@@ -71,7 +74,7 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 		var printed [2]uint64
 		for i := range 2 {
 			which := (i + round) % 2
-			if took[which], printed[which], err = t.runAll(ctx, []string{t.base, t.fast}[which]); err != nil {
+			if took[which], printed[which], err = t.runAll(ctx, []string{t.base, t.after}[which]); err != nil {
 				return nil, nil, fmt.Errorf("the measured program: %w", err)
 			}
 		}
@@ -152,7 +155,7 @@ func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []us
 		count = t.callgrindInstructions
 	}
 	var n [2]uint64
-	for i, copied := range []string{t.base, t.fast} {
+	for i, copied := range []string{t.base, t.after} {
 		for _, line := range t.Measure {
 			more, err := count(ctx, t.inCopy(line, copied), copied)
 			if err != nil {
@@ -201,15 +204,8 @@ var callgrindTotal = pattern.Of(`(?m)^(?:summary|totals): (\d+)`)
 
 // callgrindInstructions counts the instructions of all processes.
 func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string) (sum uint64, err error) {
-	folder := t.in("counts")
-	if err := os.RemoveAll(folder); err != nil {
-		return 0, err
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return 0, err
-	}
-	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, inShell(line)...)
-	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
+	folder, err := t.callgrind(ctx, line, copied)
+	if err != nil {
 		return 0, err
 	}
 	counts, err := filepath.Glob(folder + "/*")
@@ -226,10 +222,24 @@ func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string)
 	return sum, err
 }
 
+// callgrind runs a command under callgrind and returns the folder with the files that it wrote.
+func (t *tuning) callgrind(ctx context.Context, line, copied string, options ...string) (folder string, err error) {
+	folder = t.in("counts")
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", err
+	}
+	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, options...)
+	_, err = t.do(ctx, task{argv: append(argv, inShell(line)...), dir: copied})
+	return folder, err
+}
+
 // measureCode adds up the code sizes of the programs.
 func (t *tuning) measureCode(r *Result) error {
 	var n [2]uint64
-	for i, copied := range []string{t.base, t.fast} {
+	for i, copied := range []string{t.base, t.after} {
 		for _, program := range r.Programs {
 			size, err := codeSize(filepath.Join(copied, program))
 			if err != nil {

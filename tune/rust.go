@@ -27,10 +27,10 @@ func (t *tuning) checkRust(ctx context.Context) error {
 const rustWrapper = "rustc-wrapper"
 
 // writeRustWrapper writes the script. It logs compiles, not questions to the compiler.
-func (t *tuning) writeRustWrapper(bin, log string, profile []string) error {
+func (t *tuning) writeRustWrapper(bin, log, profile string) error {
 	flags, used := "-Zdebug-info-for-profiling", ""
-	for _, p := range profile {
-		flags += " -Zprofile-sample-use=" + shell.Quote(p)
+	if profile != "" {
+		flags += " -Zprofile-sample-use=" + shell.Quote(profile)
 		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.Whole, shell.Quote(t.in(reachedLog)))
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\necho rustc >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)

@@ -114,7 +114,7 @@ func counted(samples int) string {
 // of tune has not asked for them, it runs the commands again under callgrind, which is slow but
 // counts exactly.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
-	err := t.trainUnder(ctx, recorder)
+	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
 	if recorder == Steps && t.Recorder != Steps && ctx.Err() == nil {
 		n := 0
 		if err == nil { // without a sample, there is no recording, which is an error
@@ -128,7 +128,7 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		default:
 			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
 			t.say("# trained again under %s: %s", recorder, why)
-			err = t.trainUnder(ctx, recorder)
+			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
 		}
 	}
 	if err != nil {
@@ -182,18 +182,19 @@ func countSamplesOf(path string) (n int, err error) {
 	return n, nil
 }
 
-// trainUnder runs the training commands under a recorder.
-func (t *tuning) trainUnder(ctx context.Context, recorder Recorder) error {
-	if err := os.RemoveAll(t.recordings()); err != nil {
+// trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
+// recordings in a folder.
+func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, recordings string) error {
+	if err := os.RemoveAll(recordings); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(t.recordings(), 0o777); err != nil {
+	if err := os.MkdirAll(recordings, 0o777); err != nil {
 		return err
 	}
 	for i, line := range t.Train {
-		out := filepath.Join(t.recordings(), strconv.Itoa(i+1))
-		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, t.base))...)
-		if _, err := t.do(ctx, task{argv: argv, dir: t.base}); err != nil {
+		out := filepath.Join(recordings, strconv.Itoa(i+1))
+		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, copied))...)
+		if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 			return err
 		}
 	}
@@ -204,7 +205,11 @@ func (t *tuning) trainUnder(ctx context.Context, recorder Recorder) error {
 func (t *tuning) recording(recorder Recorder, out string) []string {
 	switch recorder {
 	case Callgrind:
-		return []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
+		argv := []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
+		if t.Layout {
+			argv = append(argv, "--collect-jumps=yes")
+		}
+		return argv
 	}
 	return []string{t.Afdo, "record", "--event", string(recorder), "-o", out, "--"}
 }

@@ -44,6 +44,7 @@ type Options struct {
 	Recorder Recorder // "" means [Best]
 	Again    bool     // repeat steps that were done before
 	NoCount  bool     // do not count instructions
+	Layout   bool     // lay out the code of the program, too
 	Afdo     string   // path of the command afdo
 
 	Out io.Writer // receives progress messages, line by line; nil means none
@@ -80,6 +81,9 @@ type Result struct {
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
 	Differs  bool   // the outputs of the two programs differ
+
+	Placement Placement // how the code was laid out, if Options.Layout asked for it
+	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang
 }
 
 // ErrNoCompiler: the build did not run any compiler that could be replaced by a script.
@@ -89,6 +93,7 @@ var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX 
 type tuning struct {
 	Options
 	base, fast string   // copies of the tree
+	after      string   // the copy that is compared with base
 	trees      []string // paths of the tree, with and without symbolic links, longest first
 	state      *state
 	key        string // key of all inputs so far
@@ -140,7 +145,7 @@ func newTuning(o Options) (*tuning, error) {
 	if isWithin(o.Tree, o.Folder) {
 		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
 	}
-	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
+	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), after: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
 	if err := claimFolder(o.Folder); err != nil {
 		return nil, err
 	}
@@ -198,7 +203,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings())
-	if err := t.step("base", func() error { return t.build(ctx, t.base, nil) }); err != nil {
+	if err := t.step("base", func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}
 	if err := t.checkBuilt(); err != nil {
@@ -208,7 +213,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step("first run", func() error { return t.firstRun(ctx) }); err != nil {
 		return nil, err
 	}
-	t.key = keyOf(t.key, t.Train, string(r.Recorder))
+	t.key = keyOf(t.key, t.Train, string(r.Recorder), t.Layout)
 	if err := t.forgetShortTraining(); err != nil {
 		return nil, err
 	}
@@ -222,7 +227,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step("profile", func() error { return t.createProfile(ctx) }); err != nil {
 		return nil, fmt.Errorf("the profile: %w", err)
 	}
-	if err := t.step("fast", func() error { return t.build(ctx, t.fast, []string{t.in(profileName)}) }); err != nil {
+	if err := t.step("fast", func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
 		return nil, fmt.Errorf("the build with the profile: %w", err)
 	}
 	if r.Used, r.Compiles, err = t.reached(); err != nil {
@@ -236,6 +241,11 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	}
 	if r.Profile, err = t.deliver(); err != nil {
 		return nil, err
+	}
+	if t.Layout {
+		if err := t.place(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	return r, t.measure(ctx, r)
 }

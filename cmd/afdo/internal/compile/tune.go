@@ -51,6 +51,12 @@ A build folder that CMake or Meson has configured is configured again in the cop
 the same options. Cargo's programs take a profile if rustc is a nightly, or if you set
 --env RUSTC_BOOTSTRAP=1. If no compile used the profile, tune fails and says why.
 
+--layout also decides where the code is placed. It records the program that was built
+with the profile once more, and measures it with the layout. clang 17 or newer and lld
+take a list of blocks and functions ("afdo layout"). Programs of other compilers are
+rewritten by llvm-bolt. Under valgrind, taken jumps, misses of an instruction cache of
+32 KiB and used pages of code are counted, too.
+
 Commands are printed as they run, for your own scripts. Steps that were done before, with
 the same commands and an unchanged tree, are not done again, unless --again asks for it.
 
@@ -60,7 +66,7 @@ bounds of its interval, which are missing if there are too few rounds:
   {"verdict": "faster" | "slower" | "no difference", "measures": [{"what", "unit",
     "before", "after", "change", "low", "high", "rounds"}, ...], "profile",
     "programs": [...], "recorder", "recorder_reason", "outputs_differ", "folder",
-    "compiles", "compiles_with_profile"}`
+    "compiles", "compiles_with_profile", "placement": "clang" | "bolt", "layout"}`
 
 // tuning is the flags of tune.
 type tuning struct {
@@ -95,6 +101,7 @@ func NewTune(e *verb.Env) *cobra.Command {
 	f.StringArrayVar(&t.Env, "env", nil, "NAME=VALUE for the environment of all commands")
 	f.IntVar(&t.Rounds, "rounds", tune.DefaultRounds, "how often both programs are measured")
 	f.BoolVar(&t.NoCount, "no-count", false, "do not count instructions, which takes long under callgrind")
+	f.BoolVar(&t.Layout, "layout", false, "lay out the code of the program, too")
 	f.DurationVar(&t.Limit, "time-limit", 0, "fail if it takes longer than this, such as 30m")
 	verb.AddChoice(cmd, &t.Recorder, "recorder", "", "what to train under", tuneRecorders...)
 	f.BoolVar(&t.Again, "again", false, "do all steps again")
@@ -166,6 +173,9 @@ type TuneFacts struct {
 	Folder   string        `json:"folder"`
 	Compiles int           `json:"compiles"`
 	Used     int           `json:"compiles_with_profile"`
+
+	Placement tune.Placement `json:"placement,omitempty"`
+	Layout    string         `json:"layout,omitempty"`
 }
 
 type TuneMeasure struct {
@@ -182,7 +192,7 @@ type TuneMeasure struct {
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
 	f := &TuneFacts{
 		Verdict: r.Verdict, Profile: r.Profile, Programs: r.Programs, Recorder: r.Recorder, Why: r.Why, Differs: r.Differs, Folder: t.Folder,
-		Compiles: r.Compiles, Used: r.Used,
+		Compiles: r.Compiles, Used: r.Used, Placement: r.Placement, Layout: r.Layout,
 	}
 	for _, m := range r.Measures {
 		measure := TuneMeasure{What: m.What, Unit: m.Unit, Before: m.Before, After: m.After, Change: m.Change, Rounds: m.Rounds}
@@ -213,6 +223,16 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	}
 	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s; %d of %d compiles used it. To build with it:\n\n  %s\n",
 		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, HowToBuild(t.Build, r))
+	if err != nil {
+		return err
+	}
+	switch r.Placement {
+	case tune.ByClang:
+		_, err = fmt.Fprintf(w, "\nand link with %s. Make a new layout whenever the sources or the profile change much.\n",
+			shell.Line([]string{"-fuse-ld=lld", "-Wl,--symbol-ordering-file=" + r.Layout + "_ld_profile.txt,--no-warn-symbol-ordering"}))
+	case tune.ByBOLT:
+		_, err = fmt.Fprintln(w, "\nwith -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands above.")
+	}
 	return err
 }
 
@@ -223,10 +243,15 @@ func HowToBuild(build []string, r *tune.Result) string {
 	if strings.HasPrefix(said, "cargo ") {
 		return "RUSTFLAGS=-Zprofile-sample-use=" + shell.Quote(r.Profile) + " " + said
 	}
-	variables := settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`, shell.Quote(r.Profile))
+	given, listed := shell.Quote(r.Profile), r.Profile
+	if r.Layout != "" {
+		given += " --layout " + shell.Quote(r.Layout)
+		listed += ";--layout;" + r.Layout
+	}
+	variables := settings(r, `%[2]s="afdo exec --profile %[4]s -- %[3]s"`, given)
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
 	case by("cmake"):
-		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`, r.Profile) + " ..."
+		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`, listed) + " ..."
 	case by("meson"):
 		return variables + " meson setup ..."
 	case by("configure"):
@@ -234,7 +259,7 @@ func HowToBuild(build []string, r *tune.Result) string {
 	case by("make"):
 		return "make " + variables
 	}
-	return fmt.Sprintf("afdo exec --profile %s -- %s ...", shell.Quote(r.Profile), r.Compilers[0])
+	return fmt.Sprintf("afdo exec --profile %s -- %s ...", given, r.Compilers[0])
 }
 
 // settings returns a text for each language of a build, made from a format. It inserts the

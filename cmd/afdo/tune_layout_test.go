@@ -1,0 +1,58 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/tune"
+)
+
+// tune --layout lays out the code of clang's programs by lists and of GCC's by llvm-bolt. Both take
+// fewer jumps.
+func TestTuneLayout(t *testing.T) {
+	testenv.NeedSweep(t)
+	for compiler, by := range map[string]tune.Placement{"clang-22": tune.ByClang, "gcc": tune.ByBOLT} {
+		t.Run(string(by), func(t *testing.T) {
+			t.Parallel()
+			for _, tool := range []string{compiler, "valgrind", "awk", "ld.lld-22", "llvm-bolt-22"} {
+				testenv.Tool(t, tool)
+			}
+			s := newSite(t)
+			require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+			s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
+			s.setenv("CC", testenv.Tool(t, compiler))
+			s.write("build.sh", "$CC -O2 -o words words.c table.c\n")
+			args := []string{"afdo", "tune", "--layout", "--recorder", "callgrind", "--rounds", "6", "--json",
+				"--train", "./words < training.txt", "--measure", "./words < other.txt", "--", "sh", "build.sh"}
+			cmd := s.command(args...)
+			var said strings.Builder
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			require.NoError(t, err, said.String())
+			var facts compile.TuneFacts
+			require.NoError(t, json.Unmarshal(out, &facts))
+			assert.Equal(t, by, facts.Placement)
+			changes := make(map[string]float64)
+			for _, m := range facts.Measures {
+				changes[m.What] = m.Change
+			}
+			assert.Less(t, changes["taken jumps"], -0.1)
+			assert.Contains(t, changes, "cache misses")
+			assert.Contains(t, changes, "pages of code")
+			assert.False(t, facts.Differs)
+			if by == tune.ByClang {
+				assert.FileExists(t, facts.Layout+"_cc_profile.txt")
+				assert.FileExists(t, facts.Layout+"_ld_profile.txt")
+			}
+		})
+	}
+}
