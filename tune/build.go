@@ -112,8 +112,8 @@ var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 // endsName reports whether a file name ends before the given text.
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
-// writeScripts writes a script for each compiler to a folder. The script appends the compiler's
-// name to a log and runs the compiler.
+// writeScripts writes a script for each compiler to a folder. The script appends its command to a
+// log and runs the compiler.
 func (t *tuning) writeScripts(bin, log string, v variant) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (t *tuning) writeScripts(bin, log string, v variant) error {
 			}
 			argv = append(argv, "--", path)
 		}
-		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexec %s \"$@\" %s\n",
+		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\nexec %s \"$@\" %s\n",
 			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(debugFlags(path), v.flags...)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
@@ -163,12 +163,40 @@ func (t *tuning) built() ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, name := range slices.Backward(strings.Fields(string(log))) {
-		if !slices.Contains(names, name) {
+	for _, line := range slices.Backward(strings.Split(string(log), "\n")) {
+		name, _, _ := strings.Cut(line, " ")
+		if isCompiler := t.compilers[name] != "" || name == rustc; isCompiler && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
+}
+
+// checkOptimised returns an error if no compile of the build optimises. Compilers ignore profiles
+// then.
+func (t *tuning) checkOptimised() error {
+	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
+	if err != nil {
+		return err
+	}
+	compiles := 0
+	for line := range strings.Lines(string(log)) {
+		words := strings.Fields(line)
+		c := command.Parse(words, t.base)
+		switch {
+		case len(words) > 0 && words[0] == rustc:
+			return nil
+		case len(c.Sources) == 0 || c.Reason != "" || isTrial(words):
+		case c.Optimises():
+			return nil
+		default:
+			compiles++
+		}
+	}
+	if compiles == 0 {
+		return nil // of other languages, or not understood
+	}
+	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release", ErrCannotTune, compiles)
 }
 
 // format returns a profile format that the compilers of the build can read.

@@ -30,12 +30,12 @@ type compile struct {
 	Error     string         `json:"error"`
 }
 
-// isTrial reports whether a configure step ran the compile to find out about the compiler.
-func (c *compile) isTrial() bool {
-	return slices.ContainsFunc(c.Arguments, func(word string) bool {
+// isTrial reports whether a configure step ran a compile to find out about the compiler.
+func isTrial(argv []string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool {
 		name := filepath.Base(word)
 		return strings.HasPrefix(name, "conftest.") || strings.HasPrefix(name, "CMakeC") && strings.Contains(name, "CompilerId.") ||
-			strings.HasPrefix(name, "testC") || strings.HasPrefix(name, "sanitycheck") || strings.HasPrefix(name, "CMakeCXXCompilerABI.") || strings.HasPrefix(name, "CMakeCCompilerABI.") ||
+			strings.HasPrefix(name, "testCCompiler.") || strings.HasPrefix(name, "testCXXCompiler.") || strings.HasPrefix(name, "sanitycheck") || strings.HasPrefix(name, "CMakeCXXCompilerABI.") || strings.HasPrefix(name, "CMakeCCompilerABI.") ||
 			strings.Contains(word, "CMakeFiles/CMakeTmp") || strings.Contains(word, "CMakeScratch") || strings.Contains(word, "meson-private")
 	})
 }
@@ -53,7 +53,7 @@ func (t *tuning) reached() (used, all int, err error) {
 		if err := json.Unmarshal(line, &c); err != nil {
 			return 0, 0, fmt.Errorf("tune: %s: %w", t.in(reachedLog), err)
 		}
-		if c.isTrial() || c.Outcome == driver.AsItIs && slices.Contains(notCompiles, c.Reason) {
+		if isTrial(c.Arguments) || c.Outcome == driver.AsItIs && slices.Contains(notCompiles, c.Reason) {
 			continue
 		}
 		all++

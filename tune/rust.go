@@ -23,6 +23,9 @@ func (t *tuning) checkRust(ctx context.Context) error {
 	return nil
 }
 
+// rustc is the name of the compiler in the log of compiles.
+const rustc = "rustc"
+
 // rustWrapper is the name of the script that runs rustc for cargo, see RUSTC_WRAPPER.
 const rustWrapper = "rustc-wrapper"
 

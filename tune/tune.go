@@ -206,6 +206,9 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step("base", func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}
+	if err := t.checkOptimised(); err != nil {
+		return nil, err
+	}
 	if err := t.checkBuilt(); err != nil {
 		return nil, err
 	}

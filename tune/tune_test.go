@@ -93,7 +93,7 @@ func TestScripts(t *testing.T) {
 	o, said := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
 	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
 	t.Setenv("CC", "ccache cc -pipe")
-	o.Build = []string{"sh", "-c", `$CC -c a.c && cc -o a a.o && echo "$CC" > used`}
+	o.Build = []string{"sh", "-c", `$CC -O2 -c a.c && cc -o a a.o && echo "$CC" > used`}
 	_, err := Run(context.Background(), o)
 	var failed *CommandError
 	require.True(t, errors.As(err, &failed) || errors.Is(err, ErrNoRecorder), "%v", err) // there is no afdo here
@@ -116,6 +116,22 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, said.String(), "# base: done before", "the environment says how to build")
 }
 
+// A build without optimisation is refused before the training.
+func TestUnoptimised(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, said := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Build = []string{"sh", "-c", "cc -O2 -E a.c; cc -O0 a.c -o a; cc -c a.c"}
+	_, err := Run(context.Background(), o)
+	require.ErrorIs(t, err, ErrCannotTune)
+	assert.Contains(t, err.Error(), "none of the 2 compiles optimises")
+	assert.NotContains(t, said.String(), "afdo record")
+
+	o.Build[2] += " -Os"
+	_, err = Run(context.Background(), o)
+	assert.NotErrorIs(t, err, ErrCannotTune)
+}
+
 // Arguments of compilers are no compilers, whatever is in them.
 func TestLogOfCompilers(t *testing.T) {
 	testenv.Tool(t, "cc")
@@ -124,7 +140,7 @@ func TestLogOfCompilers(t *testing.T) {
 	o.Build = []string{"cc", `-DTEXT="a\nb"`, "-o", "a", "a.c"}
 	_, err := Run(context.Background(), o)
 	assert.NotErrorIs(t, err, ErrNoCompiler)
-	built, err := (&tuning{Options: o}).built()
+	built, err := (&tuning{Options: o, compilers: findCompilers(os.Environ())}).built()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"cc"}, built)
 }
@@ -172,7 +188,7 @@ func TestBuildIsCompiler(t *testing.T) {
 	assert.FileExists(t, filepath.Join(o.Folder, "base/a"))
 	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
 	require.NoError(t, err)
-	assert.Equal(t, "cc\n", string(log))
+	assert.Equal(t, "cc -o a a.c\n", string(log))
 }
 
 func TestTail(t *testing.T) {
