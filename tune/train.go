@@ -122,6 +122,8 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		}
 		switch {
 		case n >= minSteps:
+		case lookForValgrind() != nil && isTooShort(err):
+			return fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
 		case lookForValgrind() != nil:
 			t.say("# the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
 			err = errors.Join(err, t.state.set(shortTraining, t.key))
@@ -135,6 +137,12 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		return err
 	}
 	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
+}
+
+// isTooShort reports whether a recording failed because there was no sample.
+func isTooShort(err error) bool {
+	var failed *CommandError
+	return errors.As(err, &failed) && strings.Contains(failed.Said, "afdo: no samples in ")
 }
 
 // usedRecorder returns the recorder of the recordings, and the reason.

@@ -36,6 +36,7 @@ func TestHowToBuild(t *testing.T) {
 	for build, want := range map[string]string{
 		"make -j2":                               "make " + cc + " " + cxx,
 		"sh -c ./configure && make":              "./configure " + cc + " " + cxx,
+		"ninja -C build":                         cc + " " + cxx + " for the command that configures the build folder, CMake or Meson",
 		"sh -c meson setup build && ninja":       cc + " " + cxx + " meson setup ...",
 		"clang++-22 -O2 prog.cc table.o -o prog": "afdo exec --profile p.afdo -- clang++-22 ...",
 		"sh -c cmake -B b && make -C b": `cmake -DCMAKE_C_COMPILER=gcc-16 -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ` +

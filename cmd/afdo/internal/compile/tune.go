@@ -252,6 +252,8 @@ func HowToBuild(build []string, r *tune.Result) string {
 	switch by := func(name string) bool { return strings.Contains(said, name) }; {
 	case by("cmake"):
 		return "cmake " + settings(r, `-DCMAKE_%[1]s_COMPILER=%[3]s -DCMAKE_%[1]s_COMPILER_LAUNCHER="afdo;exec;--profile;%[4]s;--"`, listed) + " ..."
+	case by("ninja") && !by("meson"):
+		return variables + " for the command that configures the build folder, CMake or Meson"
 	case by("meson"):
 		return variables + " meson setup ..."
 	case by("configure"):
@@ -310,6 +312,9 @@ func verdictText(r *tune.Result) string {
 	}
 	text := "not decided: "
 	if len(facts) > 1 {
+		if strings.HasPrefix(facts[1], "0.0%") {
+			return text + fmt.Sprintf("the same number of instructions, and the processor times vary by %.1f%%", 100*(cpu.High-cpu.Low))
+		}
 		text += facts[1] + ", but "
 	}
 	text += fmt.Sprintf("the processor times vary by %.1f%%; a longer input", 100*(cpu.High-cpu.Low))

@@ -25,6 +25,9 @@ func TestVerdictText(t *testing.T) {
 		"not decided: the processor times vary by 40.0%; a longer input would decide it": {
 			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}},
 		},
+		"not decided: the same number of instructions, and the processor times vary by 40.0%": {
+			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}, {What: "instructions", Change: 1e-6}},
+		},
 		"not decided: 15.9% fewer instructions; fewer than 6 rounds cannot decide about time": {
 			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: math.Inf(-1), High: math.Inf(1), Rounds: 3}, instructions},
 		},
