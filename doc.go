@@ -24,7 +24,7 @@
 //
 // [Open] reads version 4 only. Package anyprof opens a profile of any format, which it recognises
 // by content: versions 2 and 3, which today's compilers read, text, and LLVM's profiles. Its
-// examples convert older versions to version 4.
+// examples convert older versions to version 4, and add up whole profiles.
 //
 // Package index answers questions about the whole program, package check reports every problem in a
 // file, and package builder writes whole profiles from the model in package profile.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // Whatever the format of the file, this prints the unit and the samples of each function.
@@ -44,6 +45,32 @@ func Example() {
 	// src/discount.cc _ZNK4shop14SeasonDiscount5applyEd 120000
 	// src/discount.cc _ZNK4shop15PercentDiscount5applyEd 10448000
 	// src/main.cc main 107300027
+}
+
+// The profiles of a fleet, in any format of GCOV, are added up. Each is opened when its turn comes.
+func Example_sum() {
+	paths := []string{"../testdata/shop.v2.afdo", "../testdata/shop.v3.afdo", "../testdata/shop.compact.afdo"}
+	sum, err := profile.Sum(len(paths), func(i int) (*profile.Profile, profile.Ratio, error) {
+		weight := profile.Ratio{Num: 1, Den: 1}
+		p, err := anyprof.Open(context.Background(), paths[i])
+		if err != nil {
+			return nil, weight, err
+		}
+		defer p.Close()
+		whole, err := p.GCOV()
+		return whole, weight, err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for symbol, f := range sum.Functions() {
+		if sum.SymbolName(symbol) == "main" {
+			fmt.Printf("%q %d\n", sum.UnitPath(sum.SymbolUnit(symbol)), f.HeadCount)
+		}
+	}
+	// Unordered output:
+	// "" 1
+	// "src/main.cc" 2
 }
 
 // The calls of some functions of a file that is read in pieces, as one on a server would be: they

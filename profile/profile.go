@@ -5,6 +5,8 @@
 // such as symbol IDs and string indexes. So equal profiles compare equal, whatever files they came
 // from.
 //
+// [Read] takes version 4, and method GCOV of package anyprof's Profile takes any version.
+//
 // A Profile is not safe for concurrent use while it changes. Otherwise any number of goroutines may
 // read it.
 //
