@@ -195,7 +195,7 @@ func TestInputsErrors(t *testing.T) {
 	assert.Error(t, find("-c", "missing.i"))
 	assert.ErrorIs(t, find("-c", "a.m"), ErrNoText)
 	assert.ErrorIs(t, find("-x", "objective-c++", "-c", "a.c"), ErrNoText)
-	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: cannot be determined")
+	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: slices are for plain C and C++ only")
 
 	gone := command.Parse([]string{filepath.Join(p.dir, "gcc"), "-c", "a.c"}, filepath.Join(p.dir, "gone"))
 	compiler, err := FindCompiler(gone, nil)

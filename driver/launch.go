@@ -209,9 +209,9 @@ func (p *preparation) plan() (*Plan, error) {
 		return p.noCompile()
 	}
 	if launcher := parentLauncher(); launcher != "" {
-		p.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it behind, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
+		p.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it after the launcher, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
 	} else if mayFollowCcache(c) {
-		p.warnOf("maybe before", "%s=1 is set, so nothing is cached. If ccache has set it because ccache runs before the launcher, put ccache behind: %q", ccacheDisabled, "afdo exec ... -- ccache gcc ...")
+		p.warnOf("maybe before", "%s=1 is set, so nothing is cached. If ccache has set it because ccache runs before the launcher, put ccache after it: %q", ccacheDisabled, "afdo exec ... -- ccache gcc ...")
 	}
 	if c.Clang {
 		return p.planClang()
@@ -276,7 +276,7 @@ func (p *preparation) noCompile() (*Plan, error) {
 		p.warnOf(c.Reason, "a source is standard input or a pipe, which can be read once: it is compiled without the profile")
 	}
 	if c.Reason == command.NoGCC && c.SeemsToCompile() {
-		p.warn("%s is no compiler of GCC that is known: it runs without the profile", c.Compiler)
+		p.warn("%s is not GCC or clang that afdo knows; running it without a profile", c.Compiler)
 	}
 	if c.PrecompilesHeader() {
 		return p.header()
@@ -303,7 +303,7 @@ func (p *preparation) slice() (*Plan, error) {
 	c := p.command
 	in, err := FindInputs(c, p.compiler, p.Cache)
 	if errors.Is(err, ErrNoText) {
-		p.warnOf("no text", "%s: %v: it is compiled with the whole profile", c.Sources[0], err)
+		p.warnOf("no text", "%s: %v; using the whole profile", c.Sources[0], err)
 		return p.whole()
 	}
 	if err != nil { // as a rule the compiler is about to say the same

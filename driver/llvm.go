@@ -308,7 +308,7 @@ func (p *preparation) extBinaryCopy() (string, error) {
 		if file.llvm == noLLVM {
 			return p.copyGCOV(w)
 		}
-		p.warn("%s is not ExtBinary, so there is a copy in the cache now that is; \"afdo convert --to extbinary\" saves that", file.name)
+		p.warn("converted a copy of %s to extbinary in the cache; \"afdo convert --to extbinary\" saves that", file.name)
 		return file.wrap(copyExtBinary(w, file.path))
 	})
 }

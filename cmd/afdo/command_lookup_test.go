@@ -352,7 +352,7 @@ func TestLookupInlinedIn(t *testing.T) {
 	r := afdoRun("lookup", example(".afdo"), "--symbol", "shop::roundCent")
 	require.Equal(t, 0, r.status)
 	assert.NotContains(t, r.out, in)
-	assert.Contains(t, r.err, "has no index to tell in which functions this is inlined")
+	assert.Contains(t, r.err, "has no index, so it is unknown in which functions this is inlined")
 }
 
 // The list is what a walk through the whole file finds.

@@ -56,7 +56,7 @@ func TestExecClang(t *testing.T) {
 	for i, c := range []struct{ profile, says string }{
 		{"p.extbinary", "slice s.o.afdo written: "},
 		{"p.extbinary", "slice s.o.afdo is up to date"},
-		{"p.sampletext", "p.sampletext is not ExtBinary, so there is a copy in the cache now that is"},
+		{"p.sampletext", "converted a copy of p.sampletext to extbinary in the cache"},
 		{"p.sampletext", "slice s.o.afdo is up to date"},
 		{"p.binary", "slice s.o.afdo unchanged"},
 	} {
@@ -98,7 +98,7 @@ func TestExecClangPassesThrough(t *testing.T) {
 		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "without the profile: it makes a program that counts"},
 		{"--profile none.afdo -- " + clang + " -c a.c -o x.o", "without the profile: none.afdo is no profile that clang takes"},
 		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
-		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: cannot be determined from its source text"},
+		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: slices are for plain C and C++ only"},
 		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},
 		{"--profile p.extbinary --quantize 3 -- " + clang + " -c a.c -o x.o", "counts of profiles for clang cannot be rounded"},
 	} {

@@ -205,7 +205,7 @@ func TestSliceErrors(t *testing.T) {
 		err    string
 	}{
 		{[]string{path, "--to", "v2"}, cli.StatusUsage, "missing flag --unit"},
-		{[]string{path, "--unit", "a"}, cli.StatusUsage, `--to FORMAT is required`},
+		{[]string{path, "--unit", "a"}, cli.StatusUsage, `missing flag --to`},
 		{[]string{"--unit", "a", "--to", "v2"}, cli.StatusUsage, "missing argument FILE"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "clang"}, cli.StatusUsage, "want gcc10 or a later one"},
 		{[]string{path, "--unit", "a", "--to", "v2", "--for", "gcc9"}, cli.StatusUsage, "want gcc10 or a later one"},

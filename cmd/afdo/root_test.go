@@ -123,7 +123,7 @@ func TestUsualFormat(t *testing.T) {
 	for _, verb := range []string{"convert", "merge"} {
 		r := afdoRun(verb, llvm, "-o", filepath.Join(dir, "y.afdo"))
 		assert.Equal(t, cli.StatusUsage, r.status)
-		assert.Contains(t, r.err, "afdo: --to FORMAT is required: the name of the output does not tell\n")
+		assert.Contains(t, r.err, "afdo: missing flag --to: the name of the output does not say the format\n")
 	}
 }
 

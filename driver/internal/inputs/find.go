@@ -23,7 +23,7 @@ import (
 
 // ErrNoText is what errors match if what a command compiles cannot be determined from the text of
 // its sources.
-var ErrNoText = errors.New("cannot be determined from its source text")
+var ErrNoText = errors.New("slices are for plain C and C++ only")
 
 // A Compiler is the program that preprocesses.
 type Compiler struct {

@@ -153,7 +153,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 		return err
 	}
 	if r.Differs {
-		e.Warnf("the two programs have not printed the same: is the output different in every run, or is something broken?")
+		e.Warnf("the outputs of the two programs differ: if the output is not different in every run, something is broken")
 	}
 	if t.json {
 		return output.JSON(e.Out, newTuneFacts(t, r))

@@ -34,7 +34,7 @@ func (l *Losses) add(loss Loss) {
 // Tell prints on standard error what was left out, if anything.
 func (l *Losses) Tell(e *cli.Env) {
 	if l.err != nil {
-		e.Warnf("cannot tell what was left out: %s", cli.Message(l.err))
+		e.Warnf("unknown what was left out: %s", cli.Message(l.err))
 	}
 	for _, loss := range l.all {
 		if loss.N > 0 {

@@ -78,7 +78,7 @@ func (o *Output) Resolve(e *Env) error {
 
 // errNoFormat is the error for a command line that does not name a format.
 func errNoFormat() error {
-	return cli.Usagef("--to FORMAT is required: the name of the output does not tell")
+	return cli.Usagef("missing flag --to: the name of the output does not say the format")
 }
 
 // Suits refuses to write profiles of a kind in the usual format, which is for GCOV profiles.

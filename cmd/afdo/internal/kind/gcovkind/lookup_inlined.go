@@ -30,7 +30,7 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol) ([]a
 	if told, err := tellsInlining(in, r); err != nil {
 		return nil, err
 	} else if !told {
-		e.Warnf("%s has no index to tell in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
+		e.Warnf("%s has no index, so it is unknown in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
 		return nil, nil
 	}
 	var found []afdo.Symbol

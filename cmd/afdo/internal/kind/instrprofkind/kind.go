@@ -224,6 +224,6 @@ func (k *Kind) tellLosses(e *cli.Env, l instrprof.IndexedLosses) {
 		}
 	}
 	if l.LoopEntries {
-		e.Warnf("profdata of version %d cannot tell that the entries of loops are instrumented", k.version)
+		e.Warnf("profdata of version %d does not store that the entries of loops are instrumented", k.version)
 	}
 }
