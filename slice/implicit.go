@@ -81,7 +81,7 @@ func (t *Text) satisfies(r *requirements) bool {
 		}
 	}
 	for _, scope := range r.scopes {
-		if !t.anyScope && !t.words[scope] {
+		if !t.anyScope && t.words[scope]&usedAsScope == 0 {
 			return false
 		}
 	}

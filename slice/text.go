@@ -23,13 +23,22 @@ import (
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {
-	words    map[uint32]bool // by hash, and whether they are scopes: one that is in it only by chance makes a slice larger
+	words    map[uint32]wordUse // by hash: one that is in it only by chance makes a slice larger
 	defined  map[string]struct{}
 	labels   map[string]struct{} // names that functions are given for the assembler
 	inlines  mangled.Inlines
 	anyScope bool // any word may be that of a scope
 	onlyC    bool // see OnlyC
+	drops    bool // see DropsUnused
 }
+
+// wordUse says how a text uses a word.
+type wordUse uint8
+
+const (
+	usedAsScope wordUse = 1 << iota // it names a class, a namespace or a template of aliases
+	mentioned                       // it is more than the name of a function in declarations; see cxx.Notes
+)
 
 // Add adds a text of C or C++.
 func (t *Text) Add(text []byte) {
@@ -40,7 +49,7 @@ func (t *Text) Add(text []byte) {
 		Function: func(name []byte) { addBytes(t.defined, name) },
 		Word:     t.addWord,
 		Label:    func(name []byte) { addBytes(t.labels, name) },
-		Scope:    func(word []byte) { t.words[wordHash(word)] = true },
+		Scope:    func(word []byte) { t.words[wordHash(word)] |= usedAsScope },
 		Inline:   func(outer, name []byte) { t.inlines.Add(string(outer), string(name)) },
 		AnyScope: func() { t.anyScope = true },
 	})
@@ -50,18 +59,27 @@ func (t *Text) Add(text []byte) {
 // functions whose names it spells, so its slices contain nothing of C++, however a name is made.
 func (t *Text) OnlyC() { t.onlyC = true }
 
+// DropsUnused declares that the compiler drops inline functions of C that nothing mentions but
+// their own declarations, as GCC does without options that keep them: -fkeep-inline-functions,
+// OpenMP and plugins. Slices for GCC then leave out what the profile has of these functions.
+func (t *Text) DropsUnused() { t.drops = true }
+
 // addWord adds a word, and the form that it has in names of initializers.
-func (t *Text) addWord(word []byte) {
-	if h := wordHash(word); !t.words[h] {
-		t.words[h] = false
+func (t *Text) addWord(word []byte, isMentioned bool) {
+	h := wordHash(word)
+	use, ok := t.words[h]
+	if isMentioned && use&mentioned == 0 {
+		t.words[h] = use | mentioned
+	} else if !ok {
+		t.words[h] = 0
 	}
 	if slices.ContainsFunc(word, func(c byte) bool { return c >= 0x80 }) {
-		t.addWord([]byte(cxx.Cleaned(string(word))))
+		t.addWord([]byte(cxx.Cleaned(string(word))), isMentioned)
 	}
 }
 
 func newText() *Text {
-	return &Text{words: make(map[uint32]bool), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
+	return &Text{words: make(map[uint32]wordUse), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
 }
 
 // addBytes adds a name to a set. It makes a string only of a new name.
@@ -81,6 +99,9 @@ func wordHash[T string | []byte](word T) uint32 {
 func (t *Text) names() []string {
 	names := make([]string, 0, len(t.defined)+len(implicitNames))
 	for name := range t.defined {
+		if t.isUnused(name) {
+			continue
+		}
 		names = append(names, name)
 		if cxx.IsMangled(name) { // one of C that looks like that
 			names = append(names, cxx.KeyOf(name))
@@ -89,6 +110,16 @@ func (t *Text) names() []string {
 	names = append(names, implicitNames...)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// isUnused reports whether GCC drops a function of the text: nothing mentions the function, and GCC
+// itself makes no calls to it.
+func (t *Text) isUnused(name string) bool {
+	if !t.drops || !t.onlyC || t.anyScope || cxx.MayBeCalledByGCC(name) {
+		return false
+	}
+	use, ok := t.words[wordHash(name)]
+	return ok && use&mentioned == 0
 }
 
 // mayDefine reports whether a function that has one of the names may have that symbol.
@@ -132,7 +163,9 @@ func (t *Text) mayDefineRenamed(symbol string) bool {
 
 // hasScope reports whether the text may define a class or an alias template with a name, or open a
 // namespace with it.
-func (t *Text) hasScope(name string) bool { return t.anyScope || t.words[wordHash(name)] }
+func (t *Text) hasScope(name string) bool {
+	return t.anyScope || t.words[wordHash(name)]&usedAsScope != 0
+}
 
 // defines reports whether the text may define a function of an unqualified name.
 func (t *Text) defines(name string) bool {
@@ -189,7 +222,7 @@ func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
 // TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
-const TextForm = "afdo text 10"
+const TextForm = "afdo text 11"
 
 // Encode returns the text in a form for [DecodeText].
 func (t *Text) Encode() []byte {
@@ -198,11 +231,11 @@ func (t *Text) Encode() []byte {
 		words = append(words, w)
 	}
 	slices.Sort(words)
-	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.onlyC)<<1)
+	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.onlyC)<<1|bit(t.drops)<<2)
 	data = binary.AppendUvarint(data, uint64(len(words)))
 	last := uint32(0)
 	for _, w := range words {
-		data = binary.AppendUvarint(data, uint64(w-last)<<1|bit(t.words[w]))
+		data = binary.AppendUvarint(data, uint64(w-last)<<2|uint64(t.words[w]))
 		last = w
 	}
 	data = appendNames(appendNames(data, t.defined), t.labels)
@@ -260,13 +293,13 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 	}
 	ok = true
 	flags := next()
-	t.anyScope, t.onlyC, ok = flags&1 != 0, flags&2 != 0, ok && flags < 4
+	t.anyScope, t.onlyC, t.drops, ok = flags&1 != 0, flags&2 != 0, flags&4 != 0, ok && flags < 8
 	word := uint64(0)
 	for n := next(); n > 0 && ok; n-- {
 		gap := next()
-		word += gap >> 1
+		word += gap >> 2
 		ok = ok && word < 1<<32
-		t.words[uint32(word)] = gap&1 != 0
+		t.words[uint32(word)] = wordUse(gap & 3)
 	}
 	for _, set := range []map[string]struct{}{t.defined, t.labels} {
 		for n := next(); n > 0 && ok; n-- {

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice/internal/program"
 )
 
@@ -75,7 +77,7 @@ func TestImplicit(t *testing.T) {
 func TestTextCodes(t *testing.T) {
 	text := textOf("struct S; namespace A { inline namespace B { struct T { int x; }; } } int f(struct S *s) { return s->x; } int g() __asm__(\"h\");", "#define M")
 	assert.Equal(t, []string{"B"}, text.inlines["A"])
-	assert.True(t, text.anyScope && text.isLabel("h") && text.words[wordHash("T")] && !text.words[wordHash("S")])
+	assert.True(t, text.anyScope && text.isLabel("h") && text.words[wordHash("T")]&usedAsScope != 0 && text.words[wordHash("S")]&usedAsScope == 0)
 	data := text.Encode()
 	again, ok := DecodeText(data)
 	assert.True(t, ok)
@@ -117,5 +119,30 @@ func TestOnlyC(t *testing.T) {
 		again, ok := DecodeText(text.Encode())
 		assert.True(t, ok)
 		assert.Equal(t, ofC, again.mayDefine(name), name)
+	}
+}
+
+// A slice for GCC leaves out inline functions of C that nothing mentions, if GCC drops them.
+func TestUnusedFunctions(t *testing.T) {
+	p := profile.New()
+	unit := p.AddUnit("/other/a.c")
+	for _, name := range []string{"unused", "used", "putchar"} {
+		p.AddFunction(p.AddSymbol(unit, name), profile.Function{HeadCount: 1})
+	}
+	program := FromProfile(p)
+	for _, drops := range []bool{false, true} {
+		text := textOf("static inline int unused(void) { return 1; } static inline int used(void) { return 2; }",
+			"static inline int putchar(int c) { return c; } int f(void) { return used(); }")
+		text.OnlyC()
+		if drops {
+			text.DropsUnused()
+		}
+		part, err := program.Select(Request{Text: text, Target: Version3})
+		require.NoError(t, err)
+		want := 3
+		if drops {
+			want = 2
+		}
+		assert.Equal(t, want, part.NumFunctions())
 	}
 }

@@ -132,6 +132,9 @@ func (f *finder) preprocess() (*Record, error) {
 		}
 		if ready == 0 && takesForC(said) {
 			all.OnlyC()
+			if !f.Clang && dropsUnused(said) {
+				all.DropsUnused()
+			}
 		}
 		made := readMarkers(text)
 		m.files, m.pairs = append(m.files, made.files...), made.pairs
@@ -259,6 +262,14 @@ func takesForC(said []byte) bool {
 		}
 	}
 	return found
+}
+
+// dropsUnused reports whether a compiler with -v has no option with which it keeps inline functions
+// that nothing calls, or may do so.
+func dropsUnused(said []byte) bool {
+	return !slices.ContainsFunc([]string{"-fkeep-inline-functions", "-fopenmp", "-fopenacc", "-fplugin"}, func(option string) bool {
+		return bytes.Contains(said, []byte(option))
+	})
 }
 
 // maxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.

@@ -63,3 +63,15 @@ func TestTakesForC(t *testing.T) {
 	assert.False(t, takesForC([]byte(" /usr/lib/cc1obj -E x\n")))
 	assert.True(t, takesForC([]byte(" C:\\x\\cc1.exe -E x\n /x/cc1 -E y\n")) || filepath.Separator == '/')
 }
+
+// Options with which GCC keeps functions that nothing calls come through to what it runs.
+func TestDropsUnused(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "a.c")
+	require.NoError(t, os.WriteFile(source, []byte("int x;\n"), 0o600))
+	gcc := testenv.Tool(t, "gcc")
+	for option, want := range map[string]bool{"-O2": true, "-fkeep-inline-functions": false, "-fopenmp": false, "-fopenacc": false} {
+		said, err := exec.Command(gcc, "-v", "-E", option, "-o", os.DevNull, source).CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		assert.Equal(t, want, dropsUnused(said), option)
+	}
+}

@@ -46,12 +46,14 @@ int api(int x) { return S(x).get(); }
 
 // A parsed is a unit of which GCC has listed the functions.
 type parsed struct {
-	text    []byte          // after the preprocessor
-	defines map[string]bool // unqualified names of the functions that GCC has parsed
+	text     []byte          // after the preprocessor
+	defines  map[string]bool // unqualified names of the functions that GCC has parsed
+	analyzed map[string]bool // the functions that it has not dropped as unused
 }
 
 // entryOfDump is the name of a symbol in a dump of the call graph.
 var (
+	analyzedIn  = regexp.MustCompile(`(?m)^(\w\S*?)/\d+ \(.*\)(?: @0x[0-9a-f]+)?\n  Type: function definition analyzed`)
 	entryOfDump = regexp.MustCompile(`(?m)^(\w\S*?)/\d+ \(.*\)(?: @0x[0-9a-f]+)?\n  Type: function definition`)
 	declaredInC = regexp.MustCompile(`\b(\w+)\s*\(`)
 )
@@ -59,19 +61,11 @@ var (
 // parseByGCC compiles a source with GCC, which dumps its call graph.
 func parseByGCC(t *testing.T, compiler, source string, flags ...string) parsed {
 	t.Helper()
-	dir := t.TempDir()
 	text, err := exec.Command(compiler, append([]string{"-E", source}, flags...)...).Output()
 	require.NoError(t, err, source)
-	args := append([]string{"-w", "-O0", "-fkeep-inline-functions", "-fkeep-static-functions", "-fdump-ipa-cgraph", "-dumpdir", dir + "/", "-S", "-o", os.DevNull, source}, flags...)
-	out, err := exec.Command(compiler, args...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	dumps, err := filepath.Glob(filepath.Join(dir, "*.cgraph"))
-	require.NoError(t, err)
-	require.Len(t, dumps, 1)
-	dump, err := os.ReadFile(dumps[0])
-	require.NoError(t, err)
-	u := parsed{text, map[string]bool{}}
-	for _, match := range entryOfDump.FindAllSubmatch(dump, -1) {
+	u := parsed{text, map[string]bool{}, map[string]bool{}}
+	kept := dumpOfCalls(t, compiler, source, append([]string{"-O0", "-fkeep-inline-functions", "-fkeep-static-functions"}, flags...))
+	for _, match := range entryOfDump.FindAllSubmatch(kept, -1) {
 		name := string(match[1])
 		if IsMangled(name) {
 			name = KeyOf(name)
@@ -81,7 +75,28 @@ func parseByGCC(t *testing.T, compiler, source string, flags ...string) parsed {
 		}
 		u.defines[name] = true
 	}
+	if filepath.Ext(source) != ".c" {
+		return u
+	}
+	for _, match := range analyzedIn.FindAllSubmatch(dumpOfCalls(t, compiler, source, append([]string{"-O2"}, flags...)), -1) {
+		u.analyzed[string(match[1])] = true
+	}
 	return u
+}
+
+// dumpOfCalls returns GCC's dump of the call graph of a source.
+func dumpOfCalls(t *testing.T, compiler, source string, flags []string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	args := append([]string{"-w", "-fdump-ipa-cgraph", "-dumpdir", dir + "/", "-S", "-o", os.DevNull, source}, flags...)
+	out, err := exec.Command(compiler, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	dumps, err := filepath.Glob(filepath.Join(dir, "*.cgraph"))
+	require.NoError(t, err)
+	require.Len(t, dumps, 1)
+	dump, err := os.ReadFile(dumps[0])
+	require.NoError(t, err)
+	return dump
 }
 
 // compare compares what Definitions finds with what GCC has parsed. It returns how many functions a
@@ -94,6 +109,12 @@ func (u parsed) compare(t *testing.T, source string) (declared, wrong int) {
 	Definitions(u.text, notes)
 	for name := range u.defines {
 		assert.True(t, found[name], "%s: %s is defined", source, name)
+	}
+	mentions := mentionedIn(u.text)
+	for name := range u.analyzed {
+		if mentioned, isWord := mentions[name]; isWord {
+			assert.True(t, mentioned || MayBeCalledByGCC(name), "%s: %s is compiled", source, name)
+		}
 	}
 	names := map[string]bool{}
 	for _, match := range declaredInC.FindAllSubmatch(u.text, -1) {

@@ -9,13 +9,17 @@ import (
 
 // Notes receives what a text contains. The bytes are valid until a call returns. A name may come
 // more than once.
+//
+// A word is mentioned unless it is the name of a function in a declaration outside of functions. The
+// name in a definition is mentioned, too, if GCC emits the function without a call. In a text of C
+// without macros, GCC drops functions whose names are never mentioned, but see [MayBeCalledByGCC].
 type Notes struct {
-	Function func(name []byte)        // the unqualified name of every function that may be defined, and some others
-	Word     func(word []byte)        // every word, those of pragmas and of short strings included
-	Label    func(name []byte)        // every name that a function is given for the assembler
-	Scope    func(word []byte)        // every class, namespace and template of aliases that is defined, [UnnamedClass], and some other words
-	Inline   func(outer, name []byte) // every inline namespace that is the first thing in another one
-	AnyScope func()                   // there are macros, or too much at once: other words may be scopes, too
+	Function func(name []byte)                 // the unqualified name of every function that may be defined, and some others
+	Word     func(word []byte, mentioned bool) // every word, those of pragmas and of short strings included
+	Label    func(name []byte)                 // every name that a function is given for the assembler
+	Scope    func(word []byte)                 // every class, namespace and template of aliases that is defined, [UnnamedClass], and some other words
+	Inline   func(outer, name []byte)          // every inline namespace that is the first thing in another one
+	AnyScope func()                            // there are macros, or too much at once: other words may be scopes, too
 }
 
 // Definitions takes note of the functions that a text of C or C++ may define, and of its words.
@@ -56,6 +60,8 @@ type scanner struct {
 	squares  int
 
 	defaults [][]byte // names before the latest token, which is an '='
+
+	head declarationHead
 
 	angles [][]byte // the identifiers before a '<' that is open
 	outer  int      // how many of them are before the innermost open parenthesis
@@ -146,7 +152,7 @@ func (d *scanner) directive() {
 	}
 	names := bytes.Contains(line, []byte("redefine_extname"))
 	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {
-		d.notes.Word(word)
+		d.notes.Word(word, true)
 		if names {
 			d.labelled(word)
 		}
@@ -159,7 +165,7 @@ func (d *scanner) file(marker []byte) {
 	_, name, _ := bytes.Cut(marker, []byte{'"'})
 	name = name[:max(bytes.LastIndexByte(name, '"'), 0)]
 	if base := Cleaned(symname.Canonical(filepath.Base(string(name)))); isWord([]byte(base)) {
-		d.notes.Word([]byte(base))
+		d.notes.Word([]byte(base), true)
 	}
 }
 
@@ -226,7 +232,7 @@ func (d *scanner) quoted(quote byte) {
 	case d.assembler && len(d.label) <= longestWord:
 		d.label = unescaped(d.label, text)
 	case isWord(text):
-		d.notes.Word(text)
+		d.notes.Word(text, true)
 	}
 }
 
@@ -235,18 +241,18 @@ func (d *scanner) quoted(quote byte) {
 func (d *scanner) labelled(label []byte) {
 	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {
-		d.notes.Word([]byte(word))
+		d.notes.Word([]byte(word), true)
 	}
 	if !isWord([]byte(name)) {
 		return
 	}
-	d.notes.Word([]byte(name))
+	d.notes.Word([]byte(name), true)
 	d.notes.Function([]byte(name))
 	d.notes.Label([]byte(name))
 	if IsMangled(name) {
 		d.notes.Function([]byte(KeyOf(name)))
 		Identifiers(name, func(word string) bool {
-			d.notes.Word([]byte(word))
+			d.notes.Word([]byte(word), true)
 			d.notes.Scope([]byte(word))
 			return true
 		})
@@ -297,7 +303,7 @@ func (d *scanner) identifier() {
 		d.rawString()
 		return
 	}
-	d.notes.Word(word)
+	d.notes.Word(word, d.mentions(word))
 	d.scopes.identifier(word, d.prev)
 	d.unnamed.identifier(word, d.prev)
 	if d.qualified || d.prev == ')' && len(d.names) > d.base {
@@ -375,18 +381,21 @@ func (d *scanner) punctuation(c byte) {
 	case ')':
 		d.leave()
 	case '{':
+		d.endHead(!d.head.dropsUnused())
 		d.braces++
 		for _, name := range d.names[d.base:] {
 			d.notes.Function(name)
 		}
 		d.clear()
 	case ';':
+		d.endHead(d.head.forced)
 		if !d.oldStyle {
 			d.clear()
 		}
 		d.endTypedefs(d.braces)
 		d.naming, d.squares = false, 0
 	case '=':
+		d.head.assigned = d.head.assigned || d.braces == 0
 		if !d.compares() {
 			d.defaults = append(d.defaults, d.names[d.base:]...)
 			d.clear()
@@ -458,6 +467,7 @@ func (d *scanner) clear() {
 // enter opens a parenthesis.
 func (d *scanner) enter() {
 	if len(d.open) == maxOpenParens {
+		d.notes.AnyScope()
 		return
 	}
 	var name []byte
@@ -515,7 +525,7 @@ func (d *scanner) leave() {
 	if p.name != nil && !isKeyword(p.name) && len(d.names) < maxPending {
 		d.names = append(d.names, placed(p.name, d.text[p.inner:d.pos-1]))
 		if p.name[0] == '~' {
-			d.notes.Word([]byte{'~'})
+			d.notes.Word([]byte{'~'}, true)
 		}
 	}
 }

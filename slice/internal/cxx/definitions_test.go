@@ -11,7 +11,7 @@ import (
 
 func noNotes() Notes {
 	none := func([]byte) {}
-	return Notes{none, none, none, none, func(_, _ []byte) {}, func() {}}
+	return Notes{none, func([]byte, bool) {}, none, none, func(_, _ []byte) {}, func() {}}
 }
 
 func definitionsOf(text string) []string {
@@ -134,7 +134,7 @@ func FuzzDefinitions(f *testing.F) {
 				t.Errorf("a name of %d bytes in a text of %d", len(name), len(text))
 			}
 		}
-		Definitions(text, Notes{seen, seen, seen, seen, func(outer, name []byte) { seen(outer); seen(name) }, func() {}})
+		Definitions(text, Notes{seen, func(word []byte, _ bool) { seen(word) }, seen, seen, func(outer, name []byte) { seen(outer); seen(name) }, func() {}})
 	})
 }
 
