@@ -78,7 +78,7 @@ func parseByGCC(t *testing.T, compiler, source string, flags ...string) parsed {
 	if filepath.Ext(source) != ".c" {
 		return u
 	}
-	for _, match := range analyzedIn.FindAllSubmatch(dumpOfCalls(t, compiler, source, append([]string{"-O2"}, flags...)), -1) {
+	for _, match := range analyzedIn.FindAllSubmatch(dumpOfCalls(t, compiler, source, append([]string{"-O1", "-flto"}, flags...)), -1) {
 		u.analyzed[string(match[1])] = true
 	}
 	return u
