@@ -31,23 +31,34 @@ int main(int argc, char **argv) {
 func TestCallsThroughStubs(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	forms := [][]string{
-		{"-Wl,-z,lazy"},
-		{"-Wl,-z,now"},
-		{"-fno-plt"},
-		{"-fcf-protection=full", "-Wl,-z,ibtplt"},
-		{"-no-pie", "-fno-pie"},
-		{"-static"}, // its strlen is an indirect function, whose resolver has several names
-		{"-static-pie"},
+		{gcc, "-Wl,-z,lazy"},
+		{gcc, "-Wl,-z,now"},
+		{gcc, "-fno-plt"},
+		{gcc, "-fcf-protection=full", "-Wl,-z,ibtplt"},
+		{gcc, "-no-pie", "-fno-pie"},
+		{gcc, "-static"}, // its strlen is an indirect function, whose resolver has several names
+		{gcc, "-static-pie"},
 	}
-	for _, flags := range forms[:testenv.Rounds(1, len(forms))] {
-		p := compile(t, gcc, "library.c", library, append(flags, "-O2", "-g")...)
+	if testenv.Sweep() {
+		clang, lld := testenv.Tool(t, "clang-22"), "--ld-path="+testenv.Tool(t, "ld.lld-22", "ld.lld")
+		forms = append(forms,
+			[]string{clang, "-Wl,-z,lazy"},
+			[]string{clang, "-fno-plt"},
+			[]string{clang, lld, "-Wl,-z,lazy"},
+			[]string{clang, lld, "-Wl,-z,now"},
+			[]string{clang, lld, "-fcf-protection=full", "-Wl,-z,force-ibt"},
+			[]string{clang, lld, "-static-pie"},
+		)
+	}
+	for _, form := range forms[:testenv.Rounds(1, len(forms))] {
+		p := compile(t, form[0], "library.c", library, append(form[1:], "-O2", "-g")...)
 		f, b := p.open(t)
 		set, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
 		require.NoError(t, err)
 		made, _, err := Profile(context.Background(), f, set, Options{})
 		require.NoError(t, err)
 		counts := flatten(made, false).positions
-		require.Equal(t, uint64(1000), counts["work 3"], "%v: strlen %v", flags, counts)
-		require.Equal(t, uint64(1), counts["main 2"], "%v: printf %v", flags, counts)
+		require.Equal(t, uint64(1000), counts["work 3"], "%v: strlen %v", form, counts)
+		require.Equal(t, uint64(1), counts["main 2"], "%v: printf %v", form, counts)
 	}
 }
