@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,3 +147,64 @@ func TestExecStaleLayout(t *testing.T) {
 	assert.Empty(t, compile("--no-layout-check"))
 	assert.Contains(t, parts(), "g.cold")
 }
+
+// A stale list doubles the jumps that a program takes, because blocks of the loop are placed by the
+// numbers of other blocks. With the check, the program takes as many as without a list.
+func TestExecStaleLayoutDoesNoHarm(t *testing.T) {
+	testenv.NeedSweep(t)
+	clang, valgrind := llvmTool(t, "clang"), testenv.Tool(t, "valgrind")
+	testenv.Tool(t, "ld.lld-22")
+	s := newSite(t)
+	before, after := "    if (k == 55) { s ^= rare(s); if (s & 1) s = rare(s + 3); }\n", "    if (k == 56) { s ^= rare(s); if (s & 1) s = rare(s + 3); if (s > 5) s += rare(8); }\n"
+	s.write("old.c", fmt.Sprintf(movedBlocks, before, ""))
+	s.write("new.c", fmt.Sprintf(movedBlocks, "", after))
+	link := func(program string, args ...string) {
+		toolOutput(t, s.dir, clang, append([]string{"-O2", "-no-pie", "-fuse-ld=lld-22", "-o", program}, args...)...)
+	}
+	taken := func(program string) (sum int) {
+		s.run(valgrind, "-q", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--callgrind-out-file="+program+".out", "./"+program)
+		for _, jump := range regexp.MustCompile(`(?m)^(?:jump|jcnd)=(\d+)`).FindAllStringSubmatch(s.read(program+".out"), -1) {
+			n, err := strconv.Atoi(jump[1])
+			require.NoError(t, err)
+			sum += n
+		}
+		return sum
+	}
+	link("map", "-fbasic-block-address-map", "-mllvm", "-emit-bb-hash", "old.c")
+	taken("map")
+	s.run("afdo", "layout", "--binary", "map", "--profile", "map.out", "-o", "p")
+	order := "-Wl,--symbol-ordering-file=p_ld_profile.txt,--no-warn-symbol-ordering"
+	link("none", "new.c")
+	link("stale", "new.c", "-fbasic-block-sections=list=p_cc_profile.txt", order)
+	s.run("afdo", "exec", "--layout", "p", "--", clang, "-O2", "-c", "new.c", "-o", "new.o")
+	link("checked", "new.o", order)
+	none, stale, checked := taken("none"), taken("stale"), taken("checked")
+	t.Logf("jumps taken: %d without a list, %d with a stale one, %d with the check", none, stale, checked)
+	assert.Greater(t, stale, none*3/2)
+	assert.Less(t, checked, none*101/100)
+}
+
+// movedBlocks is a program whose hot loop has a rare branch at its beginning, or another at its
+// end.
+const movedBlocks = `
+#include <stdlib.h>
+__attribute__((noinline)) int rare(int n) { return n ? abs(n) * 3 : 1; }
+__attribute__((noinline)) int step(int n, int *a) {
+  int s = 0;
+  for (int i = 0; i < n; i++) {
+    int k = a[i];
+    if (k > 990) { s += rare(k); if (s == 3) s += rare(s); if (s == 9) s -= rare(9); }
+%s    if (k & 1) s += rare(k); else s ^= k;
+    if (k & 2) s -= k * 3;
+    if (s == 77777) abort();
+%s  }
+  return s;
+}
+int main(void) {
+  static int a[1000];
+  int s = 0;
+  for (int i = 0; i < 1000; i++) a[i] = i * 7919 %% 997;
+  for (int i = 0; i < 100; i++) s += step(1000, a);
+  return s == 12345;
+}
+`
