@@ -287,6 +287,30 @@ func TestSliceAll(t *testing.T) {
 	}
 }
 
+// TestSliceAllStaysInItsFolder slices a build whose compilation database was made to write elsewhere:
+// by a path with "..", and by a symbolic link in the folder.
+func TestSliceAllStaysInItsFolder(t *testing.T) {
+	needGCC(t)
+	top := t.TempDir()
+	dir := filepath.Join(top, "deep", "slices")
+	require.NoError(t, os.MkdirAll(dir, 0o777))
+	source := writeFile(t, "a.c", []byte("int f0(int x) { return x; }\n"))
+	slice := func(object string) result {
+		database := writeFile(t, "compile_commands.json", fmt.Appendf(nil, `[{"directory": %q, "file": %q, "arguments": ["gcc", "-c", %q, "-o", %q]}]`, top, source, source, object))
+		return afdoRun("slice", writeV4(t, tinyProfile("/old/a.c")), "--all", "-d", dir, "--compile-commands", database, "--to", "v2")
+	}
+	r := slice("/a/../../../out.o")
+	require.Zero(t, r.status, r.err)
+	assert.FileExists(t, filepath.Join(dir, "out.o.afdo"))
+	assert.NoFileExists(t, filepath.Join(top, "out.o.afdo"))
+
+	require.NoError(t, os.Symlink(top, filepath.Join(dir, "link")))
+	r = slice("/link/b.o")
+	assert.Equal(t, cli.StatusFault, r.status)
+	assert.Contains(t, r.err, "link")
+	assert.NoFileExists(t, filepath.Join(top, "b.o.afdo"))
+}
+
 func modTime(t testing.TB, path string) time.Time {
 	t.Helper()
 	info, err := os.Stat(path)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -40,7 +40,7 @@ func (b *buildSlices) addFlags(cmd *cobra.Command) {
 // A job is one slice of a build.
 type job struct {
 	command verb.BuildCommand
-	path    string // of the slice
+	path    string // of the slice, in the folder of -d
 }
 
 // check refuses flags that do not go with --all.
@@ -121,7 +121,7 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(path))
 	return withCutter(func(c cutter) error {
-		a := sliceAllState{cutter: c, progress: doing, jobs: len(jobs)}
+		a := sliceAllState{cutter: c, progress: doing, dir: all.dir, jobs: len(jobs)}
 		var err error
 		if a.cache, err = driver.OpenCache(); err != nil {
 			a.remark("%v", err)
@@ -162,7 +162,7 @@ func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	var jobs []job
 	seen := make(map[string]bool)
 	for _, c := range commands {
-		path := driver.SlicePath(filepath.Join(all.dir, underRoot(c.Path(c.Object), root)))
+		path := driver.SlicePath(underRoot(c.Path(c.Object), root))
 		if seen[path] {
 			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
 			continue
@@ -176,6 +176,7 @@ func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 // underRoot returns a path relative to a folder, and for one outside of it the whole path without
 // its root.
 func underRoot(path, root string) string {
+	path = filepath.Clean(path)
 	rel, err := filepath.Rel(root, path)
 	if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return rel
@@ -189,6 +190,7 @@ type sliceAllState struct {
 	cutter
 	cache    *driver.Cache
 	progress *progress.Line
+	dir      string // of -d
 	jobs     int
 
 	mu      sync.Mutex
@@ -205,10 +207,11 @@ func (a *sliceAllState) do(j job) error {
 		return err
 	}
 	if data != nil {
-		if err := os.MkdirAll(filepath.Dir(j.path), 0o777); err != nil {
+		folder, err := files.MakeWithin(a.dir, filepath.Dir(j.path))
+		if err != nil {
 			return err
 		}
-		if _, err := driver.WriteSlice(j.path, data); err != nil {
+		if _, err := driver.WriteSlice(filepath.Join(folder, filepath.Base(j.path)), data); err != nil {
 			return err
 		}
 	}
