@@ -79,6 +79,16 @@ func TestLayout(t *testing.T) {
 	again, err := os.ReadFile(prefix + "3")
 	require.NoError(t, err)
 	assert.Equal(t, ld, again)
+	// The command of the Linux kernel's documentation, for several recordings.
+	list := writeFile(t, "list", []byte(recording+"\n"+recording+"\n"))
+	for _, tool := range []string{"generate_propeller_profiles", "create_llvm_prof"} {
+		r = asTool(tool, "--binary="+program, "--profile=@"+list, "--format=propeller", "--propeller_output_module_name", "--out="+prefix+"5", "--propeller_symorder="+prefix+"6")
+		require.Zero(t, r.status, r.err)
+		assert.Equal(t, 2, strings.Count(r.err, "--profile "+recording), r.err)
+		again, err = os.ReadFile(prefix + "6")
+		require.NoError(t, err)
+		assert.Equal(t, ld, again)
+	}
 
 	r = afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix+"4", "--order-only")
 	require.Zero(t, r.status, r.err)

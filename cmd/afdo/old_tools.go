@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
@@ -25,6 +27,7 @@ type oldTool struct {
 // nothing here.
 type oldOption struct {
 	flag   string              // it becomes the flag of this name, with the same value
+	files  string              // the same; a value "@LIST" names a file with a value on each line
 	values map[string][]string // it has one of these values, each of which becomes arguments
 	switches
 }
@@ -44,7 +47,7 @@ var (
 	toggle       = oldOption{switches: switches{toggle: true}}
 	branchStacks = oldOption{switches: switches{toggle: true, off: []string{"--no-branches"}}}
 	anyBuildID   = oldOption{switches: switches{toggle: true, on: []string{"--name", ofBinary}}}
-	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "text": {"--input", "samples"}}}
+	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "perf_spe": {"--input", "perf"}, "text": {"--input", "samples"}}}
 	gcovVersions = oldOption{values: map[string][]string{"2": {"--to", "v2"}, "3": {"--to", "v3"}}}
 	lacking      = oldOption{switches: switches{toggle: true, lacking: true}}
 	withContexts = oldOption{values: map[string][]string{"0": {"--contexts"}, "false": {"--contexts"}}}
@@ -75,6 +78,15 @@ func isPropeller(args []string) bool {
 	return false
 }
 
+// propellerOptions are the options of the tools that make a layout. The Linux kernel's documentation
+// gives those of create_llvm_prof to generate_propeller_profiles.
+var propellerOptions = map[string]oldOption{
+	"binary": {flag: "--binary"}, "profile": {files: "--profile"}, "profiler": profilers, "debug_binary": {flag: "--debug-file"},
+	"cc_profile": {flag: "--cc-profile"}, "out": {flag: "--cc-profile"}, "ld_profile": {flag: "--ld-profile"}, "propeller_symorder": {flag: "--ld-profile"},
+	"format": {values: map[string][]string{"propeller": nil}}, "propeller_output_module_name": toggle,
+	"ignore_build_id": anyBuildID, "profiled_binary_name": {flag: "--name"}, "logtostderr": toggle, "v": ignored,
+}
+
 // oldTools are the tools by their names. docs/create.md has them as a table.
 var oldTools = map[string]oldTool{
 	"create_gcov": {
@@ -95,21 +107,8 @@ var oldTools = map[string]oldTool{
 		},
 		defaults: [][2]string{{"out", "code.prof"}, {"format", "binary"}},
 	},
-	"generate_propeller_profiles": {
-		verb: []string{"layout"},
-		options: map[string]oldOption{
-			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "cc_profile": {flag: "--cc-profile"}, "ld_profile": {flag: "--ld-profile"},
-			"ignore_build_id": anyBuildID, "profiled_binary_name": {flag: "--name"}, "logtostderr": toggle, "v": ignored,
-		},
-	},
-	propellerTool: {
-		verb: []string{"layout"},
-		options: map[string]oldOption{
-			"binary": {flag: "--binary"}, "profile": {flag: "--profile"}, "out": {flag: "--cc-profile"}, "propeller_symorder": {flag: "--ld-profile"},
-			"format": {values: map[string][]string{"propeller": nil}}, "profiler": profilers, "ignore_build_id": anyBuildID,
-			"profiled_binary_name": {flag: "--name"}, "debug_binary": {flag: "--debug-file"}, "logtostderr": toggle, "v": ignored,
-		},
-	},
+	"generate_propeller_profiles": {verb: []string{"layout"}, options: propellerOptions},
+	propellerTool:                 {verb: []string{"layout"}, options: propellerOptions},
 	"profile_merger": {
 		verb:      []string{"merge"},
 		arguments: true,
@@ -218,12 +217,12 @@ func runAs(e *verb.Env, program string, args []string) int {
 // one counts.
 func (t *oldTool) translate(args []string) ([]string, error) {
 	given := make(map[string]string)
-	var order, files []string
+	var order, operands []string
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
 		if arg == "-" || !strings.HasPrefix(arg, "-") {
-			files = append(files, arg)
+			operands = append(operands, arg)
 			continue
 		}
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
@@ -242,8 +241,8 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 		}
 		given[name] = value
 	}
-	if len(files) > 0 && !t.arguments {
-		return nil, cli.Usagef("unexpected argument %q", files[0])
+	if len(operands) > 0 && !t.arguments {
+		return nil, cli.Usagef("unexpected argument %q", operands[0])
 	}
 	var defaults []string
 	for _, d := range t.defaults {
@@ -254,7 +253,7 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 	}
 	// Of flags that are given twice the last one counts, so what says less comes first.
 	slices.SortStableFunc(order, func(a, b string) int { return weight(t.options[a]) - weight(t.options[b]) })
-	return t.build(append(defaults, order...), given, files)
+	return t.build(append(defaults, order...), given, operands)
 }
 
 func weight(o oldOption) int {
@@ -280,13 +279,21 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 }
 
 // build puts the command line together.
-func (t *oldTool) build(order []string, given map[string]string, files []string) ([]string, error) {
+func (t *oldTool) build(order []string, given map[string]string, operands []string) ([]string, error) {
 	line := slices.Clone(t.verb)
 	for _, name := range order {
 		option, value := t.options[name], given[name]
 		switch {
 		case option.flag != "":
 			line = append(line, option.flag, value)
+		case option.files != "":
+			names, err := listed(value)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				line = append(line, option.files, name)
+			}
 		case option.values != nil:
 			words, ok := option.values[value]
 			if !ok {
@@ -306,7 +313,27 @@ func (t *oldTool) build(order []string, given map[string]string, files []string)
 			line[i] = "(^|/)" + regexp.QuoteMeta(filepath.Base(given["binary"])) + "$"
 		}
 	}
-	return append(line, files...), nil
+	return append(line, operands...), nil
+}
+
+// maxList is the size of the largest list of files that is read.
+const maxList = 1 << 20
+
+// listed returns the lines of the file LIST for "@LIST", and any other value itself.
+func listed(value string) ([]string, error) {
+	path, isList := strings.CutPrefix(value, "@")
+	if !isList {
+		return []string{value}, nil
+	}
+	text, err := files.ReadFile(path, maxList)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: the list of recordings is empty", human.Name(path))
+	}
+	return names, nil
 }
 
 // switched returns what an option that is on or off becomes.
