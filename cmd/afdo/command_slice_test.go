@@ -287,8 +287,8 @@ func TestSliceAll(t *testing.T) {
 	}
 }
 
-// TestSliceAllStaysInItsFolder slices a build whose compilation database was made to write elsewhere:
-// by a path with "..", and by a symbolic link in the folder.
+// TestSliceAllStaysInItsFolder slices a build whose compilation database was made to write
+// elsewhere: by a path with "..", and by a symbolic link in the folder.
 func TestSliceAllStaysInItsFolder(t *testing.T) {
 	needGCC(t)
 	top := t.TempDir()
