@@ -221,19 +221,11 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 	if n := f.RowCount(); len(wanted) > n/decodeShare {
 		return false, nil
 	}
-	likely := wire.NewBitSet(sieveBits)
-	for _, w := range wanted {
-		likely.Add(uint32(w.id) % sieveBits)
-	}
-	rows, err := t.someRows(func(row wire.Row) bool {
-		if !likely.Has(row.ID % sieveBits) {
-			return false
+	rows, ok := t.rowsInOrder(wanted)
+	if !ok {
+		if rows, err = t.sievedRows(wanted); err != nil {
+			return false, nil
 		}
-		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
-		return ok
-	})
-	if err != nil {
-		return false, nil
 	}
 	names, ok := t.someNames(rows, u.r.maxNameBytes)
 	if !ok {
@@ -249,6 +241,21 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 		symbols[w.place] = Symbol{unit: u, name: names[rows[0].String], id: w.id, info: rows[0].Info}
 	}
 	return true, nil
+}
+
+// sievedRows returns the rows of the wanted symbol IDs, which ascend, wherever they are.
+func (t *encodedTable) sievedRows(wanted []wantedID) ([]wire.Row, error) {
+	likely := wire.NewBitSet(sieveBits)
+	for _, w := range wanted {
+		likely.Add(uint32(w.id) % sieveBits)
+	}
+	return t.someRows(func(row wire.Row) bool {
+		if !likely.Has(row.ID % sieveBits) {
+			return false
+		}
+		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
+		return ok
+	})
 }
 
 // tableCache keeps the decoded symbol tables of all units looked up so far, so that each is decoded

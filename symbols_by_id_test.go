@@ -241,6 +241,39 @@ func TestSymbolCostsLittle(t *testing.T) {
 	}
 }
 
+// Rows that are where the builder puts them are found by their place. Rows elsewhere are searched for,
+// with the same result.
+func TestSymbolsByIDInAnyOrder(t *testing.T) {
+	const n = 300
+	ids := []afdo.SymbolID{6, 9, 9, 120, 297}
+	for _, compact := range []bool{false, true} {
+		for name, place := range map[string]func(i uint32) [2]uint32{
+			"in order":  func(i uint32) [2]uint32 { return [2]uint32{i, i} },
+			"backwards": func(i uint32) [2]uint32 { return [2]uint32{n - 1 - i, n - 1 - i} },
+			"swapped":   func(i uint32) [2]uint32 { return [2]uint32{i ^ 1, i ^ 1} },
+			"apart":     func(i uint32) [2]uint32 { return [2]uint32{i, 3 * i} },
+		} {
+			var rows [][2]uint32
+			for i := range uint32(n) {
+				rows = append(rows, place(i))
+			}
+			r, err := afdo.OpenBytes(unitOf(compact, gen.Comb(4, n-1), someRows(rows...), 3*n))
+			require.NoError(t, err)
+			u, err := r.Unit("a.c")
+			require.NoError(t, err)
+			for _, some := range [][]afdo.SymbolID{ids, ids[3:]} {
+				got, err := r.SymbolsByID(some)
+				require.NoError(t, err, name)
+				for i, id := range some {
+					want, err := u.SymbolByID(id)
+					require.NoError(t, err, name)
+					require.Equal(t, readertest.Describe(want), readertest.Describe(got[i]), name)
+				}
+			}
+		}
+	}
+}
+
 // Where thousands of units share a string table, it is read and decoded once for all.
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000

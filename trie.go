@@ -64,6 +64,30 @@ func mayBeClone(name string, n int, label []byte) bool {
 	return string(label[:len(rest)]) == rest && label[len(rest)] == '.'
 }
 
+// rowsInOrder returns the rows of the wanted symbol IDs, which ascend, in a table that has a row for
+// each ID of the unit, in order, as the builder writes it. It decodes no other rows. It returns false
+// if a row is not where it is expected.
+func (t *encodedTable) rowsInOrder(wanted []wantedID) (rows []wire.Row, ok bool) {
+	f := t.symbols
+	count, next := f.RowCount(), 0
+	for i, w := range wanted {
+		if i > 0 && w.id == wanted[i-1].id {
+			continue
+		}
+		place := int(uint32(w.id) - t.unit.Start)
+		if place >= count {
+			return nil, false
+		}
+		f.SkipRows(place - next)
+		row := f.Row()
+		if f.Err != nil || row.ID != uint32(w.id) {
+			return nil, false
+		}
+		rows, next = append(rows, row), place+1
+	}
+	return rows, true
+}
+
 // someRows returns the rows for which wanted returns true, by ascending symbol ID.
 func (t *encodedTable) someRows(wanted func(wire.Row) bool) ([]wire.Row, error) {
 	var rows []wire.Row

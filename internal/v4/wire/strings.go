@@ -176,8 +176,8 @@ const maxPickDepth = 1 << 16
 
 // step is a node on the path to the current one.
 type step struct {
-	left  int    // children left to visit
-	label []byte // label of the edge that leads to it
+	left     int // children left to visit
+	from, to int // position of the label of the edge that leads to the next node
 }
 
 // PickStrings calls yield for each wanted string, until yield returns false. It removes these
@@ -192,7 +192,7 @@ func (f *Fields) PickStrings(wanted BitSet, yield func(index uint32, name []byte
 		if terminal && wanted.Has(index) {
 			name = name[:0]
 			for _, s := range way {
-				name = append(name, s.label...)
+				name = append(name, f.Data[s.from:s.to]...)
 			}
 			wanted.Remove(index)
 			if !yield(index, name) {
@@ -202,16 +202,44 @@ func (f *Fields) PickStrings(wanted BitSet, yield func(index uint32, name []byte
 		if children > 0 {
 			way = append(way, step{left: children})
 		}
-		for len(way) > 0 && way[len(way)-1].left == 0 {
+		for len(way) > 0 {
+			last := &way[len(way)-1]
+			if last.left -= f.skipLeaves(last.left, wanted); last.left > 0 {
+				last.left--
+				n := len(f.Label())
+				last.from, last.to = f.Pos-n, f.Pos
+				break
+			}
 			way = way[:len(way)-1]
 		}
 		if len(way) == 0 {
 			return
 		}
-		last := &way[len(way)-1]
-		last.left--
-		last.label = f.Label()
 	}
+}
+
+// skipLeaves skips up to n children from the next label on, while they have no children and no
+// wanted string. It returns their number. In other than compact tables it skips none.
+func (f *Fields) skipLeaves(n int, wanted BitSet) (skipped int) {
+	if !f.Compact {
+		return 0
+	}
+	for ; skipped < n; skipped++ {
+		p := f.Data[f.Pos:]
+		if len(p) == 0 || p[0] >= 0x80 {
+			break
+		}
+		node := 1 + int(p[0])
+		if len(p)-node < 1+8 || p[node] != terminalFlag {
+			break
+		}
+		index, size := shortVarint(p[node+1:])
+		if size == 0 || wanted.Has(index) {
+			break
+		}
+		f.Pos += node + 1 + size
+	}
+	return skipped
 }
 
 // A BitSet is a set of small numbers.

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A Unit is an entry of a file names section (RFC 4.5) without its path.
@@ -64,6 +66,19 @@ func (f *Fields) Row() Row {
 		return Row{binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[8:])}
 	}
 	return Row{f.Uint32(), f.Uint32(), f.Uint32()}
+}
+
+// SkipRows skips n rows.
+func (f *Fields) SkipRows(n int) {
+	size := 12 * n
+	if f.Compact {
+		size = SkipVarints(f.Data[f.Pos:], 3*uint64(n))
+	}
+	if size < 0 || size > f.Rest() {
+		f.Fail(f.Pos, fault.ErrTruncated, "%d symbols, %d bytes left", n, f.Rest())
+		return
+	}
+	f.Pos += size
 }
 
 // compactRow decodes a row whose varints have at most five bytes and that is not near the end of
