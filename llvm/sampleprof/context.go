@@ -156,11 +156,11 @@ func parseContext(text string) ([]textFrame, bool) {
 	for i, part := range parts {
 		name, at, called := strings.Cut(part, ":")
 		frames[i].name = name
-		if called != (i < len(parts)-1) || name == "" {
+		if called && i == len(parts)-1 || name == "" {
 			return nil, false
 		}
 		if !called {
-			break
+			continue // LLVM's place of such a call is line 0
 		}
 		line, discriminator, dotted := strings.Cut(at, ".")
 		l, err := strconv.ParseUint(line, 10, 16)
