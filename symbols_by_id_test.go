@@ -241,8 +241,8 @@ func TestSymbolCostsLittle(t *testing.T) {
 	}
 }
 
-// Rows that are where the builder puts them are found by their place. Rows elsewhere are searched for,
-// with the same result.
+// Rows that are where the builder puts them are found by their place. Rows elsewhere are searched
+// for, with the same result.
 func TestSymbolsByIDInAnyOrder(t *testing.T) {
 	const n = 300
 	ids := []afdo.SymbolID{6, 9, 9, 120, 297}

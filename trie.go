@@ -64,9 +64,9 @@ func mayBeClone(name string, n int, label []byte) bool {
 	return string(label[:len(rest)]) == rest && label[len(rest)] == '.'
 }
 
-// rowsInOrder returns the rows of the wanted symbol IDs, which ascend, in a table that has a row for
-// each ID of the unit, in order, as the builder writes it. It decodes no other rows. It returns false
-// if a row is not where it is expected.
+// rowsInOrder returns the rows of the wanted symbol IDs, which ascend, in a table that has a row
+// for each ID of the unit, in order, as the builder writes it. It decodes no other rows. It returns
+// false if a row is not where it is expected.
 func (t *encodedTable) rowsInOrder(wanted []wantedID) (rows []wire.Row, ok bool) {
 	f := t.symbols
 	count, next := f.RowCount(), 0
@@ -74,10 +74,11 @@ func (t *encodedTable) rowsInOrder(wanted []wantedID) (rows []wire.Row, ok bool)
 		if i > 0 && w.id == wanted[i-1].id {
 			continue
 		}
-		place := int(uint32(w.id) - t.unit.Start)
-		if place >= count {
+		distance := uint32(w.id) - t.unit.Start
+		if uint64(distance) >= uint64(count) {
 			return nil, false
 		}
+		place := int(distance)
 		f.SkipRows(place - next)
 		row := f.Row()
 		if f.Err != nil || row.ID != uint32(w.id) {

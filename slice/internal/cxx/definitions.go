@@ -10,9 +10,10 @@ import (
 // Notes receives what a text contains. The bytes are valid until a call returns. A name may come
 // more than once.
 //
-// A word is mentioned unless it is the name of a function in a declaration outside of functions. The
-// name in a definition is mentioned, too, if GCC emits the function without a call. In a text of C
-// without macros, GCC drops functions whose names are never mentioned, but see [MayBeCalledByGCC].
+// A word is mentioned unless it is the name of a function in a declaration outside of functions.
+// The name in a definition is mentioned, too, if GCC emits the function without a call. In a text
+// of C without macros, GCC drops functions whose names are never mentioned, but see
+// [MayBeCalledByGCC].
 type Notes struct {
 	Function func(name []byte)                 // the unqualified name of every function that may be defined, and some others
 	Word     func(word []byte, mentioned bool) // every word, those of pragmas and of short strings included
