@@ -129,7 +129,6 @@ type Report struct {
 	Duration   time.Duration
 	Stopped    time.Duration // time for which Steps has stopped a thread
 	Longest    time.Duration // longest time for which Steps has stopped a thread
-	SingleStep bool          // Steps has stopped at each instruction: hardware breakpoints do not work here
 	ExitStatus int           // exit status of the command; 128 plus the signal's number if a signal ended it
 	Ended      bool          // the command was stopped because the recording ended
 }

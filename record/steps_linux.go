@@ -99,7 +99,6 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 	r.steps.waited = true
 	if err = errors.Join(err, failure); failure == nil {
 		s.report.Stopped, s.report.Longest, s.report.Lost = stats.Stopped, stats.Longest, stats.Dropped
-		s.report.SingleStep = stats.SingleStep
 	}
 	if r.steps.command != nil {
 		r.steps.command.end(s.report)

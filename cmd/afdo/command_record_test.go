@@ -57,7 +57,7 @@ func TestRecordAndCreate(t *testing.T) {
 	text := mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text")
 	assert.Contains(t, text, `"spin":`)
 
-	stream := afdoRun("record", "-o", "-", "-F", "4000", "--", program, "50000000")
+	stream := afdoRun("record", "-o", "-", "-F", "4000", "--", program, "300000000")
 	assert.Contains(t, stream.err, ": standard output\n")
 	require.Equal(t, 0, stream.status, stream.err)
 	created := afdoWith(strings.NewReader(stream.out), "create", "--binary", program, "--profile", "-", "--to", "text")

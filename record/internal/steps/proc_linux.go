@@ -24,37 +24,14 @@ func statusField(pid int, name string) string {
 	return ""
 }
 
-// runningOn returns the processor on which a thread executes or waits to execute. It returns false
-// if the thread waits for anything else.
-func runningOn(pid, tid int) (processor int, ok bool) {
+// isRunning reports whether a thread executes or waits for a processor.
+func isRunning(pid, tid int) bool {
 	text, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/stat")
 	if err != nil {
-		return 0, false
+		return false
 	}
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-	const state, lastProcessor = 0, 36 // of the fields after the name
-	fields := strings.Fields(rest)
-	if len(fields) <= lastProcessor || fields[state] != "R" {
-		return 0, false
-	}
-	processor, err = strconv.Atoi(fields[lastProcessor])
-	return processor, err == nil
-}
-
-// delayOf returns for how long a thread has waited for a processor in all, in nanoseconds. It is 0
-// if the kernel does not record it.
-func delayOf(pid, tid int) int64 {
-	text, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/schedstat")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), " ") // the time on a processor
-	delay, _, _ := strings.Cut(rest, " ")
-	n, err := strconv.ParseInt(delay, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	end := strings.LastIndexByte(string(text), ')') // of the name
+	return strings.HasPrefix(string(text[end+1:]), " R")
 }
 
 // threadsOf returns the threads of a process.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,7 +125,7 @@ int main(int argc, char **argv) {
 		if (i % 100 == 0) raise(SIGUSR1);
 		if (i % 100 == 1) __asm__ volatile("int3");
 		if (i % 100 == 2) kill(getpid(), SIGTRAP);
-		if (argc == 2 && i % 100 == 3) __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tnop\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+		if (i % 100 == 3) __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tnop\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
 		if (i % 100 == 4) { sigset_t all, old; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, &old);
 			for (int k = 0; k < 2000; k++) sum += step(k);
 			sigset_t now; sigprocmask(SIG_SETMASK, &old, &now); if (!sigismember(&now, SIGTRAP)) return 2; }
@@ -142,14 +141,7 @@ int main(int argc, char **argv) {
 // stays as it is.
 func TestSignals(t *testing.T) {
 	program := build(t, signals)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if breakpointsTrigger() {
-		requireSameOutput(t, testenv.Rounds(1, 30), Config{Overhead: 0.5}, program, "5000")
-	}
-	// The tracer cannot distinguish a step of the program from a step of a burst, so the program
-	// takes none here.
-	requireSameOutput(t, testenv.Rounds(1, 30), Config{Overhead: 0.5, SingleStep: true}, program, "5000", "no steps")
+	requireSameOutput(t, testenv.Rounds(1, 30), Config{Overhead: 0.5}, program, "5000")
 }
 
 // A program that is stopped and continued stays stopped in between, and loses nothing.
@@ -258,7 +250,7 @@ func recordForever(command []string) int {
 	if s.Launch(cmd) != nil || s.Begin() != nil {
 		return 1
 	}
-	fmt.Println(cmd.Process.Pid)
+	fmt.Println(cmd.Process.Pid, s.tracer.Process.Pid)
 	_, _ = io.Copy(io.Discard, s.Records())
 	_ = cmd.Wait()
 	_, _ = s.Wait()
@@ -279,15 +271,15 @@ int main(int argc, char **argv) {
 }
 `
 
-// A program survives its recorder, whenever that is killed, and whether alone or with its process
-// group. The recording takes 90% of the time, so that most kills come in a burst.
+// A program survives its recorder, whenever that is killed: alone, with its process group, or the
+// tracer alone. The recording takes 90% of the time, so that most kills come in a burst.
 func TestKilledRecorder(t *testing.T) {
 	program := build(t, writesResult)
 	result := filepath.Join(t.TempDir(), "result")
 	require.NoError(t, exec.Command(program, result).Run())
 	want, err := os.ReadFile(result)
 	require.NoError(t, err)
-	for i := range testenv.Rounds(2, 400) {
+	for i := range testenv.Rounds(3, 600) {
 		require.NoError(t, os.Remove(result))
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killedVariable+"="+program+" "+result)
@@ -295,16 +287,13 @@ func TestKilledRecorder(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		var pid int
-		if _, err := fmt.Fscan(out, &pid); err != nil {
+		var pid, tracer int
+		if _, err := fmt.Fscan(out, &pid, &tracer); err != nil {
 			_ = cmd.Wait()
 			t.Skip("no process can be traced here")
 		}
 		time.Sleep(time.Duration(rand.Int64N(int64(100 * time.Millisecond))))
-		victim := cmd.Process.Pid
-		if i%2 == 1 {
-			victim = -victim
-		}
+		victim := []int{cmd.Process.Pid, -cmd.Process.Pid, tracer}[i%3]
 		require.NoError(t, unix.Kill(victim, unix.SIGKILL))
 		_ = cmd.Wait()
 		require.Eventually(t, func() bool { return !isAlive(pid) }, time.Minute, time.Millisecond)
@@ -364,16 +353,6 @@ func TestRestartableSequences(t *testing.T) {
 	if err := exec.Command(program, "1").Run(); err != nil {
 		t.Skipf("no restartable sequences here: %v", err)
 	}
-	for _, c := range []Config{{Overhead: 0.5}, {Overhead: 0.5, SingleStep: true}} {
-		r := requireSameOutput(t, testenv.Rounds(1, 20), c, program, "20000000")
-		assert.NotZero(t, r.stats.Bursts)
-	}
-}
-
-// Single steps see the same branches as breakpoints.
-func TestSingleSteps(t *testing.T) {
-	cmd := exec.Command(build(t, knownLoop), strconv.Itoa(20_000_000))
-	r := launchAndWait(t, Config{Overhead: 0.9, SingleStep: true}, cmd)
-	assert.EqualError(t, r.err, "exit status 7")
-	assertPeriodic(t, r.samples())
+	r := requireSameOutput(t, testenv.Rounds(1, 20), Config{Overhead: 0.5}, program, "20000000")
+	assert.NotZero(t, r.stats.Bursts)
 }

@@ -19,8 +19,12 @@ type schedule struct {
 }
 
 const (
-	// firstCost is the assumed cost of the first burst: 60 branches at 25 us.
-	firstCost = 1.5e6
+	// firstCost is the assumed cost of the first burst, in nanoseconds.
+	firstCost = 0.3e6
+
+	// firstWithin is when the first burst starts at the latest, so that a short program is recorded
+	// at all.
+	firstWithin = 6e6
 
 	// costShare is the weight of the latest burst in the average cost.
 	costShare = 0.1
@@ -31,9 +35,7 @@ const (
 
 func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
 	s := schedule{overhead: overhead, random: random, cost: firstCost, last: now}
-	// The first moment comes early, so that a short program is recorded at all: within the first
-	// few milliseconds, at random.
-	s.next = now + int64(s.random.Float64()*4*firstCost)
+	s.next = now + int64(s.random.Float64()*firstWithin)
 	return s
 }
 

@@ -2,13 +2,14 @@
 // following what it executes.
 //
 // A tracer is a process of its own: the binary of the caller, executed again. It traces the threads
-// with ptrace and lets them run freely. At random moments it stops one running thread and follows
-// it for a few hundred instructions. This is a burst. Within a burst, the tracer decodes the code
-// from one branch to the next and sets hardware breakpoints on both successors of a conditional
-// branch, so that the thread stops about once per branch.
+// with ptrace and lets them run freely. At random moments it stops one running thread. It copies
+// the registers of the thread and the memory that is used, and simulates the next few hundred
+// instructions on the copy. This is a burst. Then the thread runs on and executes the same
+// instructions by itself. The tracer never changes a thread, so the death of the tracer lets all
+// threads run.
 //
-// The tracer ends its burst, clears the breakpoints and detaches as soon as its caller has closed
-// its end of the control pipe. The kernel closes it if the caller is killed.
+// The tracer ends its burst and detaches as soon as its caller has closed its end of the control
+// pipe. The kernel closes it if the caller is killed.
 package steps
 
 import (
@@ -33,7 +34,7 @@ const (
 	DefaultOverhead = 0.05
 
 	// DefaultLength is the number of instructions of a burst. A long burst costs more and shows the
-	// same code again; a short one spends its time on starting.
+	// same code again; a short one spends its time on stopping the thread.
 	DefaultLength = 300
 )
 
@@ -42,23 +43,19 @@ type Config struct {
 	Overhead float64 // share of the running time, between 0 and 1; 0 means DefaultOverhead
 	Length   int     // instructions of a burst; 0 means DefaultLength
 	Seed     uint64  // of the random moments; 0 means a random seed
-
-	// SingleStep executes each instruction by a single step, as on machines without hardware
-	// breakpoints.
-	SingleStep bool
 }
 
 // Stats describe what a tracer has done.
 type Stats struct {
-	Bursts       uint64        // bursts that started in code to be recorded
-	Elsewhere    uint64        // bursts that ended at once: the thread was in a library or the kernel
+	Bursts       uint64        // bursts that could start
+	Elsewhere    uint64        // bursts without a sample: the thread was in a library or the kernel
 	Instructions uint64        // instructions that bursts followed
 	Branches     uint64        // taken branches in samples
-	Stops        uint64        // times that a thread was stopped in bursts
+	Stops        uint64        // times that a thread was stopped for a burst
 	Stopped      time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest      time.Duration // the longest burst
 	Duration     time.Duration // time that the tracer was attached
-	SingleStep   bool          // no hardware breakpoints were available
+	Unknown      uint64        // bursts that ended at an instruction that cannot be simulated
 	Dropped      uint64        // samples that the caller did not read in time
 }
 

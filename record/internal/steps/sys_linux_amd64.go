@@ -8,17 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Requests of ptrace that package unix does not define, in linux/ptrace.h.
-const (
-	ptraceGetSigmask = 0x420a
-	ptraceGetRseq    = 0x420f
-)
-
-// offsetDebugRegisters is the offset of u_debugreg in struct user of x86-64.
-const offsetDebugRegisters = 848
-
 // traceOptions make the kernel attach new threads and processes, and report execve.
-const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
+const traceOptions = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
 	unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC
 
 // ptrace calls ptrace. All calls have to come from the thread that has attached.
@@ -34,53 +25,10 @@ func registers(tid int, regs *unix.PtraceRegs) error {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
 }
 
-// setRegisters changes the registers of a stopped thread.
-func setRegisters(tid int, regs *unix.PtraceRegs) error {
-	return ptrace(unix.PTRACE_SETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
-}
-
-// pokeDebugRegister writes a debug register of a stopped thread.
-func pokeDebugRegister(tid, i int, value uint64) error {
-	return ptrace(unix.PTRACE_POKEUSR, tid, uintptr(offsetDebugRegisters+8*i), uintptr(value))
-}
-
-// Reasons of SIGTRAP, in asm-generic/siginfo.h TRAP_TRACE and TRAP_HWBKPT.
-const (
-	trapStep       = 2
-	trapBreakpoint = 4
-)
-
-// A signalInfo is the first part of siginfo_t.
-type signalInfo struct {
-	Signo, Errno, Code int32
-	_                  [116]byte
-}
-
-// signalOf returns why a thread has stopped for a signal.
-func signalOf(tid int) (info signalInfo, err error) {
-	err = ptrace(unix.PTRACE_GETSIGINFO, tid, 0, uintptr(unsafe.Pointer(&info)))
-	return info, err
-}
-
-// blocksTraps reports whether a stopped thread blocks SIGTRAP. The kernel would unblock it to
-// report a breakpoint.
-func blocksTraps(tid int) bool {
-	var mask uint64
-	err := ptrace(ptraceGetSigmask, tid, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask)))
-	return err != nil || mask&(1<<(unix.SIGTRAP-1)) != 0
-}
-
-// sequenceAddress returns the address of the rseq structure of a stopped thread, 0 if it has none.
-func sequenceAddress(tid int) uint64 {
-	var config struct {
-		Address         uint64
-		Size, Signature uint32
-		Flags, _        uint32
-	}
-	if ptrace(ptraceGetRseq, tid, unsafe.Sizeof(config), uintptr(unsafe.Pointer(&config))) != nil {
-		return 0
-	}
-	return config.Address
+// floatingPoint copies the floating point and XMM registers of a stopped thread, as FXSAVE stores
+// them.
+func floatingPoint(tid int, to *[512]byte) error {
+	return ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(to)))
 }
 
 // readMemory reads memory of a process. It returns the number of bytes read.

@@ -18,25 +18,19 @@ const eventCost = 25_000
 type thread struct {
 	tid       int
 	process   *process
-	processor int  // the one on which it was last seen running
 	announced bool // a record of the recording introduces it
 	stopped   bool // the kernel keeps it in a group stop
-	stepping  bool // a burst has let it step, and has not seen the trap that follows
 }
 
 // A process is a traced process.
 type process struct {
-	pid       int
-	ready     bool // false for a launcher that has not executed the program
-	threads   int
-	maps      []mapping
-	mapsTime  int64 // when maps was read; 0 if never
-	mapsCost  int64 // how long that took, in nanoseconds
-	known     map[known]bool
-	sequences []sequence // restartable sequences that were seen
-	trapping  bool       // it ignores SIGTRAP, so breakpoints would change that
-
-	unpredictable bool // a function has returned elsewhere than to its call
+	pid      int
+	ready    bool // false for a launcher that has not executed the program
+	threads  int
+	maps     []mapping
+	mapsTime int64 // when maps was read; 0 if never
+	mapsCost int64 // how long that took, in nanoseconds
+	known    map[known]bool
 }
 
 // known is a mapping that the recording contains.
@@ -119,24 +113,8 @@ func (t *tracer) event(tid int, status unix.WaitStatus) {
 			return
 		}
 		th.stopped, signal = false, 0
-	default:
-		if signal == int(unix.SIGTRAP)|0x80 || signal == int(unix.SIGTRAP) && th.isOurTrap(th.stepping) {
-			signal = 0
-		}
 	}
 	t.release(th, signal)
-}
-
-// isOurTrap reports whether SIGTRAP, for which the thread has stopped, is due to a burst: to a
-// breakpoint or to a step. The program may single-step itself, which looks like a step of a burst,
-// so the caller says whether one is expected.
-func (th *thread) isOurTrap(stepExpected bool) bool {
-	info, err := signalOf(th.tid)
-	if err != nil || info.Code != trapBreakpoint && (info.Code != trapStep || !stepExpected) {
-		return false
-	}
-	th.stepping = false
-	return true
 }
 
 // release lets a thread run, and delivers a signal to it.
@@ -178,7 +156,6 @@ func (t *tracer) forked(parent *thread, cause int) {
 		for k := range from.known {
 			to.known[k] = true
 		}
-		to.sequences = slices.Clone(from.sequences)
 	}
 	if to.ready {
 		t.emit(&perfdata.Fork{
@@ -200,7 +177,7 @@ func (t *tracer) executed(th *thread) {
 		t.schedule = newSchedule(t.config.Overhead, t.random, clock())
 	}
 	p.ready, th.announced = true, true
-	p.maps, p.mapsTime, p.sequences = nil, 0, nil
+	p.maps, p.mapsTime = nil, 0
 	clear(p.known)
 	t.name(th, true)
 }
@@ -251,9 +228,8 @@ func (t *tracer) refresh(p *process) {
 		p.known[k] = true
 		m.Time = uint64(before)
 		t.emit(m)
+		t.slots.of(&list[i])
 	}
-	ignored, err := strconv.ParseUint(statusField(p.pid, "SigIgn"), 16, 64)
-	p.trapping = err != nil || ignored&(1<<(unix.SIGTRAP-1)) != 0
 }
 
 // mapsAreOld reports whether the mappings of a process should be read again before a burst.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/perfdata"
+	"github.com/go-afdo/afdo/record/internal/simulate"
 )
 
 // init makes this process a tracer or a launcher if it was started as one, before main runs.
@@ -31,30 +32,28 @@ func init() {
 	case launcherName:
 		runtime.LockOSThread()
 		launch(os.Args)
-	case probeName:
-		os.Exit(0)
 	}
 }
 
 // A tracer traces processes. All its methods run on one thread, which ptrace demands.
 type tracer struct {
-	config     Config
-	stats      Stats
-	random     *rand.Rand
-	writer     *perfdata.Writer
-	out        *outbox
-	replies    *json.Encoder
-	requests   chan request
-	stopping   atomic.Bool // the caller has closed the control pipe, or is gone
-	alarm      *alarm
-	processors unix.CPUSet // those on which this thread may run
-	schedule   schedule
-	self       int
-	attached   bool
-	threads    map[int]*thread
-	order      []*thread // the same threads, to pick one at random
-	processes  map[int]*process
-	memory     codeCache
+	config    Config
+	stats     Stats
+	random    *rand.Rand
+	writer    *perfdata.Writer
+	out       *outbox
+	replies   *json.Encoder
+	requests  chan request
+	stopping  atomic.Bool // the caller has closed the control pipe, or is gone
+	alarm     *alarm
+	schedule  schedule
+	self      int
+	attached  bool
+	threads   map[int]*thread
+	order     []*thread // the same threads, to pick one at random
+	processes map[int]*process
+	cpu       simulate.CPU // of bursts
+	slots     slotCache
 }
 
 // runTracer serves the caller until all traced processes have ended, or the caller is gone. It
@@ -69,6 +68,7 @@ func runTracer(control, records, status *os.File) int {
 	t := &tracer{
 		config: *first.Config, replies: json.NewEncoder(status), requests: make(chan request, 1), self: os.Getpid(),
 		threads: make(map[int]*thread), processes: make(map[int]*process), out: newOutbox(records),
+		slots: make(slotCache),
 	}
 	seed := t.config.Seed
 	if seed == 0 {
@@ -108,13 +108,9 @@ func protect() {
 
 // prepare sets up what interrupts the waits of this thread, and the writer.
 func (t *tracer) prepare() (err error) {
-	t.stats.SingleStep = t.config.SingleStep || !breakpointsTrigger()
 	signal.Notify(make(chan os.Signal, 1), wakeSignal)
 	if err := makeInterrupting(int(wakeSignal)); err != nil {
 		return os.NewSyscallError("sigaction", err)
-	}
-	if err := unix.SchedGetaffinity(0, &t.processors); err != nil {
-		return os.NewSyscallError("sched_getaffinity", err)
 	}
 	if t.alarm, err = newAlarm(); err != nil {
 		return err

@@ -33,10 +33,10 @@ then gets SIGTERM. Code of the kernel is not sampled.
 
 Samples have branch stacks where the processor records branches. Most virtual machines
 and older processors do not record any. There, --event steps is used: it stops one thread
-at a time for some milliseconds, follows it from branch to branch, and writes the same
-branch stacks. A line says so. --overhead limits the time for which threads are stopped.
-Where steps are not possible either, cycles or time are sampled, which makes much poorer
-profiles. --event asks for one of these, and fails if it is not available.
+at a time for less than a millisecond, simulates the instructions that the thread is
+about to execute, and writes the same branch stacks. A line says so. --overhead limits
+the time for which threads are stopped. Where steps are not possible either, cycles or
+time are sampled, which makes much poorer profiles. --event asks for one of these, and fails if it is not available.
 
 --event steps needs Linux on x86-64. For --pid, it needs the permission to trace the
 process (/proc/sys/kernel/yama/ptrace_scope). It cannot record all processes. While
@@ -83,7 +83,6 @@ type RecordFacts struct {
 	Duration     float64 `json:"duration"`
 	Stopped      float64 `json:"stopped,omitempty"`
 	Longest      float64 `json:"longest_stop,omitempty"`
-	SingleStep   bool    `json:"single_steps,omitempty"`
 	Output       string  `json:"output"`
 	ExitStatus   *int    `json:"exit_status,omitempty"`
 }
@@ -255,7 +254,7 @@ func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) er
 	if r.Samples > 0 {
 		facts := RecordFacts{
 			Event: event, BranchStacks: r.Stacks > 0, Samples: r.Samples, Lost: r.Lost, Throttled: r.Throttled,
-			Duration: r.Duration.Seconds(), Stopped: r.Stopped.Seconds(), Longest: r.Longest.Seconds(), SingleStep: r.SingleStep, Output: c.out,
+			Duration: r.Duration.Seconds(), Stopped: r.Stopped.Seconds(), Longest: r.Longest.Seconds(), Output: c.out,
 		}
 		if len(c.target.Command) > 0 {
 			facts.ExitStatus = &r.ExitStatus
@@ -303,9 +302,6 @@ func (f *RecordFacts) tell(e *verb.Env, c *recording) error {
 	e.Warnf("%s of %s in %.1f s, %s: %s", human.Counted(f.Samples, "sample"), f.Event, f.Duration, stacks, to)
 	if f.Stopped > 0 {
 		e.Warnf("the recording stopped the program for %.2f s in all, %.1f%% of the time, and for %.1f ms at most at once", f.Stopped, 100*f.Stopped/f.Duration, 1e3*f.Longest)
-	}
-	if f.SingleStep {
-		e.Warnf("hardware breakpoints do not work on this machine, so each instruction of a burst was a stop: record three to five times as long as elsewhere")
 	}
 	return nil
 }

@@ -1,0 +1,233 @@
+// Package simulate executes x86 code on a copy of a thread's registers and memory. The thread
+// itself does not run meanwhile, and nothing of it is changed. So the tracer learns which way a
+// stopped thread is about to go, at a fraction of the cost of stepping it.
+package simulate
+
+import (
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// Flags that the simulation knows. It does not compute the auxiliary carry.
+const (
+	carry     = 1 << 0
+	parity    = 1 << 2
+	zero      = 1 << 6
+	sign      = 1 << 7
+	direction = 1 << 10
+	overflow  = 1 << 11
+
+	arithmetic = carry | parity | zero | sign | overflow
+)
+
+// A Vector is the content of an XMM register, the low half first.
+type Vector [2]uint64
+
+// A CPU is a simulated thread.
+type CPU struct {
+	R      [16]uint64 // general registers, in the order of their numbers: rax, rcx, rdx, rbx, rsp, ...
+	IP     uint64
+	Flags  uint64
+	X      [16]Vector
+	FS, GS uint64 // bases of segments
+	Mode   int    // 32 or 64 bits
+	Memory Memory
+
+	in     x86asm.Inst
+	next   uint64 // address of the next instruction
+	failed bool   // the instruction cannot be simulated
+}
+
+// Step executes the instruction whose code is given. The code may be longer than the instruction;
+// size is the length of the instruction. Step returns false if it cannot simulate the instruction:
+// the instruction is unknown, enters the kernel, or its memory cannot be read. The simulation is
+// over then.
+func (c *CPU) Step(code []byte, size uint64) bool {
+	if size > uint64(len(code)) {
+		return false
+	}
+	if size == 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa { // endbr64, endbr32
+		c.IP += size
+		return true
+	}
+	in, err := x86asm.Decode(code[:size], c.Mode)
+	if err != nil || uint64(in.Len) != size || int(in.Op) >= len(operations) || operations[in.Op] == nil {
+		return false
+	}
+	c.in, c.failed, c.next = in, false, c.IP+size
+	operations[in.Op](c)
+	if c.failed {
+		return false
+	}
+	c.IP = c.next
+	if c.Mode == 32 {
+		c.IP = uint64(uint32(c.IP))
+	}
+	return true
+}
+
+// fail marks the instruction as one that cannot be simulated.
+func (c *CPU) fail() { c.failed = true }
+
+// has reports whether the instruction has a prefix.
+func (c *CPU) has(prefix x86asm.Prefix) bool {
+	for _, p := range c.in.Prefix {
+		if p&^(x86asm.PrefixImplicit|x86asm.PrefixIgnored) == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+// register returns the number and the size in bytes of a general register. The registers AH to BH
+// are the second bytes of the first four.
+func register(r x86asm.Reg) (number, size int, second bool) {
+	switch {
+	case r < x86asm.AL || r > x86asm.R15:
+		return 0, 0, false
+	case r <= x86asm.BL:
+		return int(r - x86asm.AL), 1, false
+	case r <= x86asm.BH:
+		return int(r - x86asm.AH), 1, true
+	case r <= x86asm.R15B:
+		return int(r-x86asm.SPB) + 4, 1, false
+	case r <= x86asm.R15W:
+		return int(r - x86asm.AX), 2, false
+	case r <= x86asm.R15L:
+		return int(r - x86asm.EAX), 4, false
+	}
+	return int(r - x86asm.RAX), 8, false
+}
+
+// mask returns the bits of a number of some bytes.
+func mask(size int) uint64 { return ^uint64(0) >> (64 - 8*size) }
+
+// top returns the highest bit of a number of some bytes.
+func top(size int) uint64 { return 1 << (8*size - 1) }
+
+// extend returns a number of some bytes with its sign.
+func extend(v uint64, size int) uint64 {
+	shift := 64 - 8*size
+	return uint64(int64(v<<shift) >> shift)
+}
+
+// address returns the address of a memory operand.
+func (c *CPU) address(m x86asm.Mem) uint64 {
+	a := uint64(m.Disp)
+	if a>>32 == 0 { // some are decoded without their sign
+		a = extend(a, 4)
+	}
+	if m.Base == x86asm.RIP || m.Base == x86asm.EIP {
+		a += c.next
+	} else if m.Base != 0 {
+		a += c.readRegister(m.Base)
+	}
+	if m.Index != 0 {
+		a += c.readRegister(m.Index) * uint64(m.Scale)
+	}
+	if c.in.AddrSize < 64 {
+		a = uint64(uint32(a))
+	}
+	switch m.Segment {
+	case x86asm.FS:
+		a += c.FS
+	case x86asm.GS:
+		a += c.GS
+	default:
+		return a
+	}
+	if c.Mode == 32 { // the bases are in tables of the kernel
+		c.fail()
+	}
+	return a
+}
+
+func (c *CPU) readRegister(r x86asm.Reg) uint64 {
+	n, size, second := register(r)
+	if size == 0 {
+		c.fail()
+		return 0
+	}
+	if second {
+		return c.R[n] >> 8 & 0xff
+	}
+	return c.R[n] & mask(size)
+}
+
+func (c *CPU) writeRegister(r x86asm.Reg, v uint64) {
+	n, size, second := register(r)
+	switch {
+	case size == 0:
+		c.fail()
+	case second:
+		c.R[n] = c.R[n]&^0xff00 | v&0xff<<8
+	case size >= 4: // a write of 4 bytes clears the others
+		c.R[n] = v & mask(size)
+	default:
+		c.R[n] = c.R[n]&^mask(size) | v&mask(size)
+	}
+}
+
+// size returns the size in bytes of an operand.
+func (c *CPU) size(i int) int {
+	switch a := c.in.Args[i].(type) {
+	case x86asm.Reg:
+		if _, n, _ := register(a); n > 0 {
+			return n
+		}
+	case x86asm.Mem:
+		if n := c.in.MemBytes; n > 0 && n <= 8 {
+			return n
+		}
+	}
+	c.fail()
+	return 8
+}
+
+// get returns an operand. A number is extended with its sign.
+func (c *CPU) get(i int) uint64 {
+	switch a := c.in.Args[i].(type) {
+	case x86asm.Reg:
+		return c.readRegister(a)
+	case x86asm.Imm:
+		return uint64(a)
+	case x86asm.Mem:
+		return c.load(c.address(a), c.size(i))
+	}
+	c.fail()
+	return 0
+}
+
+// set changes an operand.
+func (c *CPU) set(i int, v uint64) {
+	switch a := c.in.Args[i].(type) {
+	case x86asm.Reg:
+		c.writeRegister(a, v)
+	case x86asm.Mem:
+		c.store(c.address(a), c.size(i), v)
+	default:
+		c.fail()
+	}
+}
+
+// load reads a number of up to 8 bytes from memory.
+func (c *CPU) load(address uint64, size int) uint64 {
+	v, ok := c.Memory.load(address, size)
+	if !ok {
+		c.fail()
+	}
+	return v
+}
+
+// store writes a number of up to 8 bytes into the copy of the memory.
+func (c *CPU) store(address uint64, size int, v uint64) {
+	if c.failed || !c.Memory.store(address, size, v) {
+		c.fail()
+	}
+}
+
+// flag sets or clears flags.
+func (c *CPU) flag(bits uint64, on bool) {
+	if c.Flags &^= bits; on {
+		c.Flags |= bits
+	}
+}

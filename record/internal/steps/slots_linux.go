@@ -1,0 +1,99 @@
+package steps
+
+import (
+	"debug/elf"
+	"path/filepath"
+	"strconv"
+
+	"github.com/go-afdo/afdo/record/internal/simulate"
+)
+
+// A slotTable has the addresses that a file's procedure linkage table jumps to, as far as these are
+// functions of the C library that need not be simulated. The C library selects a variant of such a
+// function for the processor, and its code has no name.
+type slotTable struct {
+	names    map[uint64]string // by the slot's address in the file
+	segments []elf.ProgHeader  // with code
+}
+
+// A slotCache holds the tables of files.
+type slotCache map[string]*slotTable
+
+// maxSlotTables bounds the cache. Each is some kilobytes.
+const maxSlotTables = 1000
+
+// of returns the table of a mapping's file, which is empty if the file cannot be read.
+func (c slotCache) of(m *mapping) *slotTable {
+	if t := c[m.Path]; t != nil {
+		return t
+	}
+	if len(c) >= maxSlotTables {
+		clear(c)
+	}
+	t := readSlots(filepath.Join("/proc", strconv.Itoa(int(m.PID)), "root", m.Path))
+	c[m.Path] = t
+	return t
+}
+
+// name returns the name of the function in a slot, "" if it is none of those.
+func (t *slotTable) name(m *mapping, slot uint64) string {
+	for _, s := range t.segments {
+		if m.PageOffset+m.Length > s.Off && m.PageOffset < s.Off+s.Filesz {
+			bias := m.Start - m.PageOffset - (s.Vaddr - s.Off)
+			return t.names[slot-bias]
+		}
+	}
+	return ""
+}
+
+// readSlots reads the table of a file.
+func readSlots(path string) *slotTable {
+	t := &slotTable{names: make(map[uint64]string)}
+	defer func() { _ = recover() }() // debug/elf is not made for damaged files
+	f, err := elf.Open(path)
+	if err != nil || f.Machine != elf.EM_X86_64 {
+		return t
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			t.segments = append(t.segments, p.ProgHeader)
+		}
+	}
+	dynamic, _ := f.DynamicSymbols()
+	resolvers := make(map[uint64]string) // functions that select a variant
+	static, _ := f.Symbols()
+	for _, list := range [][]elf.Symbol{dynamic, static} {
+		for _, s := range list {
+			if elf.ST_TYPE(s.Info) == elf.STT_GNU_IFUNC && simulate.IsLibrary(s.Name) {
+				resolvers[s.Value] = s.Name
+			}
+		}
+	}
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_RELA {
+			t.addRelocations(f, s, dynamic, resolvers)
+		}
+	}
+	return t
+}
+
+// addRelocations adds the slots of a section with relocations.
+func (t *slotTable) addRelocations(f *elf.File, s *elf.Section, dynamic []elf.Symbol, resolvers map[uint64]string) {
+	data, err := s.Data()
+	const size = 24 // address, type and symbol, addend
+	for ; err == nil && len(data) >= size; data = data[size:] {
+		info, name := f.ByteOrder.Uint64(data[8:]), ""
+		switch elf.R_X86_64(info & 0xffffffff) {
+		case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+			if i := info >> 32; i > 0 && i <= uint64(len(dynamic)) {
+				name = dynamic[i-1].Name
+			}
+		case elf.R_X86_64_IRELATIVE:
+			name = resolvers[f.ByteOrder.Uint64(data[16:])]
+		}
+		if simulate.IsLibrary(name) {
+			t.names[f.ByteOrder.Uint64(data)] = name
+		}
+	}
+}
