@@ -24,14 +24,41 @@ func statusField(pid int, name string) string {
 	return ""
 }
 
-// isRunning reports whether a thread executes or waits for a processor.
-func isRunning(pid, tid int) bool {
-	text, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/stat")
+// An activity is what the kernel has counted of a thread.
+type activity struct {
+	running bool   // it executes, or waits for a processor
+	cpu     int    // processor on which it executed last
+	faults  uint64 // page faults
+	waited  uint64 // time for which it has waited for a processor, in nanoseconds; 0 if not recorded
+}
+
+// activityOf returns what a thread has done.
+func activityOf(pid, tid int) (a activity) {
+	task := "task/" + strconv.Itoa(tid)
+	text, err := readProc(pid, task+"/stat")
 	if err != nil {
-		return false
+		return a
 	}
-	end := strings.LastIndexByte(string(text), ')') // of the name
-	return strings.HasPrefix(string(text[end+1:]), " R")
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	const state, minor, major, processor = 0, 7, 9, 36 // of the fields after the name
+	if len(fields) <= processor {
+		return a
+	}
+	a.running = fields[state] == "R"
+	a.cpu = int(number(fields[processor]))
+	a.faults = number(fields[minor]) + number(fields[major])
+	if text, err = readProc(pid, task+"/schedstat"); err == nil {
+		if fields = strings.Fields(string(text)); len(fields) > 1 {
+			a.waited = number(fields[1])
+		}
+	}
+	return a
+}
+
+// number returns the value of digits.
+func number(digits string) uint64 {
+	n, _ := strconv.ParseUint(digits, 10, 64)
+	return n
 }
 
 // threadsOf returns the threads of a process.

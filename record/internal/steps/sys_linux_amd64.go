@@ -113,3 +113,12 @@ func clock() int64 {
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for unknown clocks only
 	return t.Nano()
 }
+
+// ownProcessor returns the processor on which this thread executes, -1 if that is unknown.
+func ownProcessor() int {
+	var processor uint32
+	if _, _, errno := syscall.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&processor)), 0, 0); errno != 0 {
+		return -1
+	}
+	return int(processor)
+}

@@ -37,23 +37,24 @@ func init() {
 
 // A tracer traces processes. All its methods run on one thread, which ptrace demands.
 type tracer struct {
-	config    Config
-	stats     Stats
-	random    *rand.Rand
-	writer    *perfdata.Writer
-	out       *outbox
-	replies   *json.Encoder
-	requests  chan request
-	stopping  atomic.Bool // the caller has closed the control pipe, or is gone
-	alarm     *alarm
-	schedule  schedule
-	self      int
-	attached  bool
-	threads   map[int]*thread
-	order     []*thread // the same threads, to pick one at random
-	processes map[int]*process
-	cpu       simulate.CPU // of bursts
-	slots     slotCache
+	config     Config
+	stats      Stats
+	random     *rand.Rand
+	writer     *perfdata.Writer
+	out        *outbox
+	replies    *json.Encoder
+	requests   chan request
+	stopping   atomic.Bool // the caller has closed the control pipe, or is gone
+	alarm      *alarm
+	processors unix.CPUSet // those on which this thread may run
+	schedule   schedule
+	self       int
+	attached   bool
+	threads    map[int]*thread
+	order      []*thread // the same threads, to pick one at random
+	processes  map[int]*process
+	cpu        simulate.CPU // of bursts
+	slots      slotCache
 }
 
 // runTracer serves the caller until all traced processes have ended, or the caller is gone. It
@@ -111,6 +112,9 @@ func (t *tracer) prepare() (err error) {
 	signal.Notify(make(chan os.Signal, 1), wakeSignal)
 	if err := makeInterrupting(int(wakeSignal)); err != nil {
 		return os.NewSyscallError("sigaction", err)
+	}
+	if err := unix.SchedGetaffinity(0, &t.processors); err != nil {
+		return os.NewSyscallError("sched_getaffinity", err)
 	}
 	if t.alarm, err = newAlarm(); err != nil {
 		return err
