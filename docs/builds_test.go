@@ -34,7 +34,7 @@ var buildFiles = map[string]map[string]string{
 // prepared are commands that come before a block, or take its place if they name it as BLOCK.
 var prepared = map[string]string{
 	"sh autotools": "autoreconf -fi && . ./BLOCK",
-	"make debian":  "cp BLOCK debian/rules && chmod +x debian/rules && HOME=/nonexistent DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -b -us -uc",
+	"make debian":  "cp BLOCK debian/rules && chmod +x debian/rules && HOME=/nonexistent DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -d -b -us -uc",
 	"spec": "printf 'all: words\\nwords: words.o table.o\\n' > Makefile && echo 'export CC' > configure && chmod +x configure && " +
 		"{ printf 'Name: words\\nVersion: 1\\nRelease: 1\\nSummary: x\\nLicense: x\\n%%define _builddir %s\\n%%define _configure ./configure\\n%%description\\n' \"$PWD\"; sed 's/%configure/. .\\/configure/' BLOCK; } > words.spec && " +
 		"rpmbuild --define \"_topdir $PWD/rpm\" --build-in-place -bc words.spec",
