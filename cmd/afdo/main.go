@@ -4,10 +4,32 @@ package main
 //go:generate sh ../../testdata/generate.sh
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/instrprofkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/memprofkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/merge"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/become"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 func main() {
@@ -15,3 +37,320 @@ func main() {
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }
+
+// newEnv returns an env for one run of the command.
+func newEnv(std cli.Env) *verb.Env {
+	e := &verb.Env{Env: std, Kinds: newKinds()}
+	e.Become = func(argv, environment []string) error { return become.Program(&e.Env, argv, environment) }
+	return e
+}
+
+// newKinds returns the kinds of profile, in the order of the help. Package kind says how to add
+// one.
+func newKinds() kind.Table {
+	return kind.Table{
+		new(gcovkind.Kind),
+		new(samplekind.Kind),
+		new(memprofkind.Kind),
+		new(instrprofkind.Kind),
+	}
+}
+
+// A runError is what a verb's RunE returns. Every other error that comes out
+// of cobra is about the command line.
+type runError struct{ error }
+
+func (e runError) Unwrap() error { return e.error }
+
+// run runs a command line and returns the exit status.
+func run(e *verb.Env, args []string) int {
+	root := newRoot(e, verbsFor(args)...)
+	help := &stickyWriter{w: e.Out}
+	root.SetOut(help)
+	wrapHelp(root, e.Out)
+	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
+	if len(args) > 0 && args[0] == completionVerb {
+		checkShells(root)
+	}
+	cmd, err := root.ExecuteC()
+	if help.err != nil {
+		err = runError{help.err}
+	}
+	if err == nil {
+		return cli.StatusDone
+	}
+	var status cli.StatusError
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	message := cli.Message(err)
+	if cli.IsMissing(err) {
+		message += ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
+	}
+	fmt.Fprintf(e.Err, "afdo: %s\n", message)
+	if isUsage(err) {
+		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
+		return cli.StatusUsage
+	}
+	return cli.StatusFault
+}
+
+func isUsage(err error) bool {
+	var usage *cli.UsageError
+	var run runError
+	return errors.As(err, &usage) || !errors.As(err, &run)
+}
+
+const rootHelp = `afdo makes, reads, writes and converts AutoFDO profiles, the samples by which GCC
+(-fauto-profile) and LLVM optimise, and LLVM's instrumentation and memory profiles.
+
+FILE may be in any format, which is recognised by content, and compressed with
+gzip or zstd; "-" is standard input. The formats are called:
+
+  v4     GCOV version 4
+  v4c    GCOV version 4 in compact encoding
+  v3     GCOV version 3, for GCC 16
+  v2     GCOV version 2, for GCC 12 to 15
+  text   the textual form of version 4
+
+  extbinary, binary, sampletext   LLVM's sample profiles
+  profdata, proftext              LLVM's instrumentation profiles
+  memprof, yaml                   LLVM's memory profiles
+
+--to takes these names, and gcc12 to gcc16 and clang for what these compilers read.
+
+Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage,
+3 done but for inputs that were skipped.`
+
+// A group is verbs that are for one thing, under one heading of the help.
+type group string
+
+const (
+	making      group = "Make profiles:"
+	inspecting  group = "Inspect them:"
+	compiling   group = "Compile with them:"
+	maintaining group = "Maintain them, and afdo:"
+)
+
+// A listedVerb makes the cobra command of one verb. Verbs have no aliases.
+type listedVerb struct {
+	name  string
+	group group
+	make  func(*verb.Env) *cobra.Command
+}
+
+// verbs are the verbs in the help, those that are used most first.
+var verbs = [...]listedVerb{
+	{"record", making, produce.NewRecord},
+	{"create", making, produce.NewCreate},
+	{"merge", making, merge.NewMerge},
+	{"convert", making, merge.NewConvert},
+	{"rebase", making, produce.NewRebase},
+	{"layout", making, produce.NewLayout},
+	{"top", inspecting, look.NewTop},
+	{"report", inspecting, look.NewReport},
+	{"diff", inspecting, look.NewDiff},
+	{"annotate", inspecting, look.NewAnnotate},
+	{"show", inspecting, look.NewShow},
+	{"units", inspecting, look.NewUnits},
+	{"lookup", inspecting, look.NewLookup},
+	{"pprof", inspecting, look.NewPprof},
+	{"tune", compiling, compile.NewTune},
+	{"exec", compiling, compile.NewExec},
+	{"explain", compiling, compile.NewExplain},
+	{"slice", compiling, compile.NewSlice},
+	{"fingerprint", compiling, compile.NewFingerprint},
+	{"check", maintaining, look.NewCheck},
+	{"index", maintaining, merge.NewIndex},
+	{"cache", maintaining, compile.NewCache},
+	{"version", maintaining, newVersionCommand},
+}
+
+// verbsFor returns the verb with which a command line begins, or all verbs if it begins with
+// something else: for help, for completion and for errors.
+func verbsFor(args []string) []listedVerb {
+	for i, v := range verbs {
+		if len(args) > 0 && args[0] == v.name {
+			return verbs[i : i+1]
+		}
+	}
+	return verbs[:]
+}
+
+// newRoot returns the command with verbs. It runs at every start: what
+// is costly to make is made by the verb that needs it.
+func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:           "afdo VERB [flags] FILE...",
+		Short:         "Read, write and convert GCOV AutoFDO profiles",
+		Long:          rootHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(root *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(root, args[0])
+			}
+			return nil
+		},
+		RunE: func(root *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(e)
+			}
+			return root.Help()
+		},
+	}
+	root.SetIn(e.In)
+	root.SetErr(e.Err)
+	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
+	addServerFlags(root)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCommand())
+	for _, g := range []group{making, inspecting, compiling, maintaining} {
+		root.AddGroup(&cobra.Group{ID: string(g), Title: string(g)})
+	}
+	root.SetHelpCommandGroupID(string(maintaining))
+	root.SetCompletionCommandGroupID(string(maintaining))
+	for _, v := range verbs {
+		cmd := v.make(e)
+		cmd.GroupID = string(v.group)
+		root.AddCommand(cmd)
+	}
+	if len(verbs) > 1 {
+		root.AddCommand(newManCommand(e)) // which wants them all
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		markRunErrors(cmd)
+	}
+	return root
+}
+
+// newHelpCommand returns the verb help, which refuses words that are not verbs.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Print the help of a verb",
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, rest, err := help.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownVerb(help.Root(), strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+		ValidArgsFunction: func(help *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, cmd := range help.Root().Commands() {
+				if strings.HasPrefix(cmd.Name(), begun) {
+					names = append(names, cmd.Name())
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// completionVerb is the verb that cobra makes.
+const completionVerb = "completion"
+
+// checkShells has it refuse shells that it does not know.
+func checkShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd(completionVerb)
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != completionVerb {
+			continue
+		}
+		cmd.RunE = func(*cobra.Command, []string) error { return cli.Usagef("want one of bash, zsh, fish and powershell") }
+		cmd.Args = cobra.ArbitraryArgs
+	}
+}
+
+// A stickyWriter keeps the first error of writing. cobra does not report errors of writing help.
+type stickyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stickyWriter) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// markRunErrors marks the errors of a verb's RunE, so that they can be distinguished from cobra's.
+func markRunErrors(cmd *cobra.Command) {
+	runE := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := runE(cmd, args); err != nil {
+			return runError{err}
+		}
+		return nil
+	}
+}
+
+func newVersionCommand(e *verb.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of afdo",
+		Args:  verb.Args(),
+		RunE:  func(*cobra.Command, []string) error { return printVersion(e) },
+	}
+}
+
+func printVersion(e *verb.Env) error {
+	_, err := fmt.Fprintln(e.Out, versionLine())
+	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// commit returns the commit that the command was built from and its date, as far as the build knows
+// them: one of a module that was downloaded does not.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var revision, date, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = ", modified"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
+}
+
+// addServerFlags adds the flags that limit what servers may do, to all verbs.
+func addServerFlags(root *cobra.Command) {
+	var limits fetch.Limits
+	flags := root.PersistentFlags()
+	flags.Var((*byteSize)(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
+	flags.DurationVar(&limits.Timeout, "timeout", 0, "how long a server may be silent, 1m by default")
+	root.PersistentPreRun = func(*cobra.Command, []string) { fetch.SetLimits(limits) }
+}
+
+// byteSize is the value of a flag for a number of bytes, such as 500M.
+type byteSize int64
+
+func (b *byteSize) String() string { return "" }
+
+func (b *byteSize) Set(text string) (err error) {
+	*(*int64)(b), err = lines.ParseSize(text)
+	return err
+}
+
+func (b *byteSize) Type() string { return "SIZE" }

@@ -2,6 +2,7 @@ package v4
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/v4/wire"
@@ -96,4 +97,161 @@ type VersionError struct {
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("a %q file of version %d", e.Magic, e.Version)
+}
+
+// NumSections returns the number of sections, including summary and file names.
+func (v *File) NumSections() int {
+	if v == nil {
+		return 0
+	}
+	return v.table.Load().len()
+}
+
+// SectionAt returns the section with the given index, which must be in range. It reads one byte of
+// the section.
+func (v *File) SectionAt(index int) (Section, error) {
+	if t := v.table.Load(); t.vouched() { // the one byte cannot be verified by a checksum
+		if index == t.sparse.index.Section.Index {
+			return t.sparse.index.Section, nil
+		}
+		if err := v.Scan(); err != nil {
+			return Section{}, err
+		}
+	}
+	e, err := v.extent(index)
+	if err != nil {
+		return Section{}, err
+	}
+	mask, err := v.src.view(e.off, 1)
+	if err != nil {
+		return Section{}, err
+	}
+	return newSection(index, e, mask[0]), nil
+}
+
+// Scan checks every entry of the section table, unless that has been done before.
+func (v *File) Scan() error {
+	_, err := v.scanned()
+	return err
+}
+
+// Sections are opened by index. If an index section certifies the section table, the first attempt
+// may find a wrong section. Then the checksum does not match, and the whole table is read to
+// decide.
+
+// Open reads a whole section, whose index must be in range. It returns an error if the section does
+// not have type want.
+func (v *File) Open(index int, want byte) (Fields, error) {
+	return openOrScan(v, func() (Fields, error) { return v.openPlace(index, want) })
+}
+
+// OpenFixed reads the summary or the file names section. Its index depends on the section table.
+func (v *File) OpenFixed(t byte) (Fields, error) {
+	return openOrScan(v, func() (Fields, error) { return v.openPlace(v.table.Load().fixedSection(t).index, t) })
+}
+
+// openOrScan opens sections. If a checksum does not match and the section table has not been
+// checked as a whole, it checks the table and opens the sections again. If the table is malformed,
+// it returns that error.
+func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
+	t := v.table.Load()
+	opened, err := open()
+	if !isChecksum(err) || !t.vouched() {
+		return opened, err
+	}
+	if _, err := v.scanned(); err != nil {
+		return opened, err
+	}
+	return open()
+}
+
+// openPlace opens the section at the position that the table has for an index.
+func (v *File) openPlace(index int, want byte) (Fields, error) {
+	e, err := v.extent(index)
+	if err != nil {
+		return Fields{}, err
+	}
+	data, err := v.viewExtent(nil, e)
+	if err != nil {
+		return Fields{}, err
+	}
+	return v.newFields(index, e, data, want)
+}
+
+// viewExtent returns the bytes of an extent. If buf is not nil, it may use the memory of *buf.
+func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
+	if e.size > math.MaxInt {
+		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, fault.ErrLimit)
+	}
+	return v.src.viewIn(buf, e.off, int(e.size))
+}
+
+// newFields returns a decoder for a section whose bytes are data. It returns an error if the
+// section does not have type want or the checksum in the index.
+func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, error) {
+	if err := v.verify(index, e, data); err != nil {
+		return Fields{}, err
+	}
+	f := newSection(index, e, data[0]).fieldsAt(data, 1)
+	if f.Section.Type != want {
+		return Fields{}, f.Section.FaultAt(0, fault.ErrSection, "want a %s section", wire.SectionTypeName(want))
+	}
+	return f, nil
+}
+
+// openAll reads the sections in refs, in this order; the fields at pos of section from contain the
+// references. Sections that are adjacent in the file are read together, and a section that is
+// referenced several times in a row is read once. If buf is not nil, the first group of adjacent
+// sections may use the memory of *buf.
+func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
+	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs) })
+}
+
+func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
+	places := make([]extent, len(refs))
+	for i, ref := range refs {
+		if uint64(ref.Index) >= uint64(v.NumSections()) {
+			return nil, v.badIndex(from, pos, ref)
+		}
+		var err error
+		if places[i], err = v.extent(int(ref.Index)); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Fields, len(refs))
+	for i := 0; i < len(refs); {
+		if i > 0 && refs[i] == refs[i-1] { // in a malformed file, several symbols may share samples
+			out[i] = out[i-1]
+			i++
+			continue
+		}
+		n := adjacent(places[i:])
+		data, err := v.viewExtent(buf, extent{places[i].off, places[i+n-1].off + places[i+n-1].size - places[i].off})
+		if err != nil {
+			return nil, err
+		}
+		buf = nil
+		for end := i + n; i < end; i++ {
+			size := places[i].size
+			if out[i], err = v.newFields(int(refs[i].Index), places[i], data[:size], refs[i].Want); err != nil {
+				return nil, err
+			}
+			data = data[size:]
+		}
+	}
+	return out, nil
+}
+
+// badIndex returns the error for a reference to a section that does not exist.
+func (v *File) badIndex(from Section, pos int, ref Ref) error {
+	return from.FaultAt(pos, fault.ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
+}
+
+// adjacent returns the number of extents, from the first on, that are adjacent in the file.
+func adjacent(places []extent) int {
+	n := 1
+	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {
+		n++
+	}
+	return n
 }

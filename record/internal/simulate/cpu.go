@@ -49,6 +49,7 @@ func (c *CPU) Step(code []byte, size uint64) bool {
 		c.IP += size
 		return true
 	}
+	fillOperations()
 	in, err := x86asm.Decode(code[:size], c.Mode)
 	if err != nil || uint64(in.Len) != size || int(in.Op) >= len(operations) || operations[in.Op] == nil {
 		return false

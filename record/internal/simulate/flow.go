@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
 
 	"golang.org/x/arch/x86/x86asm"
 )
@@ -171,15 +172,16 @@ func stringOperations(size int, move, store, load, compare, scan x86asm.Op) {
 	})
 }
 
-// operations simulate instructions.
+// operations simulate instructions. fillOperations fills them.
 var operations [2000]func(*CPU)
 
-func init() {
+// fillOperations runs when the first instruction is simulated. Few runs of the command do that.
+var fillOperations = sync.OnceFunc(func() {
 	scalarOperations()
 	shiftOperations()
 	flowOperations()
 	vectorOperations()
-}
+})
 
 func flowOperations() {
 	type op = x86asm.Op

@@ -12,7 +12,7 @@
 //  1. Make a folder <name>kind beside this file with a type Kind that implements [Kind]. It only
 //     translates between options and the package of the format, which knows nothing of verbs.
 //  2. Add the methods of the verbs, one file per verb. Flags of its own come from [HasFlags].
-//  3. Add a line to newKinds in cmd/afdo/root.go.
+//  3. Add a line to newKinds in cmd/afdo/main.go.
 package kind
 
 import (
