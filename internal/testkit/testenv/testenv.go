@@ -20,7 +20,8 @@ import (
 	"testing"
 )
 
-// sweepFlag is the environment variable that enables the long tests; .ci/run sets it.
+// sweepFlag is the environment variable that enables the long tests. .ci/run sets it to 1. The value
+// "all" makes the tests that call [Some] run all of their cases.
 const sweepFlag = "AFDO_SWEEP"
 
 // Tests create much garbage but hold little memory, so a short run would spend up to a third of its
@@ -59,6 +60,18 @@ func Rounds(few, many int) int {
 		return many
 	}
 	return few
+}
+
+// Some returns n of the cases of a long test, evenly spaced, or all of them with AFDO_SWEEP=all.
+func Some[T any](cases []T, n int) []T {
+	if os.Getenv(sweepFlag) == "all" || len(cases) <= n {
+		return cases
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = cases[i*len(cases)/n]
+	}
+	return some
 }
 
 // unavailableList is the environment variable with the programs, separated by blanks, that a CI run

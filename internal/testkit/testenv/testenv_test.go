@@ -28,6 +28,15 @@ func TestSweep(t *testing.T) {
 	assert.Equal(t, 50, Rounds(3, 50))
 }
 
+func TestSome(t *testing.T) {
+	all := []int{0, 1, 2, 3, 4, 5, 6}
+	t.Setenv(sweepFlag, "1")
+	assert.Equal(t, []int{0, 2, 4}, Some(all, 3))
+	assert.Equal(t, all, Some(all, 7))
+	t.Setenv(sweepFlag, "all")
+	assert.Equal(t, all, Some(all, 3))
+}
+
 func TestIsTestRun(t *testing.T) {
 	assert.True(t, isTestRun([]string{"x.test", "-test.timeout=10m0s", "-test.run=A"}))
 	assert.False(t, isTestRun([]string{"x.test", "-test.timeout=10m0s", "-test.bench=."}))
