@@ -34,7 +34,7 @@ type team struct {
 }
 
 const (
-	teamUnits     = 20
+	teamUnits     = 8
 	teamRefreshed = 3
 )
 
