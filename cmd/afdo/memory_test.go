@@ -136,7 +136,7 @@ func TestMemoryOfNesting(t *testing.T) {
 		"show FILE", "convert FILE --to v4 -o OUT", "convert FILE --to v3 -o OUT", "convert FILE --to text -o OUT",
 		"lookup FILE -u hostile.c --json", "merge FILE FILE --to v4c -o OUT", "top FILE",
 	} {
-		// The garbage collector is late at times. If the memory is above the limit, the least of several
+		// The garbage collector is late at times. Above the limit, the least of several
 		// runs is what a verb needs.
 		var most [2]int64
 		for try := 0; try < 1 || try < 8 && most[1] >= most[0]+(aLevel+inexact)*levels; try++ {

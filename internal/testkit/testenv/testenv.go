@@ -20,8 +20,8 @@ import (
 	"testing"
 )
 
-// sweepFlag is the environment variable that enables the long tests. .ci/run sets it to 1. The value
-// "all" makes the tests that call [Some] run all of their cases.
+// sweepFlag is the environment variable that enables the long tests. .ci/run sets it to 1. The
+// value "all" makes tests that otherwise take [Some] of their cases take all of them.
 const sweepFlag = "AFDO_SWEEP"
 
 // Tests create much garbage but hold little memory, so a short run would spend up to a third of its
@@ -62,9 +62,12 @@ func Rounds(few, many int) int {
 	return few
 }
 
-// Some returns n of the cases of a long test, evenly spaced, or all of them with AFDO_SWEEP=all.
+// All reports whether long tests run all of their cases.
+func All() bool { return os.Getenv(sweepFlag) == "all" }
+
+// Some returns n of the cases of a long test, evenly spaced, or all of them if [All] is true.
 func Some[T any](cases []T, n int) []T {
-	if os.Getenv(sweepFlag) == "all" || len(cases) <= n {
+	if All() || len(cases) <= n {
 		return cases
 	}
 	some := make([]T, n)
