@@ -47,6 +47,7 @@ func TestCallsThroughStubs(t *testing.T) {
 			[]string{clang, lld, "-Wl,-z,lazy"},
 			[]string{clang, lld, "-Wl,-z,now"},
 			[]string{clang, lld, "-fcf-protection=full", "-Wl,-z,force-ibt"},
+			[]string{clang, lld, "-Wl,-z,retpolineplt", "-Wl,-z,lazy"},
 			[]string{clang, lld, "-static-pie"},
 		)
 	}

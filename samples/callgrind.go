@@ -32,7 +32,7 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
 		textInput: newTextInput(Callgrind, src), choice: c,
 		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
-		own:     noAddress,
+		own: noAddress, sites: make(map[uint64]bool),
 		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),
 	}
 	r.object = r.enter("")
@@ -70,9 +70,10 @@ type callgrindReader struct {
 	event     int // column of the event Ir behind them; -1 if it is not there
 	address   uint64
 
-	own     uint64 // address of the last cost line that was not a call's, or noAddress
-	called  bool   // lines of calls from own have come since
-	repeats uint64 // count of a second cost line of own, of which the next line shows what it is
+	own     uint64          // address of the last cost line that was not a call's, or noAddress
+	called  bool            // lines of calls from own have come since
+	sites   map[uint64]bool // addresses of calls of the function
+	repeats uint64          // count of a second cost line of own, of which the next line shows what it is
 
 	begun bool  // a part whose end is not there yet
 	call  *call // of which the next line tells where
@@ -178,7 +179,10 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 }
 
 // forgetCalls forgets the calls before, which are in another function.
-func (r *callgrindReader) forgetCalls() { r.own, r.called, r.repeats = noAddress, false, 0 }
+func (r *callgrindReader) forgetCalls() {
+	r.own, r.called, r.repeats = noAddress, false, 0
+	clear(r.sites)
+}
 
 // functionName reads the name of a function, which may begin with a parenthesis itself.
 func (r *callgrindReader) functionName(at int) (string, error) {
@@ -284,6 +288,7 @@ func (r *callgrindReader) cost() error {
 	case r.call != nil:
 		r.addCall(r.call)
 		r.called = r.address == r.own
+		r.sites[r.address] = true
 	case r.jump == nil:
 		r.addOwn(count)
 	case r.choice.options.Jumps:
@@ -295,10 +300,12 @@ func (r *callgrindReader) cost() error {
 
 // addOwn adds the count of a cost line that is not a call's. If calls from the same address come
 // before it, it is the cost of a stub, unless more calls follow: then it belongs to a basic block
-// that is only this call, and that other code jumps to.
+// that is only this call, and that other code jumps to. The same holds for the second of two cost
+// lines in a row if their address is that of an earlier call: callgrind does not see the calls of a
+// stub that jumps by a return instruction.
 func (r *callgrindReader) addOwn(count uint64) {
 	r.repeats = 0
-	if r.called && r.address == r.own {
+	if r.address == r.own && (r.called || r.sites[r.address]) {
 		r.repeats = count
 		return
 	}
