@@ -232,6 +232,9 @@ func TestCheckSeveralFiles(t *testing.T) {
 	assert.Equal(t, checkedFile{File: example(".afdo"), Problems: files[2].Problems}, files[2])
 	assert.Empty(t, files[2].Problems)
 
+	cut := writeFile(t, "cut.gz", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"))
+	assert.Equal(t, "afdo: "+cut+": gzip data: unexpected EOF\n", afdoRun("check", cut).err)
+
 	assert.Equal(t, cli.StatusUsage, afdoRun("check").status)
 	assert.Equal(t, cli.StatusFault, afdoRun("check", t.TempDir()).status, "a folder")
 }

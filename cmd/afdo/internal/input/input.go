@@ -34,6 +34,12 @@ func Name(path string) string {
 	return path
 }
 
+// IsURL reports whether a path names a file of a server.
+func IsURL(path string) bool {
+	_, ok := fetch.Helper(path)
+	return ok
+}
+
 // Open opens the file of a path or of a URL, or standard input for [cli.Stdio], for a verb that
 // reads all of it. If the file is not a profile, the error matches [anyprof.ErrUnknown].
 func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchAll) }
@@ -45,7 +51,7 @@ func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, e
 	if path == cli.Stdio {
 		return New(Name(path), stdin)
 	}
-	if _, ok := fetch.Helper(path); ok {
+	if IsURL(path) {
 		return openURL(path, fetched)
 	}
 	info, err := os.Stat(path)

@@ -82,8 +82,7 @@ func checkFiles(e *verb.Env, paths []string, asJSON bool) error {
 // checkFile checks one file and returns how many faults it has. What keeps it from being read is an
 // error.
 func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, err error) {
-	name := input.Name(path)
-	printer.begin(name)
+	printer.begin(input.Name(path))
 	remarks := 0
 	groups, err := runCheck(e, path)
 	for _, g := range groups {
@@ -93,9 +92,6 @@ func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, er
 			faults += g.Count
 		}
 		printer.problem(newProblem(g))
-	}
-	if err != nil {
-		err = input.Wrap(name, err)
 	}
 	printer.end(faults, remarks, err)
 	return faults, err
@@ -114,7 +110,7 @@ func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 	defer f.Close()
 	data, err := io.ReadAll(f)
 	if err != nil {
-		return nil, err
+		return nil, f.Wrap(err)
 	}
 	return check.Fold(check.File(data, check.Options{
 		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,

@@ -293,6 +293,9 @@ func readSampleFile(e *verb.Env, c *creating, path string, binary *samples.Binar
 	if path == cli.Stdio {
 		return samples.Read(e.In, binary, c.input)
 	}
+	if input.IsURL(path) {
+		return nil, nil, cli.Usagef("%s: create reads recordings from files; download it, or pipe it to --profile -", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
