@@ -78,8 +78,8 @@ func isPropeller(args []string) bool {
 	return false
 }
 
-// propellerOptions are the options of the tools that make a layout. The Linux kernel's
-// documentation gives those of create_llvm_prof to generate_propeller_profiles.
+// propellerOptions are the options of both tools that make a layout. The Linux kernel's
+// documentation calls generate_propeller_profiles with the options of create_llvm_prof.
 var propellerOptions = map[string]oldOption{
 	"binary": {flag: "--binary"}, "profile": {files: "--profile"}, "profiler": profilers, "debug_binary": {flag: "--debug-file"},
 	"cc_profile": {flag: "--cc-profile"}, "out": {flag: "--cc-profile"}, "ld_profile": {flag: "--ld-profile"}, "propeller_symorder": {flag: "--ld-profile"},
