@@ -286,8 +286,9 @@ func (d *scanner) skipQuoted(quote byte) {
 // rawString passes over a string like R"x(…)x", from the quote on.
 func (d *scanner) rawString() {
 	d.prev = '"'
-	open := bytes.IndexByte(d.text[d.pos:], '(')
-	if open < 0 || open > len(`"`)+16 {
+	const longest = 16 // delimiter
+	open := bytes.IndexByte(d.text[d.pos:min(d.pos+len(`"(`)+longest, len(d.text))], '(')
+	if open < 0 {
 		d.quoted('"')
 		return
 	}
