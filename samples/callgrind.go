@@ -71,9 +71,8 @@ type callgrindReader struct {
 	address   uint64
 
 	own     uint64          // address of the last cost line that was not a call's, or noAddress
-	called  bool            // lines of calls from own have come since
-	sites   map[uint64]bool // addresses of calls of the function
-	repeats uint64          // count of a second cost line of own, of which the next line shows what it is
+	sites   map[uint64]bool // addresses of the calls that the function has made so far
+	repeats uint64          // count of a second cost line of own; the next line decides if it counts
 
 	begun bool  // a part whose end is not there yet
 	call  *call // of which the next line tells where
@@ -180,7 +179,7 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 
 // forgetCalls forgets the calls before, which are in another function.
 func (r *callgrindReader) forgetCalls() {
-	r.own, r.called, r.repeats = noAddress, false, 0
+	r.own, r.repeats = noAddress, 0
 	clear(r.sites)
 }
 
@@ -287,7 +286,6 @@ func (r *callgrindReader) cost() error {
 	switch {
 	case r.call != nil:
 		r.addCall(r.call)
-		r.called = r.address == r.own
 		r.sites[r.address] = true
 	case r.jump == nil:
 		r.addOwn(count)
@@ -298,18 +296,18 @@ func (r *callgrindReader) cost() error {
 	return nil
 }
 
-// addOwn adds the count of a cost line that is not a call's. If calls from the same address come
-// before it, it is the cost of a stub, unless more calls follow: then it belongs to a basic block
-// that is only this call, and that other code jumps to. The same holds for the second of two cost
-// lines in a row if their address is that of an earlier call: callgrind does not see the calls of a
-// stub that jumps by a return instruction.
+// addOwn adds the count of a cost line that is not a call's. If it is the second one in a row for
+// the address of a call, it is the cost of the call's stub, unless calls follow: then it belongs to
+// a basic block that is only this call, and that other code jumps to. A line for calls need not
+// come between the two, because callgrind does not see the calls of a stub that jumps by a return
+// instruction.
 func (r *callgrindReader) addOwn(count uint64) {
 	r.repeats = 0
-	if r.address == r.own && (r.called || r.sites[r.address]) {
+	if r.address == r.own && r.sites[r.address] {
 		r.repeats = count
 		return
 	}
-	r.own, r.called = r.address, false
+	r.own = r.address
 	r.addCost(count)
 }
 

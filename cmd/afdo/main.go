@@ -56,8 +56,7 @@ func newKinds() kind.Table {
 	}
 }
 
-// A runError is what a verb's RunE returns. Every other error that comes out
-// of cobra is about the command line.
+// A runError is an error of a verb's RunE. All other errors from cobra are about the command line.
 type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
@@ -122,7 +121,7 @@ gzip or zstd; "-" is standard input. The formats are called:
 Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage,
 3 done but for inputs that were skipped.`
 
-// A group is verbs that are for one thing, under one heading of the help.
+// A group is a heading in the help, with several verbs below it.
 type group string
 
 const (
@@ -139,7 +138,7 @@ type listedVerb struct {
 	make  func(*verb.Env) *cobra.Command
 }
 
-// verbs are the verbs in the help, those that are used most first.
+// verbs are all verbs, in the order of the help: the most used verbs come first.
 var verbs = [...]listedVerb{
 	{"record", making, produce.NewRecord},
 	{"create", making, produce.NewCreate},
@@ -166,8 +165,8 @@ var verbs = [...]listedVerb{
 	{"version", maintaining, newVersionCommand},
 }
 
-// verbsFor returns the verb with which a command line begins, or all verbs if it begins with
-// something else: for help, for completion and for errors.
+// verbsFor returns the verb that is the first argument. If the first argument is not a verb, it
+// returns all verbs: help, completion and the error for an unknown verb list them.
 func verbsFor(args []string) []listedVerb {
 	for i, v := range verbs {
 		if len(args) > 0 && args[0] == v.name {
@@ -177,8 +176,8 @@ func verbsFor(args []string) []listedVerb {
 	return verbs[:]
 }
 
-// newRoot returns the command with verbs. It runs at every start: what
-// is costly to make is made by the verb that needs it.
+// newRoot returns the command afdo with the given verbs. It runs at every start, so each verb makes
+// its costly values itself when it runs.
 func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -217,7 +216,7 @@ func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	if len(verbs) > 1 {
-		root.AddCommand(newManCommand(e)) // which wants them all
+		root.AddCommand(newManCommand(e)) // makes a manual page of each verb
 	}
 	for _, cmd := range append(root.Commands(), root) {
 		markRunErrors(cmd)
@@ -250,10 +249,10 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// completionVerb is the verb that cobra makes.
+// completionVerb is the name of the verb that cobra adds for completion in shells.
 const completionVerb = "completion"
 
-// checkShells has it refuse shells that it does not know.
+// checkShells makes the verb for completion refuse unknown shells.
 func checkShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd(completionVerb)
 	for _, cmd := range root.Commands() {
@@ -308,8 +307,8 @@ func versionLine() string {
 	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// commit returns the commit that the command was built from and its date, as far as the build knows
-// them: one of a module that was downloaded does not.
+// commit returns the commit of the sources and its date, in parentheses. It returns "" if the build
+// has not recorded them, as in a build of a downloaded module.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -334,7 +333,8 @@ func commit() string {
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
 }
 
-// addServerFlags adds the flags that limit what servers may do, to all verbs.
+// addServerFlags adds two flags to all verbs: the largest download, and how long a server may be
+// silent.
 func addServerFlags(root *cobra.Command) {
 	var limits fetch.Limits
 	flags := root.PersistentFlags()

@@ -147,7 +147,7 @@ func randomText(r *rand.Rand) string {
 func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
-	for range testenv.Rounds(2, 40) {
+	for range testenv.Rounds(2, 40, 200) {
 		dir := t.TempDir()
 		var inputs []instrprof.Input
 		args := []string{"--num-threads=1"}

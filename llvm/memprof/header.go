@@ -54,8 +54,8 @@ func (d *decoder) header() (header, error) {
 	return h, d.err()
 }
 
-// header appends h. The caller first appends it with unknown offsets as a placeholder, and
-// overwrites it once the rest has been written.
+// header appends h. The caller appends the header twice: first to reserve its bytes, and again in
+// their place when the offsets are known.
 func (e *encoder) header(h *header) {
 	e.u64(h.version)
 	for _, field := range h.fields() {

@@ -27,13 +27,13 @@ func TestDamagedFilesAsNaive(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 			damaged := slices.Clone(data)
-			for range testenv.Rounds(1, 150) {
+			for range testenv.Rounds(1, 150, 500) {
 				bit := rng.IntN(8 * len(data))
 				damaged[bit/8] ^= 1 << (bit % 8)
 				requireLikeNaive(t, damaged)
 				damaged[bit/8] = data[bit/8]
 			}
-			for range testenv.Rounds(1, 30) {
+			for range testenv.Rounds(1, 30, 100) {
 				requireLikeNaive(t, data[:rng.IntN(len(data))])
 			}
 		})

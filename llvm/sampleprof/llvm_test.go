@@ -79,7 +79,7 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
-			for range testenv.Rounds(1, 2) {
+			for range testenv.Rounds(1, 2, 6) {
 				requireLikeLLVM(t, l, textOf(t, randomProfile(rng, s)), s, testenv.Rounds(i, -1))
 				i++
 			}
@@ -242,7 +242,7 @@ func TestMergeAsLLVM(t *testing.T) {
 			t.Parallel()
 			l := newLLVM(t)
 			rng := rand.New(rand.NewPCG(3, uint64(len(name))))
-			for range testenv.Rounds(1, 5) {
+			for range testenv.Rounds(1, 5, 20) {
 				a, b := textOf(t, randomProfile(rng, s)), textOf(t, randomProfile(rng, s))
 				want := string(l.merge([]string{"--text"}, []byte(a), []byte(b)))
 				p := parse(t, a)

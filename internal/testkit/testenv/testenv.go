@@ -21,7 +21,7 @@ import (
 )
 
 // sweepFlag is the environment variable that enables the long tests. .ci/run sets it to 1. The
-// value "all" makes tests that otherwise take [Some] of their cases take all of them.
+// value "all" adds the cases and rounds for which CI has no time, see [Some] and [Rounds].
 const sweepFlag = "AFDO_SWEEP"
 
 // Tests create much garbage but hold little memory, so a short run would spend up to a third of its
@@ -54,20 +54,24 @@ func NeedSweep(t testing.TB) {
 	}
 }
 
-// Rounds returns the number of repetitions of a test: few, or many if long tests are enabled.
-func Rounds(few, many int) int {
-	if Sweep() {
-		return many
+// Rounds returns the number of repetitions of a test: few, or many if long tests are enabled, or
+// all, if it is given, with AFDO_SWEEP=all.
+func Rounds(few, many int, all ...int) int {
+	switch {
+	case !Sweep():
+		return few
+	case everything() && len(all) > 0:
+		return all[0]
 	}
-	return few
+	return many
 }
 
-// All reports whether long tests run all of their cases.
-func All() bool { return os.Getenv(sweepFlag) == "all" }
+// everything reports whether long tests run all of their cases and repetitions.
+func everything() bool { return os.Getenv(sweepFlag) == "all" }
 
-// Some returns n of the cases of a long test, evenly spaced, or all of them if [All] is true.
+// Some returns n of the cases of a long test, evenly spaced, or all of them with AFDO_SWEEP=all.
 func Some[T any](cases []T, n int) []T {
-	if All() || len(cases) <= n {
+	if everything() || len(cases) <= n {
 		return cases
 	}
 	some := make([]T, n)

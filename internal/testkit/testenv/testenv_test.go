@@ -26,6 +26,10 @@ func TestSweep(t *testing.T) {
 	t.Setenv(sweepFlag, "1")
 	assert.False(t, skips(t, NeedSweep))
 	assert.Equal(t, 50, Rounds(3, 50))
+	assert.Equal(t, 50, Rounds(3, 50, 600))
+	t.Setenv(sweepFlag, "all")
+	assert.Equal(t, 50, Rounds(3, 50))
+	assert.Equal(t, 600, Rounds(3, 50, 600))
 }
 
 func TestSome(t *testing.T) {

@@ -71,7 +71,7 @@ func requireSameOutput(t *testing.T, rounds int, c Config, command ...string) (l
 // compute otherwise.
 func TestThreadsAndProcesses(t *testing.T) {
 	program := build(t, many, "-pthread")
-	r := requireSameOutput(t, testenv.Rounds(1, 20), Config{Overhead: 0.5}, program, "4", "8", "500000")
+	r := requireSameOutput(t, testenv.Rounds(1, 20, 100), Config{Overhead: 0.5}, program, "4", "8", "500000")
 	var threads, forks, execs int
 	known := map[int32]bool{}
 	for _, record := range r.records {
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
 // stays as it is.
 func TestSignals(t *testing.T) {
 	program := build(t, signals)
-	requireSameOutput(t, testenv.Rounds(1, 8), Config{Overhead: 0.5}, program, "5000")
+	requireSameOutput(t, testenv.Rounds(1, 8, 30), Config{Overhead: 0.5}, program, "5000")
 }
 
 // A program that is stopped and continued stays stopped in between, and loses nothing.
@@ -154,7 +154,7 @@ func TestGroupStop(t *testing.T) {
 	cmd.Stdout = &out
 	skipUnlessTraceable(t, s.Launch(cmd))
 	require.NoError(t, s.Begin())
-	for range testenv.Rounds(3, 30) {
+	for range testenv.Rounds(3, 30, 100) {
 		require.NoError(t, cmd.Process.Signal(unix.SIGSTOP))
 		require.Eventually(t, func() bool {
 			state := statusField(cmd.Process.Pid, "State")
@@ -279,7 +279,7 @@ func TestKilledRecorder(t *testing.T) {
 	require.NoError(t, exec.Command(program, result).Run())
 	want, err := os.ReadFile(result)
 	require.NoError(t, err)
-	for i := range testenv.Rounds(3, 100) {
+	for i := range testenv.Rounds(3, 100, 600) {
 		require.NoError(t, os.Remove(result))
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killedVariable+"="+program+" "+result)
