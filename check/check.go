@@ -10,7 +10,6 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/v4"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // Options configure a check. The zero Options are the default.
@@ -24,7 +23,7 @@ type Options struct {
 	// that computes the expected fingerprint from the path of a unit. The first difference is an
 	// error.
 	FingerprintScheme string
-	Fingerprints      func(*profile.Profile) (keyOf func(path string) (uint64, error), err error)
+	Fingerprints      func(*afdo.Reader) (keyOf func(path string) (uint64, error), err error)
 
 	// MaxNameBytes is the limit on names in bytes, see [afdo.MaxNameBytes]. 0 means the default.
 	MaxNameBytes int

@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -163,20 +162,8 @@ func (c *checker) lookups(scheme Scheme) error {
 			return err
 		}
 	}
-	if x.Has(indexfmt.Names) {
-		err := c.table(indexfmt.Names, func(name string) (string, bool) { return symname.Canonical(name), true })
-		if err != nil {
-			return err
-		}
-	}
-	made, err := x.Scheme(indexfmt.Unqualified)
-	if err != nil {
+	if err := c.names(scheme); err != nil {
 		return err
-	}
-	if x.Has(indexfmt.Unqualified) && scheme.Unqualified != nil && made == scheme.Name {
-		if err := c.table(indexfmt.Unqualified, scheme.key); err != nil {
-			return err
-		}
 	}
 	if !x.Has(indexfmt.Inlined) {
 		return nil
@@ -188,13 +175,32 @@ func (c *checker) lookups(scheme Scheme) error {
 	return x.CheckInlined(lists)
 }
 
-// table compares a table of names.
-func (c *checker) table(kind indexfmt.Kind, keyOf func(name string) (key string, ok bool)) error {
-	want, err := nameEntries(c.r, keyOf)
+// names compares the tables of names. The second one is compared if it uses the given scheme.
+func (c *checker) names(scheme Scheme) error {
+	x := c.x.x
+	made, err := x.Scheme(indexfmt.Unqualified)
 	if err != nil {
 		return err
 	}
-	return c.x.x.CheckTable(kind, want)
+	if !x.Has(indexfmt.Unqualified) || made != scheme.Name {
+		scheme = Scheme{}
+	}
+	if !x.Has(indexfmt.Names) && scheme.Unqualified == nil {
+		return nil
+	}
+	names, unqualified, err := nameEntries(c.r, scheme)
+	if err != nil {
+		return err
+	}
+	if x.Has(indexfmt.Names) {
+		if err := x.CheckTable(indexfmt.Names, names); err != nil {
+			return err
+		}
+	}
+	if scheme.Unqualified == nil {
+		return nil
+	}
+	return x.CheckTable(indexfmt.Unqualified, unqualified)
 }
 
 // runs compares the block of runs.

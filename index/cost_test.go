@@ -2,12 +2,14 @@ package index_test
 
 import (
 	"bytes"
+	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/readertest"
@@ -121,4 +123,17 @@ func TestIndexConcurrently(t *testing.T) {
 			wg.Wait()
 		}
 	}
+}
+
+// A check of an index reads the names once and copies no section, so it allocates at most ten times
+// the size of this file, of which most is names.
+func TestCheckMemory(t *testing.T) {
+	data := readertest.Reindex(t, gen.Big(2_000, true), fullIndex())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for err := range index.Check(data, fullIndex().Unqualified, true) {
+		require.NoError(t, err)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10*len(data)))
 }

@@ -147,17 +147,13 @@ func (f *fileSections) addSections(r *indexfmt.Run) {
 
 // sumOf returns the checksum of concatenated sections.
 func sumOf(sections []section) uint32 {
-	var all []byte
-	for _, s := range sections {
-		all = s.append(all)
+	sum := indexfmt.NewChecksum()
+	for i := range sections {
+		s := &sections[i]
+		sum.Add(wire.SectionBitmask(byte(s.t), s.compact), s.data)
 	}
-	return indexfmt.Sum(all)
+	return sum.Value()
 }
 
 // size returns the size of the section in the file, in bytes.
 func (s *section) size() int64 { return int64(len(s.data)) + 1 }
-
-// append appends the section as stored in the file.
-func (s *section) append(dst []byte) []byte {
-	return append(append(dst, wire.SectionBitmask(byte(s.t), s.compact)), s.data...)
-}

@@ -183,19 +183,14 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	}
 	if x.checksums {
 		var sums []byte
-		for _, s := range f.sections {
-			sums = indexfmt.AppendChecksum(sums, s.sum())
+		for i := range f.sections {
+			sums = indexfmt.AppendChecksum(sums, sumOf(f.sections[i:i+1]))
 		}
 		x.Add(indexfmt.Checksums, sums)
 	}
 	x.Add(indexfmt.Producer, []byte(o.Producer))
 	x.Add(indexfmt.BuildID, o.BuildID)
 	return x, nil
-}
-
-// sum returns the checksum of the section.
-func (s *section) sum() uint32 {
-	return indexfmt.Sum(s.append(nil))
 }
 
 // guesses is the maximum number of attempts to compute the positions of entries in the section
@@ -252,7 +247,7 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	if x.Units >= indexfmt.MaxUnits {
 		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
 	}
-	names, err := nameEntries(r, func(name string) (string, bool) { return symname.Canonical(name), true })
+	names, unqualified, err := nameEntries(r, o.Unqualified)
 	if err != nil {
 		return err
 	}
@@ -272,20 +267,45 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	if err := checkScheme(o.Unqualified.Name); err != nil {
 		return err
 	}
-	names, err = nameEntries(r, o.Unqualified.key)
-	x.Add(indexfmt.Unqualified, indexfmt.AppendTable(indexfmt.AppendScheme(nil, o.Unqualified.Name), x.Compact, names))
-	return err
+	x.Add(indexfmt.Unqualified, indexfmt.AppendTable(indexfmt.AppendScheme(nil, o.Unqualified.Name), x.Compact, unqualified))
+	return nil
 }
 
-// nameEntries returns a hash table entry for each symbol that has a key.
-func nameEntries(r *afdo.Reader, keyOf func(name string) (key string, ok bool)) ([]indexfmt.Hashed, error) {
-	var entries []indexfmt.Hashed
-	err := eachSymbol(r, func(s afdo.Symbol) {
-		if key, ok := keyOf(s.Name()); ok {
-			entries = append(entries, indexfmt.Hashed{Hash: indexfmt.Hash(key), Value: uint32(s.ID())})
+// nameEntries returns the entries of the two tables of names: one for each symbol by its canonical
+// name, and one for each symbol that has a key in the scheme. The zero Scheme has no keys.
+func nameEntries(r *afdo.Reader, scheme Scheme) (names, unqualified []indexfmt.Hashed, err error) {
+	symbols, err := numIDs(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	names = make([]indexfmt.Hashed, 0, symbols)
+	err = eachSymbol(r, func(s afdo.Symbol) {
+		id := uint32(s.ID())
+		names = append(names, indexfmt.Hashed{Hash: indexfmt.Hash(symname.Canonical(s.Name())), Value: id})
+		if scheme.Unqualified == nil {
+			return
+		}
+		if key, ok := scheme.key(s.Name()); ok {
+			unqualified = append(unqualified, indexfmt.Hashed{Hash: indexfmt.Hash(key), Value: id})
 		}
 	})
-	return entries, err
+	return names, unqualified, err
+}
+
+// numIDs returns the number of symbol IDs in the ranges of all units, which is usually the number of
+// symbols. It returns at most one ID for 16 bytes of the file, so that a file with large ranges does
+// not cause a large allocation.
+func numIDs(r *afdo.Reader) (int, error) {
+	n, limit := int64(0), r.Size()/16
+	for u, err := range r.Units() {
+		if err != nil {
+			return 0, err
+		}
+		if start, end := u.IDs(); start < end {
+			n = min(n+int64(end-start), limit)
+		}
+	}
+	return int(n), nil
 }
 
 // fingerprints adds the fingerprints of the units.

@@ -199,6 +199,25 @@ func (x *Index) CheckEnd() error {
 // Sum returns the checksum of the bytes of a section.
 func Sum(data []byte) uint32 { return uint32(xxhash.Sum64(data)) }
 
+// A Checksum computes the [Sum] of concatenated sections.
+type Checksum struct{ digest xxhash.Digest }
+
+// NewChecksum returns the checksum of no sections.
+func NewChecksum() *Checksum {
+	c := new(Checksum)
+	c.digest.Reset()
+	return c
+}
+
+// Add adds a section: its bitmask byte, and the bytes after it.
+func (c *Checksum) Add(bitmask byte, data []byte) {
+	_, _ = c.digest.Write([]byte{bitmask}) // cannot fail
+	_, _ = c.digest.Write(data)
+}
+
+// Value returns the checksum.
+func (c *Checksum) Value() uint32 { return uint32(c.digest.Sum64()) }
+
 // Checksum returns the checksum of a section before the index.
 func (x *Index) Checksum(section int) (uint32, error) {
 	v, err := x.bits(x.byKind[Checksums].Off+int64(section)*SumSize, 0, 8*SumSize)

@@ -1,7 +1,6 @@
 package indexfmt
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 
@@ -145,24 +144,35 @@ type Hashed struct {
 	Value uint32
 }
 
-// placed is an entry with its bucket.
-type placed struct {
-	bucket uint64
-	row    uint64 // remainder and value
+// A layout is the contents of a table: its rows, which contain remainder and value, and the number
+// of the first row of each bucket. The last start is the number of rows.
+type layout struct {
+	starts []uint32
+	rows   []uint64
 }
 
-func comparePlaced(a, b placed) int {
-	return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.row, b.row))
-}
-
-// place sorts entries by their position in the table.
-func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) []placed {
-	all := make([]placed, len(entries))
-	for i, e := range entries {
-		all[i] = placed{bucket(e.Hash, buckets), e.Hash&(1<<remainderBits-1)<<valueBits | uint64(e.Value)}
+// place distributes entries over buckets, and sorts the rows of each bucket.
+func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) layout {
+	l := layout{make([]uint32, buckets+1), make([]uint64, len(entries))}
+	for _, e := range entries {
+		l.starts[bucket(e.Hash, buckets)+1]++
 	}
-	slices.SortFunc(all, comparePlaced)
-	return all
+	for b := range buckets {
+		l.starts[b+1] += l.starts[b]
+	}
+	// While the rows are placed, starts[b] is the number of the next row of bucket b. At the end it
+	// is the first row of bucket b+1.
+	for _, e := range entries {
+		next := &l.starts[bucket(e.Hash, buckets)]
+		l.rows[*next] = e.Hash&(1<<remainderBits-1)<<valueBits | uint64(e.Value)
+		*next++
+	}
+	copy(l.starts[1:], l.starts)
+	l.starts[0] = 0
+	for b := range buckets {
+		slices.Sort(l.rows[l.starts[b]:l.starts[b+1]])
+	}
+	return l
 }
 
 // AppendTable appends a table with the given entries, in any order.
@@ -177,18 +187,14 @@ func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
 	dst = appendUint(dst, compact, 4, n)
 	dst = appendUint(dst, compact, 4, buckets)
 	p := packer{dst: append(dst, valueBits, remainderBits)}
-	all := place(entries, buckets, remainderBits, valueBits)
+	l := place(entries, buckets, remainderBits, valueBits)
 	startBits := uint8(bits.Len64(n))
-	i := 0
-	for b := range buckets + 1 {
-		for i < len(all) && all[i].bucket < b {
-			i++
-		}
-		p.put(uint64(i), startBits)
+	for _, start := range l.starts {
+		p.put(uint64(start), startBits)
 	}
 	p.align()
-	for _, e := range all {
-		p.put(e.row, remainderBits+valueBits)
+	for _, row := range l.rows {
+		p.put(row, remainderBits+valueBits)
 	}
 	p.align()
 	return p.dst
@@ -208,16 +214,15 @@ func (x *Index) CheckTable(kind Kind, want []Hashed) error {
 			return x.fault(t.starts, "a table of values of %d bits, want %d in it", t.valueBits, e.Value)
 		}
 	}
-	all := place(want, t.buckets, t.remainderBits, t.valueBits)
-	i := uint64(0)
-	for b := range t.buckets + 1 {
-		for ; i < t.entries && all[i].bucket < b; i++ {
-			if row, err := t.row(i); err != nil || row != all[i].row {
-				return orElse(err, x.fault(t.rows, "entry %d of the table is %#x, want %#x", i, row, all[i].row))
-			}
+	l := place(want, t.buckets, t.remainderBits, t.valueBits)
+	for i, want := range l.rows {
+		if row, err := t.row(uint64(i)); err != nil || row != want {
+			return orElse(err, x.fault(t.rows, "entry %d of the table is %#x, want %#x", i, row, want))
 		}
-		if start, err := t.start(b); err != nil || start != i {
-			return orElse(err, x.fault(t.starts, "bucket %d of the table begins with entry %d, want %d", b, start, i))
+	}
+	for b, want := range l.starts {
+		if start, err := t.start(uint64(b)); err != nil || start != uint64(want) {
+			return orElse(err, x.fault(t.starts, "bucket %d of the table begins with entry %d, want %d", b, start, want))
 		}
 	}
 	return nil

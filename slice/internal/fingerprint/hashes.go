@@ -76,7 +76,7 @@ type namesakes struct {
 
 // hashProgram returns the hashes of all symbols of a program.
 func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
-	var all []program.Symbol
+	all := make([]program.Symbol, 0, p.Store.NumSymbols())
 	for unit := range p.Store.NumUnits() {
 		for sym, err := range p.Store.Symbols(unit) {
 			if err != nil {
@@ -87,7 +87,7 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	}
 	m := newSymbolHashes(p, o, all)
 	m.inlined = make([][]int32, len(all))
-	var scratch program.Scratch
+	scratch := program.Scratch{Transient: true}
 	for i, sym := range all {
 		if !sym.HasInfo {
 			continue
@@ -111,6 +111,8 @@ func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *s
 		Program: p, Options: o, symbols: symbols,
 		indexOf: make(map[program.ID]int32, len(symbols)),
 		nodeOf:  make([]int32, len(symbols)),
+		nodes:   make([]node, 0, len(symbols)),
+		groups:  make([]namesakes, 0, len(symbols)),
 	}
 	if m.Version != version2 {
 		m.lookAtFiles()
@@ -212,7 +214,7 @@ func (m *symbolHashes) fileHash(unit int) uint64 {
 	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
 }
 
-// read hashes the samples of a symbol.
+// read hashes the samples of a symbol. It keeps nothing of f.
 func (m *symbolHashes) read(i int, f profile.Function) error {
 	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
 		return nil
@@ -238,6 +240,7 @@ func (m *symbolHashes) read(i int, f profile.Function) error {
 	}
 	n := &m.nodes[m.nodeOf[i]]
 	if merge || n.twins > 1 {
+		f.Records = slices.Clone(f.Records)
 		n.parts = append(n.parts, f)
 		return nil
 	}

@@ -17,6 +17,7 @@ type file struct {
 	r     *afdo.Reader
 	units []*afdo.Unit
 	byID  []int // the units that have symbols, by ascending ID
+	ids   int64 // number of IDs in the ranges of all units
 
 	budget  *budget.Budget
 	sources sources
@@ -35,6 +36,7 @@ func newFile(r *afdo.Reader) (*file, error) {
 		}
 		if start, end := u.IDs(); start < end {
 			s.byID = append(s.byID, len(s.units))
+			s.ids += int64(end - start)
 		}
 		s.units = append(s.units, u)
 	}
@@ -48,6 +50,11 @@ func newFile(r *afdo.Reader) (*file, error) {
 
 func (s *file) NumUnits() int        { return len(s.units) }
 func (s *file) Path(unit int) string { return s.units[unit].Path() }
+
+// NumSymbols returns the number of symbol IDs, which is usually the number of symbols. It returns at
+// most one for 16 bytes of the file, so that a file with large ranges of IDs does not cause a large
+// allocation.
+func (s *file) NumSymbols() int { return int(min(s.ids, s.r.Size()/16)) }
 
 func (s *file) Symbols(unit int) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
@@ -122,11 +129,11 @@ func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	if err := scratch.body.Load(info, &scratch.cursor, sameID); err != nil {
 		return profile.Function{}, err
 	}
-	return profile.Function{
-		HeadCount: info.HeadCount,
-		Timestamp: info.Timestamp,
-		Records:   slices.Clone(scratch.body.Records()),
-	}, nil
+	f := profile.Function{HeadCount: info.HeadCount, Timestamp: info.Timestamp, Records: scratch.body.Records()}
+	if !scratch.Transient {
+		f.Records = slices.Clone(f.Records)
+	}
+	return f, nil
 }
 
 // at says where an error is.

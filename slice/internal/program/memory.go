@@ -49,6 +49,7 @@ func (s *Memory) sortByUnit() []profile.SymbolRef {
 }
 
 func (s *Memory) NumUnits() int        { return s.p.NumUnits() }
+func (s *Memory) NumSymbols() int      { return s.p.NumSymbols() }
 func (s *Memory) Path(unit int) string { return s.p.UnitPath(profile.UnitRef(unit)) }
 
 func (s *Memory) Symbols(unit int) iter.Seq2[Symbol, error] {

@@ -105,6 +105,7 @@ type Symbol struct {
 // A Store has the units, names and samples of a profile.
 type Store interface {
 	NumUnits() int
+	NumSymbols() int // an estimate
 	Path(unit int) string
 	Symbols(unit int) iter.Seq2[Symbol, error]
 	Symbol(id ID) (Symbol, error)
@@ -129,6 +130,10 @@ type Store interface {
 
 // A Scratch is memory that reading functions one after the other shares.
 type Scratch struct {
+	// Transient is true if the caller needs the records of a function only until it reads the next
+	// one, so that they need not be copied.
+	Transient bool
+
 	cursor afdo.Cursor
 	body   profile.Body
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
 )
 
 const indexHelp = `Add an index to FILE, a profile of version 4, or renew it: a section at the end that
@@ -174,7 +174,7 @@ func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
 	if slices.Contains(x.without, "fingerprints") {
 		return o, nil
 	}
-	p, err := profile.Read(r)
+	p, err := slice.FromReader(r)
 	if err != nil {
 		return nil, err
 	}

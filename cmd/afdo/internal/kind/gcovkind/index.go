@@ -6,7 +6,6 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -16,16 +15,24 @@ func NewIndexOptions() *index.Options {
 }
 
 // AddFingerprints has an index hold the keys that "afdo fingerprint" prints.
-func AddFingerprints(o *index.Options, p *profile.Profile) error {
-	keyOf, err := UnitKeys(p)
+func AddFingerprints(o *index.Options, p *slice.Program) error {
+	keyOf, err := unitKeys(p)
 	o.FingerprintScheme = slice.FingerprintScheme
 	o.Fingerprint = func(u *afdo.Unit) (uint64, error) { return keyOf(u.Path()) }
 	return err
 }
 
-// UnitKeys returns the fingerprints of all units.
-func UnitKeys(p *profile.Profile) (keyOf func(path string) (uint64, error), err error) {
-	keys, err := slice.FromProfile(p).Fingerprints(slice.FingerprintTarget, 0)
+// UnitKeys returns the fingerprints of all units of a file.
+func UnitKeys(r *afdo.Reader) (keyOf func(path string) (uint64, error), err error) {
+	p, err := slice.FromReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return unitKeys(p)
+}
+
+func unitKeys(p *slice.Program) (keyOf func(path string) (uint64, error), err error) {
+	keys, err := p.Fingerprints(slice.FingerprintTarget, 0)
 	return func(path string) (uint64, error) {
 		key, ok := keys[path]
 		if !ok {

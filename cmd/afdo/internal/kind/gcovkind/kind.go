@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -97,7 +98,7 @@ func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err err
 	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources}
 	if k.Index {
 		options.Index = NewIndexOptions()
-		if err = AddFingerprints(options.Index, p); err != nil {
+		if err = AddFingerprints(options.Index, slice.FromProfile(p)); err != nil {
 			return err
 		}
 	}
