@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +19,14 @@ func TestMessageSaysWhoSpeaksOnce(t *testing.T) {
 	assert.Equal(t, "x: "+said, Message(fmt.Errorf("x: %w", fault)))
 	assert.Equal(t, `x: unit "u": `+said, Message(fmt.Errorf("x: %w", fmt.Errorf("profile: unit %q: %w", "u", fault))))
 	assert.Equal(t, "an afdo: inside", Message(errors.New("an afdo: inside")))
+}
+
+// A URL where only files are read is not reported as a missing file.
+func TestMessageOfAddress(t *testing.T) {
+	for op, path := range map[string]string{"open": "https://host/p.afdo", "stat": "s3://bucket/p.afdo"} {
+		err := fmt.Errorf("reading: %w", &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist})
+		assert.Equal(t, "reading: "+path+": URLs are not read here: download the file first", Message(err))
+	}
 }
 
 // Names from files cannot control the terminal through any message.

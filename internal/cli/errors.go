@@ -55,6 +55,18 @@ var packagePrefixes = []string{
 	"anyprof: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
 }
 
+// missingFile returns the message about a file that does not exist. A URL is opened as a file only
+// where a verb does not read URLs.
+func missingFile(err *fs.PathError) string {
+	switch {
+	case strings.Contains(err.Path, "://"):
+		return err.Path + ": URLs are not read here: download the file first"
+	case err.Op == "stat":
+		return (&fs.PathError{Op: "open", Path: err.Path, Err: err.Err}).Error()
+	}
+	return err.Error()
+}
+
 // Message returns the text of an error for a terminal: without the names of the packages that it
 // came through, and without control characters. The command prints its own name once, before the
 // message.
@@ -62,8 +74,8 @@ func Message(err error) string {
 	text := err.Error()
 	// A missing file has one message, whether stat or open failed.
 	var missing *fs.PathError
-	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) && missing.Op == "stat" {
-		text = strings.Replace(text, missing.Error(), (&fs.PathError{Op: "open", Path: missing.Path, Err: missing.Err}).Error(), 1)
+	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) {
+		text = strings.Replace(text, missing.Error(), missingFile(missing), 1)
 	}
 	// A path with control characters in an error of the system is quoted, so it is one word.
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && at.Path != "" {

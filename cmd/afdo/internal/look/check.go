@@ -98,7 +98,7 @@ func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, er
 }
 
 // runCheck returns all faults of a file. The error is an error of reading the file, not a fault in
-// it.
+// it, and names the file.
 func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 	f, err := input.Open(e.In, path)
 	if errors.Is(err, anyprof.ErrUnknown) {
