@@ -153,7 +153,8 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 }
 
 // Load reads all sections of the unit that have not been read, in as few reads as their places in
-// the file allow. Afterwards this Unit reads nothing more.
+// the file allow. Afterwards this Unit reads nothing more, unless the file is malformed: sections
+// that overlap so much that together they are larger than the file are read when they are needed.
 func (u *Unit) Load() error {
 	u.entry.AheadOfAll()
 	t, err := u.symbols()
@@ -176,10 +177,10 @@ func (u *Unit) Load() error {
 		return public(err)
 	}
 	if u.infos == nil {
-		u.infos = make(map[uint32]v4.Fields, len(wanted))
+		u.infos = make(map[uint32]v4.Fields, len(infos))
 	}
-	for i, index := range wanted {
-		u.infos[index] = infos[i]
+	for i := range infos {
+		u.infos[wanted[i]] = infos[i]
 	}
 	return nil
 }

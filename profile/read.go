@@ -79,9 +79,10 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit. It reads their sections one by one. [afdo.Unit.Load]
-// would read a section that thousands of symbols share before the budget could stop it.
+// readFunctions adds the functions of a unit. It reads their sections together. What one unit reads
+// before the budget stops it is at most the size of the file, see [afdo.Unit.Load].
 func (l *loader) readFunctions(u *afdo.Unit) error {
+	_ = u.Load() // reading the samples one by one returns the error again, with the symbol
 	for s, err := range u.Symbols() {
 		if err != nil {
 			return err

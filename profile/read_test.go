@@ -371,3 +371,36 @@ func TestReadCorpus(t *testing.T) {
 	assert.Equal(t, want, meaning(p))
 	assert.Equal(t, want.Summarize(), summaryOf(p.Summarize()))
 }
+
+// The samples of a unit of a mapped file are read together: each read compares the state of the file,
+// which takes a system call, and allocates.
+func TestReadUnitsTogether(t *testing.T) {
+	const functions = 2_000
+	h := gen.NewHandmade(true)
+	names := h.Section(naive.StringTable, gen.Comb(1, functions))
+	first := uint32(0)
+	for i := range functions {
+		if s := h.Section(naive.SymbolInfo, gen.ManyCounts(3)); i == 0 {
+			first = s
+		}
+	}
+	h.Unit("a.c", names, h.Section(naive.SymbolNames, func(e *gen.Enc) {
+		e.U32(functions)
+		for i := range uint32(functions) {
+			e.U32(i)
+			e.U32(i)
+			e.U32(first + i)
+		}
+	}), 0, functions)
+	path := filepath.Join(t.TempDir(), "big.afdo")
+	require.NoError(t, os.WriteFile(path, h.Bytes(), 0o666))
+	allocations := testing.AllocsPerRun(1, func() {
+		r, err := afdo.Open(path)
+		require.NoError(t, err)
+		defer r.Close()
+		p, err := Read(r)
+		require.NoError(t, err)
+		require.Equal(t, functions, p.NumFunctions())
+	})
+	require.Less(t, int(allocations), functions/2)
+}

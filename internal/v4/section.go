@@ -202,12 +202,13 @@ func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, e
 // openAll reads the sections in refs, in this order; the fields at pos of section from contain the
 // references. Sections that are adjacent in the file are read together, and a section that is
 // referenced several times in a row is read once. If buf is not nil, the first group of adjacent
-// sections may use the memory of *buf.
-func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
-	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs) })
+// sections may use the memory of *buf. If the sections have more than most bytes together, openAll
+// reads nothing and returns nil.
+func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref, most int64) ([]Fields, error) {
+	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs, most) })
 }
 
-func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fields, error) {
+func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref, most int64) ([]Fields, error) {
 	places := make([]extent, len(refs))
 	for i, ref := range refs {
 		if uint64(ref.Index) >= uint64(v.NumSections()) {
@@ -216,6 +217,9 @@ func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref) ([]Fie
 		var err error
 		if places[i], err = v.extent(int(ref.Index)); err != nil {
 			return nil, err
+		}
+		if most -= places[i].size; most < 0 {
+			return nil, nil
 		}
 	}
 	out := make([]Fields, len(refs))

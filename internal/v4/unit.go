@@ -1,6 +1,7 @@
 package v4
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -44,7 +45,7 @@ func (v *File) soleUnit(names Section, rank int, data []byte) (u Unit, ok bool) 
 // one read. If buf is not nil, it reads them into *buf, which may be replaced by a larger slice.
 func (u *Unit) Tables(buf *[]byte) (strings, symbols Fields, err error) {
 	u.namesAhead()
-	tables, err := u.file.openAll(buf, *u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(buf, *u.names, u.pos, []Ref{{u.Strings, wire.StringTable}, {u.Symbols, wire.SymbolNames}}, math.MaxInt64)
 	if err != nil {
 		return Fields{}, Fields{}, err
 	}
@@ -53,7 +54,7 @@ func (u *Unit) Tables(buf *[]byte) (strings, symbols Fields, err error) {
 
 // SymbolNames reads the symbol names.
 func (u *Unit) SymbolNames() (Fields, error) {
-	tables, err := u.file.openAll(nil, *u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}})
+	tables, err := u.file.openAll(nil, *u.names, u.pos, []Ref{{u.Symbols, wire.SymbolNames}}, math.MaxInt64)
 	if err != nil {
 		return Fields{}, err
 	}
@@ -78,13 +79,15 @@ func (u *Unit) Info(index uint32, first bool) (Fields, error) {
 	return v.Open(int(index), wire.SymbolInfo)
 }
 
-// Infos reads sections of samples to which the unit's symbol names refer, by ascending index.
+// Infos reads sections of samples to which the unit's symbol names refer, by ascending index. It
+// reads nothing and returns nil if these sections together are larger than the file, which means
+// that they overlap.
 func (u *Unit) Infos(symbols Section, indexes []uint32) ([]Fields, error) {
 	refs := make([]Ref, len(indexes))
 	for i, index := range indexes {
 		refs[i] = Ref{index, wire.SymbolInfo}
 	}
-	return u.file.openAll(nil, symbols, 0, refs)
+	return u.file.openAll(nil, symbols, 0, refs, u.file.Size())
 }
 
 // Ahead reads ahead all sections of the unit or, if the unit is large, the names and some of the

@@ -118,7 +118,12 @@ func (s *file) Function(sym Symbol, scratch *Scratch) (profile.Function, error) 
 }
 
 func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
-	at, err := s.units[sym.Unit].SymbolByID(afdo.SymbolID(sym.ID))
+	u := s.units[sym.Unit]
+	if scratch.Transient && scratch.loaded != u {
+		scratch.loaded = u
+		_ = u.Load() // reading the samples one by one returns the error again
+	}
+	at, err := u.SymbolByID(afdo.SymbolID(sym.ID))
 	if err != nil {
 		return profile.Function{}, err
 	}

@@ -130,12 +130,14 @@ type Store interface {
 
 // A Scratch is memory that reading functions one after the other shares.
 type Scratch struct {
-	// Transient is true if the caller needs the records of a function only until it reads the next
-	// one, so that they need not be copied.
+	// Transient is true if the caller reads all functions, unit by unit, and needs the records of a
+	// function only until it reads the next one. Then the samples of a unit are read together, and
+	// the records are not copied.
 	Transient bool
 
 	cursor afdo.Cursor
 	body   profile.Body
+	loaded *afdo.Unit // the unit whose functions are being read, if Transient
 }
 
 // Names is how an index that helps slices has the names of functions.
