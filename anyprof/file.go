@@ -129,9 +129,9 @@ const (
 	maxRemoteHint = 48 << 20
 )
 
-// all reads the file to its end. If the size is known, it does not copy the bytes as the buffer
-// grows.
-func (f *File) all() ([]byte, error) {
+// ReadAll reads the file to its end, uncompressed. If the size is known, it does not copy the bytes
+// as the buffer grows.
+func (f *File) ReadAll() ([]byte, error) {
 	hint := int64(maxRemoteHint)
 	if f.file != nil {
 		hint = maxLocalHint

@@ -83,7 +83,7 @@ func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func(
 	if f.at != nil {
 		return at(f.at, f.size)
 	}
-	data, err := io.ReadAll(f)
+	data, err := f.ReadAll()
 	if err != nil {
 		return r, err
 	}
@@ -111,7 +111,7 @@ func openV4(f *File, o *options) (*Profile, error) {
 }
 
 func openOld(f *File, _ *options) (*Profile, error) {
-	data, err := f.all()
+	data, err := f.ReadAll()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func indexedReader(f *File) (*instrprof.Reader, error) {
 }
 
 func openRaw(f *File, _ *options) (*Profile, error) {
-	data, err := io.ReadAll(f)
+	data, err := f.ReadAll()
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func Memory(r *instrprof.Reader) (*memprof.Reader, error) {
 }
 
 func openRawMemory(f *File, _ *options) (*Profile, error) {
-	data, err := io.ReadAll(f)
+	data, err := f.ReadAll()
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(f)
+	data, err := f.ReadAll()
 	if err != nil {
 		return nil, f.Wrap(err)
 	}
