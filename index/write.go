@@ -292,9 +292,9 @@ func nameEntries(r *afdo.Reader, scheme Scheme) (names, unqualified []indexfmt.H
 	return names, unqualified, err
 }
 
-// numIDs returns the number of symbol IDs in the ranges of all units, which is usually the number of
-// symbols. It returns at most one ID for 16 bytes of the file, so that a file with large ranges does
-// not cause a large allocation.
+// numIDs returns the number of symbol IDs in the ranges of all units, which is usually the number
+// of symbols. It returns at most one ID for 16 bytes of the file, so that a file with large ranges
+// does not cause a large allocation.
 func numIDs(r *afdo.Reader) (int, error) {
 	n, limit := int64(0), r.Size()/16
 	for u, err := range r.Units() {

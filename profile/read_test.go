@@ -372,8 +372,8 @@ func TestReadCorpus(t *testing.T) {
 	assert.Equal(t, want.Summarize(), summaryOf(p.Summarize()))
 }
 
-// The samples of a unit of a mapped file are read together: each read compares the state of the file,
-// which takes a system call, and allocates.
+// The samples of a unit of a mapped file are read together: each read compares the state of the
+// file, which takes a system call, and allocates.
 func TestReadUnitsTogether(t *testing.T) {
 	const functions = 2_000
 	h := gen.NewHandmade(true)

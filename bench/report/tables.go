@@ -10,7 +10,6 @@ var tables = map[string]func(*results) string{
 	"machine":  machine,
 	"targets":  targets,
 	"lookup":   lookup,
-	"sources":  sources,
 	"touched":  touched,
 	"walk":     walk,
 	"whole":    whole,
@@ -100,9 +99,6 @@ func targets(r *results) string {
 		}
 	}
 	unit := func(corpus, mode string) string { return read(corpus, mode, "mmap", "open+unit") }
-	row("reading version 3 whole, by open and one average unit", "≥ 1,000", func(corpus, mode string) string {
-		return r.ratio(r.just("Whole/corpus="+corpus+"/op=v3-file-read"), unit(corpus, mode))
-	})
 	row("what GCC adds to a compile for the profile, by open and one average unit", "≥ 2,000", func(corpus, mode string) string {
 		return r.ratio(r.more("Compile/corpus="+corpus+"/profile=whole", "Compile/corpus="+corpus+"/profile=none"), unit(corpus, mode))
 	})
@@ -116,7 +112,6 @@ func targets(r *results) string {
 		}
 		return r.figure(name, "MB/s", rate) + " (" + r.speed(name, rate) + ")"
 	}
-	row("walk of all records", "≥ 1.2 GB/s, compact ≥ 400 MB/s", func(corpus, mode string) string { return both(walk(corpus, mode)) })
 	row("allocations of the walk", "0", func(corpus, mode string) string { return r.figure(walk(corpus, mode), "allocs/op", count) })
 	row("the process `afdo lookup` for one unit, more than a Go program that prints a line", "≤ 6 ms, with an index ≤ 3 ms", func(corpus, mode string) string {
 		return r.difference("Process/corpus="+corpus+"/mode="+mode+"/op=lookup-unit", "Process/op=hello")
@@ -207,32 +202,16 @@ func lookup(r *results) string {
 	return t.String()
 }
 
-func sources(r *results) string {
-	t := newTable("", "normal, in memory", "`io.ReaderAt`", "compact, in memory", "`io.ReaderAt`", "indexed, in memory", "`io.ReaderAt`")
+func touched(r *results) string {
+	t := newTable("", "normal: bytes read", "in reads", "allocations", "compact: bytes read", "in reads", "allocations",
+		"indexed: bytes read", "in reads", "allocations")
 	for _, l := range lookups {
 		cells := []string{l.what}
 		for _, mode := range written {
-			for _, source := range []string{"bytes", "readerat"} {
-				cells = append(cells, r.figure(read("bootstrap", mode, source, l.op), processor, duration))
-			}
+			name := read(plainShape, mode, "mmap", l.op)
+			cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count), r.figure(name, "allocs/op", count))
 		}
 		t.row(cells...)
-	}
-	return t.String()
-}
-
-func touched(r *results) string {
-	t := newTable("", "profile", "normal: bytes read", "in reads", "allocations", "compact: bytes read", "in reads", "allocations",
-		"indexed: bytes read", "in reads", "allocations")
-	for _, l := range lookups {
-		for _, corpus := range r.shapes() {
-			cells := []string{l.what, corpus}
-			for _, mode := range written {
-				name := read(corpus, mode, "mmap", l.op)
-				cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count), r.figure(name, "allocs/op", count))
-			}
-			t.row(cells...)
-		}
 	}
 	return t.String()
 }

@@ -51,9 +51,9 @@ func newFile(r *afdo.Reader) (*file, error) {
 func (s *file) NumUnits() int        { return len(s.units) }
 func (s *file) Path(unit int) string { return s.units[unit].Path() }
 
-// NumSymbols returns the number of symbol IDs, which is usually the number of symbols. It returns at
-// most one for 16 bytes of the file, so that a file with large ranges of IDs does not cause a large
-// allocation.
+// NumSymbols returns the number of symbol IDs, which is usually the number of symbols. It returns
+// at most one for 16 bytes of the file, so that a file with large ranges of IDs does not cause a
+// large allocation.
 func (s *file) NumSymbols() int { return int(min(s.ids, s.r.Size()/16)) }
 
 func (s *file) Symbols(unit int) iter.Seq2[Symbol, error] {
