@@ -31,39 +31,12 @@ type CPU struct {
 	FS, GS uint64 // bases of segments
 	Mode   int    // 32 or 64 bits
 	Memory Memory
+	Kept   int // instructions of pages that Decode has added
 
-	in     x86asm.Inst
-	next   uint64 // address of the next instruction
-	failed bool   // the instruction cannot be simulated
-}
-
-// Step executes the instruction whose code is given. The code may be longer than the instruction;
-// size is the length of the instruction. Step returns false if it cannot simulate the instruction:
-// the instruction is unknown, enters the kernel, or its memory cannot be read. The simulation is
-// over then.
-func (c *CPU) Step(code []byte, size uint64) bool {
-	if size > uint64(len(code)) {
-		return false
-	}
-	if size == 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa { // endbr64, endbr32
-		c.IP += size
-		return true
-	}
-	fillOperations()
-	in, err := x86asm.Decode(code[:size], c.Mode)
-	if err != nil || uint64(in.Len) != size || int(in.Op) >= len(operations) || operations[in.Op] == nil {
-		return false
-	}
-	c.in, c.failed, c.next = in, false, c.IP+size
-	operations[in.Op](c)
-	if c.failed {
-		return false
-	}
-	c.IP = c.next
-	if c.Mode == 32 {
-		c.IP = uint64(uint32(c.IP))
-	}
-	return true
+	in      *x86asm.Inst
+	next    uint64 // address of the next instruction
+	failed  bool   // the instruction cannot be simulated
+	scratch Instruction
 }
 
 // fail marks the instruction as one that cannot be simulated.

@@ -106,8 +106,8 @@ func jumpIfZero(r x86asm.Reg) func(*CPU) {
 	}
 }
 
-// maxRepeat bounds the bytes of a repeated string instruction.
-const maxRepeat = 1 << 18
+// maxRepeat bounds the rounds of a repeated string instruction. Each takes some 50 ns.
+const maxRepeat = 1 << 14
 
 // repeated makes a string instruction. f handles one element, and returns false to end a loop that
 // compares.

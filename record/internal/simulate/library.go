@@ -33,6 +33,15 @@ var library = map[string]func(c *CPU, a, b, n uint64) uint64{
 	"strrchr": func(c *CPU, a, b, _ uint64) uint64 {
 		return found(a, bytes.LastIndexByte(append(c.text(a, maxString), 0), byte(b)))
 	},
+	"strspn":  func(c *CPU, a, b, _ uint64) uint64 { return span(c, a, b, true) },
+	"strcspn": func(c *CPU, a, b, _ uint64) uint64 { return span(c, a, b, false) },
+	"strpbrk": func(c *CPU, a, b, _ uint64) uint64 {
+		n := span(c, a, b, false)
+		if n == uint64(len(c.text(a, maxString))) {
+			return 0
+		}
+		return a + n
+	},
 	"strchrnul": func(c *CPU, a, b, _ uint64) uint64 {
 		text := c.text(a, maxString)
 		if i := bytes.IndexByte(text, byte(b)); i >= 0 {
@@ -144,6 +153,18 @@ func (c *CPU) text(address, n uint64) []byte {
 func copyMemory(c *CPU, to, from, n uint64) uint64 {
 	c.put(to, c.take(from, n))
 	return to
+}
+
+// span returns how many bytes a string begins with that are in a set, or are not.
+func span(c *CPU, text, set uint64, in bool) (n uint64) {
+	of := c.text(set, maxString)
+	for _, b := range c.text(text, maxString) {
+		if (bytes.IndexByte(of, b) >= 0) != in {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // order returns the result of a comparison, whose sign counts.

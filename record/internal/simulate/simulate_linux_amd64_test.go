@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -17,7 +18,6 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -80,31 +80,25 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 		got, _ := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(address), Len: len(to)}}, 0)
 		return max(0, got)
 	}
+	constant := func(uint64) *Page { return nil }
 	before, after := CPU{Mode: 64}, CPU{Mode: 64}
-	before.Memory.Read = read
+	before.Memory.Read, before.Memory.Constant = func(a []uint64, to [][]byte) int { return read(a[0], to[0]) }, constant
 	for ; n < limit; n++ {
 		require.NoError(t, p.read())
 		before.Memory.Reset()
 		p.to(&before)
-		var code [15]byte
-		size := read(before.IP, code[:])
-		in := opcode.X86(code[:size], 64)
-		text, at := fmt.Sprintf("% x", code[:in.Size]), before.IP
-		decoded, err := x86asm.Decode(code[:in.Size], 64)
-		if err == nil {
-			text += " " + decoded.String()
+		in, at, text, ok := before.Decode(), before.IP, "no decoding", false
+		if in != nil {
+			var code [maxInstruction]byte
+			text = fmt.Sprintf("% x %s", code[:before.Memory.Bytes(at, code[:in.Flow.Size])], in.in)
+			ok = before.Execute(in)
 		}
-		ok := before.Step(code[:size], in.Size)
 		if !ok {
-			name := "no decoding"
-			if err == nil {
-				name = decoded.Op.String()
-			}
-			unknown[name]++
+			unknown[text]++
 		}
 		require.NoError(t, unix.PtraceSingleStep(p.pid))
 		var status unix.WaitStatus
-		_, err = unix.Wait4(p.pid, &status, 0, nil)
+		_, err := unix.Wait4(p.pid, &status, 0, nil)
 		require.NoError(t, err)
 		if !status.Stopped() {
 			return n, unknown
@@ -117,7 +111,7 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 		if after.IP == at { // one round of a repeated instruction
 			continue
 		}
-		bits := uint64(arithmetic|direction) &^ undefined(decoded.Op)
+		bits := uint64(arithmetic|direction) &^ undefined(in.in.Op)
 		require.Equal(t, after.IP, before.IP, text)
 		require.Equal(t, after.R, before.R, text)
 		require.Equal(t, after.Flags&bits, before.Flags&bits, text)
@@ -125,8 +119,8 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 		for _, page := range before.Memory.pages {
 			if page.address != before.FS&^(pageSize-1) { // the kernel writes there
 				var now [pageSize]byte
-				require.Equal(t, page.size, read(page.address, now[:]), text)
-				require.True(t, now == page.bytes, text)
+				require.Equal(t, len(page.bytes), read(page.address, now[:]), text)
+				require.True(t, bytes.Equal(now[:len(page.bytes)], page.bytes), text)
 			}
 		}
 	}
@@ -207,7 +201,7 @@ func TestStep(t *testing.T) {
 		args := append(strings.Fields(flag), "-o", program, program+".c", "-lm", "-w", "-fno-builtin-memset")
 		out, err := exec.Command(testenv.Tool(t, "gcc"), args...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		n, unknown := follow(t, startStopped(t, 20*time.Millisecond, program), testenv.Rounds(2000, 30000))
+		n, unknown := follow(t, startStopped(t, 20*time.Millisecond, program), testenv.Rounds(2000, 10000))
 		t.Logf("%s: %d instructions, unknown: %v", flag, n, unknown)
 	}
 }

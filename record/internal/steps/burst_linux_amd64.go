@@ -7,25 +7,24 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/perfdata"
 	"github.com/go-afdo/afdo/record/internal/simulate"
 )
 
 // Limits of a burst.
 const (
-	// maxBurst is the longest time of a burst. With the stop that follows, it stays below 20 ms.
-	maxBurst = int64(10 * time.Millisecond)
+	// maxBurst is the longest time of a burst. Most take less than 1 ms.
+	maxBurst = int64(5 * time.Millisecond)
 
 	// clockEvery is how many instructions the tracer simulates between two looks at the clock.
-	// They take some 20 us.
+	// They take some 2 us.
 	clockEvery = 32
 
 	// maxTail bounds the instructions from the length of a burst to the next branch.
 	maxTail = 100
 
 	// maxStack is the number of branches of a sample. A record has room for 2,700.
-	maxStack = 1000
+	maxStack = 2000
 )
 
 // A burst follows one thread: it stops the thread, and simulates what the thread is about to do.
@@ -38,7 +37,6 @@ type burst struct {
 	cpu    *simulate.CPU
 	walked int
 	stack  []perfdata.Branch
-	reread bool // mappings were read again in this burst
 }
 
 // moment starts a burst of a running thread, if there is one.
@@ -52,8 +50,8 @@ func (t *tracer) moment(now int64) {
 		t.schedule.plan(now)
 		return
 	}
-	b := burst{tracer: t, th: th, woke: now, picked: picked, cpu: &t.cpu}
-	if !b.leave() {
+	b := burst{tracer: t, th: th, woke: now, picked: picked, cpu: &t.cpu, stack: t.branches[:0]}
+	if !b.leave() || !b.shares && !th.files.executes(b.picked.arrived) {
 		_ = unix.SchedSetaffinity(0, &t.processors)
 		t.schedule.plan(clock())
 		return
@@ -78,7 +76,7 @@ func (t *tracer) pick() (*thread, activity) {
 			if th.process.mapsAreOld() {
 				t.refresh(th.process)
 			}
-			if a := activityOf(th.process.pid, th.tid); a.running {
+			if a := t.activity(th); a.running {
 				return th, a
 			}
 		}
@@ -96,26 +94,46 @@ func (b *burst) run() int64 {
 	}
 	began := clock()
 	b.stats.Stops++
-	if b.start() {
-		b.stats.Bursts++
+	started := b.start()
+	if started {
 		b.follow(began + maxBurst)
+	}
+	b.release(b.th, 0)
+	cost := clock() - began + eventCost
+	if started {
+		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
+		b.stats.Bursts++
+		b.stats.Instructions += uint64(b.walked)
 		b.sample()
 	} else {
 		b.stats.Elsewhere++
 	}
-	b.release(b.th, 0)
-	b.stats.Instructions += uint64(b.walked)
-	return clock() - began + eventCost
+	return cost
 }
+
+// maxSpin is for how long the tracer polls for a stop before it sleeps. A thread that executes on
+// another processor stops within 10 us, and waking the tracer would take longer.
+const maxSpin = int64(50 * time.Microsecond)
 
 // await waits until the thread has stopped, and handles the events of all other threads meanwhile.
 // It returns false if the thread has stopped for something else, or is gone. An interrupt that is
 // still to come is handled as an event.
 func (b *burst) await() bool {
-	b.alarm.set(alarmRepeat)
-	for {
-		tid, status, err := wait(0)
+	flags := 0
+	if !b.shares {
+		flags = unix.WNOHANG
+	}
+	for until := clock() + maxSpin; ; {
+		if flags != 0 && clock() > until {
+			flags = 0
+		}
+		if flags == 0 {
+			b.alarm.set(alarmRepeat)
+		}
+		tid, status, err := wait(flags)
 		switch {
+		case err == nil && tid == 0:
+			continue
 		case err == unix.EINTR && !b.stopping.Load():
 			continue
 		case err != nil:
@@ -141,7 +159,7 @@ func (b *burst) start() bool {
 	if registers(b.th.tid, &r) != nil {
 		return false
 	}
-	if b.wasElsewhere(&r) || !b.isRecorded(r.Rip) {
+	if !b.isRecorded(r.Rip) || wasInKernel(&r) {
 		return false
 	}
 	const code32 = 0x23 // the code segment of 32-bit code
@@ -161,28 +179,32 @@ func (b *burst) start() bool {
 		c.X[i] = simulate.Vector{binary.LittleEndian.Uint64(x), binary.LittleEndian.Uint64(x[8:])}
 	}
 	c.Memory.Reset()
-	pid := b.th.process.pid
-	c.Memory.Read = func(address uint64, to []byte) int { return readMemory(pid, address, to) }
-	return true
-}
-
-// wasElsewhere reports whether the thread did not execute its own code when it was picked. It was
-// in a system call or in a page fault, or it waited for a processor, which threads often lose when
-// they leave the kernel. A burst from there would count the code that calls the kernel or touches
-// new memory by the time of the kernel. In lua5.4, a loop that fills new memory had 62 % of the
-// counts that way, where it has 3 % of the executions.
-func (b *burst) wasElsewhere(r *unix.PtraceRegs) bool {
-	if int64(r.Orig_rax) >= 0 { // the number of a system call
-		return true
+	c.Memory.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
+	c.Memory.Constant = func(address uint64) *simulate.Page {
+		if m := b.mapping(address); m != nil && m.constant {
+			return b.pages.of(b.th.process, m, address, c.Memory.Read)
+		}
+		return nil
 	}
-	now := activityOf(b.th.process.pid, b.th.tid)
-	waited := int64(now.waited - b.picked.waited)
-	return now.faults != b.picked.faults || waited > 0 && !b.shares || waited > clock()-b.woke+wakeTime
+	b.pages.trim(&c.Kept)
+	c.Memory.ReadAhead(append(append(b.ahead[:0], c.R[:]...), b.th.copied...))
+	return !b.hadFault()
 }
 
-// wakeTime is how long it takes until the tracer runs after the processor is its own. A thread that
-// shares its only processor with the tracer waits for that time, and while the tracer runs.
-const wakeTime = int64(50 * time.Microsecond)
+// wasInKernel reports whether a thread had entered the kernel by itself when it was stopped: in a
+// system call, or in a page fault. A burst from there would count the code that calls the kernel or
+// touches new memory by the time of the kernel: in lua5.4, a loop that fills new memory had 15 to
+// 62 % of the counts, where it has 3 % of the executions.
+func wasInKernel(r *unix.PtraceRegs) bool {
+	const resume = 1 << 16 // the processor sets this flag when an instruction faults, not when it is interrupted
+	return int64(r.Orig_rax) >= 0 || r.Eflags&resume != 0
+}
+
+// hadFault reports whether a stop that came just after a page fault looks like one in user code.
+// The instruction at which the thread is uses new memory then, and will be executed again.
+func (b *burst) hadFault() bool {
+	return b.cpu.TouchesZeros() && b.activity(b.th).faults != b.picked.faults
+}
 
 // maxPause is the longest time for which the tracer waits after it has left the thread's processor.
 const maxPause = int64(300 * time.Microsecond)
@@ -203,7 +225,7 @@ func (b *burst) leave() bool {
 	_ = unix.SchedSetaffinity(0, &others)
 	pause := unix.NsecToTimespec(b.random.Int64N(maxPause))
 	_ = unix.Nanosleep(&pause, nil) // an event or a signal may end it early
-	b.picked = activityOf(b.th.process.pid, b.th.tid)
+	b.picked = b.activity(b.th)
 	return b.picked.running && ownProcessor() != b.picked.cpu
 }
 
@@ -215,13 +237,7 @@ func (b *burst) isRecorded(address uint64) bool {
 
 // mapping returns the mapping of an address, nil if there is none.
 func (b *burst) mapping(address uint64) *mapping {
-	m := find(b.th.process.maps, address)
-	if m == nil && !b.reread {
-		b.reread = true
-		b.refresh(b.th.process)
-		m = find(b.th.process.maps, address)
-	}
-	return m
+	return find(b.th.process.maps, address)
 }
 
 // follow simulates the thread until the burst is long enough, or an instruction cannot be
@@ -229,21 +245,25 @@ func (b *burst) mapping(address uint64) *mapping {
 // as likely to be whole as any other.
 func (b *burst) follow(deadline int64) {
 	c := b.cpu
-	for b.walked < b.config.Length+maxTail && len(b.stack) < maxStack {
+	for b.walked < b.config.Length+maxTail {
 		if b.walked%clockEvery == 0 && (clock() > deadline || b.stopping.Load()) {
 			return
 		}
-		var buffer [maxInstruction]byte
-		code := buffer[:c.Memory.Bytes(c.IP, buffer[:])]
-		in := opcode.X86(code, c.Mode)
-		from := c.IP
-		name := b.libraryFunction(code, from+in.Size)
-		if in.Size == 0 || !c.Step(code, in.Size) {
+		in, from := c.Decode(), c.IP
+		if in == nil {
+			b.stats.Unknown++
+			return
+		}
+		next, name := from+in.Flow.Size, ""
+		if in.Slot != 0 {
+			name = b.libraryFunction(from, next+uint64(in.Slot))
+		}
+		if !c.Execute(in) {
 			b.stats.Unknown++
 			return
 		}
 		b.walked++
-		if in.Leaves || in.Calls || in.Jumps && c.IP != from+in.Size {
+		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
 			b.taken(from, c.IP)
 			if b.walked >= b.config.Length {
 				return
@@ -260,9 +280,6 @@ func (b *burst) follow(deadline int64) {
 	}
 }
 
-// maxInstruction is the length of the longest instruction of x86.
-const maxInstruction = 15
-
 // taken adds a taken branch to the sample, unless it is one within code that is not recorded.
 func (b *burst) taken(from, to uint64) {
 	if b.isRecorded(from) || b.isRecorded(to) {
@@ -273,31 +290,27 @@ func (b *burst) taken(from, to uint64) {
 // libraryFunction returns the name of the C library's function that an instruction enters, if it
 // is one that need not be simulated. The instruction is the jump of a procedure linkage table,
 // jmp *slot(%rip), or a call of this form.
-func (b *burst) libraryFunction(code []byte, next uint64) string {
-	for len(code) > 0 && (code[0] == 0xf2 || code[0] == 0x3e) { // bnd, notrack
-		code = code[1:]
-	}
-	if b.cpu.Mode != 64 || len(code) < 6 || code[0] != 0xff || code[1] != 0x25 && code[1] != 0x15 {
-		return ""
-	}
-	m := b.mapping(b.cpu.IP)
+func (b *burst) libraryFunction(from, slot uint64) string {
+	m := b.mapping(from)
 	if m == nil {
 		return ""
 	}
-	slot := next + uint64(int64(int32(binary.LittleEndian.Uint32(code[2:]))))
 	return b.slots.of(m).name(m, slot)
 }
 
-// sample writes the branches of the burst as a sample, newest first.
+// sample writes the branches of the burst as samples, newest first.
 func (b *burst) sample() {
+	b.branches = b.stack
 	if len(b.stack) < 2 {
 		b.stats.Elsewhere++
 		return
 	}
-	slices.Reverse(b.stack)
 	b.stats.Branches += uint64(len(b.stack))
-	b.emit(&perfdata.Sample{
-		Mode: perfdata.ModeUser, PID: int32(b.th.process.pid), TID: int32(b.th.tid), Time: uint64(clock()),
-		IP: b.stack[0].To, Period: uint64(b.walked), Branches: b.stack,
-	})
+	for piece := range slices.Chunk(b.stack, maxStack) {
+		slices.Reverse(piece)
+		b.emit(&perfdata.Sample{
+			Mode: perfdata.ModeUser, PID: int32(b.th.process.pid), TID: int32(b.th.tid), Time: uint64(clock()),
+			IP: piece[0].To, Period: uint64(b.walked * len(piece) / len(b.stack)), Branches: piece,
+		})
+	}
 }

@@ -8,14 +8,34 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/perfdata"
 )
 
-// A mapping is code that a process has mapped.
+// A mapping is a file or code that a process has mapped.
 type mapping struct {
 	perfdata.Mmap
 	recorded bool // bursts record this code
+	constant bool // it does not change
+	file     fileID
+}
+
+// A fileID identifies the content of a file with code. It is empty if that is unknown.
+type fileID struct {
+	path, inode   string // inode and device as in /proc/PID/maps
+	changed, size int64
+}
+
+// fileOf returns the identity of a file that a process has mapped. A file that replaces another one
+// has another inode, and one that was written again another time.
+func fileOf(pid int, path, inode string) fileID {
+	var s unix.Stat_t
+	if unix.Stat(procPath(pid, "root"+path), &s) != nil {
+		return fileID{}
+	}
+	return fileID{path, inode, s.Mtim.Nano(), s.Size}
 }
 
 // runTime matches the names of libraries that come with the compiler and the C library. Bursts do
@@ -35,7 +55,18 @@ func isRecorded(path string) bool {
 //
 // It returns false for memory that is not executable or has no name.
 func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
-	var fields [5]string
+	m, _, ok = parseMapping(line)
+	return m, ok && m.Executable
+}
+
+// mapsFields are the fields of a line before the path.
+type mapsFields [5]string
+
+func (f *mapsFields) permissions() string { return f[1] }
+func (f *mapsFields) inode() string       { return f[3] + " " + f[4] }
+
+// parseMapping also reads memory that is not executable. It returns false if it has no name.
+func parseMapping(line string) (m perfdata.Mmap, fields mapsFields, ok bool) {
 	rest := line
 	for i := range fields {
 		fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -45,14 +76,14 @@ func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
 	start, err := strconv.ParseUint(low, 16, 64)
 	end, err2 := strconv.ParseUint(high, 16, 64)
 	offset, err3 := strconv.ParseUint(fields[2], 16, 64)
-	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" || !strings.Contains(fields[1], "x") {
-		return m, false
+	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" {
+		return m, fields, false
 	}
-	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, true
-	return m, true
+	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, strings.Contains(fields.permissions(), "x")
+	return m, fields, true
 }
 
-// readMaps returns the code that a process has mapped, in the order of addresses.
+// readMaps returns the code and the files that a process has mapped, in the order of addresses.
 func readMaps(pid int) ([]mapping, error) {
 	text, err := readProc(pid, "maps")
 	if err != nil {
@@ -60,10 +91,20 @@ func readMaps(pid int) ([]mapping, error) {
 	}
 	var list []mapping
 	for line := range strings.Lines(string(text)) {
-		if m, ok := ParseMapping(strings.TrimSuffix(line, "\n")); ok {
-			m.PID, m.TID = int32(pid), int32(pid)
-			list = append(list, mapping{m, isRecorded(m.Path)})
+		parsed, fields, ok := parseMapping(strings.TrimSuffix(line, "\n"))
+		if !ok {
+			continue
 		}
+		m := mapping{Mmap: parsed}
+		m.PID, m.TID = int32(pid), int32(pid)
+		m.recorded = m.Executable && isRecorded(m.Path)
+		if code := fields.permissions() == "r-xp"; filepath.IsAbs(m.Path) && (code || fields.permissions() == "r--p") {
+			m.constant = true
+			if code {
+				m.file = fileOf(pid, m.Path, fields.inode())
+			}
+		}
+		list = append(list, m)
 	}
 	slices.SortFunc(list, func(a, b mapping) int { return cmp.Compare(a.Start, b.Start) })
 	return list, nil

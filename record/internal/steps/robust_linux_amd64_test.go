@@ -99,8 +99,8 @@ func TestThreadsAndProcesses(t *testing.T) {
 func TestMany(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, many, "-pthread")
-	requireSameOutput(t, 100, Config{}, program, "64", "0", "300000")
-	requireSameOutput(t, 5, Config{}, program, "0", "1000", "100000")
+	requireSameOutput(t, testenv.Rounds(20, 20, 100), Config{}, program, "64", "0", "300000")
+	requireSameOutput(t, testenv.Rounds(1, 1, 100), Config{}, program, "0", "1000", "100000")
 }
 
 // signals counts its own signals: one of a timer each millisecond, one per loop, and traps.
@@ -279,7 +279,7 @@ func TestKilledRecorder(t *testing.T) {
 	require.NoError(t, exec.Command(program, result).Run())
 	want, err := os.ReadFile(result)
 	require.NoError(t, err)
-	for i := range testenv.Rounds(3, 100, 600) {
+	for i := range testenv.Rounds(3, 45, 600) {
 		require.NoError(t, os.Remove(result))
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killedVariable+"="+program+" "+result)

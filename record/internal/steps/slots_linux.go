@@ -2,8 +2,6 @@ package steps
 
 import (
 	"debug/elf"
-	"path/filepath"
-	"strconv"
 
 	"github.com/go-afdo/afdo/record/internal/simulate"
 )
@@ -14,31 +12,35 @@ import (
 type slotTable struct {
 	names    map[uint64]string // by the slot's address in the file
 	segments []elf.ProgHeader  // with code
+	patched  bool              // the dynamic linker writes into the code
 }
 
 // A slotCache holds the tables of files.
-type slotCache map[string]*slotTable
+type slotCache map[fileID]*slotTable
 
 // maxSlotTables bounds the cache. Each is some kilobytes.
 const maxSlotTables = 1000
 
 // of returns the table of a mapping's file, which is empty if the file cannot be read.
 func (c slotCache) of(m *mapping) *slotTable {
-	if t := c[m.Path]; t != nil {
+	if t := c[m.file]; t != nil {
 		return t
 	}
 	if len(c) >= maxSlotTables {
 		clear(c)
 	}
-	t := readSlots(filepath.Join("/proc", strconv.Itoa(int(m.PID)), "root", m.Path))
-	c[m.Path] = t
+	t := new(slotTable)
+	if m.file != (fileID{}) {
+		t = readSlots(procPath(int(m.PID), "root"+m.Path))
+	}
+	c[m.file] = t
 	return t
 }
 
 // name returns the name of the function in a slot, "" if it is none of those.
 func (t *slotTable) name(m *mapping, slot uint64) string {
 	for _, s := range t.segments {
-		if m.PageOffset+m.Length > s.Off && m.PageOffset < s.Off+s.Filesz {
+		if m.Executable && m.PageOffset+m.Length > s.Off && m.PageOffset < s.Off+s.Filesz {
 			bias := m.Start - m.PageOffset - (s.Vaddr - s.Off)
 			return t.names[slot-bias]
 		}
@@ -51,7 +53,7 @@ func readSlots(path string) *slotTable {
 	t := &slotTable{names: make(map[uint64]string)}
 	defer func() { _ = recover() }() // debug/elf is not made for damaged files
 	f, err := elf.Open(path)
-	if err != nil || f.Machine != elf.EM_X86_64 {
+	if err != nil {
 		return t
 	}
 	defer f.Close()
@@ -60,6 +62,9 @@ func readSlots(path string) *slotTable {
 			t.segments = append(t.segments, p.ProgHeader)
 		}
 	}
+	flags, _ := f.DynValue(elf.DT_FLAGS)
+	old, _ := f.DynValue(elf.DT_TEXTREL)
+	t.patched = len(old) > 0 || len(flags) > 0 && elf.DynFlag(flags[0])&elf.DF_TEXTREL != 0
 	dynamic, _ := f.DynamicSymbols()
 	resolvers := make(map[uint64]string) // functions that select a variant
 	static, _ := f.Symbols()
@@ -71,7 +76,7 @@ func readSlots(path string) *slotTable {
 		}
 	}
 	for _, s := range f.Sections {
-		if s.Type == elf.SHT_RELA {
+		if s.Type == elf.SHT_RELA && f.Machine == elf.EM_X86_64 {
 			t.addRelocations(f, s, dynamic, resolvers)
 		}
 	}

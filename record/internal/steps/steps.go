@@ -1,9 +1,9 @@
-// Package steps records branches in software, by stopping one thread for a few milliseconds and
-// following what it executes.
+// Package steps records branches in software, by stopping one thread for less than a millisecond
+// and simulating what it is about to execute.
 //
 // A tracer is a process of its own: the binary of the caller, executed again. It traces the threads
 // with ptrace and lets them run freely. At random moments it stops one running thread. It copies
-// the registers of the thread and the memory that is used, and simulates the next few hundred
+// the registers of the thread and the memory that is used, and simulates the next few thousand
 // instructions on the copy. This is a burst. Then the thread runs on and executes the same
 // instructions by itself. The tracer never changes a thread, so the death of the tracer lets all
 // threads run.
@@ -34,8 +34,11 @@ const (
 	DefaultOverhead = 0.05
 
 	// DefaultLength is the number of instructions of a burst. A long burst costs more and shows the
-	// same code again; a short one spends its time on stopping the thread.
-	DefaultLength = 300
+	// same code again; a short one spends its time on stopping the thread, which takes as long as
+	// simulating 1,000 to 3,000 instructions. Profiles of lua5.4 at 5 % and 20 s had a similarity
+	// of 0.88 with 300 instructions, 0.91 with 1,000, 0.92 with 3,000, 0.91 with 10,000 and 0.90
+	// with 30,000.
+	DefaultLength = 3000
 )
 
 // A Config says how to record.

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -184,4 +185,41 @@ func hasPeriod(list []perfdata.Branch, period int) bool {
 		}
 	}
 	return true
+}
+
+// newMemory spends most of its time in page faults of fill, and executes nearly all its
+// instructions in compute.
+const newMemory = `
+#include <sys/mman.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void fill(char *p) { for (long i = 0; i < 100; i++) p[4096 * i] = 1; }
+__attribute__((noinline)) static void compute(void) { for (long i = 0; i < 300000; i++) sum += i; }
+int main(int argc, char **argv) {
+	char *p = mmap(0, 409600, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (long n = atol(argv[1]); n > 0; n--) { fill(p); compute(); madvise(p, 409600, MADV_DONTNEED); }
+	return 0;
+}
+`
+
+// Code that touches new memory is not recorded by the time that the kernel needs for that.
+func TestPageFaults(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, newMemory, "-no-pie")
+	file, err := elf.Open(program)
+	require.NoError(t, err)
+	defer file.Close()
+	symbols, err := file.Symbols()
+	require.NoError(t, err)
+	fill := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "fill" })]
+	r := launchAndWait(t, Config{Overhead: 0.5, Length: 300}, exec.Command(program, "500"))
+	inFill := 0
+	for _, s := range r.samples() {
+		if first := s.Branches[len(s.Branches)-1].From; first-fill.Value < fill.Size {
+			inFill++
+		}
+	}
+	t.Logf("%d of %d samples, %+v", inFill, len(r.samples()), *r.stats)
+	require.NotEmpty(t, r.samples())
+	assert.LessOrEqual(t, inFill, len(r.samples())/2)
 }

@@ -3,6 +3,7 @@ package steps
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -31,18 +32,26 @@ func floatingPoint(tid int, to *[512]byte) error {
 	return ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(to)))
 }
 
-// readMemory reads memory of a process. It returns the number of bytes read.
-func readMemory(pid int, address uint64, to []byte) int {
-	local := unix.Iovec{Base: &to[0]}
-	local.SetLen(len(to))
-	remote := unix.RemoteIovec{Base: uintptr(address), Len: len(to)}
-	n, _, errno := syscall.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
-		uintptr(unsafe.Pointer(&remote)), 1, 0)
+// readMemory reads pieces of the memory of a process, at most maxPieces. It returns the number of
+// bytes read.
+func readMemory(pid int, addresses []uint64, to [][]byte) int {
+	var local [maxPieces]unix.Iovec
+	var remote [maxPieces]unix.RemoteIovec
+	for i, a := range addresses {
+		local[i].Base = &to[i][0]
+		local[i].SetLen(len(to[i]))
+		remote[i] = unix.RemoteIovec{Base: uintptr(a), Len: len(to[i])}
+	}
+	count := uintptr(len(addresses))
+	n, _, errno := syscall.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid), uintptr(unsafe.Pointer(&local)), count,
+		uintptr(unsafe.Pointer(&remote)), count, 0)
 	if errno != 0 {
 		return 0
 	}
 	return int(n)
 }
+
+const maxPieces = 32
 
 // wait waits for any traced thread. It returns EINTR when [alarm] or a wake-up interrupts it.
 func wait(flags int) (tid int, status unix.WaitStatus, err error) {
@@ -107,12 +116,18 @@ func (a *alarm) set(nanoseconds int64) {
 	syscall.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(a.id), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 }
 
-// clock returns the monotonic time in nanoseconds.
-func clock() int64 {
+// kernelClock returns the monotonic time in nanoseconds.
+func kernelClock() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for unknown clocks only
 	return t.Nano()
 }
+
+// started is when this process has started, by Go's clock and by the kernel's.
+var started, startedNano = time.Now(), kernelClock()
+
+// clock returns the monotonic time in nanoseconds. Go reads it without a system call.
+func clock() int64 { return startedNano + int64(time.Since(started)) }
 
 // ownProcessor returns the processor on which this thread executes, -1 if that is unknown.
 func ownProcessor() int {

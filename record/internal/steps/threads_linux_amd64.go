@@ -20,6 +20,8 @@ type thread struct {
 	process   *process
 	announced bool // a record of the recording introduces it
 	stopped   bool // the kernel keeps it in a group stop
+	files     threadFiles
+	copied    []uint64 // pages that the last burst has used
 }
 
 // A process is a traced process.
@@ -28,6 +30,7 @@ type process struct {
 	ready    bool // false for a launcher that has not executed the program
 	threads  int
 	maps     []mapping
+	began    int64 // when it was started, attached or executed
 	mapsTime int64 // when maps was read; 0 if never
 	mapsCost int64 // how long that took, in nanoseconds
 	known    map[known]bool
@@ -43,7 +46,7 @@ type known struct {
 func (t *tracer) add(pid, tid int) *thread {
 	p := t.processes[pid]
 	if p == nil {
-		p = &process{pid: pid, ready: true, known: make(map[known]bool)}
+		p = &process{pid: pid, ready: true, began: clock(), known: make(map[known]bool)}
 		t.processes[pid] = p
 	}
 	p.threads++
@@ -56,6 +59,7 @@ func (t *tracer) add(pid, tid int) *thread {
 // remove forgets a thread that has ended.
 func (t *tracer) remove(th *thread) {
 	delete(t.threads, th.tid)
+	t.closeFiles(th)
 	if i := slices.Index(t.order, th); i >= 0 {
 		t.order[i] = t.order[len(t.order)-1]
 		t.order = t.order[:len(t.order)-1]
@@ -70,7 +74,34 @@ func (t *tracer) remove(th *thread) {
 
 // forgetAll forgets all threads: the kernel says that there are none.
 func (t *tracer) forgetAll() {
+	for _, th := range t.order {
+		t.closeFiles(th)
+	}
 	t.threads, t.processes, t.order = make(map[int]*thread), make(map[int]*process), nil
+}
+
+// maxOpen bounds the threads whose files stay open. Files of all others are opened each time.
+const maxOpen = 200
+
+// activity returns what a thread has done.
+func (t *tracer) activity(th *thread) activity {
+	if th.files.stat == nil {
+		if th.files = openFiles(th.process.pid, th.tid); th.files.stat == nil {
+			return activity{}
+		}
+		if t.open++; t.open > maxOpen {
+			defer t.closeFiles(th)
+		}
+	}
+	return th.files.activity()
+}
+
+// closeFiles closes the files of a thread if they are open.
+func (t *tracer) closeFiles(th *thread) {
+	if th.files.stat != nil {
+		th.files.close()
+		t.open--
+	}
 }
 
 // emit adds a record to the recording. Records that a perf.data file cannot hold are left out: a
@@ -177,7 +208,7 @@ func (t *tracer) executed(th *thread) {
 		t.schedule = newSchedule(t.config.Overhead, t.random, clock())
 	}
 	p.ready, th.announced = true, true
-	p.maps, p.mapsTime = nil, 0
+	p.maps, p.mapsTime, p.began = nil, 0, clock()
 	clear(p.known)
 	t.name(th, true)
 }
@@ -203,10 +234,11 @@ func (t *tracer) announce(p *process) {
 	t.refresh(p)
 }
 
-// Maps are read again after mapsShare times as long as reading them took, so that reading costs
-// little, and after mapsAge at least.
+// Maps are read again after mapsShare times as long as reading them took, and after mapsAge at
+// least. A young process loads libraries, so its maps are read again at twice its age. Reading
+// takes time of the tracer alone: it never reads maps while a thread is stopped.
 const (
-	mapsShare = 200
+	mapsShare = 20
 	mapsAge   = int64(50 * time.Millisecond)
 )
 
@@ -220,7 +252,13 @@ func (t *tracer) refresh(p *process) {
 	p.maps, p.mapsTime = list, clock()
 	p.mapsCost = p.mapsTime - before
 	for i := range list {
+		if list[i].file != (fileID{}) && t.slots.of(&list[i]).patched {
+			list[i].file = fileID{}
+		}
 		m := &list[i].Mmap
+		if !m.Executable {
+			continue
+		}
 		k := known{m.Start, m.Length, m.PageOffset, m.Path}
 		if p.known[k] {
 			continue
@@ -228,11 +266,10 @@ func (t *tracer) refresh(p *process) {
 		p.known[k] = true
 		m.Time = uint64(before)
 		t.emit(m)
-		t.slots.of(&list[i])
 	}
 }
 
 // mapsAreOld reports whether the mappings of a process should be read again before a burst.
 func (p *process) mapsAreOld() bool {
-	return p.mapsTime == 0 || clock()-p.mapsTime > max(mapsAge, mapsShare*p.mapsCost)
+	return p.mapsTime == 0 || clock()-p.mapsTime > max(min(mapsAge, p.mapsTime-p.began), mapsShare*p.mapsCost)
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -55,12 +57,18 @@ type tracer struct {
 	processes  map[int]*process
 	cpu        simulate.CPU // of bursts
 	slots      slotCache
+	pages      pageCache
+	ahead      []uint64          // addresses of a ReadAhead
+	branches   []perfdata.Branch // of the last burst
+	open       int               // threads whose files are open
+	moments    int               // since the start
 }
 
 // runTracer serves the caller until all traced processes have ended, or the caller is gone. It
 // returns the exit status.
 func runTracer(control, records, status *os.File) int {
 	protect()
+	debug.SetGCPercent(-1) // see collect
 	var first request
 	requests := json.NewDecoder(control)
 	if err := requests.Decode(&first); err != nil || first.Config == nil {
@@ -168,9 +176,25 @@ func (t *tracer) serve() error {
 		}
 		if now := clock(); now >= t.schedule.next {
 			t.moment(now)
+			t.collect()
 		}
 	}
 	return nil
+}
+
+// heapLimit is the size of the heap, in bytes, at which garbage is collected.
+const heapLimit = 32 << 20
+
+// collect collects garbage if there is much of it. The collector does not run by itself, because it
+// would stop the tracer in a burst, for as long as other programs take its processors.
+func (t *tracer) collect() {
+	if t.moments++; t.moments%100 != 0 {
+		return
+	}
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(heap); heap[0].Value.Uint64() > heapLimit {
+		runtime.GC()
+	}
 }
 
 // handle does what the caller asks for.
