@@ -72,7 +72,7 @@ func TestReadobjPrograms(t *testing.T) {
 		require.NoError(t, err)
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "lua5.4-deb-multiarch.h"), []byte("#define DEB_HOST_MULTIARCH \"any\"\n"), 0o666))
-		for _, source := range sources {
+		for _, source := range testenv.Some(sources, 10) {
 			if strings.Contains(source, "test") || strings.Contains(source, "_bench") || strings.Contains(source, "windows") || strings.HasSuffix(source, "luac.c") {
 				continue
 			}

@@ -178,7 +178,7 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 	for _, path := range paths {
 		f, b := program{path: path}.open(t)
 		w := newWalker(t, f, path)
-		w.walk(testenv.Rounds(1_000, 50_000))
+		w.walk(testenv.Rounds(1_000, 10_000, 50_000))
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "in"), w.out.Bytes(), 0o600))
 		run(t, dir, profgen, "--binary="+path, "--perfscript=in", "--format=text", "--output=out",

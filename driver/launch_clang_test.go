@@ -179,7 +179,7 @@ func TestClangSlices(t *testing.T) {
 	rounds, programs := 1, []string{"c"}
 	sweep := testenv.Sweep()
 	if sweep {
-		rounds, programs = 2, []string{"c", "cxx"} // in which each level has its turn
+		rounds, programs = testenv.Rounds(1, 1, 2), []string{"c", "cxx"} // each level has its turn in two rounds
 	}
 	for _, program := range programs {
 		t.Run(program, func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestClangSlicesAreRebased(t *testing.T) {
 // The same for instrumentation profiles, of the IR, context-sensitive, and of the front end.
 func TestClangCountedSlices(t *testing.T) {
 	testenv.NeedSweep(t)
-	for _, program := range []string{"c", "cxx"} {
+	for _, program := range testenv.Some([]string{"cxx", "c"}, 1) {
 		for kind, flags := range map[string][]string{
 			"IR":        {"-fprofile-generate"},
 			"front end": {"-fprofile-instr-generate"},

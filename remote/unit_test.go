@@ -76,7 +76,7 @@ func TestEveryUnit(t *testing.T) {
 			n := int64(0)
 			for u, err := range whole.Units() {
 				require.NoError(t, err)
-				if u.Index()%testenv.Rounds(60, 1) != 0 {
+				if u.Index()%testenv.Rounds(60, 10, 1) != 0 {
 					continue
 				}
 				c, text := costsOf(t, memory{data}, u.Path(), asHelper...)

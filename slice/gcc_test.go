@@ -240,7 +240,7 @@ func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 
 func testCodeOf(t *testing.T, folder, compiler string, scenarios []scenario) {
 	p := buildProgram(t, folder, compiler)
-	levels := []string{"-O2", "-O3"}
+	levels := testenv.Some([]string{"-O2", "-O3"}, 1) // TestCodeRandom uses both
 	if !testenv.Sweep() {
 		scenarios, levels = scenarios[:1], levels[:1]
 	}

@@ -71,7 +71,7 @@ func TestExecLayoutProjects(t *testing.T) {
 		t.Run(p.folder, func(t *testing.T) {
 			s := newProjectSite(t, p, sourcesOf(t, p))
 			s.setenv("AFDO_CACHE_DIR", s.path("cache"))
-			sources := testenv.Some(s.files(p.sources, p.not), 6)
+			sources := testenv.Some(s.files(p.sources, p.not), 3)
 			text, seen := "v1\n", map[string]bool{}
 			for _, source := range sources {
 				toolOutput(t, s.dir, clang, append(p.defines, "-c", source, "-o", "x.o")...)

@@ -278,7 +278,7 @@ func (s *site) compareCode(t *testing.T, p *project, compiler, whole string) {
 	program := load(t, whole)
 	program.Summary = slice.Steady(program.Summary)
 	s.run("afdo", "convert", writeV4(t, program), "--to", format, "-o", "whole."+format)
-	sources := testenv.Some(s.files(p.compiled, p.not), 12)
+	sources := testenv.Some(s.files(p.compiled, p.not), 6)
 	var mu sync.Mutex
 	var sizes []int64
 	without := sources[:min(3, len(sources))] // are compiled with no profile as well

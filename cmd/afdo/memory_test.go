@@ -124,7 +124,7 @@ func TestMemoryOfNesting(t *testing.T) {
 	testenv.NeedSweep(t)
 	t.Setenv("GOGC", "5") // the memory that is used, and little that was
 	const (
-		levels  = 1_500_000
+		levels  = 750_000
 		aLevel  = 16
 		inexact = 12 // bytes a level: the collector's doing
 	)

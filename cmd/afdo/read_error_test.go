@@ -38,7 +38,7 @@ func TestReadErrors(t *testing.T) {
 	indexed := filepath.Join(dir, "file.profdata")
 	require.Zero(t, afdoRun("convert", counts, "--to", "profdata", "-o", indexed).status)
 	injected := 0
-	for _, path := range []string{convert("v4"), convert("v4c"), convert("v3"), convert("text"), convert("extbinary"), convert("sampletext"), convert("binary"), counts, indexed} {
+	for _, path := range testenv.Some([]string{convert("v4"), convert("v4c"), convert("v3"), convert("text"), convert("extbinary"), convert("sampletext"), convert("binary"), counts, indexed}, 5) {
 		for _, line := range []string{"show FILE", "check FILE", "top FILE", "merge FILE FILE --to TO -o OUT", "diff FILE FILE"} {
 			to := strings.TrimPrefix(filepath.Ext(path), ".")
 			args := strings.Fields(strings.NewReplacer("FILE", path, "TO", to, "OUT", filepath.Join(dir, "out")).Replace(line))
@@ -46,7 +46,7 @@ func TestReadErrors(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs whose reads failed", injected)
-	assert.Greater(t, injected, 50)
+	assert.Greater(t, injected, 25)
 }
 
 // failingReads runs a verb again and again: all its reads of a file fail from the first on, then

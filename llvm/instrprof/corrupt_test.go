@@ -285,7 +285,7 @@ func TestCutRawAsLLVM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cut.profraw")
 	for _, s := range zoo[:testenv.Rounds(1, len(zoo))] {
 		raw := read(t, zooDir, s.name+".profraw")
-		tries := testenv.Rounds(1, 3, 12)
+		tries := testenv.Rounds(1, 1, 12)
 		for i := range tries {
 			n := len(raw)*i/tries + len(raw)/tries/2
 			require.NoError(t, os.WriteFile(path, raw[:n], 0o666))
@@ -344,7 +344,7 @@ func TestFlippedBits(t *testing.T) {
 	for _, s := range zoo {
 		for _, form := range []string{".profraw", ".profdata"} {
 			data := read(t, zooDir, s.name+form)
-			step := testenv.Rounds(127, 7, 1) // odd, so that all bits of a byte get their turn
+			step := testenv.Rounds(127, 31, 1) // odd, so that all bits of a byte get their turn
 			for bit := 0; bit < 8*len(data); bit += step {
 				data[bit/8] ^= 1 << (bit % 8)
 				var list []error

@@ -52,7 +52,7 @@ func TestVersionsBesideTools(t *testing.T) {
 		texts, err := filepath.Glob(filepath.Join(zooDir, "*.proftext"))
 		require.NoError(t, err)
 		compared := 0
-		for _, text := range texts {
+		for _, text := range testenv.Some(texts, 10) {
 			theirs := filepath.Join(dir, "theirs")
 			if exec.Command(tool, "merge", "-o", theirs, text).Run() != nil {
 				continue // it has what that version knows nothing of
@@ -74,7 +74,7 @@ func TestVersionsBesideTools(t *testing.T) {
 			require.Equal(t, printed(t, tool, theirs), printed(t, tool, ours), "LLVM %s, %s", llvm, text)
 			compared++
 		}
-		require.Greater(t, compared, 5, "LLVM %s", llvm)
+		require.Greater(t, compared, 2, "LLVM %s", llvm)
 	}
 }
 

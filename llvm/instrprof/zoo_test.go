@@ -95,7 +95,7 @@ func growZoo(t testing.TB, dir string, zoo []species) []species {
 // What clang makes here and now is read like LLVM reads it, and written like LLVM writes it.
 func TestZooOfClang(t *testing.T) {
 	dir := t.TempDir()
-	for _, s := range growZoo(t, dir, zoo[:testenv.Rounds(1, len(zoo))]) {
+	for _, s := range growZoo(t, dir, zoo[:testenv.Rounds(1, 8, len(zoo))]) {
 		compareSpecies(t, dir, s.name)
 		for _, form := range []string{".profraw", ".profdata", ".proftext"} {
 			if *update {

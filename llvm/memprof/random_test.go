@@ -63,7 +63,7 @@ func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{20}
 	if testenv.Sweep() {
-		sizes = testenv.Some([]int{1, 2, 3, 50, 400, 2000}, 3)
+		sizes = testenv.Some([]int{1, 2, 3, 50, 400, 2000}, 2)
 	}
 	for _, functions := range sizes {
 		for _, schema := range []memprof.Schema{memprof.FullSchema(), memprof.DefaultSchema()}[:testenv.Rounds(1, 2)] {
