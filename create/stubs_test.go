@@ -11,8 +11,10 @@ import (
 	"github.com/go-afdo/afdo/samples"
 )
 
-// library calls a function of the C library a thousand times, in line 6, and another one once.
+// library calls functions of the C library a thousand times: in line 6, as the last thing that a
+// function does, and in a loop that begins with the call. It calls printf once.
 const library = `#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 __attribute__((noinline)) static long work(char **a, int n) {
 	long s = 0;
@@ -20,10 +22,23 @@ __attribute__((noinline)) static long work(char **a, int n) {
 		s += strlen(a[i & 1]);
 	return s;
 }
+__attribute__((noinline)) static int last(void) {
+	return rand();
+}
+__attribute__((noinline)) static int more(int n) {
+	int r = n;
+	do
+		rand();
+	while (--n);
+	do
+		n += last();
+	while (--r);
+	return n == 7;
+}
 int main(int argc, char **argv) {
 	char *a[2] = {argv[0], "abc"};
 	printf("%ld\n", work(a, 1000));
-	return 0;
+	return more(1000);
 }
 `
 
@@ -48,6 +63,7 @@ func TestCallsThroughStubs(t *testing.T) {
 			[]string{clang, lld, "-Wl,-z,now"},
 			[]string{clang, lld, "-fcf-protection=full", "-Wl,-z,force-ibt"},
 			[]string{clang, lld, "-Wl,-z,retpolineplt", "-Wl,-z,lazy"},
+			[]string{clang, lld, "-Wl,-z,retpolineplt", "-Wl,-z,now"},
 			[]string{clang, lld, "-static-pie"},
 		)
 	}
@@ -60,6 +76,8 @@ func TestCallsThroughStubs(t *testing.T) {
 		require.NoError(t, err)
 		counts := flatten(made, false).positions
 		require.Equal(t, uint64(1000), counts["work 3"], "%v: strlen %v", form, counts)
+		require.Equal(t, uint64(1000), counts["last 1"], "%v: rand at the end %v", form, counts)
+		require.Equal(t, uint64(1000), counts["more 3"], "%v: rand %v", form, counts)
 		require.Equal(t, uint64(1), counts["main 2"], "%v: printf %v", form, counts)
 	}
 }

@@ -20,6 +20,7 @@ type Binary struct {
 	kind    elf.Type
 	machine elf.Machine
 	progs   []*elf.Prog
+	stubs   []*elf.Section    // the procedure linkage table
 	text    uint64            // file offset of .text, of a relocatable object
 	symbols map[string]uint64 // that perf measures the kernel's addresses from
 }
@@ -31,7 +32,7 @@ func NewBinary(f *elf.File, name string) (*Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type, machine: f.Machine, progs: f.Progs}
+	b := &Binary{Path: name, BuildID: hex.EncodeToString(elfid.BuildID(f)), Layout: layout, kind: f.Type, machine: f.Machine, progs: f.Progs, stubs: linkageTables(f)}
 	if s := f.Section(".text"); s != nil && f.Type == elf.ET_REL {
 		b.text = s.Offset
 	}

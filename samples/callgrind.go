@@ -22,6 +22,8 @@ import (
 // Callgrind has no function for a stub of the procedure linkage table (PLT), nor for a function
 // that --fn-skip names. It adds their cost to the call: after the lines of the calls comes a second
 // cost line with the call's own address. This line does not say how often the call ran.
+//
+// Callgrind counts each round of an instruction that repeats itself, such as rep movsb.
 
 // noDebugInfo is the name that callgrind gives to all files whose debug info it could not read.
 // Their addresses are addresses of the process.
@@ -222,7 +224,7 @@ func (r *callgrindReader) readCall(at int) error {
 	target := r.position(&c)
 	if r.repeats > 0 {
 		r.addCost(r.repeats)
-		r.repeats = 0
+		r.own, r.repeats = r.address, 0
 	}
 	object := r.callee
 	if object == nil {
@@ -300,11 +302,11 @@ func (r *callgrindReader) cost() error {
 // the address of a call, it is the cost of the call's stub, unless calls follow: then it belongs to
 // a basic block that is only this call, and that other code jumps to. A line for calls need not
 // come between the two, because callgrind does not see the calls of a stub that jumps by a return
-// instruction.
+// instruction, as lld's retpolines do.
 func (r *callgrindReader) addOwn(count uint64) {
 	r.repeats = 0
-	if r.address == r.own && r.sites[r.address] {
-		r.repeats = count
+	if r.address == r.own && (r.sites[r.address] || r.object.Ours && r.choice.binary.entersStub(r.address)) {
+		r.own, r.repeats = noAddress, count
 		return
 	}
 	r.own = r.address
@@ -356,5 +358,6 @@ func (r *callgrindReader) finish() (*Set, *Report, error) {
 		r.report.addObject(*o)
 	}
 	r.report.sortObjects()
+	r.choice.binary.countRepeated(r.set.addresses)
 	return r.set, r.report, nil
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,30 +23,26 @@ type costWriter struct {
 	address uint64
 	named   map[string]bool // names that have a number
 
-	// A cost after calls from its address is that of a stub, unless calls follow.
+	// The second cost in a row for the address of a call is that of a stub, unless calls follow.
 	lines   []costLine // of the object, since it was named
 	pending uint64     // the cost of the last line, if it may be that of a stub
 }
 
-// A costLine is a cost of an instruction or of a call.
+// A costLine is a cost of an instruction, of a call or maybe of a stub.
 type costLine struct {
-	at   uint64
-	call bool
+	at         uint64
+	call, stub bool
 }
 
-// own notes a cost line of an instruction. It returns whether the cost may be that of a stub: calls
-// from its address are between this line and the last one that was not a call's and not a stub's.
+// own notes a cost line of an instruction. It returns whether the cost may be that of a stub.
 func (w *costWriter) own(at uint64) (stub bool) {
 	for i := len(w.lines) - 1; i >= 0; i-- {
-		if !w.lines[i].call {
-			last := w.lines[i].at
-			stub = last == at && i < len(w.lines)-1 && w.lines[len(w.lines)-1].at == at
+		if last := w.lines[i]; !last.call {
+			stub = last.at == at && !last.stub && slices.Contains(w.lines, costLine{at: at, call: true})
 			break
 		}
 	}
-	if !stub {
-		w.lines = append(w.lines, costLine{at, false})
-	}
+	w.lines = append(w.lines, costLine{at: at, stub: stub})
 	return stub
 }
 
@@ -129,6 +126,9 @@ func (w *costWriter) call(how byte, at, count uint64) {
 	if w.pending > 0 && w.ours {
 		w.want.AddAddress(w.address, w.pending)
 	}
+	if w.pending > 0 {
+		w.lines[len(w.lines)-1].stub = false
+	}
 	w.pending = 0
 	target, ours := uint64(0x4000)+count, w.ours
 	if how&8 != 0 {
@@ -138,7 +138,7 @@ func (w *costWriter) call(how byte, at, count uint64) {
 	}
 	fmt.Fprintf(&w.text, "calls=%d %s 3\n", count, w.position(how>>5, target))
 	w.cost(how, at, 500)
-	w.lines = append(w.lines, costLine{at, true})
+	w.lines = append(w.lines, costLine{at: at, call: true})
 	switch {
 	case ours && w.ours:
 		w.want.AddBranch(samples.Branch{From: at, To: target}, count)

@@ -83,34 +83,6 @@ func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	return base, guessed
 }
 
-// mayBranch reports whether the instruction at an address may be a branch, by its first bytes. It
-// is true where that is not known, as for other machines than x86.
-func (b *Binary) mayBranch(address uint64) bool {
-	if b.machine != elf.EM_X86_64 && b.machine != elf.EM_386 {
-		return true
-	}
-	i := slices.IndexFunc(b.progs, func(p *elf.Prog) bool {
-		return isLoaded(p) && p.ReaderAt != nil && address >= p.Vaddr && address-p.Vaddr < p.Filesz
-	})
-	if i < 0 {
-		return true
-	}
-	var code [2]byte
-	if n, _ := b.progs[i].ReadAt(code[:], int64(address-b.progs[i].Vaddr)); n == 0 {
-		return true
-	}
-	switch c := code[0]; {
-	case c == 0x0f:
-		return code[1]&0xf0 == 0x80
-	case c&0xf0 == 0x70, c >= 0xe0 && c <= 0xeb, c == 0xc2, c == 0xc3, c == 0xff:
-		return true
-	}
-	return slices.Contains(branchPrefixes, code[0])
-}
-
-// branchPrefixes are the prefixes of x86 that branches have: bnd, rep, notrack, hints, REX.
-var branchPrefixes = []byte{0xf2, 0xf3, 0x3e, 0x2e, 0x41}
-
 // unlinked makes file offsets of a set's addresses, which are the linker's or counted from some
 // base. What is in no code is left out.
 func (b *Binary) unlinked(linked *Set, report *Report) *Set {

@@ -3,6 +3,7 @@ package samples_test
 import (
 	"bytes"
 	"debug/elf"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,23 @@ func TestLayoutOfCorpus(t *testing.T) {
 			require.Equal(t, offset, back)
 		}
 	}
+}
+
+// Callgrind counts the rounds of repeated instructions. The instruction before them, or the one
+// after them behind a branch, shows how often they ran.
+func TestRepeatedInstructions(t *testing.T) {
+	code := []byte{
+		0x90, 0xf3, 0xa4, // nop; rep movsb
+		0x74, 0x03, 0xf3, 0x48, 0xab, // je; rep stosq
+		0x90, 0xa4, 0xc3, // nop; movsb; ret
+	}
+	p := load(0, 0x1000, uint64(len(code)))
+	p.ReaderAt = bytes.NewReader(code)
+	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_EXEC, Machine: elf.EM_X86_64}, Progs: []*elf.Prog{p}}
+	b, err := samples.NewBinary(f, "ours")
+	require.NoError(t, err)
+	in := "version: 1\npositions: instr\nevents: Ir\nob=ours\n0x1000 4\n+1 90\n+2 4\n+2 70\n+3 3\n+1 7\n+1 3\ntotals: 1\n"
+	s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "0\n7\n0:4\n1:4\n3:4\n5:3\n8:3\n9:7\na:3\n0\n", text(t, s))
 }

@@ -10,6 +10,7 @@ type Instruction struct {
 	Jumps   bool   // it is a jump, not a call or a return; without Leaves, a conditional one
 	Calls   bool
 	Returns bool
+	Repeats bool  // it is a string instruction of x86 with a prefix that repeats it
 	By      int64 // distance from the next instruction to the target of a direct jump or call; else 0
 
 	// Opaque: stepping over the instruction needs more than breakpoints at its successors. It

@@ -64,6 +64,7 @@ type x86 struct {
 	data16  bool                 // prefix 66
 	address bool                 // prefix 67
 	repne   bool                 // prefix f2
+	repe    bool                 // prefix f3, or rep
 	wide    bool                 // operands of 64 bits
 
 	space  int  // which opcode map
@@ -133,6 +134,7 @@ func (x *x86) prefixes() {
 			x.data16 = x.data16 || b == 0x66
 			x.address = x.address || b == 0x67
 			x.repne = x.repne || b == 0xf2
+			x.repe = x.repe || b == 0xf3
 		}
 		x.at++
 	}
@@ -289,9 +291,12 @@ func (x *x86) leads() Instruction {
 		return Instruction{}
 	}
 	register := x.modrm >> 3 & 7
+	repeated := x.repe || x.repne
 	switch opcode := uint16(x.space)<<8 | uint16(x.opcode); {
 	case opcode >= 0x70 && opcode < 0x80, opcode >= 0xe0 && opcode < 0xe4, opcode >= 0x180 && opcode < 0x190:
 		return Instruction{Jumps: true}
+	case repeated && (opcode >= 0x6c && opcode < 0x70 || opcode >= 0xa4 && opcode < 0xa8 || opcode >= 0xaa && opcode < 0xb0):
+		return Instruction{Repeats: true}
 	case opcode == 0xe9, opcode == 0xeb, opcode == 0xff && register == 4:
 		return Instruction{Leaves: true, Jumps: true}
 	case opcode == 0xe8, opcode == 0xff && register == 2:

@@ -68,6 +68,12 @@ func TestX86(t *testing.T) {
 		{64, "c8 10 00 00", Instruction{}},
 		{64, "8b 04 25 00 00 00 00", Instruction{}},
 		{64, "8b 44 25 00", Instruction{}},
+		{64, "f3 48 ab", Instruction{Repeats: true}}, // rep stosq
+		{64, "f3 a4", Instruction{Repeats: true}},
+		{64, "f2 ae", Instruction{Repeats: true}}, // repne scasb
+		{64, "a4", Instruction{}},
+		{64, "f3 90", Instruction{}},          // pause
+		{64, "f3 0f a4 c1 08", Instruction{}}, // shld
 		{64, "eb fe", leaps(-2)},
 		{64, "e9 fb ff ff ff", leaps(-5)},
 		{64, "2e 0f 84 00 01 00 00", jumps(0x100)},
