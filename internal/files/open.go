@@ -16,7 +16,8 @@ var ErrNotRegular = errors.New("not a regular file")
 var ErrTooLarge = errors.New("the file is too large")
 
 // Open opens a regular file and returns its size, mode and times. Anything else is an error at
-// once: opening a FIFO would wait for a writer, and reading a device may never end.
+// once: opening a FIFO would wait for a writer, and reading a device may never end. Files whose
+// content the kernel makes up have size 0 and count as devices.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,7 +30,10 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info, err = f.Stat(); err != nil { // of the file that was opened
+	if info, err = f.Stat(); err == nil && info.Size() == 0 && isOfKernel(f) { // of the file that was opened
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
