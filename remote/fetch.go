@@ -21,10 +21,10 @@ type answer struct {
 	version Version
 }
 
-// fetch requests a range, and tries again after a transient error. It reads into buf unless that is
-// nil.
+// fetch requests a range, and tries again after a transient error, unless the tries before and the
+// pause take all the time that one try has. It reads into buf unless that is nil.
 func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
-	wait := f.wait
+	wait, begin := f.wait, time.Now()
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
 			return answer{}, faultAt(f.Name(), context.Cause(ctx), "")
@@ -41,8 +41,12 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 		if again.After > 0 {
 			pause = again.After
 		}
+		pause = min(pause, maxWait)
+		if time.Since(begin)+pause > f.due(r) {
+			return a, again.Err
+		}
 		select {
-		case <-time.After(min(pause, maxWait)):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return a, faultAt(f.Name(), context.Cause(ctx), "")
 		}
@@ -60,13 +64,17 @@ var (
 // longer than the timeout: 16 KiB.
 const minRate = 16 << 10
 
+// due is how long a try may take.
+func (f *File) due(r Range) time.Duration {
+	bytes := max(r.High-r.Low, -r.Low)
+	return f.timeout + time.Duration(float64(bytes)/minRate*float64(time.Second))
+}
+
 // try requests a range once. It ends the request if the server sends nothing for its share of the
 // timeout, or less than minRate for too long.
 func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
-	bytes := max(r.High-r.Low, -r.Low)
-	due := f.timeout + time.Duration(float64(bytes)/minRate*float64(time.Second))
 	silence := f.timeout / time.Duration(f.tries)
-	inTime, end := context.WithTimeoutCause(ctx, due, errSlow)
+	inTime, end := context.WithTimeoutCause(ctx, f.due(r), errSlow)
 	defer end()
 	inTime, stop := context.WithCancelCause(inTime)
 	defer stop(nil)

@@ -75,5 +75,5 @@ func Retry(tries int, wait time.Duration) Option {
 // Timeout sets how long a server may stay silent before a read fails, [DefaultTimeout] by default.
 // The tries of a request share this time: with 4 tries and a minute, a try ends after 15 seconds
 // without a byte. A try also ends if it takes longer than the timeout and another second for each
-// 16 KiB requested; it is not repeated then.
+// 16 KiB requested; it is not repeated then. No try begins after that time.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }

@@ -261,3 +261,19 @@ func TestTimeoutOfAllTries(t *testing.T) {
 	require.NoError(t, ctx.Err())
 	require.Equal(t, int64(4), tries.Load())
 }
+
+// A server that asks for patience again and again does not get more of it than a silent one.
+func TestPatience(t *testing.T) {
+	s := serve(t, random(1_000))
+	f := open(t, s, remote.Tail(10), remote.Timeout(5*time.Second))
+	var tries atomic.Int64
+	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		tries.Add(1)
+		w.Header().Set("Retry-After", "20")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}
+	_, err := f.ReadAt(make([]byte, 10), 0)
+	require.ErrorContains(t, err, "503")
+	require.Equal(t, int64(1), tries.Load())
+}
