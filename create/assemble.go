@@ -38,7 +38,7 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	}
 	if !c.options.ObservedHeads {
 		for _, g := range groups {
-			g.enter()
+			g.estimateUnseenHead()
 		}
 	}
 	for _, g := range groups {
@@ -180,10 +180,10 @@ func (c *creation) wholes(g *group) []*whole {
 	return all
 }
 
-// enter gives a function whose entry no sample shows a head count: the count of its first
-// instructions, which is lower than the number of entries if anything, and at least 1. In a sampled
-// profile these are functions that are entered rarely and run long.
-func (g *group) enter() {
+// estimateUnseenHead sets the head count of a function if no sample shows an entry of it: to the
+// count of its first byte, but at least 1. The first byte does not run more often than the function
+// is entered. In a sampled profile these are functions that are entered rarely and run long.
+func (g *group) estimateUnseenHead() {
 	if len(g.wholes) == 0 || slices.ContainsFunc(g.wholes, func(w *whole) bool { return w.head > 0 }) {
 		return
 	}
@@ -197,7 +197,8 @@ func (g *group) enter() {
 	hottest.head = max(first, 1)
 }
 
-// finish turns the counts of a whole's copies into the counts of the profile.
+// finish computes the counts of the profile from the counts of the copies of each block. If the
+// recording has no branches, it also estimates the head count.
 func (c *creation) finish(w *whole) {
 	if w.pieces > 1 {
 		w.body.settle(c.options.Combine)

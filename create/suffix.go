@@ -20,8 +20,8 @@ const (
 	AllSuffixes
 )
 
-// A canonicalName is a name without suffixes.
-type canonicalName struct {
+// A strippedName is the name of a function without the suffixes that [Suffixes] selects.
+type strippedName struct {
 	name     string
 	copy     string // the clone that the symbol is, or is a part of: the name without the suffixes of parts
 	fragment bool   // the symbol is a part of a function, and callers do not enter the function there
@@ -29,10 +29,10 @@ type canonicalName struct {
 }
 
 // canonical takes the suffixes off a name.
-func (s Suffixes) canonical(name string) canonicalName {
+func (s Suffixes) canonical(name string) strippedName {
 	switch s {
 	case NoSuffixes:
-		return canonicalName{name: name, copy: name}
+		return strippedName{name: name, copy: name}
 	case AllSuffixes:
 		c := SelectedSuffixes.canonical(name)
 		if short := symname.Canonical(name); short != "" {
@@ -42,7 +42,7 @@ func (s Suffixes) canonical(name string) canonicalName {
 		}
 		return c
 	}
-	c := canonicalName{name: name, copy: name}
+	c := strippedName{name: name, copy: name}
 	for {
 		rest, suffix, ok := symname.CutSuffix(c.name)
 		if !ok {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestSuffixes(t *testing.T) {
-	for name, want := range map[string]canonicalName{
+	for name, want := range map[string]strippedName{
 		"f":                        {"f", "f", false, false},
 		"f.cold":                   {"f", "f", true, true},
 		"f.cold.12":                {"f", "f", true, true},
@@ -35,11 +35,11 @@ func TestSuffixes(t *testing.T) {
 		"f.constprop.0.localalias": {"f.constprop.0.localalias", "f.constprop.0.localalias", false, false},
 	} {
 		assert.Equal(t, want, SelectedSuffixes.canonical(name), name)
-		assert.Equal(t, canonicalName{name: name, copy: name}, NoSuffixes.canonical(name), name)
+		assert.Equal(t, strippedName{name: name, copy: name}, NoSuffixes.canonical(name), name)
 	}
-	assert.Equal(t, canonicalName{"f", "f._omp_fn.0", false, false}, AllSuffixes.canonical("f._omp_fn.0"))
-	assert.Equal(t, canonicalName{"f", "f", true, true}, AllSuffixes.canonical("f.cold"))
-	assert.Equal(t, canonicalName{".f", ".f", false, false}, AllSuffixes.canonical(".f"))
+	assert.Equal(t, strippedName{"f", "f._omp_fn.0", false, false}, AllSuffixes.canonical("f._omp_fn.0"))
+	assert.Equal(t, strippedName{"f", "f", true, true}, AllSuffixes.canonical("f.cold"))
+	assert.Equal(t, strippedName{".f", ".f", false, false}, AllSuffixes.canonical(".f"))
 }
 
 func TestDiscriminators(t *testing.T) {

@@ -23,7 +23,7 @@ type function struct {
 	time    uint64  // when it was sampled first, 0 if unknown
 	written bool    // its samples are many enough, together with those of its other parts
 	placed  *placed // once debug info was read
-	name    canonicalName
+	name    strippedName
 }
 
 // A step says by how much the count changes at an address.

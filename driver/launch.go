@@ -42,8 +42,9 @@ type Launcher struct {
 	Summary      string
 	ExactSummary bool
 
-	// StaleWarn is the share of the samples of a compile which may be for lines that its sources do
-	// not have before Warn is called, once in a build. 0 means DefaultStaleWarn, and 1 never.
+	// StaleWarn is the largest share of a compile's samples that may be for lines that its sources no
+	// longer have. Above it, Warn is called, once in a build. 0 means DefaultStaleWarn, and with 1
+	// Warn is never called.
 	StaleWarn float64
 
 	// NoParams adds no parameters to the command. Without NoParams, GCC 12 and 13 get a parameter
@@ -71,7 +72,7 @@ type Plan struct {
 	Outcome Outcome
 	Reason  command.Reason // of AsItIs
 	Slice   string         // the path of the slice, empty if there is none
-	Bytes   int64          // that have been written
+	Bytes   int64          // the size of the slice if it was written, else 0
 }
 
 // ErrNoProfile is returned by Prepare for a compile if there is no profile to use.
@@ -186,7 +187,7 @@ type preparation struct {
 	compiler *Compiler
 	profile  *profileFile
 
-	preprocessed int64 // times that sources were
+	preprocessed int64 // how many times the preprocessor ran
 	restored     bool  // the slice is from the cache
 	remembers    bool  // the slice remembers the lines of its functions, so it depends on them, too
 }
@@ -310,7 +311,7 @@ func (p *preparation) slice() (*Plan, error) {
 		return p.asItIs(Unreadable, "%v", err)
 	}
 	found := "the last run"
-	if !in.Again {
+	if !in.FromRecord {
 		found = "the compiler's -E"
 		p.preprocessed++
 	}

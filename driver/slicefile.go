@@ -70,9 +70,9 @@ func WriteSlice(path string, data []byte) (changed bool, err error) {
 	return true, files.Replace(path, data)
 }
 
-// keepSlice keeps a slice that has no place beside an object, under a name that
-// is its content's, so that nothing changes under a compiler. Without a cache that is in the folder
-// for temporary files.
+// keepSlice writes a slice that has no place beside an object. Its name is a hash of its content,
+// so that a compiler never sees the file change. It is in the cache or, without a cache, in the
+// folder for temporary files.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
 	if path, err = l.Cache.files().Path(store.Slices, name); err == nil {
@@ -90,8 +90,8 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return path, changed, err
 }
 
-// A stamp says out of what a slice was made, so that the next run knows
-// without looking into the profile that it would make the same one.
+// A stamp is a hash of everything that a slice was made of. With it, the next run knows without
+// reading the profile that it would make the same slice.
 type stamp uint64
 
 func newStamp(p *preparation, in *Inputs) stamp {
@@ -117,7 +117,8 @@ func selfState() uint64 {
 // made for, 0 if it does not depend on their lines.
 const keptSize = 3 * 8
 
-// holds reports whether the file of a slice is the one that was made out of the same.
+// holds reports whether the slice at path is unchanged since it was made, and was made of this
+// profile, compiler, options and text.
 func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
 	kept, ok := cache.files().Get(store.Stamps, path)
 	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {

@@ -140,7 +140,7 @@ func (f *function) order(hasEdges bool) []int {
 	return order
 }
 
-// chain returns blocks in the order in which the fewest jumps are taken.
+// chain returns blocks in an order with a high ExtTSP score: few taken jumps, and short ones.
 func (f *function) chain(hot []int) []int {
 	indexOf := make(map[int32]int, len(hot))
 	blocks := make([]exttsp.Block, len(hot))

@@ -19,14 +19,17 @@ const (
 	// spillSize is the maximum decompressed size of a section that is kept in memory.
 	spillSize = 16 << 20
 
-	// Limit on the size of all decompressed sections of an object in memory: a multiple of the file
-	// size, and a minimum.
+	// Limit on the size of all decompressed sections of an object in memory: keptPerByte times the
+	// file size plus keptBase bytes.
 	keptPerByte = 8
-	keptAtLeast = 8 << 20
+	keptBase    = 8 << 20
 
-	// A compressed section may expand to maxExpansion times its size plus maxExpanded bytes.
-	maxExpansion = 50
-	maxExpanded  = 64 << 20
+	// A compressed section may expand to maxExpansion times its size plus expansionBase bytes.
+	maxExpansion  = 50
+	expansionBase = 64 << 20
+
+	// maxWindow is the largest window of a zstd section, which the decoder allocates.
+	maxWindow = 64 << 20
 )
 
 // lazy runs a function once and keeps its error.
@@ -99,7 +102,7 @@ func (s *section) compressionHeader(raw io.ReaderAt) (kind elf.CompressionType, 
 }
 
 func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, size uint64) error {
-	if size > maxExpansion*uint64(raw.Size())+maxExpanded {
+	if size > maxExpansion*uint64(raw.Size())+expansionBase {
 		return s.faultAt(0, fault.ErrLimit, "%d bytes say that they decompress to %d", raw.Size(), size)
 	}
 	in, err := s.decompressor(raw, kind)
@@ -107,7 +110,7 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 		return err
 	}
 	s.size = size
-	if kept := s.object.kept.Add(int64(size)); size > spillSize || kept > keptPerByte*s.object.size+keptAtLeast {
+	if kept := s.object.kept.Add(int64(size)); size > spillSize || kept > keptPerByte*s.object.size+keptBase {
 		s.object.kept.Add(-int64(size))
 		return s.spill(in)
 	}
@@ -126,7 +129,7 @@ func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.R
 		in, err = zlib.NewReader(bufio.NewReaderSize(raw, 64<<10))
 	case elf.COMPRESS_ZSTD:
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxExpanded)); err == nil {
+		if z, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
 			in = z.IOReadCloser()
 		}
 	default:

@@ -61,7 +61,7 @@ type Verdict string
 const (
 	Faster Verdict = "faster"
 	Slower Verdict = "slower"
-	Same   Verdict = "no difference" // that the noise allows to tell
+	Same   Verdict = "no difference" // none that the measured times show
 )
 
 // A Result is the result of a run.

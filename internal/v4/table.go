@@ -285,8 +285,8 @@ func (t *sectionTable) firstOffset() int64 {
 	return min(first, t.fixed[0].off, t.fixed[1].off)
 }
 
-// Every sequential writer creates a section table in file order. This file checks such a table in a
-// fast pass that decodes as little of each entry as possible.
+// Every sequential writer creates a section table in file order. The functions below check such a
+// table in a fast pass that decodes as little of each entry as possible.
 
 // inOrder scans a valid table in file order that ends at or before end. chunk returns bytes of the
 // table from an offset on: either all up to end, or more than a group of entries can have. If

@@ -168,7 +168,7 @@ func lastVarint(data []byte, end int) int {
 	return max(end, 0)
 }
 
-// This file decodes the header in the dialect of the RFC (RFC 4.1).
+// The functions below decode the header in the dialect of the RFC (RFC 4.1).
 
 // dialectHint is appended to errors about an invalid header.
 const dialectHint = " (the file is damaged or cut, or in another dialect of version 4 than the RFC's)"

@@ -59,7 +59,7 @@ func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fit
 	if err != nil {
 		return nil, true, err
 	}
-	if x == nil || !x.usable(v.src.remote()) {
+	if x == nil || !x.spendLookup(v.src.remote()) {
 		return nil, false, nil
 	}
 	units, err = v.indexedUnits(x, candidates, fits)
@@ -69,9 +69,9 @@ func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fit
 	return units, true, err
 }
 
-// usable reports whether one more unit should be looked up in the index. For a remote file this is
-// always better.
-func (x *Index) usable(remote bool) bool {
+// spendLookup reports whether one more unit should be looked up in the index, and counts the
+// lookup. For a remote file the index is always better.
+func (x *Index) spendLookup(remote bool) bool {
 	if !x.Has(indexfmt.Units) || !x.Has(indexfmt.Paths) || x.misled.Load() {
 		return false
 	}

@@ -54,7 +54,7 @@ func Order(blocks []Block, edges []Edge) []int {
 	return p.concatenate()
 }
 
-// A problem is a function in the making.
+// A problem is the layout of one function while it is computed.
 type problem struct {
 	nodes  []node
 	jumps  []*jump

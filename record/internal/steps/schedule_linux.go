@@ -62,9 +62,10 @@ func (s *schedule) plan(now int64) {
 	s.next = now + int64(distance)
 }
 
-// maxOther is the share of the budget that stops outside of bursts take at most. They are needed to
-// follow the program, so a program that starts many processes, or gets many signals, would
-// otherwise not be recorded at all.
+// maxOther is the share of the budget that stops outside of bursts are charged at most. These stops
+// are needed to follow a program. A program that starts many processes, or gets many signals, would
+// otherwise not be recorded at all. Its stops may take more time than they are charged, so such a
+// program is slowed down by more than the budget.
 const maxOther = 0.75
 
 // debtSpread is over how many moments a debt is paid back. A debt that was paid at once would keep

@@ -3,6 +3,7 @@ package gcovkind
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 
@@ -89,9 +90,10 @@ func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gco
 		return gcov.Write(w, p, old)
 	case V3:
 		return gcov.Write(w, p, old)
-	default:
+	case Text:
 		return gcov.Losses{Sources: p.HasMarks()}, textfmt.PrintProfile(w, p)
 	}
+	return gcov.Losses{}, fmt.Errorf("GCOV profiles are not written as %q", format)
 }
 
 func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
