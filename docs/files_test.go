@@ -48,8 +48,8 @@ var openers = map[string]int{
 	"tune/tree.go":                                  3, // a regular file or link of the tree, and its copy
 }
 
-// TestOnlyFilesOpensAndWrites checks that only package files opens, writes and renames files. A name that
-// comes from another file may be a FIFO, a device or a link, which its functions refuse.
+// TestOnlyFilesOpensAndWrites checks that only package files opens, writes and renames files. A
+// name that comes from another file may be a FIFO, a device or a link, which its functions refuse.
 func TestOnlyFilesOpensAndWrites(t *testing.T) {
 	for _, file := range files(t, ".go") {
 		module, _, _ := strings.Cut(file, "/")

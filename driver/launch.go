@@ -42,9 +42,9 @@ type Launcher struct {
 	Summary      string
 	ExactSummary bool
 
-	// StaleWarn is the largest share of a compile's samples that may be for lines that its sources no
-	// longer have. Above it, Warn is called, once in a build. 0 means DefaultStaleWarn, and with 1
-	// Warn is never called.
+	// StaleWarn is the largest share of a compile's samples that may be for lines that its sources
+	// no longer have. Above it, Warn is called, once in a build. 0 means DefaultStaleWarn, and with
+	// 1 Warn is never called.
 	StaleWarn float64
 
 	// NoParams adds no parameters to the command. Without NoParams, GCC 12 and 13 get a parameter
