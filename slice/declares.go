@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice/internal/cxx"
 )
@@ -56,7 +57,7 @@ func isInitializer(name string, sources []string) bool {
 }
 
 func onlyWord(r rune) rune {
-	if r < 0x80 && cxx.IsWordByte(byte(r)) && r != '$' {
+	if r < 0x80 && cpp.IsWordByte(byte(r)) && r != '$' {
 		return r
 	}
 	return '_'

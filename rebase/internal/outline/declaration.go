@@ -1,6 +1,10 @@
 package outline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+)
 
 // declaration is the part of a declaration outside of functions that has been read so far.
 type declaration struct {
@@ -14,38 +18,16 @@ type declaration struct {
 	afterParens int    // words since a parenthesis was closed at the outermost level, plus one; 0 before
 	inits       bool   // the members of a constructor follow
 	assigned    bool
-	alone       token // the only word in the parentheses that were closed just now
-	opened      int   // the token behind the outermost parenthesis
-	operator    int   // where the name of an operator begins, plus one
+	alone       cpp.Token // the only word in the parentheses that were closed just now
+	opened      int       // the end of the outermost parenthesis
+	operator    int       // where the name of an operator begins, plus one
 	opLine      int
-	template    []byte // the parameters of a template
-	angle       token  // the word before a '<'
+	template    []byte    // the parameters of a template
+	angle       cpp.Token // the word before a '<'
 	angles      int
 }
 
-// isKeyword reports whether parentheses after a word are not the parameters of a function.
-func isKeyword(word string) bool {
-	switch word {
-	case "if", "for", "while", "switch", "catch", "return", "sizeof", "alignas", "alignof", "throw", "case", "else", "do",
-		"decltype", "noexcept", "requires", "explicit", "static_assert", "_Static_assert", "defined", "typeof", "__typeof__",
-		"__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm", "_Pragma", "_Alignas", "in", "co_return", "co_yield",
-		"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto":
-		return true
-	}
-	return false
-}
-
-// followsParameters reports whether a word may come between the parameters and the body of a
-// function.
-func followsParameters(word string) bool {
-	switch word {
-	case "const", "volatile", "override", "final", "try", "mutable", "noexcept", "__restrict", "__restrict__", "constexpr":
-		return true
-	}
-	return false
-}
-
-func (d *declaration) word(p *parser, t token) {
+func (d *declaration) word(p *parser, t cpp.Token) {
 	text := p.text(t)
 	if d.angles == 0 { // arguments of a template are no part of the name
 		d.qualifier, d.pending = d.pending, ""
@@ -63,10 +45,10 @@ func (d *declaration) word(p *parser, t token) {
 	case "extern":
 		d.class = ""
 	case "operator":
-		d.operator, d.opLine = t.start+1, t.line
+		d.operator, d.opLine = t.Start+1, t.Line
 		p.operator(t)
 	default:
-		if d.inClass && !d.bases && d.angles == 0 && !followsParameters(text) {
+		if d.inClass && !d.bases && d.angles == 0 && !cpp.FollowsParameters(p.Name(t)) {
 			d.class = text
 			if d.qualifier != "" {
 				d.class = d.qualifier + text
@@ -81,18 +63,18 @@ const longestTemplate = 1 << 10
 // skipTemplate passes over the parameters of a template, whose words mean nothing outside, and
 // returns them.
 func (p *parser) skipTemplate() []byte {
-	l := p.lexer
-	t := l.next()
+	l := p.Lexer
+	t := l.Next()
 	if !p.is(t, '<') {
 		return nil
 	}
-	begin := t.end
+	begin := t.End
 	depth, parens := 1, 0
 	for n := 0; depth > 0; n++ {
-		if t = l.next(); n == longestTemplate {
+		if t = l.Next(); n == longestTemplate {
 			return nil
 		}
-		if t.kind == end || t.kind == directive || p.is(t, ';') || p.is(t, '{') || p.is(t, '}') {
+		if t.Kind == cpp.End || t.Kind == cpp.Directive || p.is(t, ';') || p.is(t, '{') || p.is(t, '}') {
 			return nil
 		}
 		switch {
@@ -106,62 +88,68 @@ func (p *parser) skipTemplate() []byte {
 			depth--
 		}
 	}
-	p.lexer = l
-	return l.text[begin:t.start]
+	p.Lexer = l
+	return l.Text[begin:t.Start]
 }
 
 // operator passes over the symbol of an operator, up to the parenthesis of its parameters.
-func (p *parser) operator(t token) {
-	l := p.lexer
+func (p *parser) operator(t cpp.Token) {
+	l := p.Lexer
 	for n := 0; n < 8; n++ {
 		at := l
-		t := l.next()
-		if t.kind == end || t.kind == directive || p.is(t, ';') || p.is(t, '{') {
+		t := l.Next()
+		if t.Kind == cpp.End || t.Kind == cpp.Directive || p.is(t, ';') || p.is(t, '{') {
 			return
 		}
 		if p.is(t, '(') && n > 0 {
-			p.lexer = at
+			p.Lexer = at
 			break
 		}
 		if p.is(t, '(') { // operator()
-			if t = l.next(); !p.is(t, ')') {
+			if t = l.Next(); !p.is(t, ')') {
 				return
 			}
 		}
 	}
-	p.prev = token{kind: word, start: t.start, end: p.pos, line: t.line}
+	p.prev = cpp.Token{Kind: cpp.Word, Start: t.Start, End: p.Pos, Line: t.Line}
 }
 
 // operatorName spells the name of an operator without spaces, except the name of a conversion.
 func operatorName(spelled string) string {
 	rest := strings.TrimSpace(strings.TrimPrefix(spelled, "operator"))
-	if rest != "" && wordBytes[rest[0]] || strings.HasPrefix(rest, `""`) {
+	if rest != "" && cpp.IsWordByte(rest[0]) || strings.HasPrefix(rest, `""`) {
 		return "operator " + rest
 	}
 	return "operator" + strings.Join(strings.Fields(rest), "")
 }
 
+// isKeyword reports whether a word before a parenthesis is not the name of a function.
+func (p *parser) isKeyword(t cpp.Token) bool {
+	word := p.Name(t)
+	return cpp.TakesNoParameters(word) || cpp.IsTypeName(word)
+}
+
 // paren opens the outermost parenthesis.
 func (d *declaration) paren(p *parser) {
-	d.opened = p.pos
-	var name token
+	d.opened = p.Pos
+	var name cpp.Token
 	switch {
 	case d.operator > 0:
-		name = token{start: d.operator - 1, end: p.pos - 1, line: d.opLine}
+		name = cpp.Token{Start: d.operator - 1, End: p.Pos - 1, Line: d.opLine}
 		d.operator = 0
 		d.add(p, name, operatorName(p.text(name)))
 		return
-	case p.prev.kind == word:
+	case p.prev.Kind == cpp.Word:
 		name = p.prev
-	case p.is(p.prev, '>') && d.angle.kind == word:
+	case p.is(p.prev, '>') && d.angle.Kind == cpp.Word:
 		name = d.angle
-	case p.is(p.prev, ')') && d.alone.kind == word:
+	case p.is(p.prev, ')') && d.alone.Kind == cpp.Word:
 		name = d.alone
 	default:
 		return
 	}
 	text := p.text(name)
-	if isDigit(text[0]) || isKeyword(text) {
+	if cpp.IsDigit(text[0]) || p.isKeyword(name) {
 		return
 	}
 	if p.is(p.before, '~') {
@@ -177,13 +165,13 @@ const longestDeclarator = 1 << 8
 // innerParen opens a parenthesis in the outermost one. The name before it may be the name of a
 // function that returns a pointer to a function, or to an array: int (*C::pick(int k))(int).
 func (d *declaration) innerParen(p *parser) {
-	if p.prev.kind != word || p.prev.start < d.opened || p.prev.start > d.opened+longestDeclarator {
+	if p.prev.Kind != cpp.Word || p.prev.Start < d.opened || p.prev.Start > d.opened+longestDeclarator {
 		return
 	}
-	before := string(p.lexer.text[d.opened:p.prev.start])
+	before := string(p.Text[d.opened:p.prev.Start])
 	scope := strings.TrimLeft(before, "*& \t\r\n")
 	text := p.text(p.prev)
-	if !strings.ContainsAny(before, "*&") || scope != "" && !strings.HasSuffix(scope, "::") || strings.ContainsAny(scope, "(),;") || isKeyword(text) {
+	if !strings.ContainsAny(before, "*&") || scope != "" && !strings.HasSuffix(scope, "::") || strings.ContainsAny(scope, "(),;") || p.isKeyword(p.prev) {
 		return
 	}
 	d.qualifier = scope
@@ -191,16 +179,16 @@ func (d *declaration) innerParen(p *parser) {
 }
 
 // add takes note of a name.
-func (d *declaration) add(p *parser, at token, text string) {
+func (d *declaration) add(p *parser, at cpp.Token, text string) {
 	if !d.inits && len(d.names) < maxNames {
-		d.names = append(d.names, p.name(text, strings.TrimSuffix(d.qualifier, "::"), at.start, at.line))
+		d.names = append(d.names, p.name(text, strings.TrimSuffix(d.qualifier, "::"), at.Start, at.Line))
 	}
 }
 
 // endParen closes the outermost parenthesis.
 func (d *declaration) endParen(p *parser) {
-	d.alone = token{}
-	if p.prev.kind == word && (p.before.end <= d.opened || p.is(p.before, '*')) {
+	d.alone = cpp.Token{}
+	if p.prev.Kind == cpp.Word && (p.before.End <= d.opened || p.is(p.before, '*')) {
 		d.alone = p.prev
 	}
 	d.afterParens = 1
@@ -210,11 +198,11 @@ func (d *declaration) punctuation(p *parser, c byte) {
 	switch c {
 	case ':':
 		switch {
-		case p.is(p.prev, ':') && p.prev.end == p.pos-1:
+		case p.is(p.prev, ':') && p.prev.End == p.Pos-1:
 			d.scoped(p)
-		case len(d.names) > 0 && d.afterParens > 0 && p.at(p.pos) != ':':
+		case len(d.names) > 0 && d.afterParens > 0 && p.Peek() != ':':
 			d.inits = true
-		case d.inClass && p.at(p.pos) != ':':
+		case d.inClass && p.Peek() != ':':
 			d.bases = true
 		}
 	case '=':
@@ -244,7 +232,7 @@ func (d *declaration) scoped(p *parser) {
 		name = d.angle
 	}
 	d.pending = d.qualifier
-	if name.kind == word {
+	if name.Kind == cpp.Word {
 		d.pending += p.text(name) + "::"
 	}
 }
@@ -269,9 +257,9 @@ func (d *declaration) open(p *parser, f *frame) {
 	if len(names) == 0 && !d.inClass {
 		names = d.old
 	}
-	closesClass := d.inClass && p.prev.kind == word && !followsParameters(p.text(p.prev))
+	closesClass := d.inClass && p.prev.Kind == cpp.Word && !cpp.FollowsParameters(p.Name(p.prev))
 	switch {
-	case p.parens > 0, d.inits && (p.prev.kind == word || p.is(p.prev, '>')) && !followsParameters(p.text(p.prev)):
+	case p.parens > 0, d.inits && (p.prev.Kind == cpp.Word || p.is(p.prev, '>')) && !cpp.FollowsParameters(p.Name(p.prev)):
 		f.kind = initializer
 	case len(names) > 0 && !d.assigned && !closesClass:
 		f.function = p.define(f, names)

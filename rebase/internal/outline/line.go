@@ -1,13 +1,12 @@
 package outline
 
 import (
-	"bytes"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 )
 
@@ -26,12 +25,12 @@ type Line struct {
 // "#line" renumbers the following lines. A line is left out if it belongs to another file or comes
 // too late.
 func Lines(text []byte, line, decl int) []Line {
-	r := lineReader{lexer: newLexer(text, line), decl: decl}
+	r := lineReader{Lexer: cpp.NewLexer(text, line), decl: decl}
 	return r.read()
 }
 
 type lineReader struct {
-	lexer
+	cpp.Lexer
 	decl    int
 	lines   []Line
 	words   []uint32
@@ -44,27 +43,31 @@ type lineReader struct {
 
 func (r *lineReader) read() []Line {
 	r.digest.Reset()
-	current := r.line
+	current := r.Line
 	for {
-		t := r.next()
-		if t.kind == end || t.line != current {
+		t := r.Next()
+		if t.Kind == cpp.End || t.Line != current {
 			r.flush(current)
-			current = t.line
+			current = t.Line
 		}
-		if t.kind == end {
+		if t.Kind == cpp.End {
 			return r.lines
 		}
-		if t.kind == directive && r.numbers.read(&r.lexer, t.line) {
-			continue
+		if t.Kind == cpp.Directive {
+			after := r.Lexer
+			if r.numbers.read(after.Directive(), t.Line) {
+				r.Lexer = after
+				continue
+			}
 		}
-		spelled := r.text[t.start:t.end]
+		spelled := r.Text[t.Start:t.End]
 		if r.tokens == 0 {
 			r.brace = spelled[0] == '}'
 		} else {
 			r.digest.Write([]byte{' '})
 		}
 		r.digest.Write(spelled)
-		if t.kind == word || t.kind == literal {
+		if t.Kind == cpp.Word || t.Kind == cpp.Literal {
 			r.words = append(r.words, wordHash(spelled))
 			if len(spelled) > len(r.longest) {
 				r.longest = spelled
@@ -96,21 +99,20 @@ func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
 
 // Parameters returns the words in the parentheses after a name of a function, in their order.
 func (f *Function) Parameters(text []byte, n Name) []uint32 {
-	l := newLexer(text[n.Start:max(n.Start, f.End)], n.line)
-	l.fresh = false
+	l := cpp.NewLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	var words []uint32
 	depth := 0
-	for t := l.next(); t.kind != end; t = l.next() {
-		switch spelled := l.text[t.start:t.end]; {
+	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
+		switch spelled := l.Text[t.Start:t.End]; {
 		case spelled[0] == '(':
 			depth++
 		case spelled[0] == ')':
-			if depth--; depth <= 0 && len(words) > 0 || l.at(l.pos) != '(' {
+			if depth--; depth <= 0 && len(words) > 0 || l.Peek() != '(' {
 				return words
 			}
 		case spelled[0] == '{':
 			return words
-		case depth > 0 && t.kind == word:
+		case depth > 0 && t.Kind == cpp.Word:
 			words = append(words, wordHash(spelled))
 		}
 	}
@@ -119,11 +121,11 @@ func (f *Function) Parameters(text []byte, n Name) []uint32 {
 
 // Words returns the identifiers and numbers of a text in their order. It is never nil.
 func Words(text []byte) []uint32 {
-	l := newLexer(text, 1)
+	l := cpp.NewLexer(text, 1)
 	words := []uint32{}
-	for t := l.next(); t.kind != end; t = l.next() {
-		if t.kind == word {
-			words = append(words, wordHash(text[t.start:t.end]))
+	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
+		if t.Kind == cpp.Word {
+			words = append(words, wordHash(text[t.Start:t.End]))
 		}
 	}
 	return words
@@ -193,42 +195,16 @@ type numbering struct {
 // number returns the number that a line is said to have, and whether it is of the own file.
 func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
-// read reads "#line", or the short form that preprocessors write, after its '#'. It ignores other
-// directives.
-func (n *numbering) read(l *lexer, line int) bool {
-	rest := l.text[l.pos:]
-	if stop := bytes.IndexByte(rest, '\n'); stop >= 0 {
-		rest = rest[:stop]
-	}
-	fields := bytes.TrimLeft(rest, " \t")
-	if after, ok := bytes.CutPrefix(fields, []byte("line")); ok {
-		fields = bytes.TrimLeft(after, " \t")
-	}
-	digits := 0
-	for digits < len(fields) && isDigit(fields[digits]) {
-		digits++
-	}
-	number, err := strconv.ParseInt(string(fields[:digits]), 10, 32)
-	if err != nil {
+// read takes a "#line" from the text of a directive, which began at a line of the text. It ignores
+// other directives.
+func (n *numbering) read(directive []byte, line int) bool {
+	number, file, ok := cpp.LineMarker(directive)
+	if !ok {
 		return false
 	}
-	n.shift = int(number) - (line + 1)
-	if name := quotedName(fields[digits:]); name != "" {
-		n.file = name
+	n.shift = number - (line + 1)
+	if file != "" {
+		n.file = file
 	}
-	l.pos += len(rest)
 	return true
-}
-
-// quotedName returns the first name in quotes.
-func quotedName(text []byte) string {
-	open := bytes.IndexByte(text, '"')
-	if open < 0 {
-		return ""
-	}
-	name, _, closed := bytes.Cut(text[open+1:], []byte{'"'})
-	if !closed {
-		return ""
-	}
-	return string(name)
 }

@@ -4,7 +4,11 @@
 // take something else for a function. Its results are candidates.
 package outline
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+)
 
 // A Function is a piece of text that looks like the definition of a function.
 type Function struct {
@@ -30,8 +34,7 @@ func (f *Function) Lines(text []byte, name int) []Line {
 	if f.End < n.Start { // its end was not seen
 		return nil
 	}
-	r := lineReader{lexer: newLexer(text[n.Start:f.End], n.line), decl: n.Line, numbers: f.numbers}
-	r.lexer.fresh = false
+	r := lineReader{Lexer: cpp.NewLexer(text[n.Start:f.End], n.line), decl: n.Line, numbers: f.numbers}
 	return r.read()
 }
 
@@ -39,11 +42,11 @@ func (f *Function) Lines(text []byte, name int) []Line {
 // they begin. Templates refer to the text. Time and memory are proportional to the length of the
 // text.
 func Outline(text []byte) ([]Function, []Template) {
-	p := parser{lexer: newLexer(text, 1), frame: &frame{}}
+	p := parser{Lexer: cpp.NewLexer(text, 1), frame: &frame{}}
 	for p.step() {
 	}
 	for f := p.frame; f != nil; f = f.parent {
-		p.ends(f)
+		p.ends(f, p.Pos)
 	}
 	return p.functions, p.templates
 }
@@ -75,7 +78,7 @@ type branch struct {
 }
 
 type parser struct {
-	lexer
+	cpp.Lexer
 	functions []Function
 	templates []Template
 	frame     *frame
@@ -84,8 +87,8 @@ type parser struct {
 	decl      declaration
 	lambdas   []lambda
 	numbers   numbering
-	prev      token
-	before    token // the one before prev
+	prev      cpp.Token
+	before    cpp.Token // the one before prev
 }
 
 // A lambda is one that may be about to begin.
@@ -104,92 +107,77 @@ const (
 )
 
 func (p *parser) step() bool {
-	t := p.next()
-	switch t.kind {
-	case end:
+	t := p.Next()
+	switch t.Kind {
+	case cpp.End:
 		return false
-	case directive:
+	case cpp.Directive:
 		p.directive(t)
 		return true
-	case word:
-		p.word(t)
-	case punctuation:
+	case cpp.Word:
+		if p.frame.kind == scope && p.parens == 0 {
+			p.decl.word(p, t)
+		}
+	case cpp.Punctuation:
 		p.punctuation(t)
 	}
 	p.before, p.prev = p.prev, t
 	return true
 }
 
-func (p *parser) text(t token) string { return string(p.lexer.text[t.start:t.end]) }
+func (p *parser) text(t cpp.Token) string { return string(p.Name(t)) }
 
-// is reports whether a token is a character.
-func (p *parser) is(t token, c byte) bool {
-	return t.kind == punctuation && p.lexer.text[t.start] == c
-}
+// is reports whether a token is a character of punctuation.
+func (p *parser) is(t cpp.Token, c byte) bool { return t.Char == c }
 
 // directive passes over a directive. Of the branches of "#if", each but the first begins with the
 // braces and parentheses that were open before it.
-func (p *parser) directive(hash token) {
-	if p.numbers.read(&p.lexer, hash.line) {
+func (p *parser) directive(hash cpp.Token) {
+	text := p.Directive()
+	if p.numbers.read(text, hash.Line) {
 		return
 	}
-	t := p.next()
-	if t.kind == end || !p.inDirective {
-		p.pos, p.line, p.fresh = t.start, t.line, true
-		return
-	}
-	switch name := p.text(t); name {
+	l := cpp.NewLexer(text, hash.Line)
+	switch string(l.Name(l.Next())) {
 	case "if", "ifdef", "ifndef":
 		if len(p.branches) < maxBranches {
 			p.branches = append(p.branches, branch{frame: p.frame, parens: p.parens})
 		}
 	case "else", "elif", "elifdef", "elifndef":
 		if n := len(p.branches); n > 0 {
-			p.goBack(p.branches[n-1])
+			p.goBack(p.branches[n-1], hash.End+l.Pos)
 		}
 	case "endif":
 		if n := len(p.branches); n > 0 {
 			p.branches = p.branches[:n-1]
 		}
 	}
-	for p.inDirective {
-		if t := p.next(); t.kind == end {
-			return
-		} else if !p.inDirective {
-			p.pos, p.line, p.fresh, p.inDirective = t.start, t.line, true, false
-		}
-	}
 }
 
-// goBack restores the open scopes from where an "#if" began, if they have changed.
-func (p *parser) goBack(b branch) {
+// goBack restores the open scopes from where an "#if" began, if they have changed. Functions that
+// are open end at a position.
+func (p *parser) goBack(b branch, at int) {
 	if p.frame == b.frame && p.parens == b.parens {
 		return
 	}
 	if p.frame != b.frame {
 		for f := p.frame; f != b.frame && f.depth >= b.frame.depth; f = f.parent {
-			p.ends(f)
+			p.ends(f, at)
 		}
 		p.lambdas = p.lambdas[:0]
 	}
 	p.frame, p.parens = b.frame, b.parens
 }
 
-// ends says that a function, if a frame is one, ends here, for all that is known.
-func (p *parser) ends(f *frame) {
+// ends sets the end of a function, if the frame is a function.
+func (p *parser) ends(f *frame, at int) {
 	if f.function > 0 {
-		p.functions[f.function-1].End = p.pos
+		p.functions[f.function-1].End = at
 	}
 }
 
-func (p *parser) word(t token) {
-	if p.frame.kind == scope && p.parens == 0 {
-		p.decl.word(p, t)
-	}
-}
-
-func (p *parser) punctuation(t token) {
-	switch c := p.lexer.text[t.start]; c {
+func (p *parser) punctuation(t cpp.Token) {
+	switch c := t.Char; c {
 	case '{':
 		p.open(t)
 	case '}':
@@ -226,7 +214,7 @@ func (p *parser) punctuation(t token) {
 }
 
 // square begins what may be a lambda, which does not follow what can be indexed.
-func (p *parser) square(t token) {
+func (p *parser) square(t cpp.Token) {
 	if n := len(p.lambdas); n > p.frame.lambdas && !p.lambdas[n-1].closed {
 		p.lambdas[n-1].squares++
 		return
@@ -234,16 +222,16 @@ func (p *parser) square(t token) {
 	if p.attribute() {
 		return
 	}
-	indexed := p.prev.kind == literal || p.prev.kind == word && !isKeyword(p.text(p.prev)) || p.is(p.prev, ')') || p.is(p.prev, ']')
+	indexed := p.prev.Kind == cpp.Literal || p.prev.Kind == cpp.Word && !cpp.PrecedesOperand(p.Name(p.prev)) || p.is(p.prev, ')') || p.is(p.prev, ']')
 	if !indexed && len(p.lambdas) < maxLambdas {
-		p.lambdas = append(p.lambdas, lambda{start: t.start, line: t.line, parens: p.parens})
+		p.lambdas = append(p.lambdas, lambda{start: t.Start, line: t.Line, parens: p.parens})
 	}
 }
 
 // attribute passes over one like [[nodiscard]], from the second bracket on.
 func (p *parser) attribute() bool {
 	const longest = 1 << 10
-	rest := p.lexer.text[p.pos:min(p.pos+longest, len(p.lexer.text))]
+	rest := p.Text[p.Pos:min(p.Pos+longest, len(p.Text))]
 	if len(rest) == 0 || rest[0] != '[' {
 		return false
 	}
@@ -251,7 +239,7 @@ func (p *parser) attribute() bool {
 	if stop < 0 {
 		return false
 	}
-	p.skipTo("]]", 0)
+	p.SkipPast("]]", 0)
 	return true
 }
 
@@ -266,14 +254,14 @@ func (p *parser) endSquare() {
 		return
 	}
 	l.closed = true
-	ahead := p.lexer
-	if t := ahead.next(); t.kind != word && !p.is(t, '(') && !p.is(t, '{') && !p.is(t, '<') {
+	ahead := p.Lexer
+	if t := ahead.Next(); t.Kind != cpp.Word && !p.is(t, '(') && !p.is(t, '{') && !p.is(t, '<') {
 		p.lambdas = p.lambdas[:n-1]
 	}
 }
 
 // open opens a brace.
-func (p *parser) open(t token) {
+func (p *parser) open(t cpp.Token) {
 	f := &frame{parent: p.frame, kind: body, scope: p.frame.scope, parens: p.parens, depth: p.frame.depth + 1}
 	for n := len(p.lambdas); n > p.frame.lambdas; n-- {
 		l := p.lambdas[n-1]
@@ -320,7 +308,7 @@ func (p *parser) close() {
 		p.decl, p.parens = declaration{}, 0
 		return
 	}
-	p.ends(f)
+	p.ends(f, p.Pos)
 	p.frame, p.parens = f.parent, f.parens
 	p.lambdas = p.lambdas[:min(len(p.lambdas), f.lambdas)]
 	if f.kind != initializer && p.frame.kind == scope {

@@ -1,6 +1,10 @@
 package outline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+)
 
 // A Template is a declaration of a class or function that is a template, not one for some arguments
 // alone.
@@ -23,23 +27,22 @@ func (t *Template) Parameters() []Parameter { return parametersIn(t.parameters) 
 // ParameterList takes the parameters of a function of a text apart, under one of its names. ok is
 // whether there are parentheses.
 func (f *Function) ParameterList(text []byte, n Name) (list []Parameter, ok bool) {
-	l := newLexer(text[n.Start:max(n.Start, f.End)], n.line)
-	l.fresh = false
+	l := cpp.NewLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	begin, depth := -1, 0
-	for t := l.next(); t.kind != end; t = l.next() {
-		switch l.text[t.start] {
+	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
+		switch t.Char {
 		case '(':
 			if depth++; depth == 1 {
-				begin = t.end
+				begin = t.End
 			}
 		case ')':
 			if depth--; depth != 0 {
 				continue
 			}
-			if n.Text == "operator()" && begin == t.start && l.at(l.pos) == '(' { // its name
+			if n.Text == "operator()" && begin == t.Start && l.Peek() == '(' { // its name
 				continue
 			}
-			return parametersIn(l.text[begin:t.start]), true
+			return parametersIn(l.Text[begin:t.Start]), true
 		case '{', ';':
 			if depth == 0 {
 				return nil, false
@@ -59,10 +62,10 @@ func parametersIn(text []byte) (list []Parameter) {
 		}
 		words, defaults, assigned = nil, nil, false
 	}
-	l := newLexer(text, 1)
+	l := cpp.NewLexer(text, 1)
 	angles, brackets := 0, 0
-	for t := l.next(); t.kind != end; t = l.next() {
-		switch c := text[t.start]; {
+	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
+		switch c := t.Char; {
 		case strings.IndexByte("([{", c) >= 0:
 			brackets++
 		case strings.IndexByte(")]}", c) >= 0:
@@ -79,7 +82,7 @@ func parametersIn(text []byte) (list []Parameter) {
 			assigned = true
 			continue
 		}
-		if spelled := string(text[t.start:t.end]); assigned {
+		if spelled := string(text[t.Start:t.End]); assigned {
 			defaults = append(defaults, spelled)
 		} else {
 			words = append(words, spelled)
@@ -95,7 +98,7 @@ func (d *declaration) addTemplate(p *parser) {
 	if !class && len(d.names) == 1 {
 		name, scope = d.names[0].Text, join(scope, d.names[0].Qualifier)
 	}
-	special := class && d.angle.kind == word && p.text(d.angle) == name
+	special := class && d.angle.Kind == cpp.Word && p.text(d.angle) == name
 	if len(d.template) > 0 && name != "" && !special && !strings.Contains(name, "::") {
 		p.templates = append(p.templates, Template{Name: name, Class: class, Scope: scope, parameters: d.template})
 	}

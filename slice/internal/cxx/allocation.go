@@ -3,6 +3,8 @@ package cxx
 import (
 	"bytes"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
 )
 
 // Allocation is what Definitions notes for a function operator new or operator delete that a text
@@ -43,10 +45,10 @@ func (d *scanner) allocation(word []byte, end int) bool {
 	if string(word) != "new" && string(word) != "delete" {
 		return false
 	}
-	if pair, after := bracketPair(bytes.TrimLeft(d.text[end:], " \t\r\n")); pair == "[]" {
-		end = len(d.text) - len(after)
+	if pair, after := bracketPair(bytes.TrimLeft(d.Text[end:], " \t\r\n")); pair == "[]" {
+		end = len(d.Text) - len(after)
 	}
-	d.pos, d.word = end, []byte(Allocation)
+	d.Pos, d.word = end, []byte(Allocation)
 	return true
 }
 
@@ -62,7 +64,7 @@ func placed(name, parameters []byte) []byte {
 		return name
 	}
 	pointer, ok = bytes.CutPrefix(bytes.TrimLeft(pointer, " \t\r\n"), []byte{'*'})
-	if pointer = bytes.TrimSpace(pointer); ok && wordLength(pointer) == len(pointer) {
+	if pointer = bytes.TrimSpace(pointer); ok && cpp.WordLength(pointer) == len(pointer) {
 		return []byte(Placement)
 	}
 	return name

@@ -3,7 +3,9 @@ package cxx
 import (
 	"bytes"
 	"path/filepath"
+	"unicode/utf8"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
@@ -29,22 +31,19 @@ type Notes struct {
 // and the names of classes, which have implicit functions. It takes time by the length of the text,
 // and memory by the nesting of its parentheses.
 func Definitions(text []byte, notes Notes) {
-	d := scanner{text: text, notes: notes, lineStart: true}
+	d := scanner{Lexer: cpp.NewLexer(text, 1), notes: notes}
 	d.scopes.notes, d.unnamed.notes = notes, notes
-	for d.pos < len(text) {
-		d.token()
+	for d.token() {
 	}
 }
 
 // A scanner goes through a text token by token.
 type scanner struct {
-	text    []byte
-	pos     int
+	cpp.Lexer
 	notes   Notes
 	scopes  scopeFinder
 	unnamed unnamedFinder
 
-	lineStart bool   // there was no token in this line yet
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
 	word      []byte // that identifier or operator
 	class     depth  // it follows class, struct or union there
@@ -96,55 +95,37 @@ const (
 
 const wordToken = 'a'
 
-// wordBytes are the bytes of identifiers and numbers.
-var wordBytes = func() (is [256]bool) {
-	for c := range is {
-		is[c] = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c >= 0x80
-	}
-	return is
-}()
-
-// IsWordByte reports whether a byte may be one of an identifier.
-func IsWordByte(c byte) bool { return wordBytes[c] }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// token passes over one token, comment or white space.
-func (d *scanner) token() {
-	switch c := d.text[d.pos]; {
-	case c == '\n':
-		d.pos++
-		d.lineStart = true
-	case c <= ' ':
-		d.pos++
-	case c == '#' && d.lineStart:
-		d.directive()
-	case c == '/' && d.comment():
-	default:
-		d.lineStart = false
-		switch {
-		case isDigit(c):
-			d.number()
-		case wordBytes[c], c == '\\' && escapedRune(d.text[d.pos:]) > 0:
-			d.identifier()
-		case c == '"', c == '\'':
-			d.quoted(c)
-		default:
-			c = d.digraph(c)
-			d.pos++
-			d.punctuation(c)
-			d.prev = c
+// token takes the next token. It returns false at the end of the text.
+func (d *scanner) token() bool {
+	t := d.Next()
+	switch t.Kind {
+	case cpp.End:
+		return false
+	case cpp.Directive:
+		d.directive(d.Directive())
+	case cpp.Word:
+		if cpp.IsDigit(t.Char) {
+			d.prev = '0'
+			break
 		}
+		d.identifier(d.Name(t))
+	case cpp.Literal:
+		d.prev = t.Char
+		if t.Char == '"' {
+			d.quoted(d.Contents(t))
+		}
+	case cpp.Punctuation:
+		d.punctuation(t.Char)
+		d.prev = t.Char
 	}
+	return true
 }
 
-// directive skips a directive of the preprocessor, except for words that may come out of a macro,
-// and for function names in "#pragma redefine_extname".
-func (d *scanner) directive() {
-	start := d.pos
-	d.skipLines()
-	line := bytes.TrimLeft(d.text[start+1:d.pos], " \t")
-	if len(line) > 0 && isDigit(line[0]) {
+// directive takes a directive of the preprocessor. It skips all but the words that may come out of a
+// macro, and the function names in "#pragma redefine_extname".
+func (d *scanner) directive(line []byte) {
+	line = bytes.TrimLeft(line, " \t")
+	if len(line) > 0 && cpp.IsDigit(line[0]) {
 		d.file(line)
 		return
 	}
@@ -152,7 +133,7 @@ func (d *scanner) directive() {
 		d.notes.AnyScope()
 	}
 	names := bytes.Contains(line, []byte("redefine_extname"))
-	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 0x80 && !wordBytes[r] }) {
+	for word := range bytes.FieldsFuncSeq(line, isNoWordRune) {
 		d.notes.Word(word, true)
 		if names {
 			d.labelled(word)
@@ -163,77 +144,24 @@ func (d *scanner) directive() {
 // file takes note of the name of a file in a line marker: what initializes a file may be named
 // after that.
 func (d *scanner) file(marker []byte) {
-	_, name, _ := bytes.Cut(marker, []byte{'"'})
-	name = name[:max(bytes.LastIndexByte(name, '"'), 0)]
-	if base := Cleaned(symname.Canonical(filepath.Base(string(name)))); isWord([]byte(base)) {
+	_, name, _ := cpp.LineMarker(marker)
+	if base := Cleaned(symname.Canonical(filepath.Base(name))); isWord([]byte(base)) {
 		d.notes.Word([]byte(base), true)
 	}
 }
 
-// skipLines passes over a line and those that continue it.
-func (d *scanner) skipLines() {
-	for d.pos < len(d.text) {
-		line := d.text[d.pos:]
-		if end := bytes.IndexByte(line, '\n'); end >= 0 {
-			line = line[:end+1]
-		}
-		d.pos += len(line)
-		if !bytes.HasSuffix(bytes.TrimRight(line, "\r\n"), []byte{'\\'}) {
-			return
-		}
-	}
-}
-
-// comment passes over a comment if there is one.
-func (d *scanner) comment() bool {
-	rest := d.text[d.pos:]
+// quoted takes the text of a string, which can be the tag or the assembler name of a function.
+func (d *scanner) quoted(text []byte, raw bool) {
 	switch {
-	case bytes.HasPrefix(rest, []byte("//")):
-		d.skipLines()
-		d.lineStart = true
-	case bytes.HasPrefix(rest, []byte("/*")):
-		d.skipPast("*/", len("/*"))
+	case !d.assembler:
+		if isWord(text) {
+			d.notes.Word(text, true)
+		}
+	case len(d.label) > longestWord:
+	case raw:
+		d.label = append(d.label, text...)
 	default:
-		return false
-	}
-	return true
-}
-
-// skipPast skips to the end of the next occurrence of end that is at least from bytes ahead.
-func (d *scanner) skipPast(end string, from int) {
-	at := bytes.Index(d.text[d.pos+from:], []byte(end))
-	if at < 0 {
-		d.pos = len(d.text)
-		return
-	}
-	d.pos += from + at + len(end)
-}
-
-// number passes over a number, digit separators and suffixes included.
-func (d *scanner) number() {
-	d.prev = '0'
-	for d.pos++; d.pos < len(d.text); d.pos++ {
-		c := d.text[d.pos]
-		separator := c == '\'' && d.pos+1 < len(d.text) && wordBytes[d.text[d.pos+1]]
-		if !wordBytes[c] && c != '.' && !separator {
-			return
-		}
-	}
-}
-
-// quoted passes over a string or character, which ends in its line at the latest.
-// Strings can be the tags and the assembler names of functions.
-func (d *scanner) quoted(quote byte) {
-	start := d.pos + 1
-	d.skipQuoted(quote)
-	end := max(start, d.pos-1)
-	text := d.text[min(start, end):end]
-	switch {
-	case quote != '"':
-	case d.assembler && len(d.label) <= longestWord:
-		d.label = unescaped(d.label, text)
-	case isWord(text):
-		d.notes.Word(text, true)
+		d.label = cpp.Unescaped(d.label, text)
 	}
 }
 
@@ -264,52 +192,17 @@ const longestWord = 256
 
 // isWord reports whether a string may be an identifier.
 func isWord(text []byte) bool {
-	return len(text) > 0 && len(text) <= longestWord && !bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 && !wordBytes[r] })
+	return len(text) > 0 && len(text) <= longestWord && !bytes.ContainsFunc(text, isNoWordRune)
 }
 
-func (d *scanner) skipQuoted(quote byte) {
-	d.prev = quote
-	for d.pos++; d.pos < len(d.text); d.pos++ {
-		switch d.text[d.pos] {
-		case quote:
-			d.pos++
-			return
-		case '\\':
-			d.pos++
-		case '\n':
-			return
-		}
-	}
-	d.pos = len(d.text) // a backslash at the end leads beyond it
-}
+func isNoWordRune(r rune) bool { return r < utf8.RuneSelf && !cpp.IsWordByte(byte(r)) }
 
-// rawString passes over a string like R"x(…)x", from the quote on.
-func (d *scanner) rawString() {
-	d.prev = '"'
-	const longest = 16 // delimiter
-	open := bytes.IndexByte(d.text[d.pos:min(d.pos+len(`"(`)+longest, len(d.text))], '(')
-	if open < 0 {
-		d.quoted('"')
-		return
-	}
-	delimiter, start := string(d.text[d.pos+1:d.pos+open]), d.pos+open+1
-	d.skipPast(")"+delimiter+`"`, open)
-	if end := d.pos - len(delimiter) - len(`)"`); d.assembler && end >= start && len(d.label) <= longestWord {
-		d.label = append(d.label, d.text[start:end]...)
-	}
-}
-
-func (d *scanner) identifier() {
-	word := d.readWord()
-	if word[len(word)-1] == 'R' && len(word) <= len("u8R") && d.pos < len(d.text) && d.text[d.pos] == '"' {
-		d.rawString()
-		return
-	}
+func (d *scanner) identifier(word []byte) {
 	d.notes.Word(word, d.mentions(word))
 	d.scopes.identifier(word, d.prev)
 	d.unnamed.identifier(word, d.prev)
 	if d.qualified || d.prev == ')' && len(d.names) > d.base {
-		d.oldStyle = d.oldStyle || !d.inTypedef() && !followsParameters(word)
+		d.oldStyle = d.oldStyle || !d.inTypedef() && !cpp.FollowsParameters(word)
 		d.qualified = string(word) == "const" || string(word) == "volatile"
 	}
 	if d.prev == '~' {
@@ -347,27 +240,6 @@ func (d *scanner) defaulted() {
 	for _, name := range d.defaults {
 		d.notes.Function(name)
 	}
-}
-
-// isKeyword reports whether parentheses after a word are not a function's.
-func isKeyword(word []byte) bool {
-	switch string(word) {
-	case "if", "for", "while", "switch", "case", "catch", "return", "sizeof", "alignas", "alignof", "throw",
-		"decltype", "noexcept", "requires", "explicit", "__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm",
-		"typeof", "__typeof__", "__typeof", "typeof_unqual", "_Alignas", "_Atomic", "_BitInt", "_Static_assert", "static_assert":
-		return true
-	}
-	return false
-}
-
-// followsParameters reports whether a word may come between the parameters and the body of a
-// function.
-func followsParameters(word []byte) bool {
-	switch string(word) {
-	case "const", "volatile", "override", "final", "try", "mutable", "__extension__", "__restrict", "__restrict__":
-		return true
-	}
-	return isKeyword(word)
 }
 
 func (d *scanner) punctuation(c byte) {
@@ -408,7 +280,7 @@ func (d *scanner) punctuation(c byte) {
 		d.endTypedefs(d.braces + 1)
 		d.naming = d.inTypedef()
 	case '[':
-		if d.beginsLambda(d.text[d.pos:]) {
+		if d.beginsLambda(d.Text[d.Pos:]) {
 			d.lambda()
 		}
 		d.squares++
@@ -445,7 +317,7 @@ func (d *scanner) endsClass(c byte) bool {
 	case '(', ')', '[', ']':
 		return false
 	case ':':
-		if d.prev == ':' || d.pos < len(d.text) && d.text[d.pos] == ':' { // a scope
+		if d.prev == ':' || d.Pos < len(d.Text) && d.Text[d.Pos] == ':' { // a scope
 			return false
 		}
 	}
@@ -455,10 +327,10 @@ func (d *scanner) endsClass(c byte) bool {
 // compares reports whether an '=' belongs to a comparison, which may come between a function's
 // parameters and its body.
 func (d *scanner) compares() bool {
-	if d.pos < len(d.text) && d.text[d.pos] == '=' {
+	if d.Pos < len(d.Text) && d.Text[d.Pos] == '=' {
 		return true
 	}
-	return d.pos > 1 && bytes.IndexByte([]byte("=<>!"), d.text[d.pos-2]) >= 0
+	return d.Pos > 1 && bytes.IndexByte([]byte("=<>!"), d.Text[d.Pos-2]) >= 0
 }
 
 // clear forgets names that define nothing.
@@ -483,7 +355,7 @@ func (d *scanner) enter() {
 		d.addInner()
 	}
 	d.assembler, d.label = d.prev == wordToken && isAsm(d.word), d.label[:0]
-	d.open = append(d.open, openParen{name, d.pos, d.base, d.outer})
+	d.open = append(d.open, openParen{name, d.Pos, d.base, d.outer})
 	d.base, d.outer = len(d.names), len(d.angles)
 }
 
@@ -524,8 +396,8 @@ func (d *scanner) leave() {
 		d.names = d.names[:d.base]
 	}
 	d.base, d.outer, d.angles = p.base, p.outer, d.angles[:min(d.outer, len(d.angles))]
-	if p.name != nil && !isKeyword(p.name) && len(d.names) < maxPending {
-		d.names = append(d.names, placed(p.name, d.text[p.inner:d.pos-1]))
+	if p.name != nil && !cpp.TakesNoParameters(p.name) && len(d.names) < maxPending {
+		d.names = append(d.names, placed(p.name, d.Text[p.inner:d.Pos-1]))
 		if p.name[0] == '~' {
 			d.notes.Word([]byte{'~'}, true)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
@@ -50,7 +51,7 @@ func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) 
 // isIdentifierOf reports whether the name of a node is an identifier of the mangled name. It may be
 // the size of an array, the number of a parameter, or what the demangler has put there.
 func isIdentifierOf(name, word string) bool {
-	return word != "" && !isDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
+	return word != "" && !cpp.IsDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
 }
 
 // A nameReader finds the identifiers in the mangled names that most functions have. It does not
@@ -273,7 +274,7 @@ func (s *nameReader) number() bool {
 
 func (s *nameReader) digits() {
 	n := 0
-	for n < len(s.rest) && isDigit(s.rest[n]) {
+	for n < len(s.rest) && cpp.IsDigit(s.rest[n]) {
 		n++
 	}
 	s.rest = s.rest[n:]
@@ -302,7 +303,7 @@ func (s *nameReader) substitution() bool {
 		return s.afterType()
 	}
 	n := 0
-	for n < len(rest) && (isDigit(rest[n]) || 'A' <= rest[n] && rest[n] <= 'Z') {
+	for n < len(rest) && (cpp.IsDigit(rest[n]) || 'A' <= rest[n] && rest[n] <= 'Z') {
 		n++
 	}
 	s.rest = rest[n:]
@@ -316,12 +317,12 @@ func (s *nameReader) literal() bool {
 	rest := s.rest[1:]
 	if !s.in('I') && !s.in('J') {
 		s.rest = rest
-		return rest != "" && isDigit(rest[0])
+		return rest != "" && cpp.IsDigit(rest[0])
 	}
 	if len(rest) < 2 {
 		return false
 	}
-	if c := rest[0]; c == 'N' || c == 'S' || isDigit(c) {
+	if c := rest[0]; c == 'N' || c == 'S' || cpp.IsDigit(c) {
 		return s.push('L', 1)
 	}
 	if rest[0] < 'a' || 'z' < rest[0] || rest[0] == 'u' {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
 )
 
 // maxCaptures is how many bytes are looked at for the end of what a lambda captures.
@@ -14,7 +16,7 @@ const maxCaptures = 1 << 12
 func (d *scanner) beginsLambda(behind []byte) bool {
 	switch d.prev {
 	case wordToken:
-		if !precedesExpression(d.word) {
+		if !cpp.PrecedesOperand(d.word) {
 			return false
 		}
 	case ')', ']', '[', '"', '\'', '0':
@@ -29,16 +31,6 @@ func (d *scanner) beginsLambda(behind []byte) bool {
 	}
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) == 0 || bytes.IndexByte([]byte("=.["), rest[0]) < 0 || bytes.HasPrefix(rest, []byte("[["))
-}
-
-// precedesExpression reports whether a word is not an operand that a bracket could index.
-func precedesExpression(word []byte) bool {
-	switch string(word) {
-	case "return", "co_return", "co_yield", "co_await", "throw", "else", "do", "case", "sizeof", "in",
-		"and", "or", "not", "xor", "bitand", "bitor", "compl", "and_eq", "or_eq", "xor_eq", "not_eq":
-		return true
-	}
-	return false
 }
 
 // behindBracket returns the text after the bracket that closes the bracket before text. ok is false

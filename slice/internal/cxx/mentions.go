@@ -46,7 +46,7 @@ func (d *scanner) mentions(word []byte) bool {
 	if !d.outermost() || d.head.assigned {
 		return true
 	}
-	next := bytes.TrimLeft(d.text[d.pos:], " \t\r\n")
+	next := bytes.TrimLeft(d.Text[d.Pos:], " \t\r\n")
 	return len(next) == 0 || next[0] != '('
 }
 
@@ -61,7 +61,7 @@ func (d *scanner) endHead(kept bool) {
 			d.notes.Word(name, true)
 		}
 	}
-	if d.outermost() && (!d.head.assigned || d.text[d.pos-1] == ';') {
+	if d.outermost() && (!d.head.assigned || d.Text[d.Pos-1] == ';') {
 		d.head = declarationHead{}
 	}
 }

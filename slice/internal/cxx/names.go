@@ -2,10 +2,10 @@ package cxx
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/symname"
 )
@@ -102,7 +102,7 @@ func lastOfSimple(name string) string {
 // identifier reads an identifier with its length before it.
 func identifier(s string) (id, rest string, ok bool) {
 	n, digits := 0, 0
-	for digits < len(s) && digits < 5 && isDigit(s[digits]) {
+	for digits < len(s) && digits < 5 && cpp.IsDigit(s[digits]) {
 		n = 10*n + int(s[digits]-'0')
 		digits++
 	}
@@ -172,7 +172,7 @@ func IsInternal(name string) bool {
 			return false
 		}
 		i += at
-		if i+1 < len(name) && isDigit(name[i+1]) && followsScope(name[:i]) {
+		if i+1 < len(name) && cpp.IsDigit(name[i+1]) && followsScope(name[:i]) {
 			return true
 		}
 	}
@@ -201,14 +201,14 @@ func InitializedBy(name string) (after string, ok bool) {
 		return "", false
 	}
 	_, after, _ = strings.Cut(rest, "_")
-	return after, after != "" && !isDigit(after[0])
+	return after, after != "" && !cpp.IsDigit(after[0])
 }
 
 // Cleaned returns a name in the form that it has in the name of such a function.
 func Cleaned(name string) string {
 	clean := []byte(name)
 	for i, c := range clean {
-		if c >= 0x80 || !wordBytes[c] {
+		if c >= 0x80 || !cpp.IsWordByte(c) {
 			clean[i] = '_'
 		}
 	}
@@ -243,35 +243,29 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 	if at <= 0 { // <constructor> of a class without a name
 		return true
 	}
-	d := scanner{text: []byte(name[at:])}
-	for d.pos < len(d.text) {
-		switch c := d.text[d.pos]; {
-		case isDigit(c):
-			d.number()
-		case wordBytes[c]:
-			if word := string(d.readWord()); !strings.HasPrefix(word, "_") && !unspelled()[word] && !yield(word) {
-				return false
-			}
-		case c == '"', c == '\'':
-			d.skipQuoted(c)
-		default:
-			d.pos++
+	l := cpp.NewLexer([]byte(name[at:]), 1)
+	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
+		if t.Kind != cpp.Word || cpp.IsDigit(t.Char) || t.Char == '_' {
+			continue
+		}
+		if word := string(l.Name(t)); !isUnspelled(word) && !yield(word) {
+			return false
 		}
 	}
 	return true
 }
 
-// unspelled are words that GCC prints in names and that need not be in the text: keywords, and what
-// it calls things that have no name.
-var unspelled = sync.OnceValue(func() map[string]bool {
-	words := make(map[string]bool)
-	for word := range strings.FieldsSeq(`
-		abi align_val_t alignof anonymous at auto bool char char16_t char32_t char8_t class complex const
-		const_cast constexpr decltype delete double dynamic_cast enum false float int lambda long new noexcept
-		nullptr nullptr_t operator reinterpret_cast requires restrict short signed sizeof static static_cast
-		std struct template this throw true type typedef typeid typename typeof union unnamed unsigned using
-		vector void volatile wchar_t with`) {
-		words[word] = true
+// isUnspelled reports whether a word need not be in the text although GCC prints it in names: a
+// keyword, or a part of what GCC calls a thing without a name.
+func isUnspelled(word string) bool {
+	switch word {
+	case "abi", "align_val_t", "alignof", "anonymous", "at", "auto", "bool", "char", "char16_t", "char32_t", "char8_t", "class",
+		"complex", "const", "const_cast", "constexpr", "decltype", "delete", "double", "dynamic_cast", "enum", "false", "float",
+		"int", "lambda", "long", "new", "noexcept", "nullptr", "nullptr_t", "operator", "reinterpret_cast", "requires",
+		"restrict", "short", "signed", "sizeof", "static", "static_cast", "std", "struct", "template", "this", "throw", "true",
+		"type", "typedef", "typeid", "typename", "typeof", "union", "unnamed", "unsigned", "using", "vector", "void",
+		"volatile", "wchar_t", "with":
+		return true
 	}
-	return words
-})
+	return false
+}

@@ -1,6 +1,10 @@
 package cxx
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+)
 
 // UnnamedClass represents the scope of functions of classes without a name, neither their own nor
 // one by a typedef, outside of functions and classes. GCC calls these classes ._anon_7, and looks
@@ -46,14 +50,14 @@ func (f *unnamedFinder) identifier(word []byte, prev byte) {
 			return
 		}
 	}
-	if f.head && f.depth == 0 && !isKeyword(word) {
+	if f.head && f.depth == 0 && !cpp.TakesNoParameters(word) {
 		f.bases = f.bases || f.colon
 		f.named = f.named || !f.bases
 	}
 	f.typed = f.typed && f.head
 	if f.naming {
 		f.words++
-		if f.words == 1 && (isKeyword(word) || string(word) == "const" || string(word) == "volatile") {
+		if f.words == 1 && (cpp.TakesNoParameters(word) || string(word) == "const" || string(word) == "volatile") {
 			f.found()
 		}
 	}
