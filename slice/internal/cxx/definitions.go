@@ -1,3 +1,6 @@
+// Package cxx reads C++ as far as slices need it: the functions, classes and namespaces that a text
+// may define, and the identifiers and scopes in a mangled name. It knows no types and builds no
+// trees. Its time is proportional to the length of what it reads.
 package cxx
 
 import (
@@ -401,5 +404,120 @@ func (d *scanner) leave() {
 		if p.name[0] == '~' {
 			d.notes.Word([]byte{'~'}, true)
 		}
+	}
+}
+
+// maxCaptures is how many bytes are looked at for the end of what a lambda captures.
+const maxCaptures = 1 << 12
+
+// beginsLambda reports whether a bracket, followed by the text behind, may begin a lambda. It must
+// not be an index, the size of an array, an attribute or a designator of C.
+func (d *scanner) beginsLambda(behind []byte) bool {
+	switch d.prev {
+	case wordToken:
+		if !cpp.PrecedesOperand(d.word) {
+			return false
+		}
+	case ')', ']', '[', '"', '\'', '0':
+		return false
+	}
+	if behind = bytes.TrimLeft(behind, " \t\r\n"); len(behind) > 0 && behind[0] == '[' {
+		return false
+	}
+	rest, ok := behindBracket(behind)
+	if !ok {
+		return true
+	}
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) == 0 || bytes.IndexByte([]byte("=.["), rest[0]) < 0 || bytes.HasPrefix(rest, []byte("[["))
+}
+
+// behindBracket returns the text after the bracket that closes the bracket before text. ok is false
+// if it does not understand what is between them.
+func behindBracket(text []byte) (rest []byte, ok bool) {
+	depth := 1
+	for i, c := range text[:min(len(text), maxCaptures)] {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return text[i+1:], true
+			}
+		case '"', '\'', ';', '/':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// lambda takes note of the functions of a lambda.
+func (d *scanner) lambda() {
+	for _, name := range lambdaFunctions {
+		d.notes.Function([]byte(name))
+	}
+}
+
+// A declarationHead holds what the specifiers of a declaration outside of functions say about its
+// functions, as far as it has been read.
+type declarationHead struct {
+	inline, static, extern bool
+	gnuInline              bool // attribute gnu_inline
+	forced                 bool // an attribute has GCC emit the function without a call
+	assigned               bool // an initializer has begun
+}
+
+// dropsUnused reports whether GCC drops a function defined with these specifiers if nothing calls
+// it or takes its address: it never analyses the body.
+func (h *declarationHead) dropsUnused() bool {
+	return h.inline && (h.static || h.extern && h.gnuInline) && !h.forced && !h.assigned
+}
+
+// specifier takes a word of a declaration.
+func (h *declarationHead) specifier(word []byte) {
+	switch string(bytes.Trim(word, "_")) {
+	case "inline":
+		h.inline = true
+	case "static":
+		h.static = true
+	case "extern":
+		h.extern = true
+	case "gnu_inline":
+		h.gnuInline = true
+	case "used", "constructor", "destructor":
+		h.forced = true
+	}
+}
+
+// outermost reports whether no parenthesis, bracket or brace is open.
+func (d *scanner) outermost() bool { return d.braces == 0 && len(d.open) == 0 && d.squares == 0 }
+
+// mentions reports whether a word, whose end is the current position, is anything but the name of a
+// function in a declaration outside of functions.
+func (d *scanner) mentions(word []byte) bool {
+	if d.braces != 0 {
+		return true
+	}
+	d.head.specifier(word)
+	if !d.outermost() || d.head.assigned {
+		return true
+	}
+	next := bytes.TrimLeft(d.Text[d.Pos:], " \t\r\n")
+	return len(next) == 0 || next[0] != '('
+}
+
+// endHead ends a declaration outside of functions, at a semicolon or the brace of a body. Its
+// functions count as mentioned unless GCC drops them when they are not used.
+func (d *scanner) endHead(kept bool) {
+	if d.braces != 0 {
+		return
+	}
+	if kept || !d.outermost() {
+		for _, name := range d.names[d.base:] {
+			d.notes.Word(name, true)
+		}
+	}
+	if d.outermost() && (!d.head.assigned || d.Text[d.Pos-1] == ';') {
+		d.head = declarationHead{}
 	}
 }

@@ -1,7 +1,9 @@
 package cxx
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -269,3 +271,96 @@ func isUnspelled(word string) bool {
 	}
 	return false
 }
+
+// Allocation is what Definitions notes for a function operator new or operator delete that a text
+// defines, and Placement for one that is certainly of the form that gives memory its caller has:
+// <new> defines those, so nearly every text of C++ has some.
+const (
+	Allocation = "operator new"
+	Placement  = "operator new(placement)"
+)
+
+// AllocationOf returns which of [Allocation] and [Placement] a text has to define that defines a
+// function of a mangled name, empty for all other functions. One that defines an Allocation may
+// define a Placement as well.
+func AllocationOf(name string) string {
+	if !strings.Contains(name, "nw") && !strings.Contains(name, "na") && !strings.Contains(name, "dl") && !strings.Contains(name, "da") {
+		return ""
+	}
+	switch unqualified(name) {
+	case "operator new", "operator new[]":
+		if strings.HasSuffix(name, "Pv") && strings.IndexByte("jmy", name[len(name)-3]) >= 0 {
+			return Placement
+		}
+		return Allocation
+	case "operator delete", "operator delete[]":
+		first, second := strings.CutSuffix(name, "_")
+		first = strings.TrimRight(first, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") // S_, S0_ and so on
+		first = strings.TrimSuffix(strings.TrimSuffix(first, "Pv"), "E")
+		if second && (strings.HasSuffix(first, "dl") || strings.HasSuffix(first, "da")) {
+			return Placement
+		}
+		return Allocation
+	}
+	return ""
+}
+
+// lambdaFunctions are the unqualified names of the functions of lambdas: the call operator, which a
+// text may define for a class as well, and the target of the conversion of a lambda without
+// captures. Debug info has only these names for lambdas that are not templates.
+var lambdaFunctions = [...]string{"operator()", "_FUN"}
+
+// IsOfLambda reports whether a function that is not mangled may be of a lambda, which a text has to
+// have, or something else that defines a function of that unqualified name.
+func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunctions[:], unqualified) }
+
+// Invoker is what clang calls the function that a lambda without captures converts to, _FUN to GCC.
+// The C++ library has functions of that name, too.
+const Invoker = "__invoke"
+
+// IsOtherInvoke reports whether a mangled name is the name of a function called __invoke that does
+// not belong to a lambda. Clang calls lambdas $_0 or Ul..._.
+func IsOtherInvoke(name string) bool {
+	at := strings.LastIndex(name, "8"+Invoker)
+	if at < 0 || KeyOf(name) != Invoker {
+		return false
+	}
+	unnamed := strings.HasSuffix(strings.TrimRight(name[:at], "0123456789"), "$_")
+	return !unnamed && !(strings.HasSuffix(name[:at], "_") && strings.Contains(name[:at], "Ul"))
+}
+
+// MayBeCalledByGCC reports whether GCC may call a function of the C library, or of its own runtime,
+// that the text does not mention: it calls putchar for printf, memset for a loop, sqrtf for a
+// vector of square roots. A text may define such a function itself.
+func MayBeCalledByGCC(name string) bool {
+	if strings.HasPrefix(name, "__") {
+		return true
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "_unlocked"), "_r")
+	for _, suffix := range [...]string{"", "f", "l", "f16", "f32", "f64", "f128", "f32x", "f64x", "f128x"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok && called()[base] {
+			return true
+		}
+	}
+	return false
+}
+
+// called are the functions that GCC's builtins.def lists and the compiler may call by itself,
+// without suffixes for types.
+var called = sync.OnceValue(func() map[string]bool {
+	names := make(map[string]bool)
+	for name := range strings.FieldsSeq(`
+		abort aligned_alloc alloca bcmp bcopy bzero calloc exit ffs fprintf fputc fputs free fwrite index malloc memchr
+		memcmp memcpy memmove mempcpy memset printf putchar puts realloc rindex snprintf sprintf stpcpy stpncpy strcat
+		strchr strcmp strcpy strcspn strdup strlen strncat strncmp strncpy strndup strnlen strpbrk strrchr strspn strstr
+		vfprintf vprintf vsnprintf vsprintf
+		abs acos acosh asin asinh atan atan2 atanh cabs cacos carg cbrt ceil cexp cexpi cimag clog conj copysign cos cosh
+		cpow cproj creal csqrt drem erf erfc exp exp10 exp2 expm1 fabs fdim finite floor fma fmax fmin fmod frexp gamma
+		hypot iceil ifloor ilogb imaxabs irint iround isfinite isinf isnan isnormal j0 j1 jn labs lceil ldexp lfloor lgamma
+		llabs llceil llfloor llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward
+		popcount pow pow10 powi remainder remquo rint round roundeven scalb scalbln scalbn signbit significand sin sincos
+		sinh sqrt tan tanh tgamma trunc y0 y1 yn`) {
+		names[name] = true
+	}
+	return names
+})

@@ -68,3 +68,33 @@ func bracketPair(text []byte) (pair string, after []byte) {
 func (d *scanner) named(symbol string, end int) {
 	d.Pos, d.word = end, append([]byte("operator"), symbol...)
 }
+
+// allocation reads the rest of the name of operator new or delete, and returns whether it is one.
+func (d *scanner) allocation(word []byte, end int) bool {
+	if string(word) != "new" && string(word) != "delete" {
+		return false
+	}
+	if pair, after := bracketPair(bytes.TrimLeft(d.Text[end:], " \t\r\n")); pair == "[]" {
+		end = len(d.Text) - len(after)
+	}
+	d.Pos, d.word = end, []byte(Allocation)
+	return true
+}
+
+// placed returns Placement for the name of an allocation whose parameters are a first one and
+// "void *", and else the name.
+func placed(name, parameters []byte) []byte {
+	if string(name) != Allocation {
+		return name
+	}
+	_, second, _ := bytes.Cut(parameters, []byte{','})
+	pointer, ok := bytes.CutPrefix(bytes.TrimLeft(second, " \t\r\n"), []byte("void"))
+	if !ok {
+		return name
+	}
+	pointer, ok = bytes.CutPrefix(bytes.TrimLeft(pointer, " \t\r\n"), []byte{'*'})
+	if pointer = bytes.TrimSpace(pointer); ok && cpp.WordLength(pointer) == len(pointer) {
+		return []byte(Placement)
+	}
+	return name
+}

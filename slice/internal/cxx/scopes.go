@@ -1,5 +1,11 @@
 package cxx
 
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+)
+
 // A text can define a function of a class only where the class is complete, and a function of a
 // namespace only where the namespace is opened: somewhere the name is between "class", "struct",
 // "union" or "namespace" and a brace, or a typedef gives the name to an unnamed class. So a text
@@ -109,4 +115,138 @@ func (f *scopeFinder) namespace() {
 
 func (f *scopeFinder) end() {
 	f.head, f.alias, f.space, f.words, f.depth = false, false, false, f.words[:0], 0
+}
+
+// UnnamedClass represents the scope of functions of classes without a name, neither their own nor
+// one by a typedef, outside of functions and classes. GCC calls these classes ._anon_7, and looks
+// for their functions under the part before the dot, such as _ZNK8. So the samples of all of them
+// may go to the functions of any.
+const UnnamedClass = "._anon"
+
+// endsInUnnamed reports whether the rest of a name, cut at its first dot, is the length of the name
+// of such a class.
+func endsInUnnamed(rest string) bool { return rest != "" && strings.Trim(rest, "0123456789") == "" }
+
+// An unnamedFinder finds classes without a name among the tokens of a preprocessed text. It may
+// take one with a name for one of these, if there are attributes and the like.
+type unnamedFinder struct {
+	notes  Notes
+	braces int  // how many are open
+	spaces int  // how many of these, the outermost ones, are of namespaces and extern "C"
+	space  bool // the head of a namespace has begun
+
+	head  bool // that of a class has begun
+	named bool // and there is a name
+	colon bool // and what follows are names of bases
+	bases bool // of which there was one
+	depth int  // of parentheses and brackets in it
+	typed bool // "typedef" was right before it, or is the latest word
+
+	body   bool // a typedef's class without a name is open
+	naming bool // it has been closed, and its names follow
+	words  int  // how many of them there were
+}
+
+// identifier takes a word, and the first byte of the token before.
+func (f *unnamedFinder) identifier(word []byte, prev byte) {
+	switch string(word) {
+	case "typedef":
+		f.typed, f.head = true, false
+		return
+	case "namespace":
+		f.space = true
+	case "class", "struct", "union":
+		if prev != '<' && prev != ',' && f.braces == f.spaces { // of a template's parameters
+			f.head, f.named, f.colon, f.bases, f.depth = true, false, false, false, 0
+			return
+		}
+	}
+	if f.head && f.depth == 0 && !cpp.TakesNoParameters(word) {
+		f.bases = f.bases || f.colon
+		f.named = f.named || !f.bases
+	}
+	f.typed = f.typed && f.head
+	if f.naming {
+		f.words++
+		if f.words == 1 && (cpp.TakesNoParameters(word) || string(word) == "const" || string(word) == "volatile") {
+			f.found()
+		}
+	}
+}
+
+// punctuation takes a character, and the first byte of the token before.
+func (f *unnamedFinder) punctuation(c, prev byte) {
+	f.inNames(c)
+	f.inHead(c, prev)
+	switch c {
+	case '{':
+		f.open(prev)
+	case '}':
+		f.close()
+	case ';', '=':
+		f.space = false
+	}
+	f.typed = f.typed && f.head
+}
+
+// inNames finds out whether the names of a typedef name its class. The first one has to be plain.
+func (f *unnamedFinder) inNames(c byte) {
+	switch {
+	case !f.naming:
+	case f.words == 0, f.words == 1 && (c == '[' || c == '('):
+		f.found()
+	case c == ';', c == ',':
+		f.naming = false
+	}
+}
+
+// inHead follows the parentheses, brackets and bases of a head.
+func (f *unnamedFinder) inHead(c, prev byte) {
+	switch {
+	case !f.head:
+		return
+	case c == '(', c == '[':
+		f.depth++
+	case c == ')', c == ']':
+		f.depth--
+	case c == ':':
+		f.colon = f.depth == 0 && !(f.colon && prev == ':') // the second one of a::b takes it back
+	}
+	if f.depth < 0 || f.depth == 0 && (c == ';' || c == '=') {
+		f.head = false
+	}
+}
+
+// open opens a brace.
+func (f *unnamedFinder) open(prev byte) {
+	if f.braces == f.spaces && (f.space || prev == '"') {
+		f.spaces++
+	}
+	f.braces++
+	f.space = false
+	if !f.head || f.depth > 0 {
+		return
+	}
+	f.head = false
+	switch {
+	case f.named:
+	case f.typed:
+		f.body = true
+	default:
+		f.found()
+	}
+}
+
+// close closes a brace.
+func (f *unnamedFinder) close() {
+	f.braces = max(f.braces-1, 0)
+	f.spaces = min(f.spaces, f.braces)
+	if f.braces == f.spaces {
+		f.naming, f.body, f.words = f.body, false, 0
+	}
+}
+
+func (f *unnamedFinder) found() {
+	f.naming = false
+	f.notes.Scope([]byte(UnnamedClass))
 }
