@@ -124,6 +124,18 @@ func TestCallgrindStubs(t *testing.T) {
 	}
 }
 
+// A callgrind file of another build has no samples in the code of this one. That a library has no
+// name is not the reason.
+func TestCallgrindOfAnotherBuild(t *testing.T) {
+	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) /tmp/ours\n0x1000 4\nob=(2) ???\n0x109000 4\ntotals: 8\n"
+	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_EXEC}, Progs: []*elf.Prog{load(0, 0x401000, 0x1000)}}
+	b, err := samples.NewBinary(f, "/build/ours")
+	require.NoError(t, err)
+	_, _, err = samples.Read(strings.NewReader(in), b, samples.Options{})
+	require.ErrorIs(t, err, afdo.ErrNotFound)
+	require.ErrorContains(t, err, "not in the code of the binary, so another build ran: give the file as it was then")
+}
+
 // Names of functions come along, without what callgrind adds to them.
 func TestCallgrindNames(t *testing.T) {
 	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) ours\nfn=(1) f'2\n0x1000 4\ncfn=(2) (anonymous namespace)::g(int)\ncalls=1 0x2000\n0x1001 9\n" +

@@ -90,6 +90,8 @@ func (c choice) hint(r *Report) string {
 		return r.TraceHint()
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
+	case r.InBinary > 0 && r.Outside == r.InBinary:
+		return "the addresses of its samples are not in the code of the binary, so another build ran: give the file as it was then"
 	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo }):
 		return "callgrind says " + noDebugInfo + " for what it could not read the debug info of, maybe as valgrind says when it begins: let it run a copy of the same name without that, as strip -g makes, and give the binary as it is here"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
