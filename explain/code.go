@@ -28,6 +28,9 @@ type Code struct {
 	source   string                 // the path of what was compiled, empty for a binary
 	fault    Reason                 // of the whole unit
 	noBlocks bool                   // the compiler does not tell the blocks of a line apart
+
+	// addsBodies: the compiler adds the profile of a body that it does not inline to the function.
+	addsBodies bool
 }
 
 // Unprofiled says that the build compiles this without the profile.

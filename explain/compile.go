@@ -168,6 +168,7 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 		return nil, err
 	}
 	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks()}
+	code.addsBodies = compiler.Clang || compiler.Reads() == 3
 	if !command.Optimises() {
 		code.fault = Unoptimised
 	}

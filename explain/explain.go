@@ -112,6 +112,10 @@ type Function struct {
 	Reason Reason // of most of what it loses; [Found] if it loses nothing
 	File   string // where it is declared, empty if no compile has it and the profile does not tell
 	Line   uint32
+
+	// EntryUsed is set if a compiler used the number of times that the function was entered. That
+	// changes the code even if all counts are lost.
+	EntryUsed bool
 }
 
 // Suspect returns the counts that cannot be relied upon: those lost, and all of a function that was
@@ -176,6 +180,7 @@ func (e *Explainer) report(part bool) *Report {
 	e.findStranger(profiled)
 	e.namesakes = e.findNamesakes()
 	all := e.tally(e.codes, profiled, part)
+	entered := e.entered()
 	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere, Stranger: e.stranger}
 	for name, t := range all.functions {
 		f := Function{Tally: *t, Name: name, Reason: t.Worst()}
@@ -183,6 +188,7 @@ func (e *Explainer) report(part bool) *Report {
 			f.Reason = how
 		}
 		f.File, f.Line = e.declaration(name, all.files[name])
+		f.EntryUsed = e.entryUsed(name, entered)
 		r.Functions = append(r.Functions, f)
 	}
 	slices.SortFunc(r.Functions, func(a, b Function) int {
@@ -193,6 +199,25 @@ func (e *Explainer) report(part bool) *Report {
 		r.Units = append(r.Units, Unit{Tally: own.sum, Name: c.Name, Compiler: c.Compiler, Reason: c.fault})
 	}
 	return r
+}
+
+// entered returns the functions with a head count, by canonical name.
+func (e *Explainer) entered() map[string]bool {
+	names := make(map[string]bool)
+	for s, f := range e.profile.Functions() {
+		if f.HeadCount > 0 {
+			names[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = true
+		}
+	}
+	return names
+}
+
+// entryUsed reports whether a compiler has a function and used its entries: its head count, or
+// the entries of inlined bodies that the compiler adds to the function.
+func (e *Explainer) entryUsed(name string, entered map[string]bool) bool {
+	return slices.ContainsFunc(e.codes, func(c *Code) bool {
+		return (entered[name] || c.addsBodies) && c.Compiler != "" && c.fault == "" && c.defined[name] && !e.namesakes[namesake{c, name}]
+	})
 }
 
 // declaration returns where a function is declared.

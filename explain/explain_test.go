@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,9 +82,28 @@ func TestOfflineDump(t *testing.T) {
 	}
 	assert.Equal(t, []string{"_Z3wayv: compiled nowhere", "main: no statement", "small: inlined otherwise"}, names)
 
+	assert.False(t, slices.ContainsFunc(r.Functions, func(f Function) bool { return f.EntryUsed }), "there are no head counts")
+
 	part := e.ReportPart()
 	assert.Equal(t, uint64(3287), part.Counts)
 	assert.Equal(t, uint64(600), part.Elsewhere)
+}
+
+// A function that loses all its counts may change by its head count.
+func TestEntryUsed(t *testing.T) {
+	for head, want := range map[uint64]bool{0: false, 3: true} {
+		p := profile.New()
+		var b profile.Body
+		b.Count(9, 0, 100)
+		p.AddFunction(p.AddSymbol(0, "main"), profile.Function{HeadCount: head, Records: b.Records()})
+		c := offlineCode(t)
+		c.Compiler = "GCC 16"
+		e := New(p)
+		e.Add(c)
+		r := e.Report()
+		assert.Zero(t, r.Found)
+		assert.Equal(t, want, r.Functions[0].EntryUsed)
+	}
 }
 
 func TestFaultyUnits(t *testing.T) {

@@ -34,6 +34,7 @@ type ExplainedFunction struct {
 	Line      uint32         `json:"line,omitempty"`
 	Counts    uint64         `json:"counts"`
 	Found     uint64         `json:"found"`
+	EntryUsed bool           `json:"entry_used,omitempty"`
 	Reason    explain.Reason `json:"reason"`
 	Advice    string         `json:"advice,omitempty"`
 
@@ -62,7 +63,7 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	for i := range r.Functions {
 		g := &r.Functions[i]
 		f.Functions = append(f.Functions, ExplainedFunction{
-			g.Name, demangled.Bounded(g.Name), g.File, g.Line, g.Counts, g.Found, g.Reason, g.Reason.Advice(), g.Suspect(),
+			g.Name, demangled.Bounded(g.Name), g.File, g.Line, g.Counts, g.Found, g.EntryUsed, g.Reason, g.Reason.Advice(), g.Suspect(),
 		})
 	}
 	return f
@@ -147,7 +148,11 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 		if g.Line > 0 {
 			at = fmt.Sprintf("%s:%d", at, g.Line)
 		}
-		functions.Row(human.Percentage(g.Found, g.Counts), human.Number(g.Counts), string(g.Reason), human.Name(demangled.Short(g.Name)), at)
+		reason := string(g.Reason)
+		if g.Found == 0 && g.EntryUsed {
+			reason += ", entry used"
+		}
+		functions.Row(human.Percentage(g.Found, g.Counts), human.Number(g.Counts), reason, human.Name(demangled.Short(g.Name)), at)
 		if !said[g.Reason] && g.Advice != "" {
 			said[g.Reason] = true
 			advice = append(advice, g.Reason)
