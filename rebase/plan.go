@@ -353,8 +353,11 @@ func (c *change) align() {
 	for _, offset := range c.lines {
 		i := lineAt(old, offset)
 		w := float32(1)
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			w = weight(&old[i])
+		case offset < 0: // before the declaration, such as in a macro
+			continue
 		}
 		all += w
 		if _, ok := c.line(offset); ok {
@@ -402,12 +405,16 @@ func offsets(a *alignment) (first int32, to []int32) {
 	return first, to
 }
 
-// line returns where the counts of an offset go.
+// line returns where the counts of an offset go. Lines before the declaration, such as those of
+// macros and of included files, are not part of the function and keep their distance from it.
 func (c *change) line(offset int32) (int32, bool) {
 	if c.same {
 		return offset, true
 	}
 	i := int64(offset) - int64(c.first)
+	if offset < 0 && (i < 0 || len(c.to) == 0) {
+		return offset, true
+	}
 	if i < 0 || i >= int64(len(c.to)) || c.to[i] == none {
 		return 0, false
 	}

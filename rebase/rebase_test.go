@@ -280,6 +280,28 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// Counts before the declaration, such as those of macros, stay where they are, also if the function
+// is edited.
+func TestBeforeDeclaration(t *testing.T) {
+	p := profile.New()
+	var b profile.Body
+	unit := p.AddUnit("cart.c")
+	b.Count(65395, 0, 0)
+	b.Count(65530, 7, 3)
+	b.Count(3, 0, 5)
+	p.AddFunction(p.AddSymbol(unit, "total"), profile.Function{HeadCount: 3, Records: b.Records()})
+	edited := strings.Replace(cart, "int total(struct cart *c)\n{\n", "int total(struct cart *c)\n{\n\tcheck();\n", 1)
+	q, report, err := Profile(p, sources("cart.c", newText(cart).source), sources("cart.c", newText(edited).source))
+	require.NoError(t, err)
+	assert.Equal(t, report.Samples, report.Kept)
+	b.Reset()
+	b.Count(65395, 0, 0)
+	b.Count(65530, 7, 3)
+	b.Count(4, 0, 5)
+	total, _ := q.FindSymbol(q.AddUnit("cart.c"), "total")
+	assert.Equal(t, b.Records(), q.Function(total).Records)
+}
+
 // TestInlined has a body that is inlined: it goes with the lines of its own function, which is in a
 // header, and its call with those of the caller.
 func TestInlined(t *testing.T) {

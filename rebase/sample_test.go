@@ -77,7 +77,7 @@ other:7:1
 func TestSampleBeforeDeclaration(t *testing.T) {
 	old := sources("a.c", sampleOld)
 	new := sources("a.c", strings.Replace(sampleOld, "\tint b = a", "\n\n\tint b = a", 1))
-	assert.Equal(t, "leaf:15:10\n 3: 15\n", sampleText(t, "leaf:30:10\n 1: 15\n 65534: 10\n 65535: 5\n", old, new))
+	assert.Equal(t, "leaf:30:10\n 3: 15\n 65534: 10\n 65535: 5\n", sampleText(t, "leaf:30:10\n 1: 15\n 65534: 10\n 65535: 5\n", old, new))
 }
 
 // TestSampleContext moves the calls of contexts, and drops a context whose call is gone.

@@ -84,6 +84,7 @@ func everyCode(t *testing.T, program string) string {
 func (s explainedSite) explain(function string, args ...string) (compile.ExplainFacts, compile.ExplainedFunction) {
 	s.Helper()
 	out := s.run(append([]string{"afdo", "explain", "words.afdo", "--json"}, args...)...)
+	out = out[strings.Index(out, "{"):] // after the progress, if the compiles take long
 	keepJSON(s.TB.(*testing.T), "explain", out)
 	var facts compile.ExplainFacts
 	require.NoError(s, json.Unmarshal([]byte(out), &facts))
