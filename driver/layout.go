@@ -13,7 +13,6 @@ import (
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/layout/list"
-	"github.com/go-afdo/afdo/slice"
 )
 
 // sectionsOption is the option by which clang takes a list of functions and blocks.
@@ -31,7 +30,9 @@ type LayoutPlan struct {
 	launcher *Launcher
 	command  *command.Line
 	part     *list.List
-	key      string // of the stale functions in the cache
+	source   string // what is compiled, if it is one file
+	hashes   bool   // the compiler writes hashes of blocks
+	key      string // of the stale functions in the cache, "" if it does not keep them
 }
 
 // WithLayout returns a command with the entries of a list that are about functions of this compile.
@@ -46,8 +47,8 @@ type LayoutPlan struct {
 // With check, the compiler also writes hashes of blocks, if the list has them and the compiler
 // knows how: the caller runs Argv and calls [LayoutPlan.Recheck].
 //
-// It preprocesses the sources unless the cache knows them from the last run. The error is one of
-// the list.
+// It preprocesses the sources unless the cache knows them from the last run. For a backend of
+// distributed ThinLTO it reads which functions the bitcode defines. The error is one of the list.
 func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*LayoutPlan, error) {
 	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
 	if why := withoutLayout(p.command); why != "" {
@@ -139,18 +140,21 @@ func (p *LayoutPlan) selectPart(path string) error {
 	if err != nil {
 		return err
 	}
-	if c.Mentions(backEndOption) {
-		p.part, err = selectLayout(path, nil, c.Sources)
-		return err
-	}
 	compiler, err := FindCompiler(c, l.Cache)
 	if err != nil { // it is too old, or not there
 		l.trace("running the command without a layout: %v", err)
 		return nil
 	}
+	p.hashes = compiler.writesHashes()
+	if c.Mentions(backEndOption) {
+		return p.selectBitcode(path)
+	}
+	if len(c.Sources) == 1 {
+		p.source = c.Sources[0]
+	}
 	in, err := FindInputs(c, compiler, l.Cache)
 	if errors.Is(err, ErrNoText) {
-		p.part, err = selectLayout(path, nil, c.Sources)
+		p.part, err = selectLayout(path, wholeList)
 		return err
 	}
 	if err != nil { // as a rule the compiler is about to say the same
@@ -158,7 +162,7 @@ func (p *LayoutPlan) selectPart(path string) error {
 		return nil
 	}
 	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, filestate.Of(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
-	if compiler.writesHashes() {
+	if p.hashes {
 		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.State(), compiler.Version, strings.Join(c.Args, "\x00"))
 	}
 	if kept, ok := l.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -169,7 +173,7 @@ func (p *LayoutPlan) selectPart(path string) error {
 	if err != nil {
 		return err
 	}
-	if p.part, err = selectLayout(path, text, c.Sources); err != nil {
+	if p.part, err = selectLayout(path, func(name string) bool { return text.MayDefine(name, c.Sources) }); err != nil {
 		return err
 	}
 	var data bytes.Buffer
@@ -180,9 +184,11 @@ func (p *LayoutPlan) selectPart(path string) error {
 	return nil
 }
 
-// selectLayout reads a list and returns the entries of functions that a text may define, or all
-// without a text.
-func selectLayout(path string, text *slice.Text, sources []string) (*list.List, error) {
+// wholeList selects all functions.
+func wholeList(string) bool { return true }
+
+// selectLayout reads a list and returns the entries of functions of which one name is wanted.
+func selectLayout(path string, wanted func(name string) bool) (*list.List, error) {
 	file, _, err := files.Open(path)
 	if err != nil {
 		return nil, err
@@ -192,7 +198,5 @@ func selectLayout(path string, text *slice.Text, sources []string) (*list.List, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return whole.Only(func(f *list.Function) bool {
-		return text == nil || slices.ContainsFunc(f.Names, func(name string) bool { return text.MayDefine(name, sources) })
-	}), nil
+	return whole.Only(func(f *list.Function) bool { return slices.ContainsFunc(f.Names, wanted) }), nil
 }

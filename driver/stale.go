@@ -34,14 +34,15 @@ func (c *Compiler) writesHashes() bool {
 // canCheck reports whether the compile writes an object with hashes that can be compared.
 func (p *LayoutPlan) canCheck() bool {
 	c := p.command
-	return p.key != "" && len(c.Sources) == 1 && slices.Contains(c.Args, "-c") && c.Object != "" && c.Object != "-" && p.part != nil &&
+	return p.hashes && p.source != "" && slices.Contains(c.Args, "-c") && c.Object != "" && c.Object != "-" && p.part != nil &&
 		slices.ContainsFunc(p.part.Functions, func(f list.Function) bool { return len(f.Hashes) > 0 })
 }
 
 // Recheck looks at the object that Argv has written. If functions of the list are stale, it returns
 // true, and Argv is the same compile without them. The block numbers of a stale entry mean other
 // blocks now. The cache remembers the stale functions, so that the next compile of the same sources
-// leaves them out from the start.
+// leaves them out from the start. It remembers none of a backend of ThinLTO, whose code also depends
+// on the bitcode that it imports.
 //
 // The error says why nothing could be checked. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
@@ -50,7 +51,7 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 		return false, err
 	}
 	l := p.launcher
-	l.warn("%s: %s of the layout changed since the recording, such as %s: compiled without the layout of these", p.command.Sources[0], plural(len(stale), "function"), stale[0])
+	l.warn("%s: %s of the layout changed since the recording, such as %s: compiled without the layout of these", p.source, plural(len(stale), "function"), stale[0])
 	key, ok := p.staleKey()
 	if ok {
 		l.Cache.files().Put(store.Taken, key, []byte(strings.Join(stale, "\n")))

@@ -101,6 +101,54 @@ func TestExecLayoutProjects(t *testing.T) {
 	}
 }
 
+// A backend of distributed ThinLTO gets the entries of the functions that its bitcode defines,
+// static functions with the suffix of ThinLTO among them, and the object is the same as with the
+// whole list. A stale function is compiled without its layout.
+func TestExecLayoutBackends(t *testing.T) {
+	testenv.NeedSweep(t)
+	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")
+	testenv.Tool(t, "ld.lld-22")
+	s := newSite(t)
+	s.setenv("AFDO_CACHE_DIR", s.path("cache"))
+	s.write("a.c", `int g(int); int h(int);
+static __attribute__((noinline)) int helper(int n) { if (n % 7) return g(n) + 1; return h(n + 3); }
+int f(int n) { if (n > 3) return helper(n) + g(n); return 2; }
+int only(int n) { return n ? h(n) : g(n); }
+`)
+	s.write("b.c", "int f(int); int only(int); int g(int n) { return n > 5 ? f(n - 3) : 1; } int h(int n) { return n ? g(n) : 9; } int main(void) { return f(8) + only(3); }\n")
+	for _, unit := range []string{"a", "b"} {
+		toolOutput(t, s.dir, clang, "-O2", "-flto=thin", "-c", unit+".c", "-o", unit+".bc.o")
+	}
+	toolOutput(t, s.dir, clang, "-O2", "-fuse-ld=lld-22", "-flto=thin", "a.bc.o", "b.bc.o", "-Wl,--thinlto-index-only", "-o", "prog")
+	backend := func(unit, out string, flags ...string) []string {
+		return append([]string{clang, "-O2", "-x", "ir", unit + ".bc.o", "-fthinlto-index=" + unit + ".bc.o.thinlto.bc", "-c", "-o", out}, flags...)
+	}
+	text := "v1\n"
+	for _, unit := range []string{"a", "b"} {
+		toolOutput(t, s.dir, clang, backend(unit, "x.o")[1:]...)
+		for name := range strings.FieldsSeq(toolOutput(t, s.dir, nm, "--defined-only", "--format=just-symbols", "x.o")) {
+			text += "f " + name + "\nc 0\nh 0:ffff0000ffff0000\n"
+		}
+	}
+	assert.Contains(t, text, "f helper.llvm.", "ThinLTO exports the static function")
+	s.write("p_cc_profile.txt", text)
+	for _, unit := range []string{"a", "b"} {
+		toolOutput(t, s.dir, clang, backend(unit, "whole.o", "-fbasic-block-sections=list=p_cc_profile.txt")[1:]...)
+		s.run(append([]string{"afdo", "exec", "--no-layout-check", "--layout", "p", "--"}, backend(unit, "part.o")...)...)
+		assert.True(t, s.read("whole.o") == s.read("part.o"), unit)
+		said := s.run(append([]string{"afdo", "exec", "--layout", "p", "--"}, backend(unit, "part.o")...)...)
+		assert.Contains(t, said, unit+".bc.o: 3 functions of the layout changed")
+	}
+	slices, err := filepath.Glob(s.path("cache/slices/*"))
+	require.NoError(t, err)
+	require.Len(t, slices, 2)
+	for _, path := range slices {
+		part, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, 3, strings.Count(string(part), "\nf "), "%s", part)
+	}
+}
+
 // A function that changed since the list was made is compiled without its layout, and the others
 // with theirs. Two compiles give the same object.
 func TestExecStaleLayout(t *testing.T) {

@@ -46,6 +46,17 @@ func (c *Line) TakeStdin(text []byte) {
 // Stdin is the name of standard input as a source.
 const Stdin = "-"
 
+// Files returns the words of the command that name its inputs, whatever they contain.
+func (c *Line) Files() []string {
+	var names []string
+	for i := range c.words {
+		if text := c.words[i].text; !strings.HasPrefix(text, "-") {
+			names = append(names, text)
+		}
+	}
+	return names
+}
+
 // KnowsModules reports whether an option makes GCC support modules. Build systems use it for all of
 // C++20.
 func (c *Line) KnowsModules() bool {

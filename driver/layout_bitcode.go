@@ -1,0 +1,70 @@
+package driver
+
+import (
+	"math"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/bitcode"
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// selectBitcode finds the entries of a list that are about functions of the bitcode that a backend
+// of distributed ThinLTO compiles, or all entries if the bitcode cannot be read.
+func (p *LayoutPlan) selectBitcode(path string) (err error) {
+	wanted := wholeList
+	if defined, err := p.definedFunctions(); err == nil {
+		wanted = func(name string) bool { return mayEmit(defined, name) }
+	} else {
+		p.launcher.trace("the whole list: %v", err)
+	}
+	p.part, err = selectLayout(path, wanted)
+	return err
+}
+
+// definedFunctions returns the functions that the bitcode files of the command define.
+func (p *LayoutPlan) definedFunctions() (map[string]bool, error) {
+	all := make(map[string]bool)
+	names := p.command.Files()
+	if len(names) == 1 {
+		p.source = names[0]
+	}
+	for _, name := range names {
+		data, err := files.ReadFile(p.command.Path(name), math.MaxInt64)
+		if err != nil {
+			return nil, err
+		}
+		defined, err := bitcode.Defined(data)
+		if err != nil {
+			return nil, err
+		}
+		for function := range defined {
+			all[function] = true
+		}
+	}
+	return all, nil
+}
+
+// generated are beginnings of the names of functions that clang makes of others in the backend.
+var generated = []string{"OUTLINED_FUNCTION_", "__llvm_", "__cfi_", "__typeid_", "asan.", "hwasan.", "msan.", "tsan.", "sancov."}
+
+// mayEmit reports whether the code of a module may define a symbol. ThinLTO appends a suffix to the
+// name of a static function that another module uses, and optimisations append suffixes to the
+// names of copies and parts.
+func mayEmit(defined map[string]bool, symbol string) bool {
+	for name := symbol; ; {
+		if defined[name] {
+			return true
+		}
+		at := strings.LastIndexByte(name, '.')
+		if at < 0 {
+			break
+		}
+		name = name[:at]
+	}
+	for _, beginning := range generated {
+		if strings.HasPrefix(symbol, beginning) {
+			return true
+		}
+	}
+	return false
+}

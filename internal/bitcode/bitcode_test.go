@@ -1,0 +1,91 @@
+package bitcode
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// small returns a file that clang 22 wrote with -O1 -fno-inline -flto=thin.
+func small(t testing.TB) []byte {
+	data, err := os.ReadFile("testdata/small.bc")
+	require.NoError(t, err)
+	return data
+}
+
+// The functions with code are defined: no declaration, and no copy that exists only to be inlined.
+func TestDefined(t *testing.T) {
+	defined, err := Defined(small(t))
+	require.NoError(t, err)
+	want := []string{"copy", "f", "helper", "labelled", "other", "use"}
+	assert.Equal(t, want, slices.Sorted(maps.Keys(defined)))
+
+	header := make([]byte, wrapperSize)
+	binary.LittleEndian.PutUint32(header, wrapperMagic)
+	binary.LittleEndian.PutUint32(header[8:], wrapperSize)
+	binary.LittleEndian.PutUint32(header[12:], uint32(len(small(t))))
+	defined, err = Defined(append(append(header, small(t)...), 0, 0, 0, 0, 0, 0, 0, 0))
+	require.NoError(t, err)
+	assert.Len(t, defined, len(want))
+}
+
+// What clang writes can be read, with all kinds of records.
+func TestClang(t *testing.T) {
+	clang := testenv.Tool(t, "clang-22")
+	source, out := filepath.Join(t.TempDir(), "a.cc"), filepath.Join(t.TempDir(), "a.bc")
+	text := "struct S { virtual int f(); S(); }; int S::f() { return 1; } S::S() {} static S s; int main() { return s.f(); }\n"
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o666))
+	for _, flags := range [][]string{{"-O1", "-g", "-flto"}, {"-O0", "-emit-llvm"}} {
+		said, err := exec.Command(clang, append(flags, "-c", source, "-o", out)...).CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		data, err := os.ReadFile(out)
+		require.NoError(t, err)
+		defined, err := Defined(data)
+		require.NoError(t, err)
+		for _, name := range []string{"main", "_ZN1S1fEv", "_ZN1SC2Ev"} {
+			assert.True(t, defined[name], name)
+		}
+	}
+}
+
+// A file that is cut or damaged ends in an error, or in names.
+func TestDamaged(t *testing.T) {
+	data := small(t)
+	_, err := Defined([]byte("\x7fELF and more than 32 bits"))
+	assert.ErrorIs(t, err, fault.ErrHeader)
+	failed := 0
+	for n := range len(data) {
+		if _, err := Defined(data[:n]); err != nil {
+			place := (*fault.FormatError)(nil)
+			require.True(t, errors.As(err, &place), "%d bytes: %v", n, err)
+			failed++
+		}
+	}
+	assert.Greater(t, failed, len(data)*9/10)
+	for i := range data {
+		changed := slices.Clone(data)
+		changed[i] ^= 0xff
+		_, _ = Defined(changed)
+	}
+}
+
+func FuzzDefined(f *testing.F) {
+	f.Add(small(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defined, err := Defined(data)
+		if err != nil {
+			assert.Nil(t, defined)
+		}
+	})
+}

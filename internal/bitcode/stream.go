@@ -1,0 +1,209 @@
+package bitcode
+
+import (
+	"math/bits"
+
+	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// Abbreviation IDs that every block has.
+const (
+	idEndBlock = iota
+	idEnterBlock
+	idDefine
+	idUnabbreviated
+	idFirstOwn
+)
+
+// An encoding is how an operand of an abbreviation is encoded.
+type encoding uint8
+
+const (
+	encodedLiteral encoding = iota // in the abbreviation itself
+	encodedFixed
+	encodedVBR
+	encodedArray
+	encodedChar6
+	encodedBlob
+)
+
+// An operand is an operand of an abbreviation.
+type operand struct {
+	encoding encoding
+	value    uint64 // of a literal, or the width of a field
+}
+
+// An abbreviation is how the fields of a record are encoded.
+type abbreviation []operand
+
+// A stream reads bits, the lowest of a byte first. After the first fault, all bits are zero.
+type stream struct {
+	data  []byte
+	pos   uint64 // in bits
+	fault *decode.Fault
+}
+
+func (s *stream) fail(class error, detail string) {
+	if s.fault == nil {
+		s.fault = &decode.Fault{Pos: int(s.pos / 8), Class: class, Detail: detail}
+	}
+}
+
+// left returns the number of bits that are left, 0 after a fault.
+func (s *stream) left() uint64 {
+	if s.fault != nil {
+		return 0
+	}
+	return uint64(len(s.data))*8 - s.pos
+}
+
+// fixed reads a field of at most 64 bits.
+func (s *stream) fixed(width uint64) (v uint64) {
+	if width > s.left() {
+		s.fail(fault.ErrTruncated, "the file ends in a field")
+		return 0
+	}
+	for got := uint64(0); got < width; {
+		at := s.pos % 8
+		n := min(8-at, width-got)
+		v |= uint64(s.data[s.pos/8]) >> at & (1<<n - 1) << got
+		got, s.pos = got+n, s.pos+n
+	}
+	return v
+}
+
+// vbr reads a number in chunks of a width, of which the highest bit says that another one follows.
+func (s *stream) vbr(width uint64) (v uint64) {
+	more := uint64(1) << (width - 1)
+	for shift := uint64(0); ; shift += width - 1 {
+		chunk := s.fixed(width)
+		part := chunk & (more - 1)
+		if bits.Len64(part)+int(shift) > 64 && part != 0 {
+			s.fail(fault.ErrVarint, "a number of more than 64 bits")
+		}
+		if s.fault != nil {
+			return 0
+		}
+		v |= part << shift
+		if chunk&more == 0 {
+			return v
+		}
+	}
+}
+
+// align goes to the next multiple of 32 bits.
+func (s *stream) align() { s.fixed(-s.pos & 31) }
+
+// skip passes over bytes.
+func (s *stream) skip(n uint64) []byte {
+	if n > s.left()/8 {
+		s.fail(fault.ErrTruncated, "the file ends in a block")
+		return nil
+	}
+	start := s.pos / 8
+	s.pos += 8 * n
+	return s.data[start : start+n]
+}
+
+// define reads an abbreviation.
+func (s *stream) define() (a abbreviation) {
+	n := s.vbr(5)
+	for range n {
+		if s.left() == 0 {
+			break
+		}
+		o := operand{}
+		if s.fixed(1) == 1 {
+			o.value = s.vbr(8)
+		} else {
+			o.encoding = encoding(s.fixed(3))
+			if o.encoding == encodedFixed || o.encoding == encodedVBR {
+				o.value = s.vbr(5)
+			}
+		}
+		if o.encoding > encodedBlob || o.encoding == encodedFixed && o.value > 64 || o.encoding == encodedVBR && (o.value == 1 || o.value > 32) {
+			s.fail(fault.ErrSyntax, "an abbreviation that is not known")
+		}
+		a = append(a, o)
+	}
+	if len(a) == 0 {
+		s.fail(fault.ErrSyntax, "an abbreviation without operands")
+	}
+	return a
+}
+
+// A record is the first fields of a record, or its blob.
+type record struct {
+	code   uint64
+	fields [numFields]uint64
+	count  int // may be more than numFields
+	blob   []byte
+}
+
+// numFields is the number of fields that the records of interest need.
+const numFields = 6
+
+// add adds a field. The first one is the record's code.
+func (r *record) add(v uint64) {
+	switch {
+	case r.count == -1:
+		r.code = v
+	case r.count < numFields:
+		r.fields[r.count] = v
+	}
+	r.count++
+}
+
+// unabbreviated reads a record without an abbreviation.
+func (s *stream) unabbreviated() record {
+	r := record{code: s.vbr(6)}
+	for n := s.vbr(6); n > 0 && s.fault == nil; n-- {
+		r.add(s.vbr(6))
+	}
+	return r
+}
+
+// abbreviated reads a record with an abbreviation.
+func (s *stream) abbreviated(a abbreviation) record {
+	r := record{count: -1}
+	for i := 0; i < len(a) && s.fault == nil; i++ {
+		switch a[i].encoding {
+		case encodedArray:
+			if i+2 != len(a) {
+				s.fail(fault.ErrSyntax, "an abbreviation with an array that is not at its end")
+				return r
+			}
+			for n := s.vbr(6); n > 0 && s.fault == nil; n-- {
+				r.add(s.scalar(a[i+1]))
+			}
+			return r
+		case encodedBlob:
+			n := s.vbr(6)
+			s.align()
+			r.blob = s.skip(n)
+			s.align()
+		default:
+			r.add(s.scalar(a[i]))
+		}
+	}
+	return r
+}
+
+// scalar reads a field that is no array and no blob. An array of fields without bits is refused,
+// because no input would bound its length.
+func (s *stream) scalar(o operand) uint64 {
+	switch {
+	case o.encoding == encodedLiteral:
+		return o.value
+	case o.encoding == encodedFixed && o.value > 0:
+		return s.fixed(o.value)
+	case o.encoding == encodedVBR && o.value > 0:
+		return s.vbr(o.value)
+	case o.encoding == encodedChar6:
+		return s.fixed(6)
+	case o.encoding == encodedArray || o.encoding == encodedBlob:
+		s.fail(fault.ErrSyntax, "an array of arrays")
+	}
+	return 0
+}
