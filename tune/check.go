@@ -84,9 +84,9 @@ func (t *tuning) announce(r *Result) (err error) {
 	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
 		return err
 	}
-	t.say("# to be trained under %s: %s", r.Recorder, r.Why)
+	t.say("# training will run under %s: %s", r.Recorder, r.Why)
 	if lookForValgrind() != nil && r.Recorder != Branches {
-		t.say("# valgrind is not installed: a short training makes a poor profile, and instructions are not counted unless perf can")
+		t.say("# valgrind is not installed: install it, or a short training makes a poor profile, and only perf can count instructions")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (t *tuning) firstRun(ctx context.Context) error {
 		return fmt.Errorf("the measured program: %w", err)
 	}
 	if u.cpu < tooShort {
-		t.say("# the program runs for only %v, and starting it is much of that: its time cannot be compared, so give it more to do", u.cpu.Round(time.Millisecond/10))
+		t.say("# the measured program runs for only %v, much of which is its start: give it a longer input, or times cannot be compared", u.cpu.Round(time.Millisecond/10))
 	}
 	return nil
 }

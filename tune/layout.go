@@ -115,21 +115,21 @@ func (t *tuning) place(ctx context.Context, r *Result) error {
 	r.Placement = p.by
 	t.say("# the code is laid out by %s", p.by)
 	t.key = keyOf(t.key, string(p.by), p.bolt)
-	if err := t.step("layout build", func() error { return t.build(ctx, p.mapped, p.mapping()) }); err != nil {
+	if err := t.step(buildingForLayout, func() error { return t.build(ctx, p.mapped, p.mapping()) }); err != nil {
 		return fmt.Errorf("the build for the layout: %w", err)
 	}
 	again := t.in(againName)
-	if err := t.step("layout train", func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, again) }); err != nil {
+	if err := t.step(trainingForLayout, func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, again) }); err != nil {
 		return fmt.Errorf("the training for the layout: %w", err)
 	}
 	program, recordings, err := p.hottest(r)
 	if err != nil {
 		return err
 	}
-	if err := t.step("layout", func() error { return p.layOut(ctx, program, recordings) }); err != nil {
+	if err := t.step(layingOut, func() error { return p.layOut(ctx, program, recordings) }); err != nil {
 		return fmt.Errorf("the layout: %w", err)
 	}
-	if err := t.step("placed", func() error { return p.build(ctx, program) }); err != nil {
+	if err := t.step(buildingPlaced, func() error { return p.build(ctx, program) }); err != nil {
 		return fmt.Errorf("the build with the layout: %w", err)
 	}
 	t.after = t.in(placedName)

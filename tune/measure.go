@@ -33,7 +33,7 @@ const tooShort = 50 * time.Millisecond
 
 // measure runs both programs alternately and decides on the verdict.
 func (t *tuning) measure(ctx context.Context, r *Result) error {
-	t.say("# measured in turn, after one round to warm up; rounds: %d", t.Rounds)
+	t.begin("measuring")
 	for _, line := range t.Measure {
 		for _, copied := range []string{t.base, t.after} {
 			t.say("(cd %s && %s)", shell.Quote(copied), t.inCopy(line, copied))
@@ -66,10 +66,27 @@ func (m *Measure) verdict() Verdict {
 	return Same
 }
 
+// With fewer than 6 rounds, no difference can be significant. More rounds show smaller differences,
+// so there are as many as fit in roundsTime, within these limits.
+const (
+	minRounds  = 10
+	maxRounds  = 100
+	roundsTime = 20 * time.Second
+)
+
+// chooseRounds returns the number of rounds, given the time of the round that warmed up. It must
+// not depend on the results of rounds: rounds until a difference shows would find one by chance.
+func (t *tuning) chooseRounds(first time.Duration) int {
+	if t.Rounds > 0 {
+		return t.Rounds
+	}
+	return int(min(max(roundsTime/max(first, 1), minRounds), maxRounds))
+}
+
 // rounds runs all measured commands of both programs, round by round. The programs take turns in
 // running first.
 func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
-	for round := range t.Rounds + 1 {
+	for round, rounds := 0, 0; round <= rounds; round++ {
 		var took [2]usage
 		var printed [2]uint64
 		for i := range 2 {
@@ -81,7 +98,12 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 		r.Differs = r.Differs || printed[0] != printed[1]
 		if round > 0 {
 			before, after = append(before, took[0]), append(after, took[1])
+			continue
 		}
+		pair := took[0].wall + took[1].wall
+		rounds = t.chooseRounds(pair)
+		t.say("# after a round to warm up, both programs run in turn: %d rounds, about %v", rounds, (time.Duration(rounds) * pair).Round(time.Second/10))
+		t.begin(fmt.Sprintf("measuring: %d rounds, about %v", rounds, (time.Duration(rounds) * pair).Round(time.Second)))
 	}
 	return before, after, nil
 }
@@ -143,15 +165,16 @@ func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []us
 	count := t.perfInstructions
 	if !perfCounts(ctx) {
 		if lookForValgrind() != nil {
-			t.say("# instructions are not counted: there is neither a counter for perf nor valgrind")
+			t.say("# instructions are not counted: perf cannot count them here, and valgrind is not installed")
 			return nil
 		}
 		expected := (2 * callgrindSlowdown * before[0].cpu).Round(time.Second)
 		if expected > maxCounting {
-			t.say("# instructions are not counted: callgrind would take about %v; a shorter --measure is counted", expected)
+			t.say("# instructions are not counted: callgrind would take about %v; measure with a shorter input to count them", expected)
 			return nil
 		}
-		t.say("# instructions are counted under callgrind, which takes about %v; --no-count leaves that out", expected)
+		t.say("# counting instructions under callgrind, about %v; --no-count skips this", expected)
+		t.begin(fmt.Sprintf("counting instructions under callgrind, about %v", expected))
 		count = t.callgrindInstructions
 	}
 	var n [2]uint64
@@ -195,7 +218,7 @@ func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uin
 	data, err := files.ReadFile(out, maxOwn)
 	n, ok := perfCount(data)
 	if err == nil && !ok {
-		err = fmt.Errorf("perf has counted nothing: %s", data)
+		err = fmt.Errorf("perf counted nothing: %s", data)
 	}
 	return n, err
 }

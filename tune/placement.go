@@ -40,9 +40,10 @@ func (t *tuning) measurePlacement(ctx context.Context, r *Result, before []usage
 		return nil
 	}
 	if expected := (2 * simulationSlowdown * before[0].cpu).Round(time.Second); expected > maxCounting {
-		t.say("# taken jumps, cache misses and pages are not counted: callgrind would take about %v; a shorter --measure is counted", expected)
+		t.say("# taken jumps, cache misses and pages are not counted: callgrind would take about %v; measure with a shorter input to count them", expected)
 		return nil
 	}
+	t.begin("counting jumps, cache misses and pages under callgrind")
 	var counted [2]placement
 	for i, copied := range []string{t.base, t.after} {
 		for _, line := range t.Measure {

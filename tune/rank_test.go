@@ -57,7 +57,7 @@ func TestVerdictsAreTrue(t *testing.T) {
 	const trials = 2000
 	for range trials {
 		var alike, faster []float64
-		for range DefaultRounds {
+		for range minRounds {
 			alike = append(alike, random.NormFloat64())
 			faster = append(faster, random.NormFloat64()-3)
 		}

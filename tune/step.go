@@ -54,6 +54,19 @@ func keyOf(parts ...any) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
+// The steps, as messages and the state name them.
+const (
+	buildingBase      = "building without a profile"
+	firstRunning      = "running the measured program once"
+	training          = "training"
+	creating          = "creating the profile"
+	buildingFast      = "building with the profile"
+	buildingForLayout = "building for the layout"
+	trainingForLayout = "training for the layout"
+	layingOut         = "making the layout"
+	buildingPlaced    = "building with the layout"
+)
+
 // step runs a step, unless it has been done before with the same inputs.
 func (t *tuning) step(name string, do func() error) error {
 	if t.state.Done[name] == t.key && !t.Again {
@@ -63,6 +76,7 @@ func (t *tuning) step(name string, do func() error) error {
 	if err := t.state.set(name, ""); err != nil {
 		return err
 	}
+	t.begin(name)
 	if err := do(); err != nil {
 		return err
 	}

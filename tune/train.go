@@ -55,14 +55,22 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	case wanted == Steps:
 		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noSteps)
 	case noSteps == nil:
-		return Steps, fmt.Sprintf("there are no branch stacks (%v), and steps record branches in software", noBranches), nil
+		return Steps, whyNot(noBranches) + ", and steps record them in software", nil
 	case noValgrind == nil:
-		return Callgrind, fmt.Sprintf("there are no branch stacks (%v), and callgrind counts exactly", noBranches), nil
+		return Callgrind, whyNot(noBranches) + ", and callgrind counts exactly", nil
 	}
 	if err := openRecorder(record.Clock); err != nil {
 		return "", "", fmt.Errorf("tune: %w: install valgrind: %w", ErrNoRecorder, err)
 	}
-	return Clock, "there are neither branch stacks nor valgrind, so the profile will be poor: install valgrind", nil
+	return Clock, whyNot(noBranches) + ", and without valgrind the profile will be poor: install valgrind", nil
+}
+
+// whyNot says why branches cannot be recorded.
+func whyNot(err error) string {
+	if errors.Is(err, record.ErrEvent) {
+		return "the processor records no branches, or its virtual machine hides them"
+	}
+	return fmt.Sprintf("branches cannot be recorded (%v)", err)
 }
 
 func lookForValgrind() error {
@@ -99,7 +107,7 @@ func (t *tuning) forgetShortTraining() error {
 	if t.state.Done[shortTraining] == "" || lookForValgrind() != nil {
 		return nil
 	}
-	return errors.Join(t.state.set("train", ""), t.state.set(shortTraining, ""))
+	return errors.Join(t.state.set(training, ""), t.state.set(shortTraining, ""))
 }
 
 // counted returns a number of samples with its noun.
@@ -129,7 +137,8 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 			err = errors.Join(err, t.state.set(shortTraining, t.key))
 		default:
 			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
-			t.say("# trained again under %s: %s", recorder, why)
+			t.say("# training again under %s: %s", recorder, why)
+			t.begin("training under callgrind")
 			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
 		}
 	}

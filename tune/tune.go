@@ -38,7 +38,7 @@ type Options struct {
 	Folder  string
 	Profile string // path of the profile; "" means a file in Folder
 	Env     []string
-	Rounds  int           // rounds of measuring; 0 means [DefaultRounds]
+	Rounds  int           // rounds of measuring; 0 means 10 to 100, as many as fit in 20 seconds
 	Limit   time.Duration // time limit for the whole run; 0 means none
 
 	Recorder Recorder // "" means [Best]
@@ -48,11 +48,10 @@ type Options struct {
 	Afdo     string   // path of the command afdo
 
 	Out io.Writer // receives progress messages, line by line; nil means none
-}
 
-// DefaultRounds is the default number of rounds. With fewer than 6, no difference can be
-// significant.
-const DefaultRounds = 10
+	// Doing is called when a step begins that may take long, with its name; nil means not.
+	Doing func(step string)
+}
 
 // A Verdict is the result of measuring.
 type Verdict string
@@ -86,6 +85,9 @@ type Result struct {
 	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang
 }
 
+// ErrStopped: the context ended, such as by a signal, or the time limit is over.
+var ErrStopped = errors.New("stopped")
+
 // ErrNoCompiler: the build did not run any compiler that could be replaced by a script.
 var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
@@ -100,6 +102,7 @@ type tuning struct {
 	env        []string
 	compilers  map[string]string // paths by name
 	rust       bool              // cargo builds the program
+	doing      string            // the current step
 }
 
 // Run runs all steps. The error of a failed command includes the end of its output.
@@ -115,7 +118,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	result, err := t.run(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		return nil, fmt.Errorf("tune: %w while %s: %w", ErrStopped, t.doing, context.Cause(ctx))
 	}
 	return result, err
 }
@@ -136,11 +139,11 @@ func newTuning(o Options) (*tuning, error) {
 			return nil, err
 		}
 	}
-	if o.Rounds == 0 {
-		o.Rounds = DefaultRounds
-	}
 	if o.Out == nil {
 		o.Out = io.Discard
+	}
+	if o.Doing == nil {
+		o.Doing = func(string) {}
 	}
 	if isWithin(o.Tree, o.Folder) {
 		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
@@ -189,8 +192,15 @@ func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
 func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
 
+// begin reports that a step begins.
+func (t *tuning) begin(step string) {
+	t.doing = step
+	t.Doing(step)
+}
+
 func (t *tuning) run(ctx context.Context) (*Result, error) {
-	t.say("# everything is below %s; the tree %s stays as it is", t.Folder, t.Tree)
+	t.say("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
+	t.begin("checking the machine and the commands")
 	if err := t.check(ctx); err != nil {
 		return nil, err
 	}
@@ -203,7 +213,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings())
-	if err := t.step("base", func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
+	if err := t.step(buildingBase, func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}
 	if err := t.checkOptimised(); err != nil {
@@ -213,24 +223,24 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	t.key = keyOf(t.key, t.Measure)
-	if err := t.step("first run", func() error { return t.firstRun(ctx) }); err != nil {
+	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {
 		return nil, err
 	}
 	t.key = keyOf(t.key, t.Train, string(r.Recorder), t.Layout)
 	if err := t.forgetShortTraining(); err != nil {
 		return nil, err
 	}
-	if err := t.step("train", func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
+	if err := t.step(training, func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
 	}
 	if r.Recorder, r.Why, err = t.usedRecorder(); err != nil {
 		return nil, fmt.Errorf("the training: %w", err)
 	}
 	t.key = keyOf(t.key, string(r.Recorder))
-	if err := t.step("profile", func() error { return t.createProfile(ctx) }); err != nil {
+	if err := t.step(creating, func() error { return t.createProfile(ctx) }); err != nil {
 		return nil, fmt.Errorf("the profile: %w", err)
 	}
-	if err := t.step("fast", func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
+	if err := t.step(buildingFast, func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
 		return nil, fmt.Errorf("the build with the profile: %w", err)
 	}
 	if r.Used, r.Compiles, err = t.reached(); err != nil {

@@ -79,7 +79,8 @@ func TestFailingSteps(t *testing.T) {
 	o.Build, o.Limit = []string{"sh", "-c", "sleep 60 & wait"}, 100*time.Millisecond
 	_, err = Run(context.Background(), o)
 	require.Error(t, err)
-	assert.Contains(t, err.Error(), "the time limit of 100ms is over")
+	require.ErrorIs(t, err, ErrStopped)
+	assert.Equal(t, "tune: stopped while building without a profile: the time limit of 100ms is over", err.Error())
 
 	o.Folder = o.Tree
 	_, err = Run(context.Background(), o)
@@ -108,12 +109,12 @@ func TestScripts(t *testing.T) {
 
 	said.Reset()
 	_, _ = Run(context.Background(), o)
-	assert.Contains(t, said.String(), "# base: done before")
+	assert.Contains(t, said.String(), "# building without a profile: done before")
 
 	t.Setenv("CFLAGS", "-O2")
 	said.Reset()
 	_, _ = Run(context.Background(), o)
-	assert.NotContains(t, said.String(), "# base: done before", "the environment says how to build")
+	assert.NotContains(t, said.String(), "# building without a profile: done before", "the environment says how to build")
 }
 
 // A build without optimisation is refused before the training.

@@ -20,7 +20,7 @@ func TestTuneUsage(t *testing.T) {
 		"missing argument BUILD: afdo tune":                                          {"--train", "x"},
 		"missing flag --train: afdo tune":                                            {"--", "make"},
 		`"--recorder" flag: want one of best, branches, steps, callgrind, cpu-clock`: {"--train", "x", "--recorder", "x", "--", "make"},
-		"--rounds 0 measures nothing":                                                {"--train", "x", "--rounds", "0", "--", "make"},
+		"--rounds -1 measures nothing":                                               {"--train", "x", "--rounds", "-1", "--", "make"},
 		`--env is NAME=VALUE, not "=x"`:                                              {"--train", "x", "--env", "=x", "--", "make"},
 		"--time-limit -1s leaves no time":                                            {"--train", "x", "--time-limit", "-1s", "--", "make"},
 	} {
@@ -97,7 +97,7 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c")), "table_add", "units have the paths of the tree")
 
 	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
-	for _, step := range []string{"base", "train", "profile", "fast"} {
+	for _, step := range []string{"building without a profile", "training", "creating the profile", "building with the profile"} {
 		assert.Contains(t, again, "# "+step+": done before\n")
 	}
 	assert.Contains(t, again, "Verdict: ")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -40,12 +41,12 @@ which is slow but exact. Samples of time make a poor profile, and are the last c
 --train may be given several times, and so may --measure; without --measure, the training
 is measured, which flatters the profile. Train with other input than you measure with.
 
-Then both programs run in turn, --rounds times each. The verdict is about the processor
-time, user and system: faster or slower if the 95% confidence interval of the change
-(Hodges and Lehmann, from the signed ranks of the rounds) is on one side of 0, else no
-difference that can be told. Instructions are counted with perf or callgrind, if these
-are there. Times depend on what else the machine does; instructions do not, but they are
-not time.
+Then both programs run in turn, --rounds times each, or 10 to 100 times, as many as fit
+in 20 seconds. The verdict is about the processor time, user and system: faster or slower
+if the 95% confidence interval of the change (Hodges and Lehmann, from the signed ranks of
+the rounds) is on one side of 0, and otherwise not decided. Instructions are counted with
+perf or callgrind, if these are there. Times depend on what else the machine does;
+instructions do not, but they are not time.
 
 A build folder that CMake or Meson has configured is configured again in the copies, with
 the same options. Cargo's programs take a profile if rustc is a nightly, or if you set
@@ -57,8 +58,8 @@ take a list of blocks and functions ("afdo layout"). Programs of other compilers
 rewritten by llvm-bolt. Under valgrind, taken jumps, misses of an instruction cache of
 32 KiB and used pages of code are counted, too.
 
-Commands are printed as they run, for your own scripts. Steps that were done before, with
-the same commands and an unchanged tree, are not done again, unless --again asks for it.
+Commands are printed as they run, for your own scripts. Finished steps are reused if the
+commands and the tree are unchanged, unless --again is given.
 
 JSON has these members, with a "change" of -0.1 for 10% less and "low" and "high" as the
 bounds of its interval, which are missing if there are too few rounds:
@@ -99,7 +100,7 @@ func NewTune(e *verb.Env) *cobra.Command {
 	f.StringVar(&t.Folder, "folder", "afdo-tune", "folder for everything that is made")
 	f.StringVarP(&t.Profile, "output", "o", "", "file for the profile; tuned.afdo in the folder if not given")
 	f.StringArrayVar(&t.Env, "env", nil, "NAME=VALUE for the environment of all commands")
-	f.IntVar(&t.Rounds, "rounds", tune.DefaultRounds, "how often both programs are measured")
+	f.IntVar(&t.Rounds, "rounds", 0, "how often both programs are measured; 10 to 100 if not given, as 20 s allow")
 	f.BoolVar(&t.NoCount, "no-count", false, "do not count instructions, which takes long under callgrind")
 	f.BoolVar(&t.Layout, "layout", false, "lay out the code of the program, too")
 	f.DurationVar(&t.Limit, "time-limit", 0, "fail if it takes longer than this, such as 30m")
@@ -109,6 +110,24 @@ func NewTune(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
+// A stepLine shows on standard error what tune is doing. Its Write is for messages, which may go to
+// the same terminal.
+type stepLine struct {
+	err, out io.Writer
+	line     *progress.Line
+}
+
+func (s *stepLine) begin(step string) {
+	s.line.Stop()
+	s.line = progress.Start(s.err)
+	s.line.Say("%s", step)
+}
+
+func (s *stepLine) Write(text []byte) (int, error) {
+	s.line.Hide()
+	return s.out.Write(text)
+}
+
 // check refuses what makes no sense.
 func (t *tuning) check() error {
 	switch {
@@ -116,7 +135,7 @@ func (t *tuning) check() error {
 		return cli.Missing("argument BUILD")
 	case len(t.Train) == 0:
 		return cli.Missing("flag --train")
-	case t.Rounds < 1:
+	case t.Rounds < 0:
 		return cli.Usagef("--rounds %d measures nothing", t.Rounds)
 	case t.Limit < 0:
 		return cli.Usagef("--time-limit %v leaves no time", t.Limit)
@@ -140,20 +159,25 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	if t.Afdo, err = os.Executable(); err != nil {
 		return err
 	}
-	t.Out = cli.Printer{W: e.Out}
+	shown := stepLine{err: e.Err, out: cli.Printer{W: e.Out}}
 	if t.json {
-		t.Out = cli.Printer{W: e.Err}
+		shown.out = cli.Printer{W: e.Err}
 	}
+	t.Out, t.Doing = &shown, shown.begin
 	r, err := tune.Run(ctx, t.Options)
+	shown.line.Stop()
 	var failed *tune.CommandError
-	if errors.As(err, &failed) {
+	switch {
+	case errors.Is(err, tune.ErrStopped):
+		return fmt.Errorf("%w; run the same command again to go on: finished steps are reused", err)
+	case errors.As(err, &failed):
 		return fmt.Errorf("%w\nafdo: fix this and run the same command again: finished steps are reused. Commands run in a copy of the tree, so files outside of it need an absolute path", err)
 	}
 	if err != nil {
 		return err
 	}
 	if r.Differs {
-		e.Warnf("the outputs of the two programs differ: if the output is not different in every run, something is broken")
+		e.Warnf("the two programs print different output: unless the program prints something else in every run, one of them is broken, so compare their outputs")
 	}
 	if t.json {
 		return output.JSON(e.Out, newTuneFacts(t, r))

@@ -18,7 +18,7 @@ const (
 	after = time.Second // how long work goes on before anything is said of it
 	every = 200 * time.Millisecond
 
-	inLog = 10 * time.Second // after that, and that often, where there is no terminal
+	inLog = 10 * time.Second // after that where there is no terminal, and then after twice the time
 )
 
 // A Line says what goes on, once that has taken a while. A nil Line says nothing.
@@ -92,6 +92,19 @@ func (p *Line) tick() {
 		p.show(line)
 	}
 	p.timer.Reset(p.every)
+	if p.log {
+		p.every *= 2
+	}
+}
+
+// Hide takes the line off the terminal until the next tick, so that other text can be written.
+func (p *Line) Hide() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show("")
 }
 
 // show replaces the line by another, an empty one included.

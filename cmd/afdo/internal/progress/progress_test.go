@@ -84,3 +84,17 @@ func TestProgressInLogs(t *testing.T) {
 	assert.False(t, p.log)
 	p.Stop()
 }
+
+// Other text can be written once the line is hidden, and the line comes again.
+func TestProgressHides(t *testing.T) {
+	s := new(screen)
+	p := start(&Line{w: s, every: time.Hour}, time.Hour)
+	p.Say("building")
+	p.tick()
+	p.Hide()
+	assert.Equal(t, "\rbuilding (0 s)\rbuilding (0 s)\r              \r", s.String())
+	p.tick()
+	assert.True(t, strings.HasSuffix(s.String(), "building (0 s)"))
+	p.Stop()
+	(*Line)(nil).Hide()
+}
