@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -124,10 +125,27 @@ func hasDebugInfo(path string) bool {
 func (t *tuning) firstRun(ctx context.Context) error {
 	u, _, err := t.runAll(ctx, t.base)
 	if err != nil {
-		return fmt.Errorf("the measured program: %w", err)
+		return fmt.Errorf("the measured program: %w%s", err, t.namePrograms(err))
 	}
 	if u.cpu < tooShort {
 		t.say("# the measured program runs for only %v, much of which is its start: give it a longer input, or times cannot be compared", u.cpu.Round(time.Millisecond/10))
 	}
 	return nil
+}
+
+// notFound is the exit status of a shell that found no such program.
+const notFound = 127
+
+// namePrograms names the programs of the build if the shell did not find the one to run.
+func (t *tuning) namePrograms(err error) string {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
+		return ""
+	}
+	const shown = 5
+	built, err := builtFiles(t.base)
+	if err != nil || len(built) == 0 {
+		return ""
+	}
+	return "\nthe build made " + strings.Join(built[:min(len(built), shown)], ", ")
 }

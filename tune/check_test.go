@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // What fails is found before anything is built.
@@ -93,4 +96,15 @@ func TestReached(t *testing.T) {
 	used, all, err := tuning.reached()
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 2}, []int{used, all})
+}
+
+// A program that the shell does not find is answered with those that the build made.
+func TestNamePrograms(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
+	o.Build = []string{"sh", "-c", "cc -O2 -o b a.c"}
+	_, err := Run(context.Background(), o)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "\nthe build made b")
 }
