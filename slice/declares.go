@@ -44,7 +44,7 @@ func (t *Text) MayDefine(symbol string, sources []string) bool {
 	case !cxx.IsMangled(cut):
 		return t.defines(cut) || t.isLabel(cut) || strings.HasPrefix(cut, "__")
 	}
-	return t.isLabel(cut) || needs(symbol, requirement{t.has, t.hasScope, t.defines})
+	return t.isLabel(cut) || needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
 // isInitializer reports whether a name is the name of the initializer of one of the sources. Clang

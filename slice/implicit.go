@@ -56,7 +56,7 @@ func requirementsOf(sym program.Symbol) requirements {
 			return true
 		}
 	}
-	needs(sym.Name, requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
+	needs(symname.Canonical(sym.Name), requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
 		r.functions = append(r.functions, name)
 		return true
 	}})

@@ -125,7 +125,7 @@ func (t *Text) isUnused(name string) bool {
 // mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := symname.Canonical(symbol)
-	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(symbol, requirement{t.has, t.hasScope, t.defines})
+	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
 // mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
@@ -186,9 +186,10 @@ type requirement struct {
 	word, scope, function func(string) bool
 }
 
-// needs asks for what a symbol needs until the answer is false, and reports whether it never was.
-func needs(symbol string, r requirement) bool {
-	name := symname.Canonical(symbol)
+// needs asks for what a symbol with a canonical name needs until the answer is false, and reports
+// whether it never was.
+func needs(cut string, r requirement) bool {
+	name := cut
 	if variable, ok := cxx.CleansUp(name); ok {
 		if variable == "" {
 			return r.word("~")
@@ -197,7 +198,7 @@ func needs(symbol string, r requirement) bool {
 	} else if after, ok := cxx.InitializedBy(name); ok {
 		name = after
 	}
-	if name != symname.Canonical(symbol) && !cxx.IsMangled(name) {
+	if name != cut && !cxx.IsMangled(name) {
 		return r.word(name)
 	}
 	if !cxx.IsMangled(name) {

@@ -38,6 +38,10 @@ type scan struct {
 	plain *symtab.Names[ID] // those of keys that are plain
 	slow  map[string]string // the keys of the names that take long
 
+	// The IDs of symbols by key, for keys that many symbols have: all slices of a build ask for the
+	// same ones, such as constructors, and to compute a key takes longer than to read a symbol.
+	common, commonPlain sync.Map // of []ID, by key
+
 	callersOnce sync.Once
 	callersErr  error
 	callers     symtab.Callers[ID]
@@ -82,12 +86,15 @@ func (x *scan) ByCanonical(cut string, yield func(Symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	return x.lookup(x.cut, cut, symname.Canonical, yield)
+	return x.lookup(x.cut, cut, func(name string) bool { return symname.Canonical(name) == cut }, yield)
 }
 
 func (x *scan) ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
 	for _, key := range keys {
-		err := x.byKeyIn(&x.keys, key, func(sym Symbol) {
+		err := x.byKeyIn(x.keys, &x.common, key, func(sym Symbol) {
 			if wanted(sym.Name) {
 				yield(sym)
 			}
@@ -100,22 +107,62 @@ func (x *scan) ByKeys(keys []string, wanted func(name string) bool, yield func(S
 }
 
 func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
-	return x.byKeyIn(&x.plain, key, yield)
-}
-
-func (x *scan) byKeyIn(t **symtab.Names[ID], key string, yield func(Symbol)) error {
 	if err := x.names(); err != nil {
 		return err
 	}
-	err := x.lookup(x.cut, key, symname.Canonical, func(sym Symbol) {
-		if x.KeyOf(symname.Canonical(sym.Name)) == key {
+	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
+}
+
+// byKeyIn yields the symbols with a key: those whose canonical name it is, and those of a table.
+func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
+	if ids, ok := common.Load(key); ok {
+		return x.yieldAll(ids.([]ID), yield)
+	}
+	var ids []ID
+	collect := func(sym Symbol) {
+		ids = append(ids, sym.ID)
+		yield(sym)
+	}
+	err := x.lookup(x.cut, key, func(name string) bool {
+		return symname.Canonical(name) == key && x.KeyOf(key) == key
+	}, collect)
+	if err == nil {
+		err = x.lookup(t, key, func(name string) bool { return x.KeyOf(symname.Canonical(name)) == key }, collect)
+	}
+	if err == nil && len(ids) >= commonKey {
+		common.Store(key, ids)
+	}
+	return err
+}
+
+// commonKey is the number of symbols from which on a scan remembers which symbols have a key. Keys
+// of fewer symbols are looked up fast.
+const commonKey = 16
+
+// yieldAll yields symbols by their IDs.
+func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
+	for _, id := range ids {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		yield(sym)
+	}
+	return nil
+}
+
+// lookup yields the symbols of a table whose names fit a key.
+func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bool, yield func(Symbol)) error {
+	for id := range t.Candidates(key) {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		if fits(sym.Name) {
 			yield(sym)
 		}
-	})
-	if err != nil {
-		return err
 	}
-	return x.lookup(*t, key, func(name string) string { return x.KeyOf(symname.Canonical(name)) }, yield)
+	return nil
 }
 
 // KeyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for
@@ -134,20 +181,6 @@ func (x *scan) rememberKey(cut string) {
 			x.slow[cut] = cxx.KeyOf(cut)
 		}
 	}
-}
-
-// lookup yields the symbols of a table whose key is the one given.
-func (x *scan) lookup(t *symtab.Names[ID], key string, keyOf func(name string) string, yield func(Symbol)) error {
-	for id := range t.Candidates(key) {
-		sym, err := x.store.Symbol(id)
-		if err != nil {
-			return err
-		}
-		if keyOf(sym.Name) == key {
-			yield(sym)
-		}
-	}
-	return nil
 }
 
 func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
