@@ -16,6 +16,7 @@ type Instruction struct {
 
 	in   x86asm.Inst
 	does func(*CPU) // nil if the instruction cannot be simulated
+	wide *wide      // nil if the instruction has no VEX or EVEX prefix
 }
 
 // maxInstruction is the length of the longest instruction of x86.
@@ -63,10 +64,16 @@ func decode(to *Instruction, code []byte, mode int) bool {
 		return true
 	}
 	fillOperations()
+	if mode == 64 && decodeWide(to, code) {
+		return true
+	}
 	in, err := x86asm.Decode(code, mode)
 	if err == nil && uint64(in.Len) == size && int(in.Op) < len(operations) {
 		to.in, to.does = in, operations[in.Op]
 		to.in.Mode = mode
+		if to.does == nil && xmm(in.Args[0]) >= 0 {
+			to.does = (*CPU).forget
+		}
 	}
 	return true
 }
@@ -89,9 +96,14 @@ func (c *CPU) Execute(i *Instruction) bool {
 	if i.does == nil {
 		return false
 	}
-	c.in, c.failed, c.next = &i.in, false, c.IP+i.Flow.Size
-	i.does(c)
-	if c.failed {
+	c.in, c.failed, c.tainted, c.next = &i.in, false, false, c.IP+i.Flow.Size
+	after := c.next
+	if i.wide == nil {
+		i.does(c)
+	} else {
+		i.wide.execute(c, i.does)
+	}
+	if c.failed || c.tainted && c.next != after {
 		return false
 	}
 	c.IP = c.next
@@ -122,9 +134,6 @@ func (c *CPU) TouchesZeros() bool {
 }
 
 var zeros [pageSize]byte
-
-// Name returns the name of an instruction, for reports about those that cannot be simulated.
-func (i *Instruction) Name() string { return i.in.Op.String() }
 
 // A Page is a page of memory that does not change, such as code and constants. Several simulations
 // can use it, one after another.

@@ -19,15 +19,18 @@ const (
 	arithmetic = carry | parity | zero | sign | overflow
 )
 
-// A Vector is the content of an XMM register, the low half first.
+// A Vector is 128 bits of a vector register, the low half first.
 type Vector [2]uint64
+
+// lanes128 is the number of Vectors of a register. Longer ones are not simulated.
+const lanes128 = 2
 
 // A CPU is a simulated thread.
 type CPU struct {
 	R      [16]uint64 // general registers, in the order of their numbers: rax, rcx, rdx, rbx, rsp, ...
 	IP     uint64
 	Flags  uint64
-	X      [16]Vector
+	X      [32][lanes128]Vector
 	FS, GS uint64 // bases of segments
 	Mode   int    // 32 or 64 bits
 	Memory Memory
@@ -37,6 +40,36 @@ type CPU struct {
 	next    uint64 // address of the next instruction
 	failed  bool   // the instruction cannot be simulated
 	scratch Instruction
+
+	unknown uint32 // vector registers whose content is not known, a bit for each
+	tainted bool   // the instruction has used something that is not known
+	wide    *wide  // of an instruction with a VEX or EVEX prefix
+	lane    int    // the Vector that such an instruction handles
+	result  [lanes128]Vector
+	sum     uint64 // of what its Vectors add to a general register
+}
+
+// uses marks the instruction as one that uses a vector register.
+func (c *CPU) uses(n int) { c.tainted = c.tainted || c.unknown>>n&1 != 0 }
+
+// know sets whether the content of a vector register is known, after the instruction has set it.
+func (c *CPU) know(n int) {
+	if c.unknown &^= 1 << n; c.tainted {
+		c.unknown |= 1 << n
+	}
+}
+
+// SetVectors sets the vector registers from a buffer that is laid out as XSAVE stores it, at least
+// as far as FXSAVE does.
+func (c *CPU) SetVectors(saved []byte) {
+	const x, y, size = 160, 576, 16 // where the registers and their upper halves are
+	c.unknown = 0xffff0000
+	for n := range 16 {
+		c.X[n] = [lanes128]Vector{vectorOf([size]byte(saved[x+size*n:]))}
+		if len(saved) >= y+size*16 {
+			c.X[n][1] = vectorOf([size]byte(saved[y+size*n:]))
+		}
+	}
 }
 
 // fail marks the instruction as one that cannot be simulated.
@@ -130,7 +163,7 @@ func (c *CPU) readRegister(r x86asm.Reg) uint64 {
 func (c *CPU) writeRegister(r x86asm.Reg, v uint64) {
 	n, size, second := register(r)
 	switch {
-	case size == 0:
+	case size == 0 || c.tainted:
 		c.fail()
 	case second:
 		c.R[n] = c.R[n]&^0xff00 | v&0xff<<8
@@ -189,6 +222,7 @@ func (c *CPU) load(address uint64, size int) uint64 {
 	if !ok {
 		c.fail()
 	}
+	c.tainted = c.tainted || c.Memory.isUnknown(address, size)
 	return v
 }
 
@@ -197,10 +231,14 @@ func (c *CPU) store(address uint64, size int, v uint64) {
 	if c.failed || !c.Memory.store(address, size, v) {
 		c.fail()
 	}
+	c.Memory.setUnknown(address, size, c.tainted)
 }
 
 // flag sets or clears flags.
 func (c *CPU) flag(bits uint64, on bool) {
+	if c.tainted {
+		c.fail()
+	}
 	if c.Flags &^= bits; on {
 		c.Flags |= bits
 	}

@@ -181,6 +181,9 @@ var fillOperations = sync.OnceFunc(func() {
 	shiftOperations()
 	flowOperations()
 	vectorOperations()
+	sse4Operations()
+	ownVectorOperations()
+	ownBitOperations()
 })
 
 func flowOperations() {

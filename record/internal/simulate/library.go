@@ -89,23 +89,23 @@ func (c *CPU) Call(name string) bool {
 	if c.Mode != 64 {
 		return false
 	}
-	name, c.failed = canonical(name), false
+	name, c.failed, c.tainted = canonical(name), false, false
 	if f := library[name]; f != nil {
 		result := f(c, c.R[7], c.R[6], c.R[2])
 		if !c.failed {
 			c.R[0] = result
 		}
 	} else if f := numbers[name]; f != nil {
-		c.X[0][0] = double64(f)(c.X[0][0], c.X[1][0])
+		c.X[0][0][0] = double64(f)(c.X[0][0][0], c.X[1][0][0])
 	} else if f := numbers[strings.TrimSuffix(name, "f")]; f != nil {
-		c.X[0][0] = single(func(a, b float32) float32 { return float32(f(float64(a), float64(b))) })(c.X[0][0], c.X[1][0])
+		c.X[0][0][0] = single(func(a, b float32) float32 { return float32(f(float64(a), float64(b))) })(c.X[0][0][0], c.X[1][0][0])
 	} else {
 		return false
 	}
 	if !c.failed {
 		c.IP = c.pop(8)
 	}
-	return !c.failed
+	return !c.failed && !c.tainted
 }
 
 // take returns a copy of memory.
@@ -115,7 +115,7 @@ func (c *CPU) take(address, n uint64) []byte {
 		return nil
 	}
 	b := make([]byte, n)
-	if c.Memory.Bytes(address, b) != len(b) {
+	if c.Memory.Bytes(address, b) != len(b) || c.Memory.isUnknown(address, len(b)) {
 		c.fail()
 	}
 	return b
@@ -126,6 +126,7 @@ func (c *CPU) put(address uint64, b []byte) {
 	if c.failed || len(b) > maxString || !c.Memory.write(address, b) {
 		c.fail()
 	}
+	c.Memory.setUnknown(address, len(b), false)
 }
 
 // find returns memory up to a byte and with it, or n bytes if it is not there.
@@ -137,6 +138,7 @@ func (c *CPU) find(address uint64, what byte, n uint64) (b []byte) {
 			return b
 		}
 		part = part[:min(uint64(len(part)), n-uint64(len(b)))]
+		c.tainted = c.tainted || c.Memory.isUnknown(address+uint64(len(b)), len(part))
 		if i := bytes.IndexByte(part, what); i >= 0 {
 			return append(b, part[:i+1]...)
 		}
@@ -157,9 +159,12 @@ func copyMemory(c *CPU, to, from, n uint64) uint64 {
 
 // span returns how many bytes a string begins with that are in a set, or are not.
 func span(c *CPU, text, set uint64, in bool) (n uint64) {
-	of := c.text(set, maxString)
+	var of [256]bool
+	for _, b := range c.text(set, maxString) {
+		of[b] = true
+	}
 	for _, b := range c.text(text, maxString) {
-		if (bytes.IndexByte(of, b) >= 0) != in {
+		if of[b] != in {
 			break
 		}
 		n++

@@ -11,8 +11,7 @@ const PageSize = pageSize
 const (
 	pageSize = 4096
 
-	// maxPages bounds the memory of a simulation: a burst of some hundred instructions needs a
-	// few dozen pages.
+	// maxPages bounds the memory of a simulation: most bursts need a few dozen pages.
 	maxPages = 512
 )
 
@@ -28,6 +27,41 @@ type Memory struct {
 	pages  map[uint64]*page
 	unused []*page
 	recent [16]*page // the pages of the last accesses, by the last digit of their number
+
+	unknown map[uint64]bool // words of wordSize whose content the simulation does not know, by number
+}
+
+const wordSize = 4
+
+// isUnknown reports whether the content of a piece of memory is not known.
+func (m *Memory) isUnknown(address uint64, size int) bool {
+	if len(m.unknown) == 0 || size == 0 {
+		return false
+	}
+	for w := address / wordSize; w <= (address+uint64(size)-1)/wordSize; w++ {
+		if m.unknown[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// setUnknown sets whether the content of a piece of memory is unknown, after the simulation has
+// written there.
+func (m *Memory) setUnknown(address uint64, size int, unknown bool) {
+	switch {
+	case unknown:
+		if m.unknown == nil {
+			m.unknown = make(map[uint64]bool)
+		}
+		for w := address / wordSize; w <= (address+uint64(size)-1)/wordSize; w++ {
+			m.unknown[w] = true
+		}
+	case len(m.unknown) > 0:
+		for w := (address + wordSize - 1) / wordSize; w < (address+uint64(size))/wordSize; w++ {
+			delete(m.unknown, w)
+		}
+	}
 }
 
 type page struct {
@@ -49,6 +83,7 @@ func (m *Memory) Reset() {
 	}
 	clear(m.pages)
 	clear(m.recent[:])
+	clear(m.unknown)
 }
 
 // page returns the page of an address, nil if there is none.

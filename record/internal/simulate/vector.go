@@ -17,14 +17,22 @@ func xmm(a x86asm.Arg) int {
 // vector returns an operand as a vector. Memory that is shorter fills the low bytes.
 func (c *CPU) vector(i int) Vector {
 	if n := xmm(c.in.Args[i]); n >= 0 {
-		return c.X[n]
+		if c.wide != nil {
+			return c.wide.register(c, i)
+		}
+		c.uses(n)
+		return c.X[n][0]
 	}
 	m, ok := c.in.Args[i].(x86asm.Mem)
 	if !ok {
 		c.fail()
 		return Vector{}
 	}
-	switch a := c.address(m); c.in.MemBytes {
+	a := c.address(m)
+	if c.wide != nil {
+		a += c.wide.offset(c.lane)
+	}
+	switch c.in.MemBytes {
 	case 16:
 		return Vector{c.load(a, 8), c.load(a+8, 8)}
 	case 1, 2, 4, 8:
@@ -40,7 +48,12 @@ func (c *CPU) setVector(i int, v Vector) {
 		return
 	}
 	if n := xmm(c.in.Args[i]); n >= 0 {
-		c.X[n] = v
+		if c.wide != nil {
+			c.result[c.lane] = v
+			return
+		}
+		c.X[n][0] = v
+		c.know(n)
 		return
 	}
 	m, ok := c.in.Args[i].(x86asm.Mem)
@@ -48,11 +61,15 @@ func (c *CPU) setVector(i int, v Vector) {
 		c.fail()
 		return
 	}
-	switch a := c.address(m); c.in.MemBytes {
+	a := c.address(m)
+	if c.wide != nil {
+		a += c.wide.offset(c.lane)
+	}
+	switch c.in.MemBytes {
 	case 16:
 		c.store(a, 8, v[0])
 		c.store(a+8, 8, v[1])
-	case 4, 8:
+	case 1, 2, 4, 8:
 		c.store(a, c.in.MemBytes, v[0])
 	default:
 		c.fail()
@@ -301,6 +318,10 @@ func signs(size int) func(*CPU) {
 		for i := 0; i < 16/size; i++ {
 			r |= uint64(v[(i+1)*size-1]>>7) << i
 		}
+		if c.wide != nil { // later Vectors add theirs
+			c.sum |= r << (c.lane * 16 / size)
+			r = c.sum
+		}
 		c.set(0, r)
 	}
 }
@@ -429,13 +450,6 @@ func floatOperations() {
 	operations[x86asm.CVTDQ2PD] = pairwise(func(_, b Vector) Vector {
 		return Vector{math.Float64bits(float64(int32(b[0]))), math.Float64bits(float64(int32(b[0] >> 32)))}
 	})
-	operations[x86asm.CVTTPS2DQ] = lanes(4, func(_, b uint64) uint64 {
-		v := float32At(Vector{b})
-		if v != v || v >= 1<<31 || v < -1<<31 {
-			return top(4)
-		}
-		return uint64(int64(v))
-	})
 	operations[x86asm.CVTDQ2PS] = lanes(4, func(_, b uint64) uint64 { return uint64(math.Float32bits(float32(int32(b)))) })
 }
 
@@ -501,7 +515,13 @@ func vectorOperations() {
 		x86asm.PXOR: xor, x86asm.XORPS: xor, x86asm.XORPD: xor, x86asm.PAND: and, x86asm.ANDPS: and, x86asm.ANDPD: and,
 		x86asm.POR: or, x86asm.ORPS: or, x86asm.ORPD: or, x86asm.PANDN: andNot, x86asm.ANDNPS: andNot, x86asm.ANDNPD: andNot,
 	} {
-		operations[op] = lanes(8, f)
+		operation, clears := lanes(8, f), f(1, 1) == 0 && f(2, 2) == 0
+		operations[op] = func(c *CPU) {
+			operation(c)
+			if clears && c.sameSources() {
+				c.tainted = false // the result is 0
+			}
+		}
 	}
 	for op, f := range map[x86asm.Op]func(*CPU){
 		x86asm.PUNPCKLBW: unpack(1, 0), x86asm.PUNPCKLWD: unpack(2, 0), x86asm.PUNPCKLDQ: unpack(4, 0), x86asm.PUNPCKLQDQ: unpack(8, 0),
@@ -518,10 +538,13 @@ func vectorOperations() {
 		x86asm.PSRAW: shiftLanes(2, func(v uint64, n int) uint64 { return uint64(int64(extend(v, 2)) >> n) }),
 		x86asm.PSRAD: shiftLanes(4, func(v uint64, n int) uint64 { return uint64(int64(extend(v, 4)) >> n) }),
 		x86asm.PTEST: func(c *CPU) {
-			a, b := c.vector(0), c.vector(1)
+			a, b, before := c.vector(0), c.vector(1), uint64(zero|carry)
+			if c.lane > 0 {
+				before = c.Flags
+			}
 			c.flag(arithmetic, false)
-			c.flag(zero, a[0]&b[0] == 0 && a[1]&b[1] == 0)
-			c.flag(carry, ^a[0]&b[0] == 0 && ^a[1]&b[1] == 0)
+			c.flag(zero, a[0]&b[0] == 0 && a[1]&b[1] == 0 && before&zero != 0)
+			c.flag(carry, ^a[0]&b[0] == 0 && ^a[1]&b[1] == 0 && before&carry != 0)
 		},
 		x86asm.PACKUSWB: pack(2, 0, 255), x86asm.PACKSSWB: pack(2, -128, 127), x86asm.PACKSSDW: pack(4, -32768, 32767), x86asm.PACKUSDW: pack(4, 0, 65535),
 		x86asm.PEXTRW: func(c *CPU) {
@@ -541,38 +564,12 @@ func vectorOperations() {
 	}
 }
 
-// pack makes PACKUSWB and its relatives: it halves the size of elements, and keeps them in a range.
-func pack(size int, least, most int64) func(*CPU) {
-	return pairwise(func(a, b Vector) (v Vector) {
-		for half, from := range []Vector{a, b} {
-			for i := range 16 / size {
-				e := int64(extend(from[i*size/8]>>(8*(i*size%8)), size))
-				v[half] |= uint64(max(least, min(most, e))) & mask(size/2) << (4 * size * i)
-			}
-		}
-		return v
-	})
-}
-
-// insertWide and extractWide make PINSRD, PINSRQ, PEXTRD and PEXTRQ.
-func insertWide(c *CPU) {
-	v, i, w := c.vector(0), c.get(2), c.get(1)
-	if c.in.Op == x86asm.PINSRQ {
-		v[i&1] = w
-	} else {
-		shift := 32 * (i & 1)
-		v[i>>1&1] = v[i>>1&1]&^(mask(4)<<shift) | w&mask(4)<<shift
+// sameSources reports whether an instruction has the same register as both operands.
+func (c *CPU) sameSources() bool {
+	if c.wide != nil {
+		return c.wide.source == c.wide.rm && !c.isMemory(1)
 	}
-	c.setVector(0, v)
-}
-
-func extractWide(c *CPU) {
-	v, i := c.vector(1), c.get(2)
-	if c.in.Op == x86asm.PEXTRQ {
-		c.set(0, v[i&1])
-	} else {
-		c.set(0, element(v, i))
-	}
+	return c.in.Args[0] == c.in.Args[1]
 }
 
 func xor(a, b uint64) uint64            { return a ^ b }

@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"encoding/binary"
 	"slices"
 	"time"
 
@@ -170,14 +169,11 @@ func (b *burst) start() bool {
 	}
 	c.R = [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
 	c.IP, c.Flags, c.FS, c.GS = r.Rip, r.Eflags, r.Fs_base, r.Gs_base
-	var fp [512]byte // as FXSAVE stores it
-	if floatingPoint(b.th.tid, &fp) != nil {
+	saved := vectors(b.th.tid, &b.saved)
+	if saved == nil {
 		return false
 	}
-	for i := range c.X {
-		x := fp[160+16*i:]
-		c.X[i] = simulate.Vector{binary.LittleEndian.Uint64(x), binary.LittleEndian.Uint64(x[8:])}
-	}
+	c.SetVectors(saved)
 	c.Memory.Reset()
 	c.Memory.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
 	c.Memory.Constant = func(address uint64) *simulate.Page {

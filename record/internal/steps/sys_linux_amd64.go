@@ -26,10 +26,23 @@ func registers(tid int, regs *unix.PtraceRegs) error {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
 }
 
-// floatingPoint copies the floating point and XMM registers of a stopped thread, as FXSAVE stores
-// them.
-func floatingPoint(tid int, to *[512]byte) error {
-	return ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(to)))
+// Sizes of saved vector registers: those of SSE, and these with the upper halves of AVX.
+const (
+	sizeSSE = 512
+	sizeAVX = 832
+)
+
+// vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores them.
+func vectors(tid int, buffer *[sizeAVX]byte) []byte {
+	to := unix.Iovec{Base: &buffer[0], Len: sizeAVX}
+	const xstate = 0x202 // NT_X86_XSTATE
+	if ptrace(unix.PTRACE_GETREGSET, tid, xstate, uintptr(unsafe.Pointer(&to))) == nil {
+		return buffer[:to.Len]
+	}
+	if ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(buffer))) != nil {
+		return nil
+	}
+	return buffer[:sizeSSE]
 }
 
 // readMemory reads pieces of the memory of a process, at most maxPieces. It returns the number of

@@ -60,6 +60,7 @@ type tracer struct {
 	pages      pageCache
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
+	saved      [sizeAVX]byte     // vector registers of the last burst
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }

@@ -1,0 +1,466 @@
+package simulate
+
+import (
+	"math"
+	"math/bits"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// An ownOperation is an instruction with a VEX or EVEX prefix that has no older form.
+type ownOperation struct {
+	does    func(*CPU)
+	general bool // its operands are general registers
+	bytes   int  // of an operand in memory that all Vectors use; 0 for one of the full length
+	lanes   int  // Vectors of the result, if that does not depend on the prefix
+	scalar  bool // elements of the size that W selects, of the lowest one alone
+	when    func(w *wide) bool
+}
+
+// fits reports whether the operation can be executed with a prefix.
+func (o *ownOperation) fits(w *wide) bool {
+	return !w.masked && w.lanes <= lanes128 && (o.when == nil || o.when(w))
+}
+
+// decode decodes the operands.
+func (o *ownOperation) decode(w *wide, older, rest []byte) x86asm.Inst {
+	if o.general {
+		w.writes, w.lanes = -1, 1
+		return surrogate(older, rest, 0x8b) // mov
+	}
+	in := surrogate(older, rest, 0xf3, 0x0f, 0x6f) // movdqu
+	if o.lanes > 0 {
+		w.lanes = o.lanes
+	}
+	if o.scalar {
+		w.lanes = 1
+		in.MemBytes = w.element()
+	}
+	if o.bytes > 0 {
+		in.MemBytes, w.stride = o.bytes, 0
+	}
+	return in
+}
+
+// element returns the size in bytes of the elements that W selects.
+func (w *wide) element() int {
+	if w.w {
+		return 8
+	}
+	return 4
+}
+
+// ownOperations are by opcode map, prefix and opcode.
+var ownOperations = make(map[uint32]*ownOperation)
+
+func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {
+	for _, op := range opcodes {
+		ownOperations[(&wide{space: space, prefix: prefix, opcode: op}).key()] = &o
+	}
+}
+
+// both returns all Vectors of an operand.
+func (c *CPU) both(i int) (v [lanes128]Vector) {
+	lane := c.lane
+	for c.lane = range c.wide.lanes {
+		v[c.lane] = c.vector(i)
+	}
+	c.lane = lane
+	return v
+}
+
+// repeat returns a Vector of equal elements.
+func repeat(v uint64, size int) Vector {
+	v &= mask(size)
+	for shift := 8 * size; shift < 64; shift *= 2 {
+		v |= v << shift
+	}
+	return Vector{v, v}
+}
+
+func broadcast(size int) func(*CPU) {
+	return func(c *CPU) { c.setVector(0, repeat(c.vector(1)[0], size)) }
+}
+
+// broadcastRegister makes VPBROADCASTB and its relatives with a general register.
+func broadcastRegister(size int) ownOperation {
+	return ownOperation{when: func(w *wide) bool { return w.isEVEX }, does: func(c *CPU) {
+		n := size
+		if n == 0 {
+			n = c.wide.element()
+		}
+		c.setVector(0, repeat(c.R[c.wide.rm&15], n))
+	}}
+}
+
+// permuteQuads makes VPERMQ and VPERMPD.
+func (c *CPU) permuteQuads() {
+	from, by := c.both(1), c.get(2)>>(4*c.lane)
+	c.setVector(0, Vector{from[by>>1&1][by&1], from[by>>3&1][by>>2&1]})
+}
+
+// permuteWords makes VPERMD and VPERMPS.
+func (c *CPU) permuteWords() {
+	from, by, r := c.both(1), c.vector(0), Vector{}
+	for i := range uint64(4) {
+		n := element(by, i) & 7
+		r[i>>1] |= element(from[n>>2], n&3) << (32 * (i & 1))
+	}
+	c.setVector(0, r)
+}
+
+// permuteHalves makes VPERM2F128 and VPERM2I128.
+func (c *CPU) permuteHalves() {
+	by := c.get(2) >> (4 * c.lane)
+	from := c.both(int(by >> 1 & 1))
+	if by&8 != 0 {
+		from = [lanes128]Vector{}
+	}
+	c.setVector(0, from[by&1])
+}
+
+// permuteInside makes VPERMILPS and VPERMILPD with a number.
+func permuteInside(size int) func(*CPU) {
+	return func(c *CPU) {
+		from, by := c.vector(1), c.get(2)
+		if size == 8 {
+			by >>= 2 * c.lane
+			c.setVector(0, Vector{from[by&1], from[by>>1&1]})
+			return
+		}
+		c.setVector(0, Vector{element(from, by&3) | element(from, by>>2&3)<<32, element(from, by>>4&3) | element(from, by>>6&3)<<32})
+	}
+}
+
+// insertHalf makes VINSERTF128 and its relatives.
+func (c *CPU) insertHalf() {
+	v := c.vector(0)
+	if int(c.get(2)&1) == c.lane {
+		v = c.vector(1)
+	}
+	c.setVector(0, v)
+}
+
+// extractHalf makes VEXTRACTF128 and its relatives.
+func (c *CPU) extractHalf() {
+	w := c.wide
+	c.uses(w.reg)
+	v := c.X[w.reg][c.get(2)&1]
+	if m, ok := c.in.Args[1].(x86asm.Mem); ok {
+		a := c.address(m)
+		c.store(a, 8, v[0])
+		c.store(a+8, 8, v[1])
+	}
+	c.setVector(0, v)
+}
+
+// blend takes elements of the second operand where bits of a number are set.
+func blend(size int) func(*CPU) {
+	return func(c *CPU) {
+		by := c.get(2)
+		if n := 16 / size; c.wide != nil && size > 2 { // a Vector after the other
+			by >>= n * c.lane
+		}
+		chooseElements(c, size, func(i int) bool { return by>>i&1 != 0 })
+	}
+}
+
+// blendBySigns makes VBLENDVPS and its relatives: the signs of another register choose.
+func blendBySigns(size int) func(*CPU) {
+	return func(c *CPU) {
+		n := 0 // the older instructions use the first register
+		if c.wide != nil {
+			n = int(c.get(2) >> 4 & 15)
+		}
+		c.uses(n)
+		by := bytesOf(c.X[n][c.lane])
+		chooseElements(c, size, func(i int) bool { return by[(i+1)*size-1]&0x80 != 0 })
+	}
+}
+
+func chooseElements(c *CPU, size int, second func(i int) bool) {
+	a, b := bytesOf(c.vector(0)), bytesOf(c.vector(1))
+	for i := range 16 / size {
+		if second(i) {
+			copy(a[i*size:(i+1)*size], b[i*size:])
+		}
+	}
+	c.setVector(0, vectorOf(a))
+}
+
+// shiftEach makes VPSLLVD and its relatives: each element is shifted by another one.
+func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
+	return func(c *CPU) {
+		size := c.wide.element()
+		lanes(size, func(a, b uint64) uint64 { return f(a, int(min(b, 64)), size) })(c)
+	}
+}
+
+// ternary makes VPTERNLOGD: each bit is looked up by the bits of three operands.
+func (c *CPU) ternary() {
+	c.uses(c.wide.reg)
+	d, a, b, by := c.X[c.wide.reg][c.lane], c.vector(0), c.vector(1), c.get(2)
+	var r Vector
+	for half := range r {
+		for i := range 8 {
+			term := ^uint64(0)
+			for n, v := range []uint64{b[half], a[half], d[half]} {
+				if i>>n&1 == 0 {
+					v = ^v
+				}
+				term &= v
+			}
+			if by>>i&1 != 0 {
+				r[half] |= term
+			}
+		}
+	}
+	c.setVector(0, r)
+}
+
+// toUnsigned makes VCVTTSD2USI and its relatives.
+func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CPU) {
+	return func(c *CPU) {
+		size, v := c.wide.element(), round(from(c.vector(1)))
+		n := mask(size) // of numbers out of range
+		if v >= 0 && v < math.Ldexp(1, 8*size) {
+			n = uint64(v)
+		}
+		c.wide.writes = -1
+		c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.reg&15), n)
+	}
+}
+
+// fromUnsigned makes VCVTUSI2SD and VCVTUSI2SS.
+func fromUnsigned(size int) func(*CPU) {
+	return func(c *CPU) {
+		v, from := c.vector(0), c.R[c.wide.rm&15]
+		if m, ok := c.in.Args[1].(x86asm.Mem); ok {
+			from = c.load(c.address(m), c.wide.element())
+		}
+		from &= mask(c.wide.element())
+		if size == 8 {
+			v[0] = math.Float64bits(float64(from))
+		} else {
+			v[0] = v[0]&^mask(4) | uint64(math.Float32bits(float32(from)))
+		}
+		c.setVector(0, v)
+	}
+}
+
+func (c *CPU) zeroUpper() {
+	for n := range 16 {
+		c.X[n][1] = Vector{}
+		if c.wide.lanes > 1 { // vzeroall
+			c.X[n][0] = Vector{}
+			c.unknown &^= 1 << n
+		}
+	}
+	c.wide.writes = -1
+}
+
+// fused makes VFMADD132PD and its relatives. The high digit of the opcode selects the order of the
+// operands, the low one the signs.
+func fused(opcode byte) func(*CPU) {
+	scalar, kind := opcode&1 != 0 && opcode&15 > 7, opcode&15&^1
+	negative := func(i int) (product, sum bool) {
+		switch kind {
+		case 6: // 6 adds odd elements, 7 even ones
+			return false, (i&1 != 0) == (opcode&1 != 0)
+		case 10:
+			return false, true
+		case 12:
+			return true, false
+		case 14:
+			return true, true
+		}
+		return false, false
+	}
+	return func(c *CPU) {
+		w := c.wide
+		size := w.element()
+		c.uses(w.reg)
+		d, a, b := c.X[w.reg][c.lane], c.vector(0), c.vector(1)
+		x, y, z := a, b, d // of 231
+		switch opcode >> 4 {
+		case 9:
+			x, y, z = d, b, a
+		case 10:
+			x, y, z = a, d, b
+		}
+		r, n := d, 16/size
+		if scalar {
+			n = 1
+		}
+		for i := range n {
+			minusProduct, minusSum := negative(i)
+			half, shift := i*size/8, 8*(i*size%8)
+			m := mask(size) << shift
+			r[half] = r[half]&^m | fuse(x[half]>>shift, y[half]>>shift, z[half]>>shift, size, minusProduct, minusSum)<<shift
+		}
+		c.setVector(0, r)
+	}
+}
+
+// fuse returns the bits of x*y+z.
+func fuse(x, y, z uint64, size int, minusProduct, minusSum bool) uint64 {
+	number := func(v uint64) float64 {
+		if size == 4 {
+			return float32At(Vector{v})
+		}
+		return math.Float64frombits(v)
+	}
+	a, b, s := number(x), number(y), number(z)
+	if minusProduct {
+		a = -a
+	}
+	if minusSum {
+		s = -s
+	}
+	r := math.FMA(a, b, s)
+	if size == 4 {
+		return uint64(math.Float32bits(float32(r)))
+	}
+	return math.Float64bits(r)
+}
+
+func ownVectorOperations() {
+	const f66 = 0x66
+	for op, size := range map[byte]int{0x18: 4, 0x19: 8, 0x58: 4, 0x59: 8, 0x78: 1, 0x79: 2} {
+		addOwn(2, f66, ownOperation{does: broadcast(size), bytes: size}, op)
+	}
+	addOwn(2, f66, ownOperation{does: func(c *CPU) { c.setVector(0, c.vector(1)) }, bytes: 16}, 0x1a, 0x5a)
+	addOwn(2, f66, broadcastRegister(1), 0x7a)
+	addOwn(2, f66, broadcastRegister(2), 0x7b)
+	addOwn(2, f66, broadcastRegister(0), 0x7c)
+	addOwn(2, f66, ownOperation{does: (*CPU).permuteWords}, 0x16, 0x36)
+	addOwn(2, f66, ownOperation{does: shiftEach(func(v uint64, n, _ int) uint64 { return v >> n })}, 0x45)
+	addOwn(2, f66, ownOperation{does: shiftEach(func(v uint64, n, size int) uint64 { return uint64(int64(extend(v, size)) >> n) })}, 0x46)
+	addOwn(2, f66, ownOperation{does: shiftEach(func(v uint64, n, _ int) uint64 { return v << n })}, 0x47)
+	for _, group := range []byte{0x90, 0xa0, 0xb0} {
+		for low := byte(6); low < 16; low++ {
+			addOwn(2, f66, ownOperation{does: fused(group | low), scalar: low&1 != 0 && low > 7}, group|low)
+		}
+	}
+	addOwn(3, f66, ownOperation{does: (*CPU).permuteQuads}, 0x00, 0x01)
+	addOwn(3, f66, ownOperation{does: blend(4), when: func(w *wide) bool { return !w.isEVEX }}, 0x02)
+	addOwn(3, f66, ownOperation{does: permuteInside(4)}, 0x04)
+	addOwn(3, f66, ownOperation{does: permuteInside(8)}, 0x05)
+	addOwn(3, f66, ownOperation{does: (*CPU).permuteHalves}, 0x06, 0x46)
+	addOwn(3, f66, ownOperation{does: (*CPU).insertHalf, bytes: 16}, 0x18, 0x38)
+	addOwn(3, f66, ownOperation{does: (*CPU).extractHalf, bytes: 16, lanes: 1}, 0x19, 0x39)
+	addOwn(3, f66, ownOperation{does: (*CPU).ternary, when: func(w *wide) bool { return w.isEVEX }}, 0x25)
+	addOwn(3, f66, ownOperation{does: blendBySigns(4)}, 0x4a)
+	addOwn(3, f66, ownOperation{does: blendBySigns(8)}, 0x4b)
+	addOwn(3, f66, ownOperation{does: blendBySigns(1)}, 0x4c)
+	addOwn(1, 0, ownOperation{does: (*CPU).zeroUpper}, 0x77)
+	for prefix, size := range map[byte]int{0xf2: 8, 0xf3: 4} {
+		at := map[int]func(Vector) float64{8: float64At, 4: float32At}[size]
+		evex := func(w *wide) bool { return w.isEVEX }
+		addOwn(1, prefix, ownOperation{does: toUnsigned(at, math.Trunc), bytes: size, lanes: 1, when: evex}, 0x78)
+		addOwn(1, prefix, ownOperation{does: toUnsigned(at, math.RoundToEven), bytes: size, lanes: 1, when: evex}, 0x79)
+		addOwn(1, prefix, ownOperation{does: fromUnsigned(size), lanes: 1, when: func(w *wide) bool { return w.isEVEX && !w.hasShortDisplacement }}, 0x7b)
+	}
+}
+
+// bitOperation makes an instruction of BMI from a function of its two sources.
+func bitOperation(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
+	return func(c *CPU) {
+		size := c.size(0)
+		c.set(0, f(c, c.get(1), c.R[c.wide.first&15]&mask(size), size))
+	}
+}
+
+// lowestBit makes BLSR, BLSMSK and BLSI, which the field of the other register selects.
+func (c *CPU) lowestBit() {
+	size, v := c.size(0), c.get(1)
+	var r uint64
+	switch c.wide.reg & 7 {
+	case 1:
+		r = v & (v - 1)
+	case 2:
+		r = v ^ (v - 1)
+	case 3:
+		r = v & -v
+	default:
+		c.fail()
+	}
+	c.logic(r, size)
+	c.flag(carry, (v == 0) != (c.wide.reg&7 == 3))
+	c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.first&15), r)
+}
+
+// extractBits makes BEXTR.
+func extractBits(c *CPU, a, b uint64, size int) uint64 {
+	start, length := b&0xff, b>>8&0xff
+	r := a >> min(start, 64)
+	if length < 64 {
+		r &= 1<<length - 1
+	}
+	return c.logic(r, size)
+}
+
+// zeroHighBits makes BZHI.
+func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
+	n := b & 0xff
+	if n < uint64(8*size) {
+		a &= 1<<n - 1
+	}
+	r := c.logic(a, size)
+	c.flag(carry, n >= uint64(8*size))
+	return r
+}
+
+// scatter makes PDEP, gather makes PEXT.
+func scatter(_ *CPU, to, from uint64, _ int) (r uint64) {
+	for ; to != 0; to &= to - 1 {
+		if from&1 != 0 {
+			r |= to & -to
+		}
+		from >>= 1
+	}
+	return r
+}
+
+func gather(_ *CPU, which, from uint64, _ int) (r uint64) {
+	for i := 0; which != 0; which &= which - 1 {
+		if from&(which&-which) != 0 {
+			r |= 1 << i
+		}
+		i++
+	}
+	return r
+}
+
+// multiplyWide makes MULX.
+func (c *CPU) multiplyWide() {
+	size := c.size(0)
+	high, low := bits.Mul64(c.get(1), c.R[2]&mask(size))
+	if size < 8 {
+		high = low >> 32
+	}
+	c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.first&15), low)
+	c.set(0, high)
+}
+
+func ownBitOperations() {
+	general := func(space int, prefix, opcode byte, f func(*CPU)) {
+		addOwn(space, prefix, ownOperation{does: f, general: true}, opcode)
+	}
+	count := func(b uint64, size int) uint64 { return b & uint64(8*size-1) }
+	general(2, 0, 0xf2, bitOperation(func(c *CPU, a, b uint64, size int) uint64 { return c.logic(^b&a, size) }))
+	general(2, 0, 0xf3, (*CPU).lowestBit)
+	general(2, 0, 0xf5, bitOperation(zeroHighBits))
+	general(2, 0xf2, 0xf5, bitOperation(scatter))
+	general(2, 0xf3, 0xf5, bitOperation(gather))
+	general(2, 0xf2, 0xf6, (*CPU).multiplyWide)
+	general(2, 0, 0xf7, bitOperation(extractBits))
+	general(2, 0x66, 0xf7, bitOperation(func(_ *CPU, a, b uint64, size int) uint64 { return a << count(b, size) }))
+	general(2, 0xf3, 0xf7, bitOperation(func(_ *CPU, a, b uint64, size int) uint64 { return uint64(int64(extend(a, size)) >> count(b, size)) }))
+	general(2, 0xf2, 0xf7, bitOperation(func(_ *CPU, a, b uint64, size int) uint64 { return a >> count(b, size) }))
+	general(3, 0xf2, 0xf0, func(c *CPU) {
+		size, v, n := c.size(0), c.get(1), c.get(2)
+		n = count(n, size)
+		c.set(0, v>>n|v<<(uint64(8*size)-n))
+	})
+}
