@@ -35,6 +35,7 @@ type CPU struct {
 	Mode   int    // 32 or 64 bits
 	Memory Memory
 	Kept   int // instructions of pages that Decode has added
+	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
 	in      *x86asm.Inst
 	next    uint64 // address of the next instruction
@@ -60,15 +61,23 @@ func (c *CPU) know(n int) {
 }
 
 // SetVectors sets the vector registers from a buffer that is laid out as XSAVE stores it, at least
-// as far as FXSAVE does.
-func (c *CPU) SetVectors(saved []byte) {
-	const x, y, size = 160, 576, 16 // where the registers and their upper halves are
+// as far as FXSAVE does. The registers from number 16 on are at an offset, 0 if there are none.
+func (c *CPU) SetVectors(saved []byte, more int) {
+	const x, y, size, longest, count = 160, 576, 16, 64, 16 // where the registers and their upper halves are
 	c.unknown = 0xffff0000
-	for n := range 16 {
+	for n := range count {
 		c.X[n] = [lanes128]Vector{vectorOf([size]byte(saved[x+size*n:]))}
-		if len(saved) >= y+size*16 {
+		if len(saved) >= y+size*count {
 			c.X[n][1] = vectorOf([size]byte(saved[y+size*n:]))
 		}
+	}
+	if more == 0 || len(saved) < more+longest*count {
+		return
+	}
+	c.unknown = 0
+	for n := range count {
+		at := saved[more+longest*n:]
+		c.X[count+n] = [lanes128]Vector{vectorOf([size]byte(at)), vectorOf([size]byte(at[size:]))}
 	}
 }
 

@@ -133,6 +133,7 @@ func repeated(size int, f func(c *CPU, step uint64)) func(*CPU) {
 		for c.R[1] != 0 && !c.failed {
 			f(c, step)
 			c.R[1]--
+			c.Work++
 			if compares := c.in.Op >= x86asm.CMPSB && c.in.Op <= x86asm.CMPSW || isScan(c.in.Op); compares && (c.Flags&zero != 0) != rep {
 				break
 			}

@@ -108,8 +108,12 @@ func (c *CPU) Call(name string) bool {
 	return !c.failed && !c.tainted
 }
 
+// pieceSize is the number of bytes of a string that count as one instruction.
+const pieceSize = 64
+
 // take returns a copy of memory.
 func (c *CPU) take(address, n uint64) []byte {
+	c.Work += int(min(n, maxString) / pieceSize)
 	if n > maxString {
 		c.fail()
 		return nil
@@ -131,6 +135,7 @@ func (c *CPU) put(address uint64, b []byte) {
 
 // find returns memory up to a byte and with it, or n bytes if it is not there.
 func (c *CPU) find(address uint64, what byte, n uint64) (b []byte) {
+	defer func() { c.Work += len(b) / pieceSize }()
 	for uint64(len(b)) < n {
 		part := c.Memory.at(address + uint64(len(b)))
 		if len(part) == 0 || len(b) >= maxString {
@@ -164,6 +169,7 @@ func span(c *CPU, text, set uint64, in bool) (n uint64) {
 		of[b] = true
 	}
 	for _, b := range c.text(text, maxString) {
+		c.Work++
 		if of[b] != in {
 			break
 		}

@@ -47,7 +47,7 @@ func (p *stepped) to(c *CPU) {
 	r := &p.regs
 	c.R = [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
 	c.IP, c.Flags, c.FS, c.GS = r.Rip, r.Eflags, r.Fs_base, r.Gs_base
-	c.SetVectors(p.fp)
+	c.SetVectors(p.fp, 0)
 }
 
 // undefined returns the flags that the processor may set as it likes.

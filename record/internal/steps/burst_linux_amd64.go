@@ -15,8 +15,8 @@ const (
 	// maxBurst is the longest time of a burst. Most take less than 1 ms.
 	maxBurst = int64(5 * time.Millisecond)
 
-	// clockEvery is how many instructions the tracer simulates between two looks at the clock.
-	// They take some 2 us.
+	// clockEvery is how many instructions, or pieces of strings, the tracer simulates between two
+	// looks at the clock. They take some 2 us.
 	clockEvery = 32
 
 	// maxTail bounds the instructions from the length of a burst to the next branch.
@@ -91,7 +91,7 @@ func (b *burst) run() int64 {
 	if ptrace(unix.PTRACE_INTERRUPT, b.th.tid, 0, 0) != nil || !b.await() {
 		return eventCost
 	}
-	began := clock()
+	began, worked := clock(), processorTime()
 	b.stats.Stops++
 	started := b.start()
 	if started {
@@ -99,6 +99,7 @@ func (b *burst) run() int64 {
 	}
 	b.release(b.th, 0)
 	cost := clock() - began + eventCost
+	b.stats.LongestWork = max(b.stats.LongestWork, time.Duration(processorTime()-worked))
 	if started {
 		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
 		b.stats.Bursts++
@@ -173,7 +174,11 @@ func (b *burst) start() bool {
 	if saved == nil {
 		return false
 	}
-	c.SetVectors(saved)
+	more := 0
+	if len(saved) > sizeFXSAVE {
+		more = moreVectors()
+	}
+	c.SetVectors(saved, more)
 	c.Memory.Reset()
 	c.Memory.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
 	c.Memory.Constant = func(address uint64) *simulate.Page {
@@ -240,10 +245,13 @@ func (b *burst) mapping(address uint64) *mapping {
 // simulated. It ends at a taken branch, so that every piece of code that begins within the burst is
 // as likely to be whole as any other.
 func (b *burst) follow(deadline int64) {
-	c := b.cpu
+	c, look := b.cpu, 0
+	c.Work = 0
 	for b.walked < b.config.Length+maxTail {
-		if b.walked%clockEvery == 0 && (clock() > deadline || b.stopping.Load()) {
-			return
+		if work := b.walked + c.Work; work >= look {
+			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
+				return
+			}
 		}
 		in, from := c.Decode(), c.IP
 		if in == nil {
@@ -291,7 +299,10 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 	if m == nil {
 		return ""
 	}
-	return b.slots.of(m).name(m, slot)
+	if t := b.slots[m.file]; t != nil { // it is not read now, because the thread is stopped
+		return t.name(m, slot)
+	}
+	return ""
 }
 
 // sample writes the branches of the burst as samples, newest first.

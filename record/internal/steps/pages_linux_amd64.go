@@ -62,7 +62,7 @@ func (c *pageCache) of(p *process, m *mapping, address uint64, read func(address
 		content := buffer[:read([]uint64{address}, [][]byte{buffer[:]})]
 		if page == nil || !page.Holds(content) {
 			page = simulate.NewPage(content)
-			if m.file != (fileID{}) && c.code[file] == nil {
+			if m.file != (fileID{}) && c.code[file] == nil && len(content) == simulate.PageSize { // else the process is ending
 				c.code[file] = page
 			}
 		}

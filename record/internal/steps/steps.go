@@ -57,6 +57,7 @@ type Stats struct {
 	Stops        uint64        // times that a thread was stopped for a burst
 	Stopped      time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest      time.Duration // the longest burst
+	LongestWork  time.Duration // the most processor time that a burst needed
 	Duration     time.Duration // time that the tracer was attached
 	Unknown      uint64        // bursts that ended at an instruction that cannot be simulated
 	Dropped      uint64        // samples that the caller did not read in time

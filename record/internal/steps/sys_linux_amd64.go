@@ -2,6 +2,7 @@ package steps
 
 import (
 	"os"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -26,15 +27,25 @@ func registers(tid int, regs *unix.PtraceRegs) error {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
 }
 
-// Sizes of saved vector registers: those of SSE, and these with the upper halves of AVX.
+// Sizes of saved vector registers: those of FXSAVE, and most of those of XSAVE with AVX-512.
 const (
-	sizeSSE = 512
-	sizeAVX = 832
+	sizeFXSAVE = 512
+	sizeXSAVE  = 4096
 )
 
+// saveOffset returns where XSAVE stores a component of the registers. Only processors with XSAVE
+// have the instruction that it executes.
+func saveOffset(component uint32) uint32
+
+// moreVectors returns where XSAVE stores the vector registers from number 16 on.
+var moreVectors = sync.OnceValue(func() int {
+	const component = 7
+	return int(saveOffset(component))
+})
+
 // vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores them.
-func vectors(tid int, buffer *[sizeAVX]byte) []byte {
-	to := unix.Iovec{Base: &buffer[0], Len: sizeAVX}
+func vectors(tid int, buffer *[sizeXSAVE]byte) []byte {
+	to := unix.Iovec{Base: &buffer[0], Len: sizeXSAVE}
 	const xstate = 0x202 // NT_X86_XSTATE
 	if ptrace(unix.PTRACE_GETREGSET, tid, xstate, uintptr(unsafe.Pointer(&to))) == nil {
 		return buffer[:to.Len]
@@ -42,7 +53,7 @@ func vectors(tid int, buffer *[sizeAVX]byte) []byte {
 	if ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(buffer))) != nil {
 		return nil
 	}
-	return buffer[:sizeSSE]
+	return buffer[:sizeFXSAVE]
 }
 
 // readMemory reads pieces of the memory of a process, at most maxPieces. It returns the number of
@@ -127,6 +138,13 @@ func (a *alarm) set(nanoseconds int64) {
 		spec.Interval = unix.NsecToTimespec(alarmRepeat)
 	}
 	syscall.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(a.id), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
+}
+
+// processorTime returns the processor time of this thread in nanoseconds.
+func processorTime() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // fails for unknown clocks only
+	return t.Nano()
 }
 
 // kernelClock returns the monotonic time in nanoseconds.

@@ -60,7 +60,7 @@ type tracer struct {
 	pages      pageCache
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
-	saved      [sizeAVX]byte     // vector registers of the last burst
+	saved      [sizeXSAVE]byte   // vector registers of the last burst
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }
@@ -70,6 +70,7 @@ type tracer struct {
 func runTracer(control, records, status *os.File) int {
 	protect()
 	debug.SetGCPercent(-1) // see collect
+	debug.SetMemoryLimit(memoryLimit)
 	var first request
 	requests := json.NewDecoder(control)
 	if err := requests.Decode(&first); err != nil || first.Config == nil {
@@ -185,6 +186,9 @@ func (t *tracer) serve() error {
 
 // heapLimit is the size of the heap, in bytes, at which garbage is collected.
 const heapLimit = 32 << 20
+
+// memoryLimit is the memory in bytes at which garbage is collected at any time.
+const memoryLimit = 8 * heapLimit
 
 // collect collects garbage if there is much of it. The collector does not run by itself, because it
 // would stop the tracer in a burst, for as long as other programs take its processors.
