@@ -41,8 +41,8 @@ func (p *LayoutPlan) canCheck() bool {
 // Recheck looks at the object that Argv has written. If functions of the list are stale, it returns
 // true, and Argv is the same compile without them. The block numbers of a stale entry mean other
 // blocks now. The cache remembers the stale functions, so that the next compile of the same sources
-// leaves them out from the start. It remembers none of a backend of ThinLTO, whose code also depends
-// on the bitcode that it imports.
+// leaves them out from the start. It remembers none of a backend of ThinLTO, whose code also
+// depends on the bitcode that it imports.
 //
 // The error says why nothing could be checked. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {

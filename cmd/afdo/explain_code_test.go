@@ -129,9 +129,10 @@ func (c *codeCheck) compare(t *testing.T, arguments ...string) map[string]int {
 	return kinds
 }
 
-// What explain reports agrees with the code: the code changes only if the compiler used something of
-// a function's profile. Used counts need not change it. AFDO_EXPLAINED is a folder with the sources
-// of another program in C, AFDO_FLAGS its flags and AFDO_ARGUMENTS the arguments of its run.
+// What explain reports agrees with the code: the code changes only if the compiler used something
+// of a function's profile. Used counts need not change it. AFDO_EXPLAINED is a folder with the
+// sources of another program in C, AFDO_FLAGS its flags and AFDO_ARGUMENTS the arguments of its
+// run.
 func TestExplainAgreesWithCode(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, compiler := range checkedCompilers[:testenv.Rounds(1, 1, len(checkedCompilers))] {

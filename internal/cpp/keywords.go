@@ -37,7 +37,8 @@ func TakesNoParameters(word []byte) bool { return classOf(word)&parenthesised !=
 // IsTypeName reports whether a word is a fundamental type of C++, or part of one.
 func IsTypeName(word []byte) bool { return classOf(word)&typeName != 0 }
 
-// FollowsParameters reports whether a word can be between the parameters and the body of a function.
+// FollowsParameters reports whether a word can be between the parameters and the body of a
+// function.
 func FollowsParameters(word []byte) bool { return classOf(word)&(parenthesised|qualifier) != 0 }
 
 // PrecedesOperand reports whether an operand follows a word, so that a bracket after it is not an

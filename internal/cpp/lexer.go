@@ -1,5 +1,5 @@
-// Package cpp splits texts of C and C++ into tokens and classifies their keywords. It knows no types
-// and builds no trees. Its time is proportional to the length of the text.
+// Package cpp splits texts of C and C++ into tokens and classifies their keywords. It knows no
+// types and builds no trees. Its time is proportional to the length of the text.
 package cpp
 
 import (
@@ -368,8 +368,8 @@ func escapedRune(escape []byte) rune {
 	return rune(n)
 }
 
-// LineMarker reads #line, or the short form that preprocessors write, from what follows the '#' of a
-// directive: the number of the next line, and its file if the marker names one.
+// LineMarker reads #line, or the short form that preprocessors write, from what follows the '#' of
+// a directive: the number of the next line, and its file if the marker names one.
 func LineMarker(directive []byte) (line int, file string, ok bool) {
 	l := NewLexer(directive, 1)
 	t := l.Next()

@@ -9,10 +9,10 @@ import (
 // A wide is the prefix of an AVX or BMI instruction: VEX, or EVEX of AVX-512.
 //
 // Most of these instructions do what an older one does, with one more operand and for each 128 bits
-// of longer registers. So decodeWide replaces the prefix by the older ones, and the operation of the
-// older instruction is executed for each 128 bits. Vectors of 512 bits, masks and rare instructions
-// are not simulated. Their result counts as unknown, and a burst goes on until a branch or an
-// address depends on it.
+// of longer registers. So decodeWide replaces the prefix by the older ones, and the operation of
+// the older instruction is executed for each 128 bits. Vectors of 512 bits, masks and rare
+// instructions are not simulated. Their result counts as unknown, and a burst goes on until a
+// branch or an address depends on it.
 type wide struct {
 	space   int  // opcode map
 	prefix  byte // older prefix: 0, 0x66, 0xf3 or 0xf2
@@ -118,7 +118,8 @@ func (w *wide) key() uint32 {
 	return uint32(w.space)<<16 | uint32(w.prefix)<<8 | uint32(w.opcode)
 }
 
-// Opcodes whose first operand is the one that usually comes last. The lists are for the maps 1 to 3.
+// Opcodes whose first operand is the one that usually comes last. The lists are for the maps 1 to
+// 3.
 var storing = [4]string{1: "\x11\x13\x17\x29\x2b\x7e\x7f\xd6\xe7", 3: "\x14\x15\x16\x17\x19\x1b\x1d\x39\x3b"}
 
 // setOperands sets which registers an instruction reads and writes.
@@ -272,8 +273,8 @@ func (c *CPU) forget() {
 	c.know(xmm(c.in.Args[0]))
 }
 
-// surrogate decodes the operands of an instruction as those of another one, and its last byte as the
-// third operand.
+// surrogate decodes the operands of an instruction as those of another one, and its last byte as
+// the third operand.
 func surrogate(older, rest []byte, instead ...byte) x86asm.Inst {
 	var code []byte
 	if instead[0] == 0xf3 {

@@ -43,7 +43,8 @@ var moreVectors = sync.OnceValue(func() int {
 	return int(saveOffset(component))
 })
 
-// vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores them.
+// vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores
+// them.
 func vectors(tid int, buffer *[sizeXSAVE]byte) []byte {
 	to := unix.Iovec{Base: &buffer[0], Len: sizeXSAVE}
 	const xstate = 0x202 // NT_X86_XSTATE

@@ -124,8 +124,8 @@ func (d *scanner) token() bool {
 	return true
 }
 
-// directive takes a directive of the preprocessor. It skips all but the words that may come out of a
-// macro, and the function names in "#pragma redefine_extname".
+// directive takes a directive of the preprocessor. It skips all but the words that may come out of
+// a macro, and the function names in "#pragma redefine_extname".
 func (d *scanner) directive(line []byte) {
 	line = bytes.TrimLeft(line, " \t")
 	if len(line) > 0 && cpp.IsDigit(line[0]) {
