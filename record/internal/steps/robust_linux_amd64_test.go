@@ -103,15 +103,17 @@ func TestMany(t *testing.T) {
 	requireSameOutput(t, testenv.Rounds(1, 1, 100), Config{}, program, "0", "1000", "100000")
 }
 
-// expensive executes the instructions and functions that take longest to simulate.
+// expensive executes the instructions and functions that take longest to simulate, after a loop in
+// which bursts begin.
 const expensive = `
 #include <stdlib.h>
 #include <string.h>
-static char a[1 << 18], b[1 << 18];
+static char a[60000], b[60000];
 volatile long sum;
 int main(int argc, char **argv) {
 	memset(a, 1, sizeof a - 1); memset(b, 1, sizeof b - 1);
 	for (long n = atol(argv[1]); n > 0; n--) {
+		for (long i = 0; i < 100000; i++) sum += i;
 		void *to = a; long count = 16000;
 		__asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(1) : "memory");
 		sum += strspn(a, b) + strlen(a); memcpy(b, a, sizeof a); sum += memcmp(a, b, sizeof a);
@@ -122,7 +124,7 @@ int main(int argc, char **argv) {
 
 // No burst needs more processor time than a thread may be stopped.
 func TestStopsAreShort(t *testing.T) {
-	r := launchAndWait(t, Config{Overhead: 1}, exec.Command(build(t, expensive, "-fno-builtin"), "200"))
+	r := launchAndWait(t, Config{Overhead: 1, Length: 1_000_000}, exec.Command(build(t, expensive, "-fno-builtin"), "1000"))
 	t.Logf("%+v", *r.stats)
 	require.NotZero(t, r.stats.Bursts)
 	assert.Less(t, r.stats.LongestWork, 20*time.Millisecond)
