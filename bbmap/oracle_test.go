@@ -86,7 +86,7 @@ func TestReadobjPrograms(t *testing.T) {
 		require.NoError(t, err)
 		if len(objects) > 0 {
 			program := filepath.Join(dir, "program")
-			run(t, clang, append(objects, "-fuse-ld=lld", "-shared", "-Wl,--unresolved-symbols=ignore-all", "-o", program)...)
+			run(t, clang, append(objects, "-fuse-ld=lld", "-shared", "-Wl,--noinhibit-exec", "-o", program)...)
 			compareReadobj(t, readobj, program)
 		}
 	}
