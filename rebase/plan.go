@@ -356,7 +356,7 @@ func (c *change) align() {
 		switch {
 		case i >= 0:
 			w = weight(&old[i])
-		case offset < 0: // before the declaration, such as in a macro
+		case c.isBefore(offset):
 			continue
 		}
 		all += w
@@ -405,16 +405,23 @@ func offsets(a *alignment) (first int32, to []int32) {
 	return first, to
 }
 
-// line returns where the counts of an offset go. Lines before the declaration, such as those of
-// macros and of included files, are not part of the function and keep their distance from it.
+// isBefore reports whether an offset is a line before the declaration, such as one of a macro or of
+// an included file. In a function of more than 32,768 lines it may be a line of the function,
+// since offsets have 16 bits.
+func (c *change) isBefore(offset int32) bool {
+	return offset < min(c.first, 0) && len(c.to) <= 1<<15
+}
+
+// line returns where the counts of an offset go. Lines before the declaration are not part of the
+// function and keep their distance from it.
 func (c *change) line(offset int32) (int32, bool) {
 	if c.same {
 		return offset, true
 	}
-	i := int64(offset) - int64(c.first)
-	if offset < 0 && (i < 0 || len(c.to) == 0) {
+	if c.isBefore(offset) {
 		return offset, true
 	}
+	i := int64(offset) - int64(c.first)
 	if i < 0 || i >= int64(len(c.to)) || c.to[i] == none {
 		return 0, false
 	}

@@ -64,7 +64,7 @@ func TestMarksOfManyLines(t *testing.T) {
 	for name, c := range map[string]struct{ functions, lines, every int }{
 		"everywhere":   {1, lines, 0},
 		"between rows": {1, lines / 4, 2000},
-		"10 million":   {100, lines, 0},
+		"many":         {testenv.Rounds(2, 10, 100), lines, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.functions > 1 {
