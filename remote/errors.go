@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 )
 
 // ErrNoRanges is matched by the error for a server that only serves whole files.
@@ -37,13 +36,6 @@ func (e *StatusError) Is(target error) bool {
 		return target == fs.ErrPermission
 	}
 	return false
-}
-
-// shown returns a URL without the parts that may be secret.
-func shown(u *url.URL) string {
-	bare := *u
-	bare.User, bare.RawQuery, bare.Fragment = nil, "", ""
-	return bare.String()
 }
 
 // faultAt makes an error about a file.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // A File is a file of a server. Its methods may be called from many goroutines.
@@ -36,10 +38,10 @@ type File struct {
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("remote: %w", err)
+		return nil, errors.New("remote: the URL is malformed") // the error would show its secrets
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", shown(u))
+		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", fetch.Bare(u))
 	}
 	o := defaults(opts)
 	return open(ctx, &httpFile{url: u, client: guarded(o.client)}, o)

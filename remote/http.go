@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // An httpFile is the source for a file of an HTTP server.
@@ -19,7 +20,7 @@ type httpFile struct {
 	client *http.Client
 }
 
-func (h *httpFile) Name() string { return shown(h.url) }
+func (h *httpFile) Name() string { return fetch.Bare(h.url) }
 func (h *httpFile) Close() error { return nil }
 
 func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, error) {

@@ -312,9 +312,10 @@ func TestGivingUp(t *testing.T) {
 	_, err = remote.Open(t.Context(), s.URL+"/p?token=secret", remote.Retry(2, 0))
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
-	for _, bad := range []string{"ftp://host/a", "http:///a", "a.afdo", "http://[::1/"} {
+	for _, bad := range []string{"ftp://host/a", "http:///a", "a.afdo", "http://[::1/", "http://user:secret@[::1/", "http://user:secret/@host/"} {
 		_, err = remote.Open(t.Context(), bad)
 		require.Error(t, err, bad)
+		require.NotContains(t, err.Error(), "secret")
 	}
 }
 

@@ -253,6 +253,29 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// No verb prints what is secret in a URL, whether it reads URLs or not.
+func TestSecrets(t *testing.T) {
+	c := newCommand(t)
+	data := encode(t, synth.New(synth.Small), true)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data[:len(data)-7]))
+	}))
+	defer server.Close()
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "a.c"), []byte("int a(void) { return 1; }\n"), 0o666))
+	for _, url := range []string{
+		strings.Replace(server.URL, "://", "://user:secret@", 1) + "/all?secret=secret#secret", "http://user:secret@[::1/", "http://user:secret/@host/",
+	} {
+		for _, line := range []string{
+			"check URL", "check --json URL", "show URL", "diff URL URL", "index URL", "convert URL --to v4 -o URL", "create --binary URL --profile URL -o out",
+			"explain URL -- gcc -O2 -c a.c", "exec --profile URL -- gcc -O2 -c a.c",
+		} {
+			out, _ := c.afdo(strings.Fields(strings.ReplaceAll(line, "URL", url))...)
+			require.NotContains(t, out, "secret", line)
+		}
+	}
+}
+
 // The flags of the command reach the program that fetches.
 func TestLimits(t *testing.T) {
 	c := newCommand(t)

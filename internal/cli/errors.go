@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // Exit statuses.
@@ -60,7 +61,7 @@ var packagePrefixes = []string{
 func missingFile(err *fs.PathError) string {
 	switch {
 	case strings.Contains(err.Path, "://"):
-		return err.Path + ": URLs are not read here: download the file first"
+		return fetch.Shown(err.Path) + ": URLs are not read here: download the file first"
 	case err.Op == "stat":
 		return (&fs.PathError{Op: "open", Path: err.Path, Err: err.Err}).Error()
 	}

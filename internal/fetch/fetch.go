@@ -21,6 +21,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -269,6 +270,25 @@ func Helper(path string) (name string, ok bool) {
 	}
 	name, ok = helpers[strings.ToLower(scheme)]
 	return name, ok
+}
+
+// Shown returns a path as messages show it: a URL without its secrets.
+func Shown(path string) string {
+	if _, ok := Helper(path); !ok {
+		return path
+	}
+	u, err := url.Parse(path)
+	if err != nil {
+		return "a malformed URL"
+	}
+	return Bare(u)
+}
+
+// Bare returns a URL without its secrets: user, password, query and fragment.
+func Bare(u *url.URL) string {
+	bare := *u
+	bare.User, bare.RawQuery, bare.ForceQuery, bare.Fragment, bare.RawFragment = nil, "", false, "", ""
+	return bare.String()
 }
 
 // helpers are the programs that read URLs, by scheme.

@@ -206,7 +206,7 @@ func (d disassembled) agree(t *testing.T, mode int) {
 		Size: uint64(len(d.code)), Calls: has("call", "lcall"), Returns: has("ret", "lret", "iret"),
 		Jumps: has("j", "loop"), Leaves: far || has("jmp", "ret", "lret", "iret", "ud"),
 	}
-	// A string instruction is one of these with a letter for its size. movsbl and movsd of SSE are none.
+	// A letter for the size ends the names of string instructions, unlike movsbl and movsd of SSE.
 	want.Repeats = repeats && len(word) <= 5 && has("movs", "stos", "lods", "cmps", "scas", "ins", "outs") && !strings.Contains(d.text, "xmm")
 	got := X86(d.code, mode)
 	got.By, got.Opaque = 0, false

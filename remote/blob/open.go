@@ -2,6 +2,7 @@ package blob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -30,7 +31,7 @@ import (
 func Open(ctx context.Context, rawURL string, opts ...remote.Option) (*remote.File, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("blob: %w", err)
+		return nil, errors.New("blob: the URL is malformed") // the error would show its secrets
 	}
 	name := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	bucketURL, key := split(u)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // Number writes a number with a comma before every third digit.
@@ -55,8 +57,9 @@ func Text(text string) string {
 func isActive(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
 
 // Name returns a name, quoted if it contains anything that would make a terminal do more than show
-// it.
+// it. A URL is without its secrets.
 func Name(name string) string {
+	name = fetch.Shown(name)
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/explain"
@@ -181,6 +182,7 @@ func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profi
 
 // tellExplained prints a report. moved is the number of functions whose counts were moved before.
 func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *explaining) error {
+	path = input.Name(path)
 	facts := newExplainFacts(path, r)
 	facts.Moved = moved
 	var err error

@@ -31,7 +31,7 @@ func Name(path string) string {
 	if path == cli.Stdio {
 		return "standard input"
 	}
-	return path
+	return fetch.Shown(path)
 }
 
 // IsURL reports whether a path names a file of a server.
