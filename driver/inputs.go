@@ -8,8 +8,8 @@ import (
 
 // Inputs are what a command reads.
 type Inputs struct {
-	Files      []string // sources and headers, those of the system included, as the compiler names them
-	FromRecord bool     // all of it is known from an earlier run
+	Files  []string // sources and headers, also headers of the system, as the compiler names them
+	Reused bool     // the cache has them from an earlier run, so the preprocessor did not run
 
 	record *inputs.Record
 }
@@ -47,7 +47,7 @@ func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, err
 	if err != nil {
 		return nil, err
 	}
-	return &Inputs{Files: r.Files(), FromRecord: r.FromRecord, record: r}, nil
+	return &Inputs{Files: r.Files(), Reused: r.Reused, record: r}, nil
 }
 
 // ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be

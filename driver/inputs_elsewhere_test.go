@@ -88,15 +88,15 @@ func TestInputsElsewhere(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(two, name), []byte(text), 0o666))
 			}
 			first := find(one)
-			require.False(t, first.FromRecord)
+			require.False(t, first.Reused)
 			second := find(two)
-			assert.Equal(t, c.again, second.FromRecord)
+			assert.Equal(t, c.again, second.Reused)
 			if c.again {
 				assert.Equal(t, first.Sum(), second.Sum())
 				assert.Equal(t, first.State(), second.State())
 				assert.Equal(t, c.args(two)[len(c.args(two))-3], second.Files[0])
 			}
-			assert.True(t, find(one).FromRecord, "the first one is known as before")
+			assert.True(t, find(one).Reused, "the first one is known as before")
 		})
 	}
 }

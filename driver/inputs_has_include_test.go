@@ -45,21 +45,21 @@ func TestQuestions(t *testing.T) {
 			known := func(want ...string) {
 				t.Helper()
 				in, _ := p.find(args...)
-				assert.False(t, in.FromRecord)
+				assert.False(t, in.Reused)
 				assert.Equal(t, want, defines(t, in, "f", "g"))
 				in, _ = p.find(args...)
-				assert.True(t, in.FromRecord)
+				assert.True(t, in.Reused)
 			}
 			known("g")
 			p.write("inc/another.h", "")
 			in, _ := p.find(args...)
-			assert.True(t, in.FromRecord)
+			assert.True(t, in.Reused)
 			p.write("inc/new.h", "")
 			p.write("inc/new/new.h", "")
 			known("f", "g")
 			p.write("inc/new.h", "changed")
 			in, _ = p.find(args...)
-			assert.True(t, in.FromRecord, "what is in it does not matter")
+			assert.True(t, in.Reused, "what is in it does not matter")
 			require.NoError(t, os.Remove(filepath.Join(p.dir, "inc/new.h")))
 			require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "inc/new")))
 			known("g")
@@ -89,7 +89,7 @@ func TestUnclearQuestions(t *testing.T) {
 		p.write("a.c", ask)
 		for range 2 {
 			in, _ := p.find("-c", "a.c")
-			assert.False(t, in.FromRecord, ask)
+			assert.False(t, in.Reused, ask)
 		}
 	}
 }

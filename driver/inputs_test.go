@@ -77,10 +77,10 @@ func TestFindInputs(t *testing.T) {
 	in, n := p.find("-c", "a.c")
 	assert.Equal(t, []string{"a.c", "inc/a.h", "inc/../sub/b.h"}, in.Files)
 	assert.Equal(t, []string{"f", "g"}, defines(t, in, "f", "g", "h"))
-	assert.False(t, in.FromRecord)
+	assert.False(t, in.Reused)
 	assert.Equal(t, 1, n)
 	again, n := p.find("-c", "a.c")
-	assert.True(t, again.FromRecord)
+	assert.True(t, again.Reused)
 	assert.Equal(t, in.Sum(), again.Sum())
 	assert.Equal(t, 1, n)
 
@@ -106,9 +106,9 @@ func TestFindInputs(t *testing.T) {
 		p.write("other", "")
 		p.write("inc/other.h", "")
 		before, n := p.find("-c", "a.c")
-		assert.False(t, before.FromRecord, "%v", asked(t, p.dir))
+		assert.False(t, before.Reused, "%v", asked(t, p.dir))
 		after, m := p.find("-c", "a.c")
-		assert.True(t, after.FromRecord)
+		assert.True(t, after.Reused)
 		assert.Equal(t, n, m)
 	}
 
@@ -118,16 +118,16 @@ func TestFindInputs(t *testing.T) {
 		p.write(name, text)
 	}
 	in, _ = p.find("-c", "a.c")
-	assert.True(t, in.FromRecord)
+	assert.True(t, in.Reused)
 	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "inc/a.h"), p.now, p.now))
 	p.write("inc/a.h", "z") // of the same size
 	in, _ = p.find("-c", "a.c")
-	assert.False(t, in.FromRecord)
+	assert.False(t, in.Reused)
 
 	// Other files come and go.
 	p.write("inc/another.h", "")
 	in, _ = p.find("-c", "a.c")
-	assert.True(t, in.FromRecord)
+	assert.True(t, in.Reused)
 }
 
 // Files that a compiler takes settings from count as those that it includes.
@@ -140,10 +140,10 @@ func TestInputsOfSettings(t *testing.T) {
 		p.write("search", said)
 		p.find("-c", "a.c", "-D"+name)
 		in, _ := p.find("-c", "a.c", "-D"+name)
-		assert.True(t, in.FromRecord, name)
+		assert.True(t, in.Reused, name)
 		p.write(name, "-DX")
 		in, _ = p.find("-c", "a.c", "-D"+name)
-		assert.False(t, in.FromRecord, name)
+		assert.False(t, in.Reused, name)
 	}
 }
 
@@ -161,10 +161,10 @@ func TestInputsOfNestedSettings(t *testing.T) {
 	for _, name := range []string{"etc/sub/first.cfg", "etc/sub/inner.cfg", "etc/second.cfg", "third.cfg"} {
 		p.find("-c", "a.c")
 		in, _ := p.find("-c", "a.c")
-		assert.True(t, in.FromRecord, name)
+		assert.True(t, in.Reused, name)
 		p.write(name, "-DX @"+filepath.Join(p.dir, "etc/sub/inner.cfg"))
 		in, _ = p.find("-c", "a.c")
-		assert.False(t, in.FromRecord, name)
+		assert.False(t, in.Reused, name)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestInputsChanging(t *testing.T) {
 	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "a.c"), later, later))
 	for range 2 {
 		in, _ := p.find("-c", "a.c")
-		assert.False(t, in.FromRecord)
+		assert.False(t, in.Reused)
 	}
 }
 

@@ -311,7 +311,7 @@ func (p *preparation) slice() (*Plan, error) {
 		return p.asItIs(Unreadable, "%v", err)
 	}
 	found := "the last run"
-	if !in.FromRecord {
+	if !in.Reused {
 		found = "the compiler's -E"
 		p.preprocessed++
 	}

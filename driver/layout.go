@@ -30,7 +30,7 @@ type LayoutPlan struct {
 	launcher *Launcher
 	command  *command.Line
 	part     *list.List
-	source   string // what is compiled, if it is one file
+	source   string // the file that is compiled, "" if there are several
 	hashes   bool   // the compiler writes hashes of blocks
 	key      string // of the stale functions in the cache, "" if it does not keep them
 }
@@ -48,7 +48,7 @@ type LayoutPlan struct {
 // knows how: the caller runs Argv and calls [LayoutPlan.Recheck].
 //
 // It preprocesses the sources unless the cache knows them from the last run. For a backend of
-// distributed ThinLTO it reads which functions the bitcode defines. The error is one of the list.
+// distributed ThinLTO it reads which functions the bitcode defines. An error is about the list.
 func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*LayoutPlan, error) {
 	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
 	if why := withoutLayout(p.command); why != "" {
@@ -187,7 +187,8 @@ func (p *LayoutPlan) selectPart(path string) error {
 // wholeList selects all functions.
 func wholeList(string) bool { return true }
 
-// selectLayout reads a list and returns the entries of functions of which one name is wanted.
+// selectLayout reads a list of functions and returns the entries with a name that wanted accepts. A
+// function may have several names.
 func selectLayout(path string, wanted func(name string) bool) (*list.List, error) {
 	file, _, err := files.Open(path)
 	if err != nil {

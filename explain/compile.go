@@ -167,8 +167,10 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	if err := run(ctx, command.Dir, folder, command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}
-	code := &Code{Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks()}
-	code.addsBodies = compiler.Clang || compiler.Reads() == 3
+	code := &Code{
+		Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks(),
+		addsBodies: compiler.Clang || compiler.Reads() == 3,
+	}
 	if !command.Optimises() {
 		code.fault = Unoptimised
 	}

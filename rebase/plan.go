@@ -405,9 +405,9 @@ func offsets(a *alignment) (first int32, to []int32) {
 	return first, to
 }
 
-// isBefore reports whether an offset is a line before the declaration, such as one of a macro or of
-// an included file. In a function of more than 32,768 lines it may be a line of the function,
-// since offsets have 16 bits.
+// isBefore reports whether an offset is a line before the declaration. Code of a macro or of an
+// included file has such lines. Offsets have 16 bits, so in a function of more than 32,768 lines a
+// negative offset may be a line of the function itself.
 func (c *change) isBefore(offset int32) bool {
 	return offset < min(c.first, 0) && len(c.to) <= 1<<15
 }
@@ -415,10 +415,7 @@ func (c *change) isBefore(offset int32) bool {
 // line returns where the counts of an offset go. Lines before the declaration are not part of the
 // function and keep their distance from it.
 func (c *change) line(offset int32) (int32, bool) {
-	if c.same {
-		return offset, true
-	}
-	if c.isBefore(offset) {
+	if c.same || c.isBefore(offset) {
 		return offset, true
 	}
 	i := int64(offset) - int64(c.first)

@@ -65,7 +65,7 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	return Clock, whyNot(noBranches) + ", and without valgrind the profile will be poor: install valgrind", nil
 }
 
-// whyNot says why branches cannot be recorded.
+// whyNot returns the reason why branches cannot be recorded.
 func whyNot(err error) string {
 	if errors.Is(err, record.ErrEvent) {
 		return "the processor records no branches, or its virtual machine hides them"

@@ -34,7 +34,7 @@ const (
 	codeAlias         = 14 // offset and size of the name
 	codeStrings       = 1
 
-	linkageElsewhere = 12 // available_externally: a copy to inline, of which no code is written
+	linkageElsewhere = 12 // available_externally: a copy for inlining, whose code is not written
 )
 
 // firstVersion is the first version of modules that have their names in a string table. LLVM 5
@@ -134,7 +134,7 @@ func (s *stream) records(width uint64) func(yield func(record) bool) {
 	}
 }
 
-// A module is what the records of a module say.
+// A module collects the functions and aliases of a module block.
 type module struct {
 	*stream
 	version uint64

@@ -73,7 +73,8 @@ func (s *stream) fixed(width uint64) (v uint64) {
 	return v
 }
 
-// vbr reads a number in chunks of a width, of which the highest bit says that another one follows.
+// vbr reads a number in chunks of width bits. The highest bit of a chunk is set if another chunk
+// follows.
 func (s *stream) vbr(width uint64) (v uint64) {
 	more := uint64(1) << (width - 1)
 	for shift := uint64(0); ; shift += width - 1 {

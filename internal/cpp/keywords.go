@@ -10,8 +10,8 @@ const (
 	operator  // an operand follows
 )
 
-// classOf returns the roles of a word, 0 for most identifiers. A word that C programs use as the
-// name of a function is not parenthesised.
+// classOf returns the roles of a word, 0 for most identifiers. The language is not known, so a
+// function of C that is called catch, throw, requires, explicit or noexcept is not found.
 func classOf(word []byte) class {
 	switch string(word) {
 	case "return", "throw", "case", "sizeof", "else", "do":

@@ -57,8 +57,8 @@ func (l *Lexer) Next() Token {
 	}
 }
 
-// Directive skips the rest of the directive whose '#' is the latest token, and returns it without
-// the '#'. A backslash or a comment can continue it in the next line.
+// Directive skips the rest of a directive and returns it. Call it after the token '#', which the
+// result does not contain. A backslash or a comment can continue it in the next line.
 func (l *Lexer) Directive() []byte {
 	start := l.Pos
 	for l.space(); l.Peek() != '\n' && l.Pos < len(l.Text); l.space() {
@@ -272,7 +272,7 @@ func (l *Lexer) Name(t Token) []byte {
 	return name
 }
 
-// Contents returns what is between the quotes of a string, without the delimiters of a raw string.
+// Contents returns the text between the quotes of a string, without the delimiters of a raw string.
 func (l *Lexer) Contents(t Token) (text []byte, raw bool) {
 	text = l.Text[t.Start:t.End]
 	if raw = text[0] != t.Char; raw {
@@ -368,8 +368,8 @@ func escapedRune(escape []byte) rune {
 	return rune(n)
 }
 
-// LineMarker reads #line, or the short form that preprocessors write, from what follows the '#' of
-// a directive: the number of the next line, and its file if the marker names one.
+// LineMarker parses a directive without its '#': "line 5", or "5" as preprocessors write it. It
+// returns the number of the next line, and its file if the directive names one.
 func LineMarker(directive []byte) (line int, file string, ok bool) {
 	l := NewLexer(directive, 1)
 	t := l.Next()

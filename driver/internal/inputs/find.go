@@ -47,7 +47,7 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 			if last.renewed || key != here {
 				cache.Put(store.Inputs, here, last.encode())
 			}
-			last.FromRecord = true
+			last.Reused = true
 			return last, nil
 		}
 	}

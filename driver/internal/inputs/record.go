@@ -22,7 +22,7 @@ import (
 
 // A Record is what the cache has of the inputs of a command.
 type Record struct {
-	FromRecord bool // it is that of an earlier run
+	Reused bool // an earlier run made it
 
 	root    root
 	text    *slice.Text // nil if it has not been decoded

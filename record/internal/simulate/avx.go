@@ -11,9 +11,9 @@ import (
 type ownOperation struct {
 	does    func(*CPU)
 	general bool // its operands are general registers
-	bytes   int  // of an operand in memory that all Vectors use; 0 for one of the full length
+	bytes   int  // size of an operand in memory that all Vectors use; 0 if each Vector has its own 16 bytes
 	lanes   int  // Vectors of the result, if that does not depend on the prefix
-	scalar  bool // elements of the size that W selects, of the lowest one alone
+	scalar  bool // only the lowest element is used, whose size W selects
 	when    func(w *wide) bool
 }
 
@@ -165,7 +165,8 @@ func blend(size int) func(*CPU) {
 	}
 }
 
-// blendBySigns makes VBLENDVPS and its relatives: the signs of another register choose.
+// blendBySigns makes VBLENDVPS and its relatives. The sign of an element in a third register
+// decides from which operand the element is taken.
 func blendBySigns(size int) func(*CPU) {
 	return func(c *CPU) {
 		n := 0 // the older instructions use the first register
@@ -188,7 +189,8 @@ func chooseElements(c *CPU, size int, second func(i int) bool) {
 	c.setVector(0, vectorOf(a))
 }
 
-// shiftEach makes VPSLLVD and its relatives: each element is shifted by another one.
+// shiftEach makes VPSLLVD and its relatives: each element of one operand is shifted by the number
+// in the same element of the other operand.
 func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size := c.wide.element()

@@ -47,7 +47,7 @@ type CPU struct {
 	wide    *wide  // of an instruction with a VEX or EVEX prefix
 	lane    int    // the Vector that such an instruction handles
 	result  [lanes128]Vector
-	sum     uint64 // of what its Vectors add to a general register
+	sum     uint64 // bits of a general register, to which each Vector of the instruction adds
 }
 
 // uses marks the instruction as one that uses a vector register.

@@ -66,7 +66,7 @@ func (m *Memory) setUnknown(address uint64, size int, unknown bool) {
 
 type page struct {
 	address  uint64
-	constant *Page // whose bytes these are, nil for a copy
+	constant *Page // the page that has the bytes, nil if they are a copy
 	bytes    []byte
 	used     bool
 }

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// roundings are what ROUNDSD does by its number: to the nearest, down, up, towards 0.
+// roundings are the ways of ROUNDSD, by the lowest bits of its number: to the nearest, down, up,
+// towards 0.
 var roundings = [4]func(float64) float64{math.RoundToEven, math.Floor, math.Ceil, math.Trunc}
 
 // round makes ROUNDPD and its relatives.

@@ -8,9 +8,9 @@ import (
 
 // A wide is the prefix of an AVX or BMI instruction: VEX, or EVEX of AVX-512.
 //
-// Most of these instructions do what an older one does, with one more operand and for each 128 bits
-// of longer registers. So decodeWide replaces the prefix by the older ones, and the operation of
-// the older instruction is executed for each 128 bits. Vectors of 512 bits, masks and rare
+// Most AVX instructions correspond to an SSE instruction. They have one more operand, and registers
+// of several times 128 bits. So decodeWide replaces the prefix by the prefixes of the SSE
+// instruction, which is then executed for each 128 bits. Vectors of 512 bits, masks and rare
 // instructions are not simulated. Their result counts as unknown, and a burst goes on until a
 // branch or an address depends on it.
 type wide struct {
@@ -66,8 +66,8 @@ func decodeWide(to *Instruction, code []byte) bool {
 	return true
 }
 
-// parsePrefix parses a prefix. It returns the older prefixes that mean the same, up to the byte 0f,
-// and what follows the opcode.
+// parsePrefix parses a VEX or EVEX prefix and the opcode. older is the prefixes of the
+// corresponding SSE instruction, up to the byte 0f. rest is the bytes after the opcode.
 func parsePrefix(code []byte) (w *wide, older, rest []byte) {
 	const payload = 6 // the longest prefix, an opcode and operands
 	var b [payload + 1]byte
@@ -118,8 +118,8 @@ func (w *wide) key() uint32 {
 	return uint32(w.space)<<16 | uint32(w.prefix)<<8 | uint32(w.opcode)
 }
 
-// Opcodes whose first operand is the one that usually comes last. The lists are for the maps 1 to
-// 3.
+// storing has, for each of the opcode maps 1 to 3, the opcodes that write to the operand rm, as
+// stores do.
 var storing = [4]string{1: "\x11\x13\x17\x29\x2b\x7e\x7f\xd6\xe7", 3: "\x14\x15\x16\x17\x19\x1b\x1d\x39\x3b"}
 
 // setOperands sets which registers an instruction reads and writes.
@@ -273,8 +273,9 @@ func (c *CPU) forget() {
 	c.know(xmm(c.in.Args[0]))
 }
 
-// surrogate decodes the operands of an instruction as those of another one, and its last byte as
-// the third operand.
+// surrogate decodes an instruction that the decoder does not know. It replaces the opcode by
+// instead, an opcode with operands of the same form. The last byte of the instruction becomes the
+// third operand.
 func surrogate(older, rest []byte, instead ...byte) x86asm.Inst {
 	var code []byte
 	if instead[0] == 0xf3 {
@@ -293,14 +294,16 @@ func surrogate(older, rest []byte, instead ...byte) x86asm.Inst {
 	return in
 }
 
-// Opcodes whose result is no vector but a general register, flags, or memory at several places.
+// notVectors has the opcodes that write to a general register, to flags or to several places in
+// memory, not to a vector register.
 var notVectors = [4]string{
 	1: "\x2c\x2d\x2e\x2f\x50\x7e\x93\x98\x99\xae\xc5\xd7\xf7",
 	2: "\x0e\x0f\x17\x2e\x2f\x63\x8a\x8e\xa0\xa1\xa2\xa3\xf2\xf3\xf5\xf6\xf7",
 	3: "\x14\x15\x16\x17\x60\x61\x62\x63\xf0",
 }
 
-// Opcodes of AVX-512 whose result is a mask, with a VEX prefix and with an EVEX prefix.
+// Opcodes of AVX-512 that write to a mask register: maskMoves with a VEX prefix, maskCompares with
+// an EVEX prefix.
 var (
 	maskMoves    = [4]string{1: "\x41\x42\x44\x45\x46\x47\x4a\x4b\x90\x92", 3: "\x30\x31\x32\x33"}
 	maskCompares = [4]string{1: "\x64\x65\x66\x74\x75\x76\xc2", 2: "\x26\x27\x29\x37\x39", 3: "\x1e\x1f\x3e\x3f\x66\x67"}
@@ -316,8 +319,8 @@ func (w *wide) setsMask() bool {
 	return containsByte(maskCompares[w.space], w.opcode) && !isVector
 }
 
-// forgetWide marks the result of an instruction that is not simulated as unknown. It fails if the
-// result may decide where the code goes on.
+// forgetWide handles an instruction that is not simulated: it marks the result as unknown. It fails
+// if the result is a general register or flags, on which the next branch may depend.
 func (c *CPU) forgetWide() {
 	w := c.wide
 	if w.space < 1 || w.space > 3 {
@@ -344,7 +347,7 @@ func (c *CPU) forgetWide() {
 	}
 }
 
-// unit returns by what the displacement of a store is multiplied.
+// unit returns the factor of the displacement of a store.
 func (w *wide) unit(isScalar bool) int64 {
 	switch {
 	case !w.hasShortDisplacement:

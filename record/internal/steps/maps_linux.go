@@ -28,8 +28,8 @@ type fileID struct {
 	changed, size int64
 }
 
-// fileOf returns the identity of a file that a process has mapped. A file that replaces another one
-// has another inode, and one that was written again another time.
+// fileOf returns the identity of a file that a process has mapped. If the file is replaced, the
+// inode changes. If it is written again, the time changes.
 func fileOf(pid int, path, inode string) fileID {
 	var s unix.Stat_t
 	if unix.Stat(procPath(pid, "root"+path), &s) != nil {

@@ -33,7 +33,7 @@ type threadFiles struct {
 	stat, schedstat, status *os.File // nil if they are not open
 }
 
-// openFiles opens the files of a thread. Those that cannot be opened are nil.
+// openFiles opens the files of a thread. A file that cannot be opened is nil.
 func openFiles(pid, tid int) (f threadFiles) {
 	for name, file := range map[string]**os.File{"stat": &f.stat, "schedstat": &f.schedstat, "status": &f.status} {
 		*file, _ = os.Open(procPath(pid, "task/"+strconv.Itoa(tid)+"/"+name))
@@ -86,9 +86,9 @@ func (f *threadFiles) activity() (a activity) {
 	return a
 }
 
-// executes reports whether a thread that has arrived on a processor some times has not left it as
-// often. A running thread of a busy machine waits for a processor most of the time. It is true if
-// the kernel does not count.
+// executes reports whether a thread has a processor now. arrived is how many times it was given
+// one; if the thread has given it back as often, it waits. A running thread of a busy machine waits
+// for a processor most of the time. It is true if the kernel does not count.
 func (f *threadFiles) executes(arrived uint64) bool {
 	var buffer procBuffer
 	text, ok := readFields(f.status, &buffer)

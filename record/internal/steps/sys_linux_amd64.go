@@ -27,7 +27,7 @@ func registers(tid int, regs *unix.PtraceRegs) error {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
 }
 
-// Sizes of saved vector registers: those of FXSAVE, and most of those of XSAVE with AVX-512.
+// Sizes of areas for registers: what FXSAVE writes, and a limit for XSAVE with AVX-512.
 const (
 	sizeFXSAVE = 512
 	sizeXSAVE  = 4096

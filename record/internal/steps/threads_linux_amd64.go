@@ -80,7 +80,8 @@ func (t *tracer) forgetAll() {
 	t.threads, t.processes, t.order = make(map[int]*thread), make(map[int]*process), nil
 }
 
-// maxOpen bounds the threads whose files stay open. Files of all others are opened each time.
+// maxOpen limits the number of threads whose files stay open. The files of other threads are opened
+// for each read.
 const maxOpen = 200
 
 // activity returns what a thread has done.

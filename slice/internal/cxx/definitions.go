@@ -1,6 +1,6 @@
 // Package cxx reads C++ as far as slices need it: the functions, classes and namespaces that a text
 // may define, and the identifiers and scopes in a mangled name. It knows no types and builds no
-// trees. Its time is proportional to the length of what it reads.
+// trees. Its time is proportional to the length of the text or of the name.
 package cxx
 
 import (
@@ -407,11 +407,11 @@ func (d *scanner) leave() {
 	}
 }
 
-// maxCaptures is how many bytes are looked at for the end of what a lambda captures.
+// maxCaptures is how many bytes are searched for the end of the captures of a lambda.
 const maxCaptures = 1 << 12
 
-// beginsLambda reports whether a bracket, followed by the text behind, may begin a lambda. It must
-// not be an index, the size of an array, an attribute or a designator of C.
+// beginsLambda reports whether a bracket may begin a lambda. behind is the text after the bracket.
+// It must not be an index, the size of an array, an attribute or a designator of C.
 func (d *scanner) beginsLambda(behind []byte) bool {
 	switch d.prev {
 	case wordToken:

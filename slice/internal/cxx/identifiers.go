@@ -390,12 +390,13 @@ func Scopes(name string, yield func(scope string) bool) bool {
 	return true
 }
 
-// A scopeList takes note of the scopes in a name that a nameReader goes through. In N…E each
-// component is one but for the last. In the types of parameters and results only the first one is
-// for certain: after a parameter of a template, or a template of aliases, there may be a typedef.
+// A scopeList collects the scopes in a mangled name while a nameReader reads the name. In N…E
+// each component except the last is a scope. In the types of parameters and results only the first
+// component is certainly a scope: after a parameter of a template, or a template of aliases, there
+// may be a typedef.
 type scopeList struct {
-	// By how much is open: the component that is a scope if another one follows, and whether
-	// something has been there already.
+	// By depth of the open names: the component that is a scope if another component follows, and
+	// whether the name has had a component.
 	latest [maxQuickDepth + 1]string
 	begun  [maxQuickDepth + 1]bool
 

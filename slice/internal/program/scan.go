@@ -113,7 +113,8 @@ func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
 }
 
-// byKeyIn yields the symbols with a key: those whose canonical name it is, and those of a table.
+// byKeyIn yields the symbols with a key: the symbols with this canonical name, and the symbols that
+// a table has for the key.
 func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
 	if ids, ok := common.Load(key); ok {
 		return x.yieldAll(ids.([]ID), yield)
