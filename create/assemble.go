@@ -181,8 +181,9 @@ func (c *creation) wholes(g *group) []*whole {
 }
 
 // estimateUnseenHead sets the head count of a function if no sample shows an entry of it: to the
-// count of its first byte, but at least 1. The first byte does not run more often than the function
-// is entered. In a sampled profile these are functions that are entered rarely and run long.
+// count of its first byte, but at least 1. No branch to the first byte was recorded, neither a call
+// nor a loop, so each time that the first byte ran was an entry. In a sampled profile these are
+// functions that are entered rarely and run long.
 func (g *group) estimateUnseenHead() {
 	if len(g.wholes) == 0 || slices.ContainsFunc(g.wholes, func(w *whole) bool { return w.head > 0 }) {
 		return

@@ -30,7 +30,7 @@ func TestReadmeCode(t *testing.T) {
 
 // TestRationaleCode checks that the rationale shows code that is compiled and tested.
 func TestRationaleCode(t *testing.T) {
-	assert.Equal(t, function(t, "docs/map_test.go", "withMapped"), blocks(t, "docs/rationale.md", "go")[0])
+	assert.Equal(t, function(t, "docs/mmap_test.go", "withMapped"), blocks(t, "docs/rationale.md", "go")[0])
 }
 
 // TestReadmeVerbs checks that the command has the verbs that the README lists.

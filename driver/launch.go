@@ -359,11 +359,11 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 	if path != "" {
 		changed, err = WriteSlice(c.Path(path), data)
 		if err == nil {
-			lines := uint64(0)
+			inputs := uint64(0)
 			if p.remembers {
-				lines = in.State()
+				inputs = in.State()
 			}
-			s.keep(p.Cache, c.Path(path), data, lines)
+			s.keep(p.Cache, c.Path(path), data, inputs)
 		}
 	}
 	if err != nil {
@@ -389,7 +389,8 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 	return plan, nil
 }
 
-// takeOrKept is take, unless the cache has the slice: a fresh checkout has none beside its objects.
+// takeOrKept returns the slice from the cache if it is there, and otherwise takes it out of the
+// profile. A fresh checkout has no slices beside its objects, but the cache has them.
 func (p *preparation) takeOrKept(s stamp, in *Inputs) (data []byte, samples bool, err error) {
 	key := fmt.Sprintf("%d\x00%d", s, in.State())
 	if kept, ok := p.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {

@@ -34,7 +34,7 @@ func slicePathOf(c *command.Line) string {
 }
 
 // relative returns a path from the folder for an absolute one, unless they share no folder but the
-// root, or a symbolic link on the way makes ".. " lead elsewhere.
+// root, or a symbolic link on the way makes ".." lead elsewhere.
 func relative(c *command.Line, path string) string {
 	if !filepath.IsAbs(path) {
 		return path
@@ -113,8 +113,8 @@ func selfState() uint64 {
 	return filestate.Of(info)
 }
 
-// A slice is kept with its stamp, the hash of its bytes, and the state of the files that it was
-// made for, 0 if it does not depend on their lines.
+// The cache keeps three numbers for each slice: the stamp, a hash of the slice, and the state of
+// the inputs. The third number is 0 if the slice does not depend on the lines of the inputs.
 const keptSize = 3 * 8
 
 // holds reports whether the slice at path is unchanged since it was made, and was made of this
@@ -124,7 +124,7 @@ func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
 	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {
 		return false
 	}
-	if lines := binary.LittleEndian.Uint64(kept[16:]); lines != 0 && lines != in.State() {
+	if inputs := binary.LittleEndian.Uint64(kept[16:]); inputs != 0 && inputs != in.State() {
 		return false
 	}
 	info, err := os.Lstat(path)
@@ -135,11 +135,11 @@ func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
 	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
 }
 
-// keep remembers out of what a slice was made.
-func (s stamp) keep(cache *Cache, path string, data []byte, lines uint64) {
+// keep remembers for a slice its stamp, its bytes and the state of its inputs, or 0.
+func (s stamp) keep(cache *Cache, path string, data []byte, inputs uint64) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
 	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))
-	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, lines))
+	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, inputs))
 }
 
 // profileFile is the file of a profile, as it is now.

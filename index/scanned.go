@@ -65,7 +65,7 @@ func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) 
 // search searches all units.
 func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	var ids []afdo.SymbolID
-	seen := sharing{budget: newBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
+	seen := sharing{sharedBudget: newSharedBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
 	for u, err := range f.r.Units() {
 		if err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
 		return f.callers, nil
 	}
 	t := new(symtab.Callers[afdo.SymbolID])
-	b := newBudget(f.r)
+	b := newSharedBudget(f.r)
 	var c afdo.Cursor
 	var callees []afdo.SymbolID
 	for u, err := range f.r.Units() {
@@ -235,7 +235,7 @@ func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([
 		return ok
 	}
 	symbols = slices.DeleteFunc(symbols, func(s afdo.Symbol) bool { return !s.HasInfo() || isCallee(s.ID()) })
-	b := newBudget(r)
+	b := newSharedBudget(r)
 	var c afdo.Cursor
 	var found []afdo.Symbol
 	for i, s := range symbols {
@@ -259,20 +259,20 @@ func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([
 	return found, nil
 }
 
-// A budget limits the bytes of sections that may be read. In a valid file every section belongs to
-// one unit or symbol, so only a file whose units or symbols share sections exceeds the budget.
-type budget struct{ left int64 }
+// A sharedBudget limits the bytes of sections that may be read. In a valid file every section
+// belongs to one unit or symbol, so only a file whose units or symbols share sections exceeds it.
+type sharedBudget struct{ left int64 }
 
 const (
-	freeBytes    = 64 << 20
-	bytesPerByte = 4 // per byte of the file
+	freeShared    = 64 << 20
+	sharedPerByte = 4 // per byte of the file
 )
 
-func newBudget(r *afdo.Reader) *budget {
-	return &budget{freeBytes + bytesPerByte*min(r.Size(), math.MaxInt64/(2*bytesPerByte))}
+func newSharedBudget(r *afdo.Reader) *sharedBudget {
+	return &sharedBudget{freeShared + sharedPerByte*min(r.Size(), math.MaxInt64/(2*sharedPerByte))}
 }
 
-func (b *budget) spend(bytes int64) error {
+func (b *sharedBudget) spend(bytes int64) error {
 	if b.left -= bytes; b.left < 0 {
 		return fmt.Errorf("index: units or symbols share sections so often that together they are many times the file: %w", afdo.ErrLimit)
 	}
@@ -280,7 +280,7 @@ func (b *budget) spend(bytes int64) error {
 }
 
 // walk calls visit for each function inlined into a symbol, until visit returns false.
-func (b *budget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.SymbolID) bool) error {
+func (b *sharedBudget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.SymbolID) bool) error {
 	info, err := s.Info()
 	if err == nil {
 		err = b.spend(info.Section().Size)
@@ -298,7 +298,7 @@ func (b *budget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.Symb
 
 // sharing charges the budget for tables that are searched again for another unit.
 type sharing struct {
-	*budget
+	*sharedBudget
 	r    *afdo.Reader
 	seen []bool // by section index
 }

@@ -30,14 +30,15 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// What a verb may take for a file of some bytes, SECURITY.md says.
+// SECURITY.md promises that no verb takes more memory than this. Nothing enforces it, these tests
+// measure it.
 const (
 	memoryPerByte = 50
 	freeMemory    = 64 << 20
 )
 
-// mostTime is what any verb may take of the processor for any of these files: seconds, where none
-// would be in proportion.
+// mostTime is the processor time that a verb may take for any of these files. The files are small,
+// so a verb takes milliseconds for their size and has some seconds to spare.
 const mostTime = 20 * time.Second
 
 // TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth.
@@ -59,8 +60,8 @@ func TestMemoryOfVerbs(t *testing.T) {
 	}
 }
 
-// amplifiedCost runs the verbs on a file in a folder, and returns which part of the memory that it
-// may one takes at most, and which.
+// amplifiedCost runs the verbs on a file in a folder. It returns the largest share of the allowed
+// memory that a verb takes, and the command line of that verb.
 func amplifiedCost(t *testing.T, a amplified, dir string) (worst float64, at string) {
 	data := a.make(t)
 	path, out := filepath.Join(dir, a.name), filepath.Join(dir, "out")

@@ -1,9 +1,11 @@
-// Package budget bounds what is read of a version 4 file that says the same bytes many times over.
+// Package budget limits how much is read from a version 4 file whose parts refer to the same bytes
+// many times.
 //
-// Every byte of a file belongs to one section, and every section to one unit or symbol. What a file
-// gives is therefore bounded by its size, unless symbols share sections, or string tables spell out
-// names whose prefixes they share. Who reads a whole file spends a budget on both. The limits leave
-// room for files that are merely odd, and for a slice that reads a function a few times.
+// In a valid file every section belongs to one unit or symbol, so the data is bounded by the size
+// of the file. In a hostile file many symbols may share one section, and names in a string table
+// may share long prefixes. A reader of a whole file therefore has a budget for the bytes of samples
+// and one for the bytes of names. Both leave room for odd files, and for a slice that reads a
+// function a few times.
 package budget
 
 import (

@@ -2,9 +2,9 @@ package budget
 
 import "github.com/go-afdo/afdo"
 
-// Names of a unit share prefixes in the file: spelled out, those of real ones take less than four
-// times its size. All units together may take four times what one may, and eight times the file
-// besides.
+// In the file, names of a unit share prefixes. Written out in full, the names of a real unit take
+// less than four times the size of the file. v4.MaxTableBytes limits the names of all units
+// together.
 const (
 	unitNamesPerByte = 4
 	freeUnitNames    = 4 << 20

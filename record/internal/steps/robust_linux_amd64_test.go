@@ -51,8 +51,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// requireSameOutput runs a command without and with a recording, and compares the outputs. It returns
-// the recording with the most bursts.
+// requireSameOutput runs a command without and with a recording, and compares the outputs. It
+// returns the recording with the most bursts.
 func requireSameOutput(t *testing.T, rounds int, c Config, command ...string) (best *recorded) {
 	t.Helper()
 	want, err := exec.Command(command[0], command[1:]...).Output()

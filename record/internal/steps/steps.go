@@ -1,5 +1,5 @@
-// Package steps records branches in software, by stopping one thread for less than a millisecond
-// and simulating what it is about to execute.
+// Package steps records branches in software, by stopping one thread for a moment, mostly less
+// than a millisecond, and simulating what it is about to execute.
 //
 // A tracer is a process of its own: the binary of the caller, executed again. It traces the threads
 // with ptrace and lets them run freely. At random moments it stops one running thread. It copies

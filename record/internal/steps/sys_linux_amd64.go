@@ -11,6 +11,7 @@ import (
 )
 
 // traceOptions make the kernel attach new threads and processes, and report execve.
+// PTRACE_O_EXITKILL must not be among them: with it, a killed tracer would take the program along.
 const traceOptions = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
 	unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC
 

@@ -172,9 +172,9 @@ func Wrap(name string, err error) error {
 // files made to need more, the collector works harder, see SECURITY.md. Nothing fails because of a
 // soft limit.
 const (
-	memoryPerByte = 36
-	freeMemory    = 32 << 20
-	allowEvery    = 1 << 20 // how much of a compressed file is unpacked before memory is allowed for it
+	softPerByte = 36
+	softFree    = 32 << 20
+	allowEvery  = 1 << 20 // how much of a compressed file is unpacked before memory is allowed for it
 )
 
 // limited is set once the process is to keep its memory in proportion.
@@ -191,6 +191,6 @@ func LimitMemory() { limited.Store(os.Getenv("GOMEMLIMIT") == "") }
 // allowMemory allows for a file of a size.
 func allowMemory(size int64) {
 	if all := opened.Add(size); limited.Load() {
-		debug.SetMemoryLimit(freeMemory + memoryPerByte*all)
+		debug.SetMemoryLimit(softFree + softPerByte*all)
 	}
 }

@@ -15,8 +15,9 @@ import (
 )
 
 // checkInput returns an error if a recording is of another program or another build, or if a flag
-// does not apply to its format. Build IDs and names decide first. Modification times decide only
-// where a recording has neither.
+// does not apply to its format. A build ID decides if there is one. Without, the names and the
+// instructions at the recorded addresses are compared with the program, and a recording without
+// names must not be older than the program.
 func (c *creating) checkInput(path string, file *symbolize.File, binary *samples.Binary, part *samples.Set, report *samples.Report) error {
 	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
 		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
