@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/internal/budget"
+	storage "github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/llvm/sampleprof"
@@ -91,7 +91,9 @@ func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func(
 }
 
 func openV4(f *File, o *options) (*Profile, error) {
-	bounded := func(size int64) []afdo.Option { return append([]afdo.Option{budget.Names(size)}, o.gcov...) }
+	bounded := func(size int64) []afdo.Option {
+		return append([]afdo.Option{afdo.MaxNameBytes(storage.MaxUnitNames(size, afdo.DefaultMaxNameBytes))}, o.gcov...)
+	}
 	r, err := lazily(f,
 		func(at io.ReaderAt, size int64) (*afdo.Reader, error) {
 			if f.path != "" {

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
@@ -168,4 +170,20 @@ func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 		}
 	}
 	return s
+}
+
+// writeIndexed writes the file with an index, which is computed from the rest of the file.
+func (f *fileLayout) writeIndexed(w io.Writer, o Options) error {
+	var plain bytes.Buffer
+	if err := f.write(&plain, o); err != nil {
+		return err
+	}
+	r, err := afdo.OpenBytes(plain.Bytes())
+	if err == nil {
+		err = index.Write(w, r, o.Index)
+	}
+	if err != nil {
+		return fmt.Errorf("builder: %w", err)
+	}
+	return nil
 }

@@ -160,6 +160,17 @@ func MaxSpelled(size int64) int64 {
 // most [MaxSpelled].
 func MaxNameBytes(option int, size int64) int { return int(min(int64(option), MaxSpelled(size))) }
 
+// MaxUnitNames returns a limit on the names of one unit for the option afdo.MaxNameBytes: four
+// times the file size plus 4 MiB, but at most the option's default. In the file, names share
+// prefixes. The names of real units stay far below this limit.
+func MaxUnitNames(size int64, byDefault int) int {
+	const (
+		perByte = 4
+		free    = 4 << 20
+	)
+	return int(min(int64(byDefault), free+perByte*min(size, int64(byDefault))))
+}
+
 // MaxTableBytes returns the limit on the symbol tables of all units in a Reader: four times the
 // limit of one unit plus eight times the file size, but at most [MaxSpelled].
 func MaxTableBytes(maxNameBytes int, size int64) int64 {

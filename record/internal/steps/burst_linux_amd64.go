@@ -174,9 +174,13 @@ func (b *burst) start() bool {
 	if saved == nil {
 		return false
 	}
+	const upperVectors = 7 // XSAVE's number of vector registers 16 to 31
 	more := 0
 	if len(saved) > sizeFXSAVE {
-		more = moreVectors()
+		if b.upper == 0 {
+			b.upper = int(saveOffset(upperVectors))
+		}
+		more = b.upper
 	}
 	c.SetVectors(saved, more)
 	c.Memory.Reset()

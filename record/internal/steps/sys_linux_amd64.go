@@ -2,7 +2,6 @@ package steps
 
 import (
 	"os"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -37,12 +36,6 @@ const (
 // saveOffset returns where XSAVE stores a component of the registers. Only processors with XSAVE
 // have the instruction that it executes.
 func saveOffset(component uint32) uint32
-
-// moreVectors returns where XSAVE stores the vector registers from number 16 on.
-var moreVectors = sync.OnceValue(func() int {
-	const component = 7
-	return int(saveOffset(component))
-})
 
 // vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores
 // them.
@@ -155,9 +148,6 @@ func kernelClock() int64 {
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for unknown clocks only
 	return t.Nano()
 }
-
-// started is when this process has started, by Go's clock and by the kernel's.
-var started, startedNano = time.Now(), kernelClock()
 
 // clock returns the monotonic time in nanoseconds. Go reads it without a system call.
 func clock() int64 { return startedNano + int64(time.Since(started)) }

@@ -37,6 +37,9 @@ func init() {
 	}
 }
 
+// started is when this process has started, by Go's clock and by the kernel's.
+var started, startedNano = time.Now(), kernelClock()
+
 // A tracer traces processes. All its methods run on one thread, which ptrace demands.
 type tracer struct {
 	config     Config
@@ -61,6 +64,7 @@ type tracer struct {
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
 	saved      [sizeXSAVE]byte   // vector registers of the last burst
+	upper      int               // offset of vector registers 16 to 31 in what XSAVE stores; 0: not known yet
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }

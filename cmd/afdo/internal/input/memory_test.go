@@ -30,6 +30,6 @@ func TestLimitMemory(t *testing.T) {
 	assert.Equal(t, before, limitAfter())
 	t.Setenv("GOMEMLIMIT", "")
 	LimitMemory()
-	want := freeMemory + memoryPerByte*(opened.Load()+1000)
+	want := softFree + softPerByte*(opened.Load()+1000)
 	assert.Equal(t, want, limitAfter())
 }

@@ -16,14 +16,20 @@
 package kind
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"
@@ -253,4 +259,121 @@ type Drawing struct {
 	Format  string // its name
 	Note    string // what a sample is, if it is none of a profiler's
 	Size    int64  // of the file in bytes
+}
+
+// A Table is the kinds that the command knows, in the order of the help. Each format of anyprof is
+// of one of them.
+type Table []Kind
+
+// Of returns the kind of a format.
+func (t Table) Of(f anyprof.Format) Kind {
+	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
+}
+
+// Format returns the format of a name, in upper or lower case, or of a compiler, and its kind.
+func (t Table) Format(name string) (Format, Kind, bool) {
+	name = strings.ReplaceAll(name, "-", "") // gcc-12, as the command is called
+	same := func(other string) bool { return strings.EqualFold(name, other) }
+	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
+}
+
+// FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo is .v3.
+func (t Table) FormatOfPath(path string) (Format, Kind, bool) {
+	path = strings.TrimSuffix(path, ".afdo")
+	return t.find(func(f Format) bool {
+		return slices.ContainsFunc(f.Extensions, func(e string) bool { return strings.HasSuffix(path, e) })
+	})
+}
+
+func (t Table) find(fits func(Format) bool) (Format, Kind, bool) {
+	for _, k := range t {
+		for _, f := range k.Formats() {
+			if fits(f) {
+				return f, k, true
+			}
+		}
+	}
+	return Format{}, nil, false
+}
+
+// FormatNames returns the names of all formats.
+func (t Table) FormatNames() []string {
+	var names []string
+	for _, k := range t {
+		for _, f := range k.Formats() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Refuse returns the error of a verb for a kind that it does not support. able reports whether it
+// supports a kind.
+func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
+	var taken []string
+	for _, other := range t {
+		if able(other) {
+			taken = append(taken, other.Name()+"s")
+		}
+	}
+	return fmt.Errorf("afdo %s does not take %ss, only %s", verb, k.Name(), strings.Join(taken, ", "))
+}
+
+// OnTerminal reports whether the output appears on a terminal.
+func (o *Output) OnTerminal(e *cli.Env) bool { return o.Path == cli.Stdio && cli.IsTerminal(e.Out) }
+
+// Progress starts a line of progress, unless the output itself is on a terminal.
+func (o *Output) Progress(e *cli.Env) *progress.Line {
+	if o.OnTerminal(e) {
+		return nil
+	}
+	return progress.Start(e.Err)
+}
+
+// Convert writes a file of one kind in a format of another or the same, through memory.
+func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, t *trim.Flags) error {
+	doing := out.Progress(e)
+	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
+	defer doing.Stop()
+	l, err := from.Load(f)
+	if err != nil {
+		return err
+	}
+	losses := StartCount(l.Losses)
+	p, notes := t.Apply(l.Profile)
+	if err := Write(e, to, out, p); err != nil {
+		if l.Hint != nil {
+			err = l.Hint(err)
+		}
+		return err
+	}
+	doing.Stop()
+	Note(e, notes)
+	losses.Tell(e)
+	return nil
+}
+
+// Write writes a profile and says on standard error what the format could not hold.
+func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
+	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
+}
+
+// WriteWith is Write with a function that encodes, and says what the format cannot hold.
+func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err error)) error {
+	var lost string
+	err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
+		lost, err = encode(w)
+		return err
+	})
+	if err == nil && lost != "" {
+		e.Warnf("%s does not store everything: %s", out.Format.Name, lost)
+	}
+	return err
+}
+
+// Note prints on standard error what was trimmed.
+func Note(e *cli.Env, notes []string) {
+	for _, n := range notes {
+		e.Warnf("%s", n)
+	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/index"
-	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -148,7 +148,7 @@ func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, er
 		if err != nil {
 			return nil, err
 		}
-		return afdo.Open(path, append(options, budget.Names(info.Size()))...)
+		return afdo.Open(path, append(options, afdo.MaxNameBytes(v4.MaxUnitNames(info.Size(), afdo.DefaultMaxNameBytes)))...)
 	}
 	data, err := io.ReadAll(e.In)
 	if err != nil {
