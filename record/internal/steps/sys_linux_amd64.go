@@ -149,6 +149,15 @@ func kernelClock() int64 {
 	return t.Nano()
 }
 
+// started is when startClock was called, by Go's clock and by the kernel's.
+var (
+	started     time.Time
+	startedNano int64
+)
+
+// startClock makes clock usable.
+func startClock() { started, startedNano = time.Now(), kernelClock() }
+
 // clock returns the monotonic time in nanoseconds. Go reads it without a system call.
 func clock() int64 { return startedNano + int64(time.Since(started)) }
 

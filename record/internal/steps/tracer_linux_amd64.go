@@ -37,9 +37,6 @@ func init() {
 	}
 }
 
-// started is when this process has started, by Go's clock and by the kernel's.
-var started, startedNano = time.Now(), kernelClock()
-
 // A tracer traces processes. All its methods run on one thread, which ptrace demands.
 type tracer struct {
 	config     Config
@@ -72,6 +69,7 @@ type tracer struct {
 // runTracer serves the caller until all traced processes have ended, or the caller is gone. It
 // returns the exit status.
 func runTracer(control, records, status *os.File) int {
+	startClock()
 	protect()
 	debug.SetGCPercent(-1) // see collect
 	debug.SetMemoryLimit(memoryLimit)
