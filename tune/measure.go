@@ -63,7 +63,7 @@ func (m *Measure) verdict() Verdict {
 	case m.Low > 0:
 		return Slower
 	}
-	return Same
+	return Undecided
 }
 
 // With fewer than 6 rounds, no difference can be significant. More rounds show smaller differences,

@@ -58,9 +58,9 @@ type Verdict string
 
 // The verdicts.
 const (
-	Faster Verdict = "faster"
-	Slower Verdict = "slower"
-	Same   Verdict = "no difference" // none that the measured times show
+	Faster    Verdict = "faster"
+	Slower    Verdict = "slower"
+	Undecided Verdict = "not decided" // the measured times show no difference
 )
 
 // A Result is the result of a run.

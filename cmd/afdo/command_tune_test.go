@@ -75,7 +75,7 @@ func TestTuneJSON(t *testing.T) {
 	keepJSON(t, "tune", string(out))
 	var facts compile.TuneFacts
 	require.NoError(t, json.Unmarshal(out, &facts))
-	assert.Contains(t, []tune.Verdict{tune.Faster, tune.Slower, tune.Same}, facts.Verdict)
+	assert.Contains(t, []tune.Verdict{tune.Faster, tune.Slower, tune.Undecided}, facts.Verdict)
 	assert.Equal(t, []string{"words"}, facts.Programs)
 	assert.Equal(t, tune.Callgrind, facts.Recorder)
 	assert.False(t, facts.Differs)

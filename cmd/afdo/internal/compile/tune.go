@@ -64,7 +64,7 @@ commands and the tree are unchanged, unless --again is given.
 JSON has these members, with a "change" of -0.1 for 10% less and "low" and "high" as the
 bounds of its interval, which are missing if there are too few rounds:
 
-  {"verdict": "faster" | "slower" | "no difference", "measures": [{"what", "unit",
+  {"verdict": "faster" | "slower" | "not decided", "measures": [{"what", "unit",
     "before", "after", "change", "low", "high", "rounds"}, ...], "profile",
     "programs": [...], "recorder", "recorder_reason", "outputs_differ", "folder",
     "compiles", "compiles_with_profile", "placement": "clang" | "bolt", "layout"}`

@@ -20,16 +20,16 @@ func TestVerdictText(t *testing.T) {
 			Verdict: tune.Slower, Measures: []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}},
 		},
 		"not decided: 15.9% fewer instructions, but the processor times vary by 40.0%; a longer input or --rounds 30 would decide it": {
-			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: -0.27, High: 0.13, Rounds: 15}, instructions},
+			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: -0.27, High: 0.13, Rounds: 15}, instructions},
 		},
 		"not decided: the processor times vary by 40.0%; a longer input would decide it": {
-			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}},
+			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}},
 		},
 		"not decided: the same number of instructions, and the processor times vary by 40.0%": {
-			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}, {What: "instructions", Change: 1e-6}},
+			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}, {What: "instructions", Change: 1e-6}},
 		},
 		"not decided: 15.9% fewer instructions; fewer than 6 rounds cannot decide about time": {
-			Verdict: tune.Same, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: math.Inf(-1), High: math.Inf(1), Rounds: 3}, instructions},
+			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: math.Inf(-1), High: math.Inf(1), Rounds: 3}, instructions},
 		},
 	} {
 		assert.Equal(t, want, verdictText(r))
