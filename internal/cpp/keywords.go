@@ -8,19 +8,23 @@ const (
 	typeName
 	qualifier // of a function, after its parameters
 	operator  // an operand follows
+	plusPlus  // not in C, where it may be the name of a function
 )
 
-// classOf returns the roles of a word, 0 for most identifiers. The language is not known, so a
-// function of C that is called catch, throw, requires, explicit or noexcept is not found.
+// classOf returns the roles of a word, 0 for most identifiers.
 func classOf(word []byte) class {
 	switch string(word) {
-	case "return", "throw", "case", "sizeof", "else", "do":
+	case "throw":
+		return parenthesised | operator | plusPlus
+	case "catch", "explicit", "requires", "noexcept", "decltype":
+		return parenthesised | plusPlus
+	case "return", "case", "sizeof", "else", "do":
 		return parenthesised | operator
 	case "co_return", "co_yield", "co_await", "in",
 		"and", "or", "not", "xor", "bitand", "bitor", "compl", "and_eq", "or_eq", "xor_eq", "not_eq":
 		return operator
-	case "if", "for", "while", "switch", "catch", "explicit", "requires", "noexcept", "alignof", "alignas", "_Alignas",
-		"decltype", "typeof", "__typeof__", "__typeof", "typeof_unqual", "static_assert", "_Static_assert", "_Atomic", "_BitInt",
+	case "if", "for", "while", "switch", "alignof", "alignas", "_Alignas",
+		"typeof", "__typeof__", "__typeof", "typeof_unqual", "static_assert", "_Static_assert", "_Atomic", "_BitInt",
 		"__attribute__", "__attribute", "__declspec", "__asm__", "__asm", "asm", "_Pragma":
 		return parenthesised
 	case "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto":
@@ -31,7 +35,13 @@ func classOf(word []byte) class {
 	return 0
 }
 
-// TakesNoParameters reports whether parentheses after a word are not the parameters of a function.
+// NamesNoFunction reports whether neither a function of C nor one of C++ can have a name.
+func NamesNoFunction(word []byte) bool {
+	return classOf(word)&(parenthesised|plusPlus) == parenthesised
+}
+
+// TakesNoParameters reports whether parentheses after a word are not the parameters of a function
+// of C++.
 func TakesNoParameters(word []byte) bool { return classOf(word)&parenthesised != 0 }
 
 // IsTypeName reports whether a word is a fundamental type of C++, or part of one.

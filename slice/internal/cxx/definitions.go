@@ -399,12 +399,19 @@ func (d *scanner) leave() {
 		d.names = d.names[:d.base]
 	}
 	d.base, d.outer, d.angles = p.base, p.outer, d.angles[:min(d.outer, len(d.angles))]
-	if p.name != nil && !cpp.TakesNoParameters(p.name) && len(d.names) < maxPending {
+	if p.name != nil && d.mayName(p.name) && len(d.names) < maxPending {
 		d.names = append(d.names, placed(p.name, d.Text[p.inner:d.Pos-1]))
 		if p.name[0] == '~' {
 			d.notes.Word([]byte{'~'}, true)
 		}
 	}
+}
+
+// mayName reports whether a word before parentheses may be the name of a function. After the
+// parameters of a function, "noexcept" and "throw" are keywords of C++. Elsewhere they, "catch" and
+// others may be functions of C.
+func (d *scanner) mayName(word []byte) bool {
+	return !cpp.TakesNoParameters(word) || len(d.names) == d.base && !cpp.NamesNoFunction(word)
 }
 
 // maxCaptures is how many bytes are searched for the end of the captures of a lambda.

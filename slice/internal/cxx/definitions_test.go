@@ -26,6 +26,7 @@ func definitionsOf(text string) []string {
 func TestDefinitions(t *testing.T) {
 	for text, want := range map[string]string{
 		"int f(int x) { return g(x); }":                                                 "f",
+		"static void catch(int s) { } int throw(int x) { return x; }":                   "catch throw", // of C
 		"static inline int\nf (void)\n{\n}":                                             "f",
 		"int f(int);":                                                                   "",
 		"int (*p)(int) = f; int a[] = { g(1), h(2) };":                                  "",
