@@ -47,7 +47,7 @@ export GOCOVERDIR=$work/prepare XDG_CACHE_HOME=$work/cache # an empty cache, and
 ./afdo convert --to v4c -o compact.afdo sort.afdo >/dev/null
 ./afdo convert --to v3 -o v3.afdo sort.afdo >/dev/null 2>&1
 echo 'int first(void) { return 1; }' >first.c
-./afdo exec --fallback --profile sort.afdo -- gcc -O2 -g -c first.c # keeps an indexed copy of the profile
+./afdo exec --fallback --profile sort.afdo -- gcc -O2 -g -c first.c 2>/dev/null # keeps an indexed copy of the profile
 recorded=
 ./afdo record --event cpu-clock -o sort.perf ./sort >/dev/null 2>&1 && recorded=1
 
