@@ -57,7 +57,7 @@ profile() {
 	echo "-fauto-profile=$to"
 }
 
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | compiler | profile | trained input | other input | code |\n|---|---|---|---|---|---|\n'
 for program in "${programs[@]}"; do
