@@ -37,7 +37,7 @@ record() {
 }
 
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"; }
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | samples | density | left out | uncertain | verdict | trained input | other input |\n|---|--:|--:|--:|--:|---|--:|--:|\n'
 for program in "${programs[@]}"; do

@@ -64,7 +64,7 @@ use() {
 	esac
 }
 
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | compiler | profile | trained input | other input |\n|---|---|---|--:|--:|\n'
 for program in "${programs[@]}"; do

@@ -46,7 +46,7 @@ found() {
 		tr ',' '\n' | awk -F': ' '/"found_share"/ {printf "%.3f", $2; exit}'
 }
 
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 # remembers prints the share of the bytes of a profile that are about its sources.
 remembers() {
