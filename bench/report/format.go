@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,7 +59,10 @@ func size(bytes float64) string {
 func rate(megabytes float64) string { return scaled(megabytes, "MB/s", "GB/s") }
 
 // table formats a Markdown table. The first column is text, the others are figures.
-type table struct{ strings.Builder }
+type table struct {
+	strings.Builder
+	last []string
+}
 
 func newTable(columns ...string) *table {
 	t := &table{}
@@ -67,8 +71,14 @@ func newTable(columns ...string) *table {
 	return t
 }
 
+// row adds a row. Its first cells are left empty if they repeat the row before.
 func (t *table) row(cells ...string) {
-	fmt.Fprintf(t, "| %s |\n", strings.Join(cells, " | "))
+	shown := slices.Clone(cells)
+	for i := 0; i < len(t.last) && cells[i] == t.last[i]; i++ {
+		shown[i] = ""
+	}
+	t.last = cells
+	fmt.Fprintf(t, "| %s |\n", strings.Join(shown, " | "))
 }
 
 // figure formats the median of a benchmark in a unit.

@@ -81,8 +81,16 @@ BenchmarkCompile/corpus=bootstrap/profile=none 1 1000000 ns/op 1000000 cpu-ns/op
 `))
 	require.NoError(t, err)
 	text := targets(r)
-	assert.Contains(t, text, "| ≥ 2,000 | bootstrap | 4,000 (7,000) | – |")
+	assert.Contains(t, text, "| ≥ 2,000 | bootstrap | 7,000 | – |")
 	assert.Contains(t, text, "| < 100 | bootstrap | 66 | – |")
+}
+
+func TestRowsDoNotRepeat(t *testing.T) {
+	table := newTable("", "profile", "time")
+	for _, cells := range [][]string{{"open", "large", "1 s"}, {"open", "small", "1 s"}, {"read", "small", "1 s"}} {
+		table.row(cells...)
+	}
+	assert.True(t, strings.HasSuffix(table.String(), "| open | large | 1 s |\n|  | small | 1 s |\n| read | small | 1 s |\n"), table.String())
 }
 
 func TestFill(t *testing.T) {

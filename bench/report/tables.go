@@ -55,31 +55,11 @@ func read(corpus, mode, source, op string) string {
 	return "Read/corpus=" + corpus + "/mode=" + mode + "/source=" + source + "/op=" + op
 }
 
-// ratio formats a/b, by wall-clock time and by processor time.
-func (r *results) ratio(a func(unit string) (float64, bool), b string) string {
-	var both []string
-	for _, unit := range []string{clock, processor} {
-		x, ok := a(unit)
-		y, found := r.median(b, unit)
-		if !ok || !found || y == 0 {
-			return missing
-		}
-		both = append(both, digits(x/y))
-	}
-	return fmt.Sprintf("%s (%s)", both[0], both[1])
-}
-
-// more returns the relative increase from b to a.
-func (r *results) more(a, b string) func(unit string) (float64, bool) {
-	return func(unit string) (float64, bool) {
-		x, ok := r.median(a, unit)
-		y, found := r.median(b, unit)
-		return x - y, ok && found
-	}
-}
-
-func (r *results) just(a string) func(unit string) (float64, bool) {
-	return func(unit string) (float64, bool) { return r.median(a, unit) }
+// more returns the increase of the processor time from b to a, in nanoseconds.
+func (r *results) more(a, b string) (float64, bool) {
+	x, ok := r.median(a, processor)
+	y, found := r.median(b, processor)
+	return x - y, ok && found
 }
 
 func targets(r *results) string {
@@ -100,18 +80,17 @@ func targets(r *results) string {
 	}
 	unit := func(corpus, mode string) string { return read(corpus, mode, "mmap", "open+unit") }
 	row("what GCC adds to a compile for the profile, by open and one average unit", "≥ 2,000", func(corpus, mode string) string {
-		return r.ratio(r.more("Compile/corpus="+corpus+"/profile=whole", "Compile/corpus="+corpus+"/profile=none"), unit(corpus, mode))
+		added, ok := r.more("Compile/corpus="+corpus+"/profile=whole", "Compile/corpus="+corpus+"/profile=none")
+		spent, found := r.median(unit(corpus, mode), processor)
+		if !ok || !found || spent == 0 {
+			return missing
+		}
+		return digits(added / spent)
 	})
 	row("allocations of open and one average unit", "< 100", func(corpus, mode string) string {
 		return r.figure(unit(corpus, mode), "allocs/op", count)
 	})
 	walk := func(corpus, mode string) string { return "Walk/corpus=" + corpus + "/mode=" + mode }
-	both := func(name string) string {
-		if _, ok := r.median(name, "MB/s"); !ok {
-			return missing // an index makes no difference
-		}
-		return r.figure(name, "MB/s", rate) + " (" + r.speed(name, rate) + ")"
-	}
 	row("allocations of the walk", "0", func(corpus, mode string) string { return r.figure(walk(corpus, mode), "allocs/op", count) })
 	row("the process `afdo lookup` for one unit, more than a Go program that prints a line", "≤ 6 ms, with an index ≤ 3 ms", func(corpus, mode string) string {
 		return r.difference("Process/corpus="+corpus+"/mode="+mode+"/op=lookup-unit", "Process/op=hello")
@@ -128,7 +107,7 @@ func targets(r *results) string {
 			if mode != "compact" {
 				return missing // only for compact version 4 and the other format
 			}
-			return both("Whole/corpus=" + corpus + "/op=" + op.op)
+			return r.speed("Whole/corpus="+corpus+"/op="+op.op, rate)
 		})
 	}
 	return t.String()
@@ -167,15 +146,13 @@ func (r *results) besideHash(name string) string {
 	return digits(v)
 }
 
-// difference formats the relative difference between a and b, by wall-clock time and by processor
-// time.
+// difference formats the increase of the processor time from b to a.
 func (r *results) difference(a, b string) string {
-	x, ok := r.more(a, b)(clock)
-	y, found := r.more(a, b)(processor)
-	if !ok || !found {
+	x, ok := r.more(a, b)
+	if !ok {
 		return missing
 	}
-	return fmt.Sprintf("%s (%s)", duration(x), duration(y))
+	return duration(x)
 }
 
 // lookups are the operations on parts of a file, with their names in the tables.
@@ -267,9 +244,9 @@ func whole(r *results) string {
 }
 
 func process(r *results) string {
-	t := newTable("process", "profile", "time", "processor", "peak memory", "MB/s of input")
+	t := newTable("process", "profile", "time", "processor", "peak memory")
 	row := func(what, corpus, name string) {
-		t.row(what, corpus, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size), r.speed(name, digits))
+		t.row(what, corpus, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size))
 	}
 	row("a Go program that prints a line", "", "Process/op=hello")
 	row("`afdo lookup --help`", "", "Process/op=help")
