@@ -1,5 +1,5 @@
-// Package blob reads parts of an object in an object store, for example a profile of which only one
-// unit is needed. It extends package remote to the stores that gocloud.dev/blob supports.
+// Package blob reads parts of an object in an object store, for example one unit of a profile. It
+// extends package remote to the stores that gocloud.dev/blob supports.
 //
 //	f, err := blob.Open(ctx, "s3://bucket/all.afdo?region=eu-central-1")
 //	…

@@ -19,8 +19,8 @@ import (
 
 const gsScheme = "gs"
 
-// gsCredentials returns an error if there are no credentials. Without this check, gocloud prints a
-// warning to standard output and continues.
+// gsCredentials returns an error if the environment has no credentials. Without this check, gocloud
+// prints a warning to standard output and continues.
 func gsCredentials(ctx context.Context, u *url.URL) error {
 	anonymous, _ := strconv.ParseBool(u.Query().Get("anonymous"))
 	if anonymous || os.Getenv("STORAGE_EMULATOR_HOST") != "" {

@@ -19,7 +19,7 @@ const (
 )
 
 // guardedS3 returns a bucket whose client applies the limits, if the bucket is in an S3 store. The
-// URL of such a bucket can name any server. The servers of the other stores are those of Google and
+// URL of such a bucket can name any server. Objects of the other stores come from Google and
 // Microsoft, unless the environment or the URL names an emulator.
 func guardedS3(ctx context.Context, bucket *blob.Bucket, name string) (*blob.Bucket, error) {
 	var client *s3.Client

@@ -22,9 +22,9 @@ import (
 // bucket, as in the packages s3blob, gcsblob, azureblob and fileblob of gocloud.dev. The stores'
 // libraries find the credentials.
 //
-// The context also applies to all reads. Options are those of package remote, except that Client is
-// ignored. The stores' libraries retry failed requests by their own rules; interrupted reads are
-// retried as in package remote.
+// The context also applies to all reads. All options of package remote apply except Client. The
+// stores' libraries retry failed requests by their own rules; interrupted reads are retried as in
+// package remote.
 //
 // Errors match fs.ErrNotExist, fs.ErrPermission or remote.ErrResponse, or are errors of the
 // context.

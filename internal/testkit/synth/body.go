@@ -68,8 +68,8 @@ func (p *painter) samples(n int, u *unit, depth int) {
 			line, discriminator = line+uint32(p.between(1, 3)), 0
 		}
 		p.left--
-		switch what := p.rng.IntN(100); {
-		case p.inlines(what, depth) && p.left > 0:
+		switch percent := p.rng.IntN(100); {
+		case p.inlines(percent, depth) && p.left > 0:
 			callee, of := p.inlinable(u)
 			before := p.left
 			p.body.Enter(line, discriminator, callee)
@@ -78,7 +78,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 			if depth == 0 {
 				n -= before - p.left // n includes nested records
 			}
-		case what > 96:
+		case percent > 96:
 			p.body.Count(line, discriminator, p.count())
 			p.calls(line, discriminator, u)
 		default:
@@ -87,12 +87,12 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines decides whether a function is inlined at a location. what is a random number.
-func (p *painter) inlines(what, depth int) bool {
+// inlines decides whether a function is inlined at a location. percent is a random number below 100.
+func (p *painter) inlines(percent, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))
 	}
-	return what < p.inlining(depth)
+	return percent < p.inlining(depth)
 }
 
 // inlining returns the percentage of locations at a depth with an inlined body.

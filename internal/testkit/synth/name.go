@@ -121,7 +121,7 @@ func (s *scope) name() string {
 	return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2+s.rng.IntN(2))+"E", "")
 }
 
-// overload appends parameters with which a function's name has not occurred yet.
+// overload appends parameters to a function's name, and more of them until the result is unique.
 func (s *scope) overload(function, clone string) string {
 	name := function
 	for range 1 + s.rng.IntN(3) {

@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Shape describes how a profile differs from the plain one. Shapes resemble profiles of C++ and
-// Rust programs in which a function's file is that of its declaration: then headers are units, a
-// few headers contain most symbols, and every function inlines from them. All fields are per
-// thousand unless noted otherwise. The zero Shape is the plain profile.
+// A Shape describes how a profile differs from the plain one. Profiles of C++ and Rust programs may
+// assign a function to the file of its declaration. Then headers are units, a few headers contain
+// most symbols, and every function inlines from them. All fields are per thousand unless noted
+// otherwise. The zero Shape is the plain profile.
 type Shape struct {
 	HeaderSymbols   int // symbols in a few large header units; the first contains two thirds of them
 	HeaderInlining  int // inlined bodies whose function is in one of these units

@@ -1,15 +1,15 @@
 // Package synth generates profiles that resemble real ones, of any size and the same on every
 // machine, for benchmarks and large tests.
 //
-// The plain shape is that of a C++ program as large as a compiler. A few units are huge and most
-// are small. A third are headers, whose functions are inlined into many units. Names are mangled
-// C++ names of about 50 bytes with shared prefixes. A function has about 19 records on average, and
+// The plain shape resembles a C++ program as large as a compiler. A few units are huge and most are
+// small. A third are headers, whose functions are inlined into many units. Names are mangled C++
+// names of about 50 bytes with shared prefixes. A function has about 19 records on average, and
 // several hundred in the long tail. Inlining is usually up to 4 deep, and in a few functions up to
 // 30. Counts spread over seven decades, and two in five are zero. All symbols have different names,
 // so versions 2 and 3 can store all functions. A [Shape] changes this, for example to a program
 // whose large headers are units.
 //
-// There is no floating point, because its results differ between processors.
+// The package uses no floating point, because results would differ between processors.
 package synth
 
 import (
