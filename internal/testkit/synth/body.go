@@ -87,7 +87,7 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines decides whether a function is inlined at a location. percent is a random number below 100.
+// inlines decides whether a function is inlined at a location. percent is a random number, 0 to 99.
 func (p *painter) inlines(percent, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))
