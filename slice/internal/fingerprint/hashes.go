@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"path"
@@ -35,15 +36,17 @@ type symbolHashes struct {
 	Options
 
 	symbols []program.Symbol
-	indexOf map[program.ID]int32 // in symbols
-	firstOf []int                // the first unit of the same path, by unit
-	winners map[string]string    // the path that wins, by last element
-	nodeOf  []int32              // by index
+	indexOf idTable           // in symbols
+	firstOf []int             // the first unit of the same path, by unit
+	winners map[string]string // the path that wins, by last element
+	nodeOf  []int32           // by index
 	nodes   []node
 	groups  []namesakes
 	classes []namesakes
 
-	inlined [][]int32 // the functions inlined in each symbol's samples, by index
+	parts   map[int32][]profile.Function // samples of nodes that have to be merged, by node
+	inlined [][]int32                    // the functions inlined in each symbol's samples, by index
+	callees []int32                      // scratch of read
 	open    stack.Stack[openHash]
 	body    profile.Body
 }
@@ -60,7 +63,6 @@ type node struct {
 
 	samples uint64 // hash of its samples, 0 if there are none
 	inlined uint64 // hashes of what was inlined of it in others
-	parts   []profile.Function
 }
 
 // whole hashes all that a slice has of a symbol of its own.
@@ -109,29 +111,27 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
 	m := &symbolHashes{
 		Program: p, Options: o, symbols: symbols,
-		indexOf: make(map[program.ID]int32, len(symbols)),
+		indexOf: newIDTable(symbols),
 		nodeOf:  make([]int32, len(symbols)),
 		nodes:   make([]node, 0, len(symbols)),
 		groups:  make([]namesakes, 0, len(symbols)),
+		parts:   make(map[int32][]profile.Function),
 	}
 	if m.Version != version2 {
 		m.lookAtFiles()
 	}
-	c := namesakeFinder{symbolHashes: m, groups: make(map[string]int32), classes: make(map[string]int32)}
-	nodes := make(map[nodeKey]int32, len(symbols))
+	c := namesakeFinder{symbolHashes: m, groups: make(map[uint64]int32, len(symbols)), classes: make(map[uint64]int32)}
+	nodes := make(map[uint64]int32, len(symbols))
 	for i, sym := range symbols {
-		key := nodeKey{name: sym.Name}
-		if m.Version != version2 {
-			key.unit = m.firstOf[sym.Unit]
-		}
-		n, ok := nodes[key]
+		name := m.nameHash(sym)
+		n, ok := nodes[name]
 		if !ok {
 			n = int32(len(m.nodes))
-			nodes[key] = n
-			m.nodes = append(m.nodes, c.newNode(sym))
+			nodes[name] = n
+			m.nodes = append(m.nodes, c.newNode(sym, name))
 		}
 		m.nodes[n].twins++
-		m.indexOf[sym.ID], m.nodeOf[i] = int32(i), n
+		m.nodeOf[i] = n
 	}
 	for i := range m.nodes {
 		n := &m.nodes[i]
@@ -153,20 +153,18 @@ func (m *symbolHashes) lookAtFiles() {
 	}
 }
 
-type nodeKey struct {
-	name string
-	unit int // 0 where files do not count
-}
-
-// namesakeFinder finds the namesakes of nodes.
+// namesakeFinder finds the namesakes of nodes. Sets are numbered by the hash of their name: names
+// with the same hash count as one, as they do in a key.
 type namesakeFinder struct {
 	*symbolHashes
-	groups, classes map[string]int32
+	groups, classes map[uint64]int32
 }
 
-func (c *namesakeFinder) newNode(sym program.Symbol) node {
+// newNode returns the node of a symbol. name is the hash of its name, and of its file if that
+// counts.
+func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	cut := symname.Canonical(sym.Name)
-	n := node{name: c.nameHash(sym), class: -1, plain: !cxx.IsMangled(cut)}
+	n := node{name: name, class: -1, plain: !cxx.IsMangled(cut)}
 	n.group = numberOf(c.groups, &c.symbolHashes.groups, cut)
 	c.symbolHashes.groups[n.group].add(&n)
 	if key := c.Index.KeyOf(cut); key != "" && key != cxx.OddKey {
@@ -180,11 +178,12 @@ func (c *namesakeFinder) newNode(sym program.Symbol) node {
 }
 
 // numberOf returns the number of a set of namesakes, which is made if there is none yet.
-func numberOf(numbers map[string]int32, sets *[]namesakes, name string) int32 {
-	number, ok := numbers[name]
+func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
+	hash := xxhash.Sum64String(name)
+	number, ok := numbers[hash]
 	if !ok {
 		number = int32(len(*sets))
-		numbers[name] = number
+		numbers[hash] = number
 		*sets = append(*sets, namesakes{})
 	}
 	return number
@@ -220,45 +219,49 @@ func (m *symbolHashes) read(i int, f profile.Function) error {
 		return nil
 	}
 	merge := false
+	m.callees = m.callees[:0]
 	for j := range f.Records {
 		r := &f.Records[j]
 		if r.Kind == profile.KindCount {
 			continue
 		}
-		callee, ok := m.indexOf[program.ID(r.Callee)]
+		callee, ok := m.indexOf.find(program.ID(r.Callee))
 		if !ok {
 			return fmt.Errorf("slice: symbol ID %d, to which a record of %q refers: %w", r.Callee, m.symbols[i].Name, afdo.ErrMalformed)
 		}
 		merge = merge || m.nodes[m.nodeOf[callee]].twins > 1
-		if r.Kind == profile.KindInlined && m.inlined != nil {
-			m.inlined[i] = append(m.inlined[i], callee)
+		if r.Kind == profile.KindInlined {
+			m.callees = append(m.callees, callee)
 		}
 	}
 	if m.inlined != nil {
-		slices.Sort(m.inlined[i])
-		m.inlined[i] = slices.Clip(slices.Compact(m.inlined[i]))
+		slices.Sort(m.callees)
+		m.inlined[i] = slices.Clone(slices.Compact(m.callees))
 	}
-	n := &m.nodes[m.nodeOf[i]]
+	at := m.nodeOf[i]
+	n := &m.nodes[at]
 	if merge || n.twins > 1 {
 		f.Records = slices.Clone(f.Records)
-		n.parts = append(n.parts, f)
+		m.parts[at] = append(m.parts[at], f)
 		return nil
 	}
-	m.hash(n, f, func(id profile.SymbolRef) *node { return &m.nodes[m.nodeOf[m.indexOf[program.ID(id)]]] })
+	m.hash(n, f, func(id profile.SymbolRef) *node { return &m.nodes[m.nodeOfID(id)] })
 	return nil
+}
+
+// nodeOfID returns the number of the node of a symbol that read has found.
+func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
+	i, _ := m.indexOf.find(program.ID(id))
+	return m.nodeOf[i]
 }
 
 // finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
 // function, and sums up the namesakes.
 func (m *symbolHashes) finish() {
-	for i := range m.nodes {
-		n := &m.nodes[i]
-		if n.parts == nil {
-			continue
-		}
-		m.hash(n, m.merged(n.parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
-		n.parts = nil
+	for i, parts := range m.parts {
+		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
 	}
+	m.parts = nil
 	for i := range m.nodes {
 		n := &m.nodes[i]
 		m.groups[n.group].whole += n.whole()
@@ -270,9 +273,7 @@ func (m *symbolHashes) finish() {
 
 // merged returns several functions as one, whose callees are nodes.
 func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
-	ref := func(id profile.SymbolRef) profile.SymbolRef {
-		return profile.SymbolRef(m.nodeOf[m.indexOf[program.ID(id)]])
-	}
+	ref := func(id profile.SymbolRef) profile.SymbolRef { return profile.SymbolRef(m.nodeOfID(id)) }
 	var f profile.Function
 	m.body.Reset()
 	for _, part := range parts {
@@ -340,6 +341,49 @@ func (m *symbolHashes) leave() {
 	if m.Version != version2 {
 		body.callee.inlined += mix(body.way, body.sum, 0, 12)
 	}
+}
+
+// An idTable finds the index of a symbol by its ID. The IDs of a file are usually dense, and then
+// it is an array.
+type idTable struct {
+	first  program.ID
+	dense  []int32 // index + 1 by ID - first; 0 if there is no such ID
+	sparse map[program.ID]int32
+}
+
+// maxSparse is the largest number of IDs per symbol for which the table is an array. An array of 8
+// IDs per symbol takes as much memory as a map.
+const maxSparse = 8
+
+func newIDTable(symbols []program.Symbol) idTable {
+	if len(symbols) == 0 {
+		return idTable{}
+	}
+	byID := func(a, b program.Symbol) int { return cmp.Compare(a.ID, b.ID) }
+	first, last := slices.MinFunc(symbols, byID).ID, slices.MaxFunc(symbols, byID).ID
+	if span := int(last-first) + 1; span <= maxSparse*len(symbols) {
+		t := idTable{first: first, dense: make([]int32, span)}
+		for i, sym := range symbols {
+			t.dense[sym.ID-first] = int32(i + 1)
+		}
+		return t
+	}
+	t := idTable{sparse: make(map[program.ID]int32, len(symbols))}
+	for i, sym := range symbols {
+		t.sparse[sym.ID] = int32(i)
+	}
+	return t
+}
+
+func (t *idTable) find(id program.ID) (index int32, ok bool) {
+	if t.dense == nil {
+		index, ok = t.sparse[id]
+		return index, ok
+	}
+	if at := uint64(id - t.first); at < uint64(len(t.dense)) { // a smaller ID wraps around
+		return t.dense[at] - 1, t.dense[at] != 0
+	}
+	return 0, false
 }
 
 // mix hashes numbers, of a kind.

@@ -67,7 +67,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(in.Name))
-	program, err := s.openProgram(in, len(s.units) == 0, target)
+	program, err := s.openProgram(in, false, target) // one pass over the file for any number of units
 	if err != nil {
 		return err
 	}
