@@ -17,26 +17,37 @@ import (
 // they give [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol].
 // Other errors are those of the reader. After an error the profile is nil.
 func Read(r *afdo.Reader) (*Profile, error) {
+	p, _, err := ReadCounting(r)
+	return p, err
+}
+
+// ReadCounting is like [Read]. It also returns the number of records of unknown types, which the
+// profile does not contain.
+func ReadCounting(r *afdo.Reader) (p *Profile, unknown uint64, err error) {
+	l := newLoader(r.Size())
+	if err := l.read(r); err != nil {
+		return nil, 0, err
+	}
+	return l.profile, l.unknown, nil
+}
+
+func (l *loader) read(r *afdo.Reader) error {
 	summary, err := r.Summary()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l := newLoader(r.Size())
 	l.profile.Summary = summary
 	units, err := l.readSymbols(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, u := range units {
 		if err := l.readFunctions(u); err != nil {
-			return nil, err
+			return err
 		}
 		units[i] = nil // free the memory of the unit
 	}
-	if err := l.readMarks(r); err != nil {
-		return nil, err
-	}
-	return l.profile, nil
+	return l.readMarks(r)
 }
 
 // A loader fills a profile from a file.
@@ -47,6 +58,7 @@ type loader struct {
 	body    Body
 	callee  func(afdo.SymbolID) (SymbolRef, bool) // ids.find
 	budget  *budget.Budget
+	unknown uint64 // number of records of unknown types
 }
 
 func newLoader(size int64) *loader {
@@ -108,6 +120,7 @@ func (l *loader) readFunction(s afdo.Symbol) error {
 	if err := l.body.Load(info, &l.cursor, l.callee); err != nil {
 		return err
 	}
+	l.unknown += l.cursor.Unknown()
 	ref, _ := l.ids.find(s.ID())
 	l.profile.AddFunction(ref, Function{
 		HeadCount: info.HeadCount,

@@ -39,11 +39,13 @@ func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
 		switch {
 		case p.err != nil:
 			return nil, p.err
+		case sum == nil && p.owned:
+			sum = p.profile
+			continue
 		case sum == nil:
-			sum = p.sum
-		default:
-			sum.Merge(p.sum)
+			sum = New()
 		}
+		sum.MergeScaled(p.profile, p.weight)
 	}
 	if sum == nil {
 		sum = New()
@@ -59,10 +61,13 @@ type summing struct {
 	running sync.WaitGroup
 }
 
-// A part is the sum of a batch.
+// A part is the sum of a batch. The part of a batch of one input is that input, so that it is not
+// copied before it is merged.
 type part struct {
-	sum *Profile
-	err error
+	profile *Profile
+	weight  Ratio
+	owned   bool // the profile belongs to Sum, which may change it
+	err     error
 }
 
 // start starts all batches in order. It waits if too many sums have not been taken.
@@ -79,23 +84,35 @@ func (s *summing) start(parts chan<- chan part) {
 	}
 }
 
-// sum merges the inputs of a batch.
+// sum returns the part of a batch.
 func (s *summing) sum(first, end int) part {
+	if end-first == 1 {
+		return s.one(first)
+	}
 	sum := New()
 	for i := first; i < end; i++ {
-		select {
-		case <-s.stop:
-			return part{}
-		default:
+		p := s.one(i)
+		if p.profile == nil {
+			return p
 		}
-		p, weight, err := s.load(i)
-		if err == nil && weight.Den == 0 {
-			err = fmt.Errorf("profile: input %d has the weight %d/0", i, weight.Num)
-		}
-		if err != nil {
-			return part{err: err}
-		}
-		sum.MergeScaled(p, weight)
+		sum.MergeScaled(p.profile, p.weight)
 	}
-	return part{sum: sum}
+	return part{profile: sum, weight: one, owned: true}
+}
+
+// one loads an input. The part has no profile if that fails or the sum is not wanted any more.
+func (s *summing) one(i int) part {
+	select {
+	case <-s.stop:
+		return part{}
+	default:
+	}
+	p, weight, err := s.load(i)
+	if err == nil && weight.Den == 0 {
+		err = fmt.Errorf("profile: input %d has the weight %d/0", i, weight.Num)
+	}
+	if err != nil {
+		return part{err: err}
+	}
+	return part{profile: p, weight: weight}
 }

@@ -91,10 +91,17 @@ func TestSumAgainstOneByOne(t *testing.T) {
 			inputs[i], weights[i] = randomProfile(rng), randomRatio(rng)
 			oneByOne.MergeScaled(inputs[i], weights[i])
 		}
+		before := make([]any, n)
+		for i, p := range inputs {
+			before[i] = numbers(p)
+		}
 		sum, err := Sum(n, func(i int) (*Profile, Ratio, error) { return inputs[i], weights[i], nil })
 		require.NoError(t, err)
 		require.Equal(t, numbers(oneByOne), numbers(sum))
 		require.Nil(t, sum.Summary)
+		for i, p := range inputs {
+			require.Equal(t, before[i], numbers(p), "Sum does not change its inputs")
+		}
 	}
 }
 

@@ -191,6 +191,8 @@ type Input struct {
 	size    int64
 	reader  *afdo.Reader // of v4; of other formats, once Reader has been called
 	profile *profile.Profile
+	unknown uint64 // number of records of unknown types, if counted
+	counted bool
 }
 
 // Open opens what a file holds. Closing the file closes it, too.
@@ -226,14 +228,14 @@ func (in *Input) Profile() (*profile.Profile, error) {
 	if in.profile != nil {
 		return in.profile, nil
 	}
-	p, err := profile.Read(in.reader)
+	p, unknown, err := profile.ReadCounting(in.reader)
 	if err == nil {
 		err = countNames(p, in.size)
 	}
 	if err != nil {
 		return nil, err
 	}
-	in.profile = p
+	in.profile, in.unknown, in.counted = p, unknown, true
 	return p, nil
 }
 

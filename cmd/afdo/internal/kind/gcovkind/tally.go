@@ -36,12 +36,8 @@ type sectionTally struct {
 
 // takeTally walks over a whole file.
 func takeTally(r *afdo.Reader) (*tally, error) {
-	t := new(tally)
-	_, err := index.Read(r)
-	t.indexed = !errors.Is(err, afdo.ErrNotFound)
-	_, err = profile.ReadSources(r)
-	t.sources = err == nil
-	if err := t.addSections(r); err != nil {
+	t, err := tallySections(r)
+	if err != nil {
 		return nil, err
 	}
 	w := newWalker(r)
@@ -56,6 +52,16 @@ func takeTally(r *afdo.Reader) (*tally, error) {
 	}
 	t.unknown = w.unknown
 	return t, nil
+}
+
+// tallySections looks at the section table, the index and the sources of a file.
+func tallySections(r *afdo.Reader) (*tally, error) {
+	t := new(tally)
+	_, err := index.Read(r)
+	t.indexed = !errors.Is(err, afdo.ErrNotFound)
+	_, err = profile.ReadSources(r)
+	t.sources = err == nil
+	return t, t.addSections(r)
 }
 
 func (t *tally) addSections(r *afdo.Reader) error {
@@ -106,13 +112,17 @@ func (t *tally) addSymbol(_ afdo.Symbol, f *function) error {
 
 // losses counts what of a version 4 file is not of the RFC, which no conversion keeps (RFC 6.3).
 func (in *Input) losses() ([]kind.Loss, error) {
-	t, err := takeTally(in.reader)
+	take := takeTally
+	if in.counted {
+		take = tallySections
+	}
+	t, err := take(in.reader)
 	if err != nil {
 		return nil, err
 	}
 	return []kind.Loss{
 		{What: "sections of unknown types", N: t.unknownSections()},
-		{What: "locations of unknown types", N: t.unknown},
+		{What: "locations of unknown types", N: t.unknown + in.unknown},
 	}, nil
 }
 
