@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/unpack"
+	v4file "github.com/go-afdo/afdo/internal/v4"
 )
 
 // A File is an open file of which only the first bytes have been read, to detect its format. The
@@ -52,6 +53,19 @@ func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 	rest := bufio.NewReaderSize(io.NewSectionReader(src, head, size-head), readSize)
 	whole := io.MultiReader(io.NewSectionReader(src, 0, head), rest)
 	return newFile(ctx, whole, &File{at: src, size: size})
+}
+
+// TrustedFileAt is like [FileAt] for a caller that trusts the index of a version 4 file, see
+// [afdo.TrustIndex]. It recognises such a file by the end of the index, which holds a copy of the
+// first bytes, so it saves a read. [File.Head] then returns this copy, which may be shorter than
+// [HeadLen].
+func TrustedFileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
+	head := v4file.HeadByEnd(src, size)
+	if format, err := Detect(head); head == nil || err != nil || format != V4 {
+		return FileAt(ctx, src, size)
+	}
+	whole := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), readSize)
+	return &File{format: V4, stream: unpack.Known(head, &cancelable{ctx: ctx, r: whole}), at: src, size: size}, nil
 }
 
 // ReadFile is like [OpenFile] for a file that can only be read sequentially. Close does not close

@@ -17,7 +17,7 @@ import (
 )
 
 // asHelper are the options of afdo-fetch.
-var asHelper = []remote.Option{blocks, remote.Head(4 << 10)}
+var asHelper = []remote.Option{blocks}
 
 // headers is a profile in the shape of synth.Android, and a quarter as large.
 var headers = synth.Options{Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers}
@@ -57,7 +57,7 @@ func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Optio
 	return c, b.String()
 }
 
-// Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 14 from a
+// Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 13 from a
 // file with an index: blocks that the cache has are not requested again, so one read may need
 // several requests, which run at the same time. The unit alone takes 3, or 4 if the list of units
 // is longer than what opening fetches.
@@ -94,9 +94,9 @@ func TestEveryUnit(t *testing.T) {
 			t.Logf("%s, %d bytes, index %v: %.1f requests and %d bytes a unit, at most %d and %d, of which the unit takes %d",
 				name, len(data), indexed, float64(sum.text.Requests)/float64(n), sum.text.Bytes/n,
 				most.text.Requests, most.text.Bytes, most.unit.Requests)
-			mostText, mostUnit := int64(12), int64(5) // one of the five for the head
+			mostText, mostUnit := int64(12), int64(4)
 			if indexed {
-				mostText, mostUnit = 14, 4
+				mostText, mostUnit = 13, 3
 			}
 			require.LessOrEqual(t, most.text.Requests, mostText)
 			require.LessOrEqual(t, most.unit.Requests, mostUnit)

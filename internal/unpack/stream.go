@@ -43,6 +43,10 @@ func New(src io.Reader) (*Stream, error) {
 	return s, nil
 }
 
+// Known returns the stream of a file that is not compressed and whose first bytes the caller knows.
+// It reads nothing before the first Read.
+func Known(head []byte, src io.Reader) *Stream { return &Stream{Head: head, src: src} }
+
 // More makes Head twice as long, and reports whether there was more to read. Nothing else may have
 // been read.
 func (s *Stream) More() (bool, error) {

@@ -2,6 +2,7 @@ package v4
 
 import (
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -236,4 +237,27 @@ func (v *File) openByEnd() bool {
 	v.idx.Store(x)
 	v.table.Store(t)
 	return true
+}
+
+// HeadByEnd returns the copy of the first bytes of a file that the end of its index holds, or nil
+// if the file does not end with an index that has one. It reads only the end of the file, and
+// compares nothing with the rest.
+func HeadByEnd(at io.ReaderAt, size int64) (head []byte) {
+	src := &source{at: at, size: size}
+	if size < int64(indexfmt.TailSize) {
+		return nil
+	}
+	bytes, err := src.view(size-int64(indexfmt.TailSize), indexfmt.TailSize)
+	if err != nil {
+		return nil
+	}
+	tail, ok := indexfmt.ReadTail(bytes)
+	if !ok || tail.Section >= size {
+		return nil
+	}
+	_, _ = indexfmt.OpenEnd(sectionSource{src, size - tail.Section}, tail, func(end *indexfmt.End) (indexfmt.File, error) {
+		head = end.Head
+		return indexfmt.File{}, errNoIndex // nothing else is wanted
+	})
+	return head
 }

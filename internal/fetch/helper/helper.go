@@ -19,9 +19,6 @@ const (
 	numBlocks = 256
 )
 
-// headSize is enough of a file to recognise its format.
-const headSize = 4 << 10
-
 // Main runs the helper called name. The function open opens the URLs of its schemes.
 func Main(name string, open func(context.Context, string, ...remote.Option) (*remote.File, error)) {
 	request, ok := fetch.ParseArguments(os.Args[1:])
@@ -29,7 +26,7 @@ func Main(name string, open func(context.Context, string, ...remote.Option) (*re
 		fmt.Fprintf(os.Stderr, "usage: %s [-whole] [-max-size=BYTES] [-timeout=DURATION] URL (afdo starts it by itself)\n", name)
 		os.Exit(2)
 	}
-	options := []remote.Option{remote.Cache(blockSize, numBlocks), remote.Head(headSize)}
+	options := []remote.Option{remote.Cache(blockSize, numBlocks)}
 	if request.Whole {
 		options = []remote.Option{remote.Tail(1)}
 	}

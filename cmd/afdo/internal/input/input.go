@@ -42,17 +42,18 @@ func IsURL(path string) bool {
 
 // Open opens the file of a path or of a URL, or standard input for [cli.Stdio], for a verb that
 // reads all of it. If the file is not a profile, the error matches [anyprof.ErrUnknown].
-func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchAll) }
+func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openWhole) }
 
-// OpenParts is [Open] for a verb that reads some of a file.
-func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin, path, fetchParts) }
+// OpenParts is [Open] for a verb that reads some of a file, and trusts the index of one of version
+// 4.
+func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openParts) }
 
-func open(stdin io.Reader, path string, fetched func(url string) (*fetch.File, error)) (*File, error) {
+func open(stdin io.Reader, path string, openURL func(url string) (*File, error)) (*File, error) {
 	if path == cli.Stdio {
 		return New(Name(path), stdin)
 	}
 	if IsURL(path) {
-		return openURL(path, fetched)
+		return openURL(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,25 +91,28 @@ func openStream(path string) (*File, error) {
 	return f, nil
 }
 
-// fetchAll opens a file of a server and reads it as a whole.
-func fetchAll(url string) (*fetch.File, error) {
-	f, err := fetch.Open(fetch.Request{URL: url, Whole: true})
-	if err == nil {
-		f.Keep()
-	}
-	return f, err
-}
-
-// fetchParts opens a file of a server. Parts of it are read when they are needed.
-func fetchParts(url string) (*fetch.File, error) { return fetch.Open(fetch.Request{URL: url}) }
-
-// openURL opens a file of a server.
-func openURL(url string, fetched func(url string) (*fetch.File, error)) (*File, error) {
-	r, err := fetched(url)
+// openWhole opens a file of a server and reads it as a whole.
+func openWhole(url string) (*File, error) {
+	r, err := fetch.Open(fetch.Request{URL: url, Whole: true})
 	if err != nil {
 		return nil, err
 	}
-	f, err := anyprof.FileAt(context.Background(), r, r.Size())
+	r.Keep()
+	return openFetched(r, anyprof.FileAt)
+}
+
+// openParts opens a file of a server. Parts of it are read when they are needed.
+func openParts(url string) (*File, error) {
+	r, err := fetch.Open(fetch.Request{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	return openFetched(r, anyprof.TrustedFileAt)
+}
+
+// openFetched opens a file of a server with a function of package anyprof.
+func openFetched(r *fetch.File, open func(context.Context, io.ReaderAt, int64) (*anyprof.File, error)) (*File, error) {
+	f, err := open(context.Background(), r, r.Size())
 	if err != nil {
 		_ = r.Close()
 		return nil, Wrap(r.Name(), err)
