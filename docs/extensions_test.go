@@ -107,18 +107,7 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		width := a.uint8("INLINED_BITS")
 		starts := a.packed(a.units+1, width, "INLINED_STARTS")
 		for unit := range a.units {
-			end := a.pos + int(starts[unit+1]-starts[unit])
-			var ids []uint64
-			at := a.pos
-			for next := uint64(0); at < end; next++ {
-				v, n := binary.Uvarint(a.data[at:])
-				next += v
-				ids = append(ids, next)
-				at += n
-			}
-			if len(ids) > 0 {
-				a.list(end-a.pos, ids, "INLINED_LIST")
-			}
+			a.ascending(a.pos+int(starts[unit+1]-starts[unit]), "INLINED_LIST")
 		}
 	case 6:
 		for range section {
@@ -145,6 +134,55 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		a.runs(size)
 	case 12:
 		a.end(size)
+	case 13:
+		for range size / 64 {
+			a.row(64, "", "FILTER_BUCKET")
+		}
+	case 14:
+		a.copies(size)
+	case 15:
+		a.callers(size)
+	case 16:
+		n := int(a.uint(4, "GROUPS_NUM"))
+		id, offset := a.uint8("GROUPS_ID_BITS"), a.uint8("GROUPS_OFFSET_BITS")
+		a.pairs(n+1, id, offset, "GROUPS_ROWS")
+	}
+}
+
+func (a *indexAnnotator) copies(size int) {
+	end := a.pos + size
+	for _, name := range []string{"COPIES_SUMMARY", "COPIES_FILE_NAMES"} {
+		a.row(4, fmt.Sprintf("%08x", binary.BigEndian.Uint32(a.data[a.pos:])), name)
+	}
+	for a.pos < end {
+		a.uint8("COPIES_KIND")
+		a.row(a.uint8("COPIES_SIZE"), "", "COPIES_HEAD")
+	}
+}
+
+func (a *indexAnnotator) callers(size int) {
+	end := a.pos + size
+	a.always(true, func() {
+		for a.pos < end {
+			a.uint(4, "CALLERS_DISTANCE")
+			size := int(a.uint(4, "CALLERS_SIZE"))
+			a.ascending(a.pos+size, "CALLERS_LIST")
+		}
+	})
+}
+
+// ascending reads a list of ascending numbers up to an end.
+func (a *indexAnnotator) ascending(end int, name string) {
+	var ids []uint64
+	at := a.pos
+	for next := uint64(0); at < end; next++ {
+		v, n := binary.Uvarint(a.data[at:])
+		next += v
+		ids = append(ids, next)
+		at += n
+	}
+	if len(ids) > 0 {
+		a.list(end-a.pos, ids, name)
 	}
 }
 
@@ -294,6 +332,7 @@ func TestIndexAsSpecified(t *testing.T) {
 	at := indexAnnotator{annotator: annotator{data: content(t, file.Bytes()[info.Section.Offset:])}}
 	at.index(info.Section.Index)
 	paths, names := specifiedTable(t, at.data, 2), specifiedTable(t, at.data, 3)
+	filter := specifiedBlock(t, at.data, 13)
 	for u, err := range r.Units() {
 		require.NoError(t, err)
 		require.Contains(t, paths(u.Path()), uint64(u.Index()))
@@ -301,12 +340,13 @@ func TestIndexAsSpecified(t *testing.T) {
 			require.NoError(t, err)
 			cut, _, _ := strings.Cut(s.Name(), ".")
 			require.Contains(t, names(cut), uint64(s.ID()))
+			require.True(t, inFilter(filter, cut))
 		}
 	}
 }
 
-// specifiedTable returns a lookup in the hash table of a block of a compact index.
-func specifiedTable(t *testing.T, content []byte, kind byte) func(key string) []uint64 {
+// specifiedBlock returns a block of a compact index.
+func specifiedBlock(t *testing.T, content []byte, kind byte) []byte {
 	t.Helper()
 	pos := 1 + 4 + 1
 	uvarint := func() uint64 {
@@ -319,18 +359,46 @@ func specifiedTable(t *testing.T, content []byte, kind byte) func(key string) []
 	}
 	blocks := int(content[pos])
 	pos++
-	before, found := uint64(0), false
+	before, size, found := uint64(0), uint64(0), false
 	for range blocks {
 		is := content[pos] == kind
 		pos++
-		size := uvarint()
-		found = found || is
+		n := uvarint()
+		if is {
+			found, size = true, n
+		}
 		if !found {
-			before += size
+			before += n
 		}
 	}
 	require.True(t, found)
-	pos += int(before)
+	return content[pos+int(before):][:size]
+}
+
+// inFilter reports whether a filter may have a key.
+func inFilter(filter []byte, key string) bool {
+	hash := xxhash.Sum64String(key)
+	bucket, _ := bits.Mul64(hash, uint64(len(filter)/64))
+	for range 5 {
+		at := hash % 512
+		if filter[bucket*64+at/8]&(0x80>>(at%8)) == 0 {
+			return false
+		}
+		hash /= 512
+	}
+	return true
+}
+
+// specifiedTable returns a lookup in the hash table of a block of a compact index.
+func specifiedTable(t *testing.T, content []byte, kind byte) func(key string) []uint64 {
+	t.Helper()
+	content = specifiedBlock(t, content, kind)
+	pos := 0
+	uvarint := func() uint64 {
+		v, n := binary.Uvarint(content[pos:])
+		pos += n
+		return v
+	}
 	n, buckets := int(uvarint()), int(uvarint())
 	value, remainder := int(content[pos]), int(content[pos+1])
 	starts, size := packed(content[pos+2:], buckets+1, bits.Len(uint(n)))

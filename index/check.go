@@ -129,7 +129,27 @@ func (c *checker) order() error {
 	if err != nil || first > uint64(len(c.data)) {
 		return err
 	}
+	if err := c.copies(atSummary, atNames); err != nil {
+		return err
+	}
 	return c.x.x.CheckEndBlock(newEnd(c.data[:first], atSummary, atNames))
+}
+
+// copies compares the block of copies. summary and names are section indexes.
+func (c *checker) copies(summary, names int) error {
+	x := c.x.x
+	if !x.Has(indexfmt.Copies) || !x.Has(indexfmt.Checksums) {
+		return nil
+	}
+	summarySum, err := x.Checksum(summary)
+	if err != nil {
+		return err
+	}
+	namesSum, err := x.Checksum(names)
+	if err != nil {
+		return err
+	}
+	return x.CheckCopies(summarySum, namesSum)
 }
 
 // lookups compares the lookup tables with the file. It returns the first problem.
@@ -165,14 +185,29 @@ func (c *checker) lookups(scheme Scheme) error {
 	if err := c.names(scheme); err != nil {
 		return err
 	}
-	if !x.Has(indexfmt.Inlined) {
+	return c.inlining(n)
+}
+
+// inlining compares the blocks about inlining. n is the number of units.
+func (c *checker) inlining(n int) error {
+	x, file := c.x.x, &NewProgram(c.r).file
+	if x.Has(indexfmt.Inlined) {
+		lists, err := file.inlinedElsewhere(n)
+		if err != nil {
+			return err
+		}
+		if err := x.CheckInlined(lists); err != nil {
+			return err
+		}
+	}
+	if !x.HasCallers() && !x.Has(indexfmt.Callers) {
 		return nil
 	}
-	lists, err := NewProgram(c.r).file.inlinedElsewhere(n)
+	t, err := file.callerTable()
 	if err != nil {
 		return err
 	}
-	return x.CheckInlined(lists)
+	return x.CheckCallers(callerLists(t))
 }
 
 // names compares the tables of names. The second one is compared if it uses the given scheme.
@@ -182,7 +217,8 @@ func (c *checker) names(scheme Scheme) error {
 	if err != nil {
 		return err
 	}
-	if !x.Has(indexfmt.Unqualified) || made != scheme.Name {
+	known := !x.Has(indexfmt.Unqualified) || made == scheme.Name
+	if !x.Has(indexfmt.Unqualified) || !known {
 		scheme = Scheme{}
 	}
 	if !x.Has(indexfmt.Names) && scheme.Unqualified == nil {
@@ -194,6 +230,11 @@ func (c *checker) names(scheme Scheme) error {
 	}
 	if x.Has(indexfmt.Names) {
 		if err := x.CheckTable(indexfmt.Names, names); err != nil {
+			return err
+		}
+	}
+	if known && x.Has(indexfmt.Filter) {
+		if err := x.CheckFilter(names, unqualified); err != nil {
 			return err
 		}
 	}

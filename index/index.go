@@ -66,9 +66,7 @@ func (x *Index) Info() (*Info, error) {
 	info := &Info{Section: afdo.Section{
 		Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size,
 	}}
-	for _, b := range x.x.Blocks() {
-		info.Blocks = append(info.Blocks, Block{b.Kind.String(), b.Size})
-	}
+	info.Blocks = x.Blocks()
 	producer, err := x.x.All(indexfmt.Producer)
 	if err != nil {
 		return nil, x.wrap(err)
@@ -77,13 +75,29 @@ func (x *Index) Info() (*Info, error) {
 	if info.BuildID, err = x.x.All(indexfmt.BuildID); err != nil {
 		return nil, x.wrap(err)
 	}
-	if info.Unqualified, err = x.x.Scheme(indexfmt.Unqualified); err != nil {
-		return nil, x.wrap(err)
+	if info.Unqualified, err = x.Unqualified(); err != nil {
+		return nil, err
 	}
 	if info.Fingerprints, err = x.x.Scheme(indexfmt.Fingerprints); err != nil {
 		return nil, x.wrap(err)
 	}
 	return info, nil
+}
+
+// Blocks returns the parts of the index in file order. It reads nothing.
+func (x *Index) Blocks() []Block {
+	var blocks []Block
+	for _, b := range x.x.Blocks() {
+		blocks = append(blocks, Block{b.Kind.String(), b.Size})
+	}
+	return blocks
+}
+
+// Unqualified returns the name of the scheme of the unqualified names, or "" if the index has none.
+// It reads at most one page.
+func (x *Index) Unqualified() (string, error) {
+	scheme, err := x.x.Scheme(indexfmt.Unqualified)
+	return scheme, x.wrap(err)
 }
 
 // Fingerprint returns the fingerprint that the writer of the index stored for a unit. It stays the

@@ -66,11 +66,15 @@ func (x *indexed) find(kind indexfmt.Kind, key string, ids []afdo.SymbolID) ([]a
 	if !x.x.Has(kind) {
 		return nil, errNotIndexed
 	}
+	hash := indexfmt.Hash(key)
+	if there, err := x.x.MayHave(hash); !there {
+		return ids, x.wrap(err)
+	}
 	t, err := x.x.Table(kind)
 	if err != nil {
 		return nil, x.wrap(err)
 	}
-	values, err := t.Find(indexfmt.Hash(key), nil)
+	values, err := t.Find(hash, nil)
 	return appendIDs(ids, values), x.wrap(err)
 }
 
@@ -86,6 +90,9 @@ func appendIDs(ids []afdo.SymbolID, values []uint32) []afdo.SymbolID {
 // according to the index, and the functions of these units themselves, which the index does not
 // cover.
 func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
+	if x.x.HasCallers() {
+		return x.callers(callees)
+	}
 	if !x.x.Has(indexfmt.Inlined) {
 		return nil, errNotIndexed
 	}
@@ -118,4 +125,34 @@ func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 		}
 	}
 	return ids, nil
+}
+
+// callers returns the functions into which one of the callees was inlined, according to the index.
+func (x *indexed) callers(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
+	var found []uint32
+	for _, callee := range callees {
+		var err error
+		if found, err = x.x.Callers(uint32(callee), found); err != nil {
+			return nil, x.wrap(err)
+		}
+	}
+	return appendIDs(nil, found), nil
+}
+
+// believed reports whether the lists of callers are used without a comparison with the samples.
+func (x *indexed) believed() bool { return x.x.HasCallers() && x.x.Remote() }
+
+// firstCallers is [Program.Callers] by the lists alone.
+func (x *indexed) firstCallers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, others int, err error) {
+	ids, err := x.callers(callees)
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id afdo.SymbolID) bool { return slices.Contains(callees, id) })
+	if n > 0 && len(ids) > n {
+		ids, others = ids[:n], len(ids)-n
+	}
+	first, err = x.r.SymbolsByID(ids)
+	return first, others, err
 }

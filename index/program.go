@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // A Scheme extracts unqualified names from names, usually the last component of the demangled name.
@@ -98,6 +99,48 @@ func (p *Program) InlinedInto(callees []afdo.SymbolID) iter.Seq2[afdo.Symbol, er
 	sorted = slices.Compact(sorted)
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.inlinedInto(sorted) },
 		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) { return inlining(p.r, symbols, sorted) })
+}
+
+// Callers returns the first n functions that InlinedInto would yield, or all if n is 0, and the
+// number of the others. If the file is read through an io.ReaderAt and the Reader trusts an index
+// that lists the callers of each function, Callers believes these lists instead of reading the
+// samples of all callers. The lists of an index without them, and the rest of the file, are
+// verified like those of InlinedInto.
+func (p *Program) Callers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, others int, err error) {
+	x, err := p.trusted()
+	if err != nil {
+		return nil, 0, err
+	}
+	if x != nil && x.believed() {
+		first, others, err = x.firstCallers(callees, n)
+		if !x.misleads(err) {
+			return first, others, err
+		}
+		p.misled.Store(true)
+	}
+	for s, err := range p.InlinedInto(callees) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if n > 0 && len(first) == n {
+			others++
+		} else {
+			first = append(first, s)
+		}
+	}
+	return first, others, nil
+}
+
+// Expect announces questions about symbols with one of the given names, canonical or unqualified.
+// If the file is read through an io.ReaderAt, this saves reads.
+func (p *Program) Expect(names ...string) {
+	if x, err := p.trusted(); err == nil && x != nil {
+		hashes := make([]uint64, len(names))
+		for i, name := range names {
+			hashes[i] = indexfmt.Hash(name)
+		}
+		x.x.FilterAhead(hashes)
+	}
 }
 
 // candidates returns the IDs of symbols that may be answers to a question. They include all answers

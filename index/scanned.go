@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/symtab"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // scanned returns candidates from a file without a trusted index. It searches the file and caches
@@ -180,6 +182,36 @@ func (f *scanned) inlinedElsewhere(units int) ([][]uint32, error) {
 		lists = append(lists, slices.Compact(list))
 	}
 	return lists, nil
+}
+
+// callerBlocks returns the blocks of an index that list the callers of each function.
+func (f *scanned) callerBlocks(compact bool) (callers, groups []byte, err error) {
+	t, err := f.callerTable()
+	if err != nil {
+		return nil, nil, err
+	}
+	callers, groups = indexfmt.AppendCallers(compact, callerLists(t))
+	return callers, groups, nil
+}
+
+// callerLists iterates over all functions that were inlined anywhere, with their callers.
+func callerLists(t *symtab.Callers[afdo.SymbolID]) iter.Seq2[uint32, []uint32] {
+	return func(yield func(uint32, []uint32) bool) {
+		var callers []uint32
+		last := afdo.SymbolID(0)
+		for callee, caller := range t.All() {
+			if callee != last && len(callers) > 0 {
+				if !yield(uint32(last), callers) {
+					return
+				}
+				callers = callers[:0]
+			}
+			last, callers = callee, append(callers, uint32(caller))
+		}
+		if len(callers) > 0 {
+			yield(uint32(last), callers)
+		}
+	}
 }
 
 // callerTable returns the table of callers. The first call builds it from all samples.

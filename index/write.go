@@ -150,8 +150,10 @@ func (h *header) Write(p []byte) (int, error) {
 // read together with the end block.
 type writing struct {
 	indexfmt.Writer
-	checksums bool
-	units     []block
+	checksums    bool
+	filter       []byte
+	units        []block
+	callerGroups []byte
 }
 
 type block struct {
@@ -172,11 +174,18 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 		}
 	}
 	if !o.NoInlining {
-		lists, err := NewProgram(r).file.inlinedElsewhere(units)
+		file := &NewProgram(r).file
+		lists, err := file.inlinedElsewhere(units)
 		if err != nil {
 			return nil, err
 		}
 		x.Add(indexfmt.Inlined, indexfmt.AppendInlined(nil, lists))
+		callers, groups, err := file.callerBlocks(x.Compact)
+		if err != nil {
+			return nil, err
+		}
+		x.Add(indexfmt.Callers, callers)
+		x.callerGroups = groups
 	}
 	if err := x.fingerprints(r, o); err != nil {
 		return nil, err
@@ -228,10 +237,13 @@ func (x *writing) with(f *fileSections, head []byte) *indexfmt.Writer {
 	if head != nil {
 		w.Add(indexfmt.Sections, indexfmt.AppendOrder(nil, f.compact, f.summary, f.names, indexfmt.Positions(head)))
 	}
+	w.Add(indexfmt.Filter, x.filter)
 	for _, b := range x.units {
 		w.Add(b.kind, b.data)
 	}
+	w.Add(indexfmt.CallerGroups, x.callerGroups)
 	if head != nil {
+		w.AddCopies(sumOf(f.sections[f.summary:f.summary+1]), sumOf(f.sections[f.names:f.names+1]))
 		w.End = newEnd(head, f.summary, f.names)
 	}
 	return &w
@@ -255,12 +267,13 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 		return fmt.Errorf("index: %d symbols: %w", len(names), afdo.ErrLimit)
 	}
 	units, paths := unitEntries(f.sections[f.names])
-	x.units = []block{{indexfmt.Units, units.Append(nil, x.Compact)}}
 	if x.checksums {
 		x.units = append(x.units, block{indexfmt.Runs, indexfmt.AppendRuns(nil, f.runs(units))})
 	}
+	x.units = append(x.units, block{indexfmt.Units, units.Append(nil, x.Compact)})
 	x.units = append(x.units, block{indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths)})
 	x.Add(indexfmt.Names, indexfmt.AppendTable(nil, x.Compact, names))
+	x.filter = indexfmt.AppendFilter(nil, names, unqualified)
 	if o.Unqualified.Unqualified == nil {
 		return nil
 	}

@@ -91,6 +91,17 @@ func (t *Callers[ID]) Add(caller ID, callees []ID) {
 // Build makes the table ready for questions.
 func (t *Callers[ID]) Build() { slices.Sort(t.pairs) }
 
+// All iterates over all pairs of a callee and a caller, by callee and caller.
+func (t *Callers[ID]) All() iter.Seq2[ID, ID] {
+	return func(yield func(callee, caller ID) bool) {
+		for _, pair := range t.pairs {
+			if !yield(ID(pair>>32), ID(pair)) {
+				return
+			}
+		}
+	}
+}
+
 // Of iterates over the callers of the callees from start up to end, end excluded, by callee: one
 // that has several of them comes several times.
 func (t *Callers[ID]) Of(start, end uint64) iter.Seq[ID] {

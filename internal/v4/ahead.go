@@ -116,6 +116,21 @@ func (s *source) pagesAhead(section, off, n int64) {
 	}
 }
 
+// partsAhead reads ranges of the section that begins at offset section, several concurrently,
+// unless they have been read ahead.
+func (s *source) partsAhead(section int64, parts []indexfmt.Range) {
+	if !s.remote() {
+		return
+	}
+	var missing []extent
+	for _, p := range parts {
+		if s.windows.find(section+p.Off, p.Size) == nil {
+			missing = append(missing, extent{section + p.Off, p.Size})
+		}
+	}
+	s.aheadAll(coalesce(missing, s.maxRuns()))
+}
+
 // Data of many units is fetched together. The positions are looked up first. Then ranges that are
 // close to each other are joined to runs, which are read concurrently.
 
@@ -264,6 +279,10 @@ func (v *File) UnitsAhead(wanted int) {
 	part := func(off, size int64) extent { return extent{x.Section.Offset + off, size} }
 	units, runs := part(x.Place(indexfmt.Units)), part(x.Place(indexfmt.Runs))
 	if (units.size+runs.size)/maxGap >= int64(wanted) {
+		return
+	}
+	if _, _, ok := x.FixedChecksums(); ok {
+		v.src.aheadAll(coalesce([]extent{units, runs}, v.src.maxRuns()))
 		return
 	}
 	summary := t.fixedSection(wire.SummaryInfo).index

@@ -131,7 +131,13 @@ func (s sectionSource) View(off int64, n int) ([]byte, error) {
 	return s.src.view(s.off+off, n)
 }
 
-func (s sectionSource) Ahead(off, n int64) { s.src.pagesAhead(s.off, off, n) }
+func (s sectionSource) Ahead(parts ...indexfmt.Range) { s.src.partsAhead(s.off, parts) }
+
+func (s sectionSource) Slow() bool { return s.src.remote() }
+
+// Remote reports whether the file is read through an io.ReaderAt, where each read may be a request
+// to a server.
+func (x *Index) Remote() bool { return x.file.src.remote() }
 
 // Fault converts an error of the index format to a [Fault], and returns other errors unchanged.
 func (x *Index) Fault(err error) error {
@@ -172,8 +178,7 @@ func (v *File) verify(section int, e extent, data []byte) error {
 	if x.isChecked(section) {
 		return nil
 	}
-	v.checksumsAhead(x)
-	want, err := x.Checksum(section)
+	want, err := v.checksum(x, section)
 	if err != nil {
 		return x.Fault(err)
 	}
@@ -182,6 +187,17 @@ func (v *File) verify(section int, e extent, data []byte) error {
 	}
 	x.setChecked(section)
 	return nil
+}
+
+// checksum returns the checksum of a section according to the index.
+func (v *File) checksum(x *Index, section int) (uint32, error) {
+	if f := v.table.Load().fixedAt(section); f != nil {
+		if summary, fileNames, ok := x.FixedChecksums(); ok {
+			return map[byte]uint32{wire.SummaryInfo: summary, wire.FileNames: fileNames}[f.t], nil
+		}
+	}
+	v.checksumsAhead(x)
+	return x.Checksum(section)
 }
 
 func (x *Index) isChecked(section int) bool {

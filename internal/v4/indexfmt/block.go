@@ -25,6 +25,10 @@ const (
 	Sections
 	Runs
 	lastKind // the end block
+	Filter
+	Copies
+	Callers
+	CallerGroups
 	numKinds
 )
 
@@ -41,6 +45,10 @@ var kindNames = [numKinds]string{
 	Sections:     "sections",
 	Runs:         "runs",
 	lastKind:     "end",
+	Filter:       "filter",
+	Copies:       "copies",
+	Callers:      "callers",
+	CallerGroups: "groups of callers",
 }
 
 func (k Kind) String() string {
@@ -115,6 +123,7 @@ type Writer struct {
 	End     *End // nil for an index without an end block
 
 	header, blocks []byte
+	data           [numKinds][]byte // of blocks
 	n              byte
 }
 
@@ -125,7 +134,14 @@ func (w *Writer) Add(kind Kind, data []byte) {
 	}
 	w.header = w.appendHeader(w.header, kind, len(data))
 	w.blocks = append(w.blocks, data...)
+	w.data[kind] = data
 	w.n++
+}
+
+// AddCopies adds the block of copies of the blocks that have been added. summary and fileNames are
+// checksums of sections.
+func (w *Writer) AddCopies(summary, fileNames uint32) {
+	w.Add(Copies, AppendCopies(nil, w.Compact, summary, fileNames, func(kind Kind) []byte { return w.data[kind] }))
 }
 
 func (w *Writer) appendHeader(dst []byte, kind Kind, size int) []byte {

@@ -38,8 +38,14 @@ type Source interface {
 	View(off int64, n int) ([]byte, error)
 
 	// Ahead announces that these bytes will be read, in pieces.
-	Ahead(off, n int64)
+	Ahead(parts ...Range)
+
+	// Slow reports whether each read takes long, as from a server.
+	Slow() bool
 }
+
+// A Range is a range of bytes of the section.
+type Range struct{ Off, Size int64 }
 
 // A File holds the properties of a file that its index must match.
 type File struct {
@@ -60,6 +66,7 @@ type Index struct {
 	blocks      []Block
 	byKind      [numKinds]Block
 	tables      [numKinds]atomic.Pointer[Table] // tables that have been opened
+	copied      atomic.Pointer[copies]          // the copies block, once it has been read
 }
 
 // Is reports whether a section that begins with head is an index.
@@ -159,16 +166,15 @@ func (x *Index) scheme(kind Kind) (string, Block, error) {
 	if b.Size == 0 {
 		return "", b, nil
 	}
-	f, err := x.fields(b.Off, int(min(b.Size, 1+math.MaxUint8)))
+	var name string
+	pos, err := x.headFields(kind, b, int(min(b.Size, 1+math.MaxUint8)), func(f *wire.Fields) {
+		name = string(f.Take(int(f.Byte()), "the name of a scheme"))
+	})
 	if err != nil {
 		return "", b, err
 	}
-	name := f.Take(int(f.Byte()), "the name of a scheme")
-	if f.Err != nil {
-		return "", b, x.misread(b.Off, &f)
-	}
-	b.Off, b.Size = b.Off+int64(f.Pos), b.Size-int64(f.Pos)
-	return string(name), b, nil
+	b.Off, b.Size = b.Off+int64(pos), b.Size-int64(pos)
+	return name, b, nil
 }
 
 // AppendScheme appends the length and the name of a scheme, which must have at most 255 bytes.

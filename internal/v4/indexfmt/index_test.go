@@ -16,7 +16,8 @@ import (
 type inMemory []byte
 
 func (s inMemory) View(off int64, n int) ([]byte, error) { return s[off : off+int64(n)], nil }
-func (s inMemory) Ahead(off, n int64)                    {}
+func (s inMemory) Ahead(...Range)                        {}
+func (s inMemory) Slow() bool                            { return false }
 
 const (
 	testSections = 7
@@ -122,5 +123,35 @@ func TestIndexOfAnotherFile(t *testing.T) {
 			_, err := Open(section, int64(len(section)), false, file)
 			require.ErrorIs(t, err, fault.ErrIndex)
 		})
+	}
+}
+
+// A filter has every key, and few others.
+func TestFilter(t *testing.T) {
+	for _, n := range []int{1, 7, 1_000, 50_000} {
+		var keys []Hashed
+		for i := range n {
+			keys = append(keys, Hashed{Hash(fmt.Sprint("name ", i)), uint32(i)})
+		}
+		w := Writer{Compact: true, Units: 3}
+		w.Add(Filter, AppendFilter(nil, keys[:n/2], keys[n/2:], keys[:1]))
+		section := append(inMemory{wire.SectionBitmask(wire.Index, true)}, w.Section(testSections, testSpan)...)
+		x, err := open(section, true)
+		require.NoError(t, err)
+		for _, k := range keys {
+			has, err := x.MayHave(k.Hash)
+			require.NoError(t, err)
+			require.True(t, has)
+		}
+		others := 0
+		for i := range 10_000 {
+			if has, err := x.MayHave(Hash(fmt.Sprint("other ", i))); has {
+				require.NoError(t, err)
+				others++
+			}
+		}
+		require.Less(t, others, 400)
+		require.NoError(t, x.CheckFilter(keys))
+		require.ErrorIs(t, x.CheckFilter(append(keys[1:], Hashed{Hash("new"), 0})), fault.ErrIndex)
 	}
 }

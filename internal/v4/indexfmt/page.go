@@ -40,6 +40,13 @@ func span(off, n int64) (from, to int64) {
 	return off / pageContent * pageSize, (off + n + pageContent - 1) / pageContent * pageSize
 }
 
+// pagesOf returns the range in the section of the pages that contain n bytes of content from offset
+// off, which may reach past the content.
+func (x *Index) pagesOf(off, n int64) Range {
+	from, to := span(max(off, 0), n)
+	return Range{from, max(min(to, x.sectionSize)-from, 0)}
+}
+
 // NumPages returns the number of pages.
 func (x *Index) NumPages() int { return len(x.pages) }
 
@@ -95,7 +102,7 @@ func (x *Index) content(off, size int64) ([]byte, error) {
 // pieces yields size bytes of content from offset off, page by page.
 func (x *Index) pieces(off, size int64, yield func([]byte)) error {
 	if from, to := span(off, size); to-from > pageSize {
-		x.src.Ahead(from, min(to, x.sectionSize)-from)
+		x.src.Ahead(Range{from, min(to, x.sectionSize) - from})
 	}
 	for size > 0 {
 		p, err := x.page(off / pageContent)

@@ -1,6 +1,7 @@
 package indexfmt
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -43,31 +44,34 @@ func (x *Index) Table(kind Kind) (*Table, error) {
 
 func (x *Index) openTable(kind Kind) (*Table, error) {
 	b := x.byKind[kind]
-	if kind == Unqualified {
-		var err error
-		if _, b, err = x.scheme(kind); err != nil {
-			return nil, err
+	var t *Table
+	pos, err := x.headFields(kind, b, int(min(b.Size, 1+math.MaxUint8+2*wire.MaxVarintLen+2)), func(f *wire.Fields) {
+		if kind == Unqualified {
+			f.Take(int(f.Byte()), "the name of a scheme")
 		}
-	}
-	f, err := x.fields(b.Off, int(min(b.Size, 2*wire.MaxVarintLen+2)))
+		t = decodeTable(f)
+	})
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{x: x, entries: uint64(f.Uint32()), buckets: uint64(f.Uint32())}
-	t.valueBits, t.remainderBits = f.Byte(), f.Byte()
-	if f.Err != nil {
-		return nil, x.misread(b.Off, &f)
-	}
+	t.x = x
 	if t.valueBits > 32 || t.remainderBits > 24 || t.buckets > max(t.entries, 1) || t.buckets == 0 {
 		return nil, x.fault(b.Off, "a table of %d entries of %d and %d bits in %d buckets", t.entries, t.remainderBits, t.valueBits, t.buckets)
 	}
 	t.startBits = uint8(bits.Len64(t.entries))
-	t.starts = b.Off + int64(f.Pos)
+	t.starts = b.Off + int64(pos)
 	t.rows = t.starts + packedSize(t.buckets+1, t.startBits)
 	if end := t.rows + packedSize(t.entries, t.rowBits()); end > b.Off+b.Size || t.entries > 0 && t.rowBits() == 0 {
 		return nil, x.fault(b.Off, "a table of %d entries of %d bits in %d buckets, in %d bytes", t.entries, t.rowBits(), t.buckets, b.Size)
 	}
 	return t, nil
+}
+
+// decodeTable decodes the head of a table.
+func decodeTable(f *wire.Fields) *Table {
+	t := &Table{entries: uint64(f.Uint32()), buckets: uint64(f.Uint32())}
+	t.valueBits, t.remainderBits = f.Byte(), f.Byte()
+	return t
 }
 
 func (t *Table) rowBits() uint8 { return t.remainderBits + t.valueBits }
@@ -81,6 +85,7 @@ func bucket(hash, n uint64) uint64 {
 // Find appends the values for a hash, and occasionally the value for another hash.
 func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
 	b := bucket(hash, t.buckets)
+	t.ahead(hash, b)
 	start, err := t.start(b)
 	if err != nil {
 		return nil, err
@@ -108,6 +113,23 @@ func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
 		first = row + 1
 		values = append(values, uint32(row&(1<<t.valueBits-1)))
 	}
+}
+
+// ahead announces reads of the start of a bucket and of its rows. Only the start has the exact
+// position of the rows. But hashes are spread evenly, so the rows are close to where their share of
+// all hashes is. Waiting for the start would take as long as reading the rows.
+func (t *Table) ahead(hash, b uint64) {
+	if !t.x.src.Slow() {
+		return
+	}
+	const deviations = 4 // of a binomial distribution, at most: half the root of the number of entries
+	expected, _ := bits.Mul64(hash, t.entries)
+	spread := 2*bucketEntries + deviations*uint64(math.Sqrt(float64(t.entries)))/2
+	first, last := expected-min(expected, spread), min(expected+spread, t.entries)
+	width := uint64(t.rowBits())
+	t.x.src.Ahead(
+		t.x.pagesOf(t.starts+int64(b*uint64(t.startBits)/8), 16),
+		t.x.pagesOf(t.rows+int64(first*width/8), int64((last-first)*width/8)+8))
 }
 
 // start returns the number of the first entry of a bucket.

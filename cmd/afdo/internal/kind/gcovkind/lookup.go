@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -98,6 +99,7 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 // search lists the units that have a symbol, and the functions in which it is inlined if it has no
 // samples of its own.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
+	index.NewProgram(r).Expect(symname.Canonical(l.Symbol), find.Unqualified(l.Symbol))
 	symbols, err := named(r, l.Symbol)
 	if err != nil {
 		return err
@@ -123,7 +125,7 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 		}
 	}
-	inlined, err := inliners(e, in, r, symbols)
+	inlined, err := inliners(e, in, r, symbols, l.Number)
 	if err != nil {
 		return err
 	}
@@ -141,11 +143,11 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 func meant(r *afdo.Reader, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
-		info, err := x.Info()
+		scheme, err := x.Unqualified()
 		if err != nil {
 			return "", err
 		}
-		if info.Unqualified == slice.Names.Name {
+		if scheme == slice.Names.Name {
 			names = namesOf(index.NewProgram(r).Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -15,9 +16,16 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// inliners returns the functions in which symbols without samples of their own are inlined. If only
-// this would require reading the whole file, it prints a hint instead.
-func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol) ([]afdo.Symbol, error) {
+// inlining is the functions in which a symbol without samples of its own is inlined.
+type inlining struct {
+	shown  []afdo.Symbol
+	others int // number of functions that are not shown
+}
+
+// inliners returns the functions in which symbols without samples of their own are inlined, at most
+// number of them unless that is 0. If only this would require reading the whole file, it prints a
+// hint instead.
+func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol, number uint) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
 		if !s.HasInfo() {
@@ -25,22 +33,16 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol) ([]a
 		}
 	}
 	if len(without) == 0 {
-		return nil, nil
+		return f, nil
 	}
 	if told, err := tellsInlining(in, r); err != nil {
-		return nil, err
+		return f, err
 	} else if !told {
 		e.Warnf("%s has no index, so it is unknown in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
-		return nil, nil
+		return f, nil
 	}
-	var found []afdo.Symbol
-	for s, err := range index.NewProgram(r).InlinedInto(without) {
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	return found, nil
+	f.shown, f.others, err = index.NewProgram(r).Callers(without, int(min(number, math.MaxInt)))
+	return f, err
 }
 
 // tellsInlining reports whether the inlined functions are known without reading the whole file:
@@ -56,36 +58,28 @@ func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	info, err := x.Info()
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(info.Blocks, func(b index.Block) bool { return b.Kind == "inlining" }), nil
+	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == "inlining" }), nil
 }
 
-// writeInliners lists functions below the units that have a symbol, as many as were asked for.
-func writeInliners(w io.Writer, functions []afdo.Symbol, l *kind.LookupOptions) error {
-	if len(functions) == 0 {
+// writeInliners lists functions below the units that have a symbol.
+func writeInliners(w io.Writer, f inlining, l *kind.LookupOptions) error {
+	if len(f.shown) == 0 {
 		return nil
 	}
 	if _, err := io.WriteString(w, "\nInlined in\n"); err != nil {
 		return err
 	}
-	shown := len(functions)
-	if l.Number > 0 {
-		shown = min(shown, int(l.Number))
-	}
 	t := &table.Table{Columns: "ll"}
-	for _, s := range functions[:shown] {
+	for _, s := range f.shown {
 		name := s.Name()
 		if l.Demangle {
 			name = demangled.Name(name)
 		}
 		t.Row(human.Name(name), human.Unit(s.Unit().Path()))
 	}
-	if err := t.Write(w, 2); err != nil || shown == len(functions) {
+	if err := t.Write(w, 2); err != nil || f.others == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "  %s more\n", human.Number(len(functions)-shown))
+	_, err := fmt.Fprintf(w, "  %s more\n", human.Number(f.others))
 	return err
 }

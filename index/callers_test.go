@@ -1,0 +1,90 @@
+package index_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// callerIDs returns the symbol IDs that Callers returns, and the number of others.
+func callerIDs(t *testing.T, r *indexedReader, callees []afdo.SymbolID, n int) (ids []afdo.SymbolID, others int) {
+	t.Helper()
+	first, others, err := r.program.Callers(callees, n)
+	require.NoError(t, err)
+	for _, s := range first {
+		ids = append(ids, s.ID())
+	}
+	return ids, others
+}
+
+// The first callers of some functions are the first ones of all, however the file is read and
+// whether or not the lists of the index are believed.
+func TestCallers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 0xca))
+	called := 0
+	for seed := range uint64(testenv.Rounds(12, 200)) {
+		plain, data, _ := randomIndexed(t, seed)
+		truth, err := openIndexed(plain, plainReader)
+		require.NoError(t, err)
+		var all []afdo.SymbolID
+		for u, err := range truth.Units() {
+			require.NoError(t, err)
+			for s, err := range u.Symbols() {
+				require.NoError(t, err)
+				all = append(all, s.ID())
+			}
+		}
+		readers := indexedSources(t, data)
+		for range min(len(all), 30) {
+			callees := []afdo.SymbolID{all[random.IntN(len(all))], all[random.IntN(len(all))]}[:1+random.IntN(2)]
+			var want []afdo.SymbolID
+			for s, err := range truth.program.InlinedInto(callees) {
+				require.NoError(t, err)
+				want = append(want, s.ID())
+			}
+			called += len(want)
+			n := random.IntN(3)
+			shown := len(want)
+			if n > 0 {
+				shown = min(n, shown)
+			}
+			for name, r := range readers {
+				ids, others := callerIDs(t, r, callees, n)
+				require.True(t, slices.Equal(want[:shown], ids), "seed %d, %s: %d of %d callers of %d", seed, name, ids, want, callees)
+				require.Equal(t, len(want)-shown, others)
+			}
+		}
+	}
+	require.NotZero(t, called)
+}
+
+// Lists of callers that lie, in pages whose checksums are right, make no lookup fail: a symbol ID
+// that does not exist, or a list that cannot be decoded, has the file searched.
+func TestCallersLie(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		data, truth := smallIndexed(t, compact)
+		from, to := indexSection(truth)
+		q := newQuestions(truth)
+		for i := from + 6; i < to-4; i += testenv.Rounds(31, 1) {
+			bad := slices.Clone(data)
+			bad[i] ^= 1 << (i % 8)
+			fixPages(bad[from:to])
+			for name, r := range indexedSources(t, bad) {
+				for _, callee := range []afdo.SymbolID{1, 2, 3, 9, 1000} {
+					_, _, err := r.program.Callers([]afdo.SymbolID{callee}, 0)
+					if err != nil {
+						require.ErrorIs(t, err, afdo.ErrMalformed, "%s, byte %d", name, i-from)
+					}
+				}
+				if name != "readerat" { // which believes the entries of units
+					q.subset(t, r)
+				}
+			}
+		}
+	}
+}

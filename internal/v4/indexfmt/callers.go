@@ -1,0 +1,182 @@
+package indexfmt
+
+import (
+	"bytes"
+	"iter"
+	"math/bits"
+	"sort"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// The callers block lists, for each function that was inlined anywhere, the functions into which it
+// was inlined, at any depth. It answers for one function what the inlining block answers for all
+// functions of a unit, and includes functions of the same unit. The lists are in groups, which are
+// decoded as a whole. The groups block has the first function and the position of each group. It is
+// a block of its own so that it can be near the end of the file.
+
+// callersGroup is the number of lists in a group: a group has a few hundred bytes, and its place
+// takes less than a bit for each list.
+const callersGroup = 64
+
+// maxCallersBits is the width of an offset in the callers block: it fits with a symbol ID into 56
+// bits, the most that a packed number can have.
+const maxCallersBits = 24
+
+// callerGroups is the groups block.
+type callerGroups struct {
+	x               *Index
+	n               int   // number of groups
+	idBits, offBits uint8 // widths of a symbol ID and of an offset in the callers block
+	rows            int64 // offset of the array
+}
+
+func (x *Index) callerGroups() (*callerGroups, error) {
+	b := x.byKind[CallerGroups]
+	f, err := x.fields(b.Off, int(min(b.Size, wire.MaxVarintLen+2)))
+	if err != nil {
+		return nil, err
+	}
+	n := f.Uint32()
+	g := &callerGroups{x: x, n: int(n), idBits: f.Byte(), offBits: f.Byte()}
+	if f.Err != nil {
+		return nil, x.misread(b.Off, &f)
+	}
+	g.rows = b.Off + int64(f.Pos)
+	if g.idBits > 32 || g.offBits > maxCallersBits || g.rows+packedSize(uint64(n)+1, g.idBits+g.offBits) > b.Off+b.Size {
+		return nil, x.fault(b.Off, "%d groups of %d and %d bits in %d bytes", n, g.idBits, g.offBits, b.Size)
+	}
+	return g, nil
+}
+
+// row returns the first symbol ID of group i and the offset of the group. The row after the last
+// group has the end of the last group.
+func (g *callerGroups) row(i int) (id uint32, off int64, err error) {
+	v, err := g.x.bits(g.rows, uint64(i)*uint64(g.idBits+g.offBits), g.idBits+g.offBits)
+	return uint32(v >> g.offBits), int64(v & (1<<g.offBits - 1)), err
+}
+
+// HasCallers reports whether the index lists the functions into which each function was inlined.
+func (x *Index) HasCallers() bool { return x.Has(CallerGroups) }
+
+// Callers appends the functions into which a function was inlined.
+func (x *Index) Callers(callee uint32, ids []uint32) ([]uint32, error) {
+	g, err := x.callerGroups()
+	if err != nil {
+		return nil, err
+	}
+	above := sort.Search(g.n, func(i int) bool {
+		first, _, e := g.row(i)
+		if e != nil {
+			err = e
+		}
+		return first > callee
+	})
+	if err != nil || above == 0 {
+		return ids, err
+	}
+	first, off, data, err := g.group(above - 1)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := findCallers(data, first, callee)
+	if ok {
+		var callers []uint32
+		callers, ok = ascending(list)
+		ids = append(ids, callers...)
+	}
+	if !ok {
+		return nil, x.fault(off, "group %d of callers is malformed", above-1)
+	}
+	return ids, nil
+}
+
+// group returns the first callee of a group, and its offset and bytes.
+func (g *callerGroups) group(i int) (first uint32, off int64, data []byte, err error) {
+	x, b := g.x, g.x.byKind[Callers]
+	first, from, err := g.row(i)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	_, to, err := g.row(i + 1)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	if from > to || to > b.Size {
+		return 0, 0, nil, x.fault(g.rows, "group %d of callers from %d to %d of %d", i, from, to, b.Size)
+	}
+	data, err = x.content(b.Off+from, to-from)
+	return first, b.Off + from, data, err
+}
+
+// findCallers returns the encoded list of a callee in a group whose first callee is given. It is
+// empty if the group has none. Each list follows the distance of its callee from the one before,
+// and the size of the list in bytes.
+func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
+	f := wire.Fields{Data: group, Compact: true}
+	for at := uint64(first); f.Rest() > 0; {
+		at += uint64(f.Uint32())
+		list := f.Take(f.Count(uint64(f.Uint32()), 1, 1, "bytes"), "a list of callers")
+		if f.Err != nil {
+			return nil, false
+		}
+		if at >= uint64(callee) {
+			if at > uint64(callee) {
+				list = nil
+			}
+			return list, true
+		}
+	}
+	return nil, true
+}
+
+// AppendCallers returns the blocks of callers and of groups. lists yields the functions that were
+// inlined, ascending, each with its callers, which ascend as well. There are no blocks if they
+// would be empty, or if the lists take more than 16 MiB, for which offsets have not enough bits.
+func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, groups []byte) {
+	var firsts, offsets []uint64
+	n, before := 0, uint32(0)
+	for callee, ids := range lists {
+		if n%callersGroup == 0 {
+			firsts, offsets, before = append(firsts, uint64(callee)), append(offsets, uint64(len(callers))), callee
+		}
+		list := appendAscending(nil, ids)
+		e := wire.Encoder{Data: callers, Compact: true}
+		e.Uint32(callee - before)
+		e.Uint32(uint32(len(list)))
+		e.Bytes(list)
+		callers, before = e.Data, callee
+		n++
+	}
+	if n == 0 || len(callers) >= 1<<maxCallersBits {
+		return nil, nil
+	}
+	idBits, offBits := uint8(bits.Len64(firsts[len(firsts)-1])), uint8(bits.Len(uint(len(callers))))
+	groups = appendUint(groups, compact, 4, uint64(len(firsts)))
+	p := packer{dst: append(groups, idBits, offBits)}
+	for i, off := range append(offsets, uint64(len(callers))) {
+		first := uint64(0)
+		if i < len(firsts) {
+			first = firsts[i]
+		}
+		p.put(first, idBits)
+		p.put(off, offBits)
+	}
+	p.align()
+	return callers, p.dst
+}
+
+// CheckCallers compares the lists of callers with the expected ones.
+func (x *Index) CheckCallers(want iter.Seq2[uint32, []uint32]) error {
+	callers, groups := AppendCallers(x.compact, want)
+	for _, b := range []struct {
+		kind Kind
+		want []byte
+	}{{Callers, callers}, {CallerGroups, groups}} {
+		got, err := x.All(b.kind)
+		if err != nil || !bytes.Equal(got, b.want) {
+			return orElse(err, x.fault(x.byKind[b.kind].Off, "the block of %s differs from the inlined functions of the file", b.kind))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package indexfmt
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// The filter tells without the tables of names that a name is in neither of them. A lookup of a
+// missing name then reads one page instead of several of each table. It is a Bloom filter that
+// consists of buckets, so that all bits of a name are in one place.
+
+const (
+	filterBucket   = 64 // size of a bucket in bytes; its bits have numbers of 9 bits
+	filterProbes   = 5  // bits of a name
+	filterKeyBits  = 8  // bits of the filter for each name: one missing name in 40 is not noticed
+	filterPosition = 9
+)
+
+// MayHave reports whether the tables of names may have an entry for a hash. Without a filter it
+// returns true.
+func (x *Index) MayHave(hash uint64) (bool, error) {
+	b := x.byKind[Filter]
+	n := uint64(b.Size) / filterBucket
+	if n == 0 {
+		return true, nil
+	}
+	var data [filterBucket]byte
+	if err := x.read(data[:], b.Off+int64(bucket(hash, n))*filterBucket); err != nil {
+		return false, err
+	}
+	for range filterProbes {
+		at := hash % (8 * filterBucket)
+		if data[at/8]<<(at%8)&0x80 == 0 {
+			return false, nil
+		}
+		hash >>= filterPosition
+	}
+	return true, nil
+}
+
+// FilterAhead announces that the filter will be asked for several hashes.
+func (x *Index) FilterAhead(hashes []uint64) {
+	b := x.byKind[Filter]
+	n := uint64(b.Size) / filterBucket
+	if n == 0 {
+		return
+	}
+	parts := make([]Range, len(hashes))
+	for i, hash := range hashes {
+		parts[i] = x.pagesOf(b.Off+int64(bucket(hash, n))*filterBucket, filterBucket)
+	}
+	x.src.Ahead(parts...)
+}
+
+// AppendFilter appends a filter of the entries of several tables.
+func AppendFilter(dst []byte, tables ...[]Hashed) []byte {
+	return append(dst, newFilter(filterSize(tables), tables)...)
+}
+
+// filterSize returns the number of buckets for the different hashes of some tables.
+func filterSize(tables [][]Hashed) uint64 {
+	seen := make(map[uint64]struct{})
+	for _, entries := range tables {
+		for _, e := range entries {
+			seen[e.Hash] = struct{}{}
+		}
+	}
+	return uint64(len(seen)*filterKeyBits+8*filterBucket-1) / (8 * filterBucket)
+}
+
+// newFilter returns a filter of n buckets.
+func newFilter(n uint64, tables [][]Hashed) []byte {
+	data := make([]byte, n*filterBucket)
+	for _, entries := range tables {
+		for _, e := range entries {
+			b, hash := data[bucket(e.Hash, n)*filterBucket:], e.Hash
+			for range filterProbes {
+				at := hash % (8 * filterBucket)
+				b[at/8] |= 0x80 >> (at % 8)
+				hash >>= filterPosition
+			}
+		}
+	}
+	return data
+}
+
+// CheckFilter compares the filter with the one of the given tables.
+func (x *Index) CheckFilter(tables ...[]Hashed) error {
+	got, err := x.All(Filter)
+	if err != nil {
+		return err
+	}
+	off := x.byKind[Filter].Off
+	if len(got)%filterBucket != 0 {
+		return x.fault(off, "a filter of %d bytes", len(got))
+	}
+	want := newFilter(uint64(len(got)/filterBucket), tables)
+	for i := 0; i < len(got); i += 8 {
+		if a, b := binary.BigEndian.Uint64(got[i:]), binary.BigEndian.Uint64(want[i:]); a != b {
+			return x.fault(off+int64(i), "%d bits of the filter differ", bits.OnesCount64(a^b))
+		}
+	}
+	return nil
+}
