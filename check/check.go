@@ -25,6 +25,11 @@ type Options struct {
 	FingerprintScheme string
 	Fingerprints      func(*afdo.Reader) (keyOf func(path string) (uint64, error), err error)
 
+	// OverviewScheme and Overview are used to compare the overview in an index, if the index uses
+	// the same scheme and the file has no other errors. Overview returns the expected bytes.
+	OverviewScheme string
+	Overview       func(*afdo.Reader) ([]byte, error)
+
 	// MaxNameBytes is the limit on names in bytes, see [afdo.MaxNameBytes]. 0 means the default.
 	MaxNameBytes int
 }

@@ -1,20 +1,54 @@
 package check
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/index"
 )
 
-// fingerprints compares the fingerprints in the file's index, if there are any, with the expected
-// ones. It returns an error for the first difference. The file must have no other errors.
-func (k *checker) fingerprints() error {
+// index returns the index of the file, or nil if it has none.
+func (k *checker) index() (*afdo.Reader, *index.Index, error) {
 	r, err := afdo.OpenBytes(k.data, afdo.SkipChecksums()) // the check of the index has verified them
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	x, err := index.Read(r)
 	if err != nil {
-		return nil // there is no index
+		return nil, nil, nil // there is no index
+	}
+	return r, x, nil
+}
+
+// overview compares the overview in the file's index, if there is one, with the expected one. The
+// file must have no other errors.
+func (k *checker) overview() error {
+	r, x, err := k.index()
+	if x == nil {
+		return err
+	}
+	scheme, got, err := x.Overview()
+	if errors.Is(err, afdo.ErrNotFound) || err == nil && scheme != k.opts.OverviewScheme {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	want, err := k.opts.Overview(r)
+	if err != nil || bytes.Equal(got, want) {
+		return err
+	}
+	at := x.Section()
+	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the overview differs from the data")
+}
+
+// fingerprints compares the fingerprints in the file's index, if there are any, with the expected
+// ones. It returns an error for the first difference. The file must have no other errors.
+func (k *checker) fingerprints() error {
+	r, x, err := k.index()
+	if x == nil {
+		return err
 	}
 	info, err := x.Info()
 	if err != nil || info.Fingerprints != k.opts.FingerprintScheme {

@@ -133,6 +133,9 @@ func (k *checker) run() {
 	if k.faults == 0 && !k.stopped && k.opts.Fingerprints != nil {
 		k.fault(k.fingerprints())
 	}
+	if k.faults == 0 && !k.stopped && k.opts.Overview != nil {
+		k.fault(k.overview())
+	}
 	if k.faults == 0 && !k.stopped {
 		k.fault(k.sources())
 	}

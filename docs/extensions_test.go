@@ -142,6 +142,8 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		a.copies(size)
 	case 15:
 		a.callers(size)
+	case 17:
+		a.row(size, "", "OVERVIEW")
 	case 16:
 		n := int(a.uint(4, "GROUPS_NUM"))
 		id, offset := a.uint8("GROUPS_ID_BITS"), a.uint8("GROUPS_OFFSET_BITS")
@@ -379,7 +381,7 @@ func specifiedBlock(t *testing.T, content []byte, kind byte) []byte {
 func inFilter(filter []byte, key string) bool {
 	hash := xxhash.Sum64String(key)
 	bucket, _ := bits.Mul64(hash, uint64(len(filter)/64))
-	for range 5 {
+	for range 6 {
 		at := hash % 512
 		if filter[bucket*64+at/8]&(0x80>>(at%8)) == 0 {
 			return false

@@ -62,11 +62,7 @@ type Block struct {
 
 // Info returns a description of the index. It reads the pages with the strings.
 func (x *Index) Info() (*Info, error) {
-	s := x.x.Section
-	info := &Info{Section: afdo.Section{
-		Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size,
-	}}
-	info.Blocks = x.Blocks()
+	info := &Info{Section: x.Section(), Blocks: x.Blocks()}
 	producer, err := x.x.All(indexfmt.Producer)
 	if err != nil {
 		return nil, x.wrap(err)
@@ -84,6 +80,12 @@ func (x *Index) Info() (*Info, error) {
 	return info, nil
 }
 
+// Section returns the place of the index. It reads nothing.
+func (x *Index) Section() afdo.Section {
+	s := x.x.Section
+	return afdo.Section{Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size}
+}
+
 // Blocks returns the parts of the index in file order. It reads nothing.
 func (x *Index) Blocks() []Block {
 	var blocks []Block
@@ -98,6 +100,16 @@ func (x *Index) Blocks() []Block {
 func (x *Index) Unqualified() (string, error) {
 	scheme, err := x.x.Scheme(indexfmt.Unqualified)
 	return scheme, x.wrap(err)
+}
+
+// Overview returns the overview that the writer of the index stored, and its scheme, see [Options].
+// It does not compare it with the file. The error is [afdo.ErrNotFound] if the index has none.
+func (x *Index) Overview() (scheme string, data []byte, err error) {
+	if !x.x.Has(indexfmt.Overview) {
+		return "", nil, errNoOverview
+	}
+	scheme, data, err = x.x.SchemeData(indexfmt.Overview)
+	return scheme, data, x.wrap(err)
 }
 
 // Fingerprint returns the fingerprint that the writer of the index stored for a unit. It stays the

@@ -15,7 +15,10 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-var errNoFingerprints = fmt.Errorf("index: fingerprints: %w", afdo.ErrNotFound)
+var (
+	errNoFingerprints = fmt.Errorf("index: fingerprints: %w", afdo.ErrNotFound)
+	errNoOverview     = fmt.Errorf("index: overview: %w", afdo.ErrNotFound)
+)
 
 // Options configure the contents of an index.
 type Options struct {
@@ -29,6 +32,12 @@ type Options struct {
 	// nil, the index has no fingerprints.
 	FingerprintScheme string
 	Fingerprint       func(*afdo.Unit) (uint64, error)
+
+	// OverviewScheme names the scheme of Overview, in at most 255 bytes. Overview returns figures
+	// about the whole file in that scheme, for readers that would have to read all of it. If it is
+	// nil, the index has no overview.
+	OverviewScheme string
+	Overview       func(*afdo.Reader) ([]byte, error)
 
 	// Parts to leave out, to save space.
 	NoLookups, NoInlining, NoChecksums bool
@@ -146,14 +155,17 @@ func (h *header) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writing collects the blocks of an index. Blocks for unit lookups are at its end, where they are
-// read together with the end block.
+// writing collects the blocks of an index. Small blocks that lookups need first are at its end,
+// where they are read together with the end block.
 type writing struct {
 	indexfmt.Writer
 	checksums    bool
 	filter       []byte
 	units        []block
 	callerGroups []byte
+	overview     []byte
+	producer     []byte
+	buildID      []byte
 }
 
 type block struct {
@@ -197,9 +209,23 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 		}
 		x.Add(indexfmt.Checksums, sums)
 	}
-	x.Add(indexfmt.Producer, []byte(o.Producer))
-	x.Add(indexfmt.BuildID, o.BuildID)
+	if x.overview, err = overviewOf(r, o); err != nil {
+		return nil, err
+	}
+	x.producer, x.buildID = []byte(o.Producer), o.BuildID
 	return x, nil
+}
+
+// overviewOf returns the overview block.
+func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
+	if o.Overview == nil {
+		return nil, nil
+	}
+	if err := checkScheme(o.OverviewScheme); err != nil {
+		return nil, err
+	}
+	data, err := o.Overview(r)
+	return append(indexfmt.AppendScheme(nil, o.OverviewScheme), data...), err
 }
 
 // guesses is the maximum number of attempts to compute the positions of entries in the section
@@ -242,6 +268,9 @@ func (x *writing) with(f *fileSections, head []byte) *indexfmt.Writer {
 		w.Add(b.kind, b.data)
 	}
 	w.Add(indexfmt.CallerGroups, x.callerGroups)
+	w.Add(indexfmt.Overview, x.overview)
+	w.Add(indexfmt.Producer, x.producer)
+	w.Add(indexfmt.BuildID, x.buildID)
 	if head != nil {
 		w.AddCopies(sumOf(f.sections[f.summary:f.summary+1]), sumOf(f.sections[f.names:f.names+1]))
 		w.End = newEnd(head, f.summary, f.names)

@@ -101,6 +101,15 @@ func TestIndexFingerprints(t *testing.T) {
 	checked := afdoWith(&wrong, "check", "-")
 	require.Equal(t, cli.StatusFault, checked.status)
 	require.Contains(t, checked.out, "bad index: the fingerprint of unit")
+
+	wrong.Reset()
+	require.NoError(t, index.Write(&wrong, r, &index.Options{
+		OverviewScheme: gcovkind.OverviewScheme,
+		Overview:       func(*afdo.Reader) ([]byte, error) { return []byte{7}, nil },
+	}))
+	checked = afdoWith(&wrong, "check", "-")
+	require.Equal(t, cli.StatusFault, checked.status)
+	require.Contains(t, checked.out, "bad index: the overview differs")
 }
 
 // An index that cannot be used is said to be such.
@@ -119,13 +128,12 @@ func TestShowUnusedIndex(t *testing.T) {
 	require.Contains(t, r.out, "bad index")
 }
 
-// anotherVersion returns a file whose index is small with another version in that.
+// anotherVersion returns a file with another version in its index.
 func anotherVersion(t *testing.T, data []byte) []byte {
 	t.Helper()
 	index := data[bytes.Index(data, []byte("\x7fafdo")):]
-	require.Less(t, len(index), 1024)
 	index[5] = 9
-	content := len(index) - 4
+	content := min(len(index), 1024) - 4 // of the first page
 	binary.BigEndian.PutUint32(index[content:], uint32(xxhash.Sum64(index[:content])))
 	return data
 }

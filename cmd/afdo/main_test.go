@@ -19,14 +19,17 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fetch/helper"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/remote"
 )
 
 // programs are what this test can run as, by name. Some systems have more of them.
 var programs = map[string]func(){
 	"afdo":             main,
+	"afdo-fetch":       func() { helper.Main("afdo-fetch", remote.Open) },
 	"write-until-kill": writeUntilKilled,
 }
 

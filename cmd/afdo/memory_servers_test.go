@@ -15,14 +15,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-afdo/afdo/internal/fetch/helper"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/remote"
 )
-
-// Tests run as the program that reads files of servers, too.
-func init() { programs["afdo-fetch"] = func() { helper.Main("afdo-fetch", remote.Open) } }
 
 // serverLines are verbs that read a profile of a server.
 var serverLines = []string{

@@ -304,6 +304,21 @@ func (v *File) recordsAhead(x *Index, ranks []uint32) {
 	v.src.aheadAll(coalesce(parts, v.src.maxRuns()))
 }
 
+// fixedAhead reads ahead the file names together with the summary, if the file is remote, its index
+// is trusted, and they are close to each other. Callers that want all units often want the summary,
+// too, which is small.
+func (v *File) fixedAhead() {
+	t := v.table.Load()
+	if !v.src.remote() || !t.vouched() {
+		return
+	}
+	names, summary := t.fixedSection(wire.FileNames), t.fixedSection(wire.SummaryInfo)
+	runs := coalesce([]extent{names.extent, summary.extent}, 2)
+	if len(runs) == 1 && runs[0].size <= names.size+infoChunk {
+		v.src.ahead(runs[0].off, runs[0].size)
+	}
+}
+
 // checksumsAhead reads all checksums once, if the file is remote and its whole section table, which
 // is larger, has been read.
 func (v *File) checksumsAhead(x *Index) {

@@ -45,6 +45,7 @@ func (v *File) Directory() (*Directory, error) {
 	if d := v.dir.Load(); d != nil {
 		return d, nil
 	}
+	v.fixedAhead()
 	f, err := v.OpenFixed(wire.FileNames)
 	if err != nil {
 		return nil, err

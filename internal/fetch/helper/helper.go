@@ -15,8 +15,8 @@ import (
 
 // The cache for parts of a file: 16 MiB, the size of a few units.
 const (
-	blockSize = 64 << 10
-	numBlocks = 256
+	blockSize = 16 << 10
+	numBlocks = 1024
 )
 
 // Main runs the helper called name. The function open opens the URLs of its schemes.

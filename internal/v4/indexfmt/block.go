@@ -29,6 +29,7 @@ const (
 	Copies
 	Callers
 	CallerGroups
+	Overview
 	numKinds
 )
 
@@ -49,6 +50,7 @@ var kindNames = [numKinds]string{
 	Copies:       "copies",
 	Callers:      "callers",
 	CallerGroups: "groups of callers",
+	Overview:     "overview",
 }
 
 func (k Kind) String() string {

@@ -3,6 +3,8 @@ package indexfmt
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // The filter tells without the tables of names that a name is in neither of them. A lookup of a
@@ -11,8 +13,8 @@ import (
 
 const (
 	filterBucket   = 64 // size of a bucket in bytes; its bits have numbers of 9 bits
-	filterProbes   = 5  // bits of a name
-	filterKeyBits  = 8  // bits of the filter for each name: one missing name in 40 is not noticed
+	filterProbes   = 6  // bits of a name
+	filterKeyBits  = 10 // bits of the filter for each name: one missing name in 100 is not noticed
 	filterPosition = 9
 )
 
@@ -57,15 +59,26 @@ func AppendFilter(dst []byte, tables ...[]Hashed) []byte {
 	return append(dst, newFilter(filterSize(tables), tables)...)
 }
 
-// filterSize returns the number of buckets for the different hashes of some tables.
+// filterSize returns the number of buckets for the different hashes of some tables. It counts them
+// by the bits that they set in a table of 16 bits for each, so that it misses one in 30.
 func filterSize(tables [][]Hashed) uint64 {
-	seen := make(map[uint64]struct{})
-	for _, entries := range tables {
-		for _, e := range entries {
-			seen[e.Hash] = struct{}{}
+	entries := 0
+	for _, t := range tables {
+		entries += len(t)
+	}
+	const spread = 16
+	seen := wire.NewBitSet(spread * entries)
+	different := uint64(0)
+	for _, t := range tables {
+		for _, e := range t {
+			at := uint32(bucket(e.Hash, spread*uint64(entries)))
+			if !seen.Has(at) {
+				seen.Add(at)
+				different++
+			}
 		}
 	}
-	return uint64(len(seen)*filterKeyBits+8*filterBucket-1) / (8 * filterBucket)
+	return (different*filterKeyBits + 8*filterBucket - 1) / (8 * filterBucket)
 }
 
 // newFilter returns a filter of n buckets.

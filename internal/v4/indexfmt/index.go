@@ -177,6 +177,15 @@ func (x *Index) scheme(kind Kind) (string, Block, error) {
 	return name, b, nil
 }
 
+// SchemeData returns the name of the scheme at the start of a block, and the rest of the block.
+func (x *Index) SchemeData(kind Kind) (name string, data []byte, err error) {
+	name, b, err := x.scheme(kind)
+	if err == nil && b.Size > 0 {
+		data, err = x.content(b.Off, b.Size)
+	}
+	return name, data, err
+}
+
 // AppendScheme appends the length and the name of a scheme, which must have at most 255 bytes.
 func AppendScheme(dst []byte, name string) []byte {
 	return append(append(dst, byte(len(name))), name...)

@@ -150,7 +150,7 @@ func TestFilter(t *testing.T) {
 				others++
 			}
 		}
-		require.Less(t, others, 400)
+		require.Less(t, others, 200)
 		require.NoError(t, x.CheckFilter(keys))
 		require.ErrorIs(t, x.CheckFilter(append(keys[1:], Hashed{Hash("new"), 0})), fault.ErrIndex)
 	}

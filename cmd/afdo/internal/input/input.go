@@ -22,8 +22,9 @@ type File struct {
 	Name string // for messages
 
 	lasts  bool
-	src    io.Closer // what File reads, nil if it is not to be closed
-	unpaid int64     // bytes read for which no memory has been allowed yet
+	src    io.Closer   // what File reads, nil if it is not to be closed
+	server *fetch.File // the same for a file of a server, else nil
+	unpaid int64       // bytes read for which no memory has been allowed yet
 }
 
 // Name returns what messages call the file of a path.
@@ -118,8 +119,19 @@ func openFetched(r *fetch.File, open func(context.Context, io.ReaderAt, int64) (
 		return nil, Wrap(r.Name(), err)
 	}
 	opened := of(r.Name(), f)
-	opened.src = r
+	opened.src, opened.server = r, r
 	return opened, nil
+}
+
+// Remote reports whether the file is one of a server.
+func (f *File) Remote() bool { return f.server != nil }
+
+// Keep reads a file of a server as a whole, for a verb that needs all of one that was opened by
+// [OpenParts].
+func (f *File) Keep() {
+	if f.server != nil {
+		f.server.Keep()
+	}
 }
 
 // New returns a file that is read from a stream.

@@ -114,5 +114,6 @@ func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 	}
 	return check.Fold(check.File(data, check.Options{
 		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,
+		OverviewScheme: gcovkind.OverviewScheme, Overview: gcovkind.NewOverview,
 	})), nil
 }

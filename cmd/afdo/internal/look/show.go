@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 )
 
@@ -29,7 +30,10 @@ func NewShow(e *verb.Env) *cobra.Command {
 			if shown, err := showIfRecording(e, args[0], o.JSON); shown || err != nil {
 				return err
 			}
-			return e.WithFile(args[0], func(f *input.File, k kind.Kind) error {
+			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, overview *gcovkind.Overview) error {
+				if overview != nil {
+					return overview.Show(&e.Env, f, &o)
+				}
 				return verb.Dispatch(e, "show", k, func(k kind.CanShow) error { return k.Show(&e.Env, f, &o) }, nil)
 			})
 		},

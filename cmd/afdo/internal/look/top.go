@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
@@ -69,7 +70,12 @@ func NewTop(e *verb.Env) *cobra.Command {
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
-			return e.WithFile(args[0], func(f *input.File, k kind.Kind) error {
+			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, o *gcovkind.Overview) error {
+				if o != nil && overviewLists(o, &t) {
+					list := topList{TopOptions: &t, profile: o.Hottest}
+					return output.Write(e.Out, cli.Stdio, list.hottest(o))
+				}
+				f.Keep()
 				return verb.Dispatch(e, "top", k,
 					func(k kind.CanTop) error { return k.Top(&e.Env, f, &t) },
 					func(k kind.CanLoad) error { return runTop(e, f, k, &t) })
@@ -87,6 +93,11 @@ func NewTop(e *verb.Env) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
 	e.AddKindFlags(cmd)
 	return cmd
+}
+
+// overviewLists reports whether an overview has all that top prints.
+func overviewLists(o *gcovkind.Overview, t *kind.TopOptions) bool {
+	return !t.HasUnit && !t.Calls && t.Order == topOrders[0].name && o.Lists(t.Number)
 }
 
 func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -44,11 +45,25 @@ func (l *topList) functions() func(io.Writer) error {
 		}
 	}
 	shown := rank.First(symbols, l.shown(len(symbols)), compareBy(l.Order, l.profile, r))
+	return l.writer(r, shown, len(symbols)-len(shown))
+}
+
+// hottest is [topList.functions] of an overview.
+func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
+	symbols := make([]profile.SymbolRef, l.shown(len(o.Ranking.Symbols)))
+	for i := range symbols {
+		symbols[i] = profile.SymbolRef(i)
+	}
+	return l.writer(o.Ranking, symbols, int(o.Sampled)-len(symbols))
+}
+
+// writer returns what prints functions.
+func (l *topList) writer(r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if l.JSON {
-			return l.functionsJSON(w, r, shown, len(symbols)-len(shown))
+			return l.functionsJSON(w, r, symbols, leftOut)
 		}
-		return l.functionsText(w, r, shown, len(symbols)-len(shown))
+		return l.functionsText(w, r, symbols, leftOut)
 	}
 }
 

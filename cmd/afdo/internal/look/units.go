@@ -38,7 +38,7 @@ func NewUnits(e *verb.Env) *cobra.Command {
 			if l.number > 0 && !cmd.Flags().Changed("sort") {
 				l.order = "samples"
 			}
-			return e.WithFile(args[0], func(f *input.File, k kind.Kind) error { return runUnits(e, f, k, &l) })
+			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, o *gcovkind.Overview) error { return runUnits(e, f, k, o, &l) })
 		},
 	}
 	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
@@ -48,11 +48,11 @@ func NewUnits(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-func runUnits(e *verb.Env, f *input.File, k kind.Kind, l *listing) error {
+func runUnits(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview, l *listing) error {
 	doing := progress.Start(e.Err)
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
-	units, err := unitsOf(e, f, k)
+	units, err := unitsOf(e, f, k, o)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,10 @@ func runUnits(e *verb.Env, f *input.File, k kind.Kind, l *listing) error {
 
 // unitsOf reads the units of a file. It reads a GCOV profile one unit at a time and keeps nothing
 // else of it, and other profiles at once.
-func unitsOf(e *verb.Env, f *input.File, k kind.Kind) ([]gcovkind.UnitFacts, error) {
+func unitsOf(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview) ([]gcovkind.UnitFacts, error) {
+	if o != nil {
+		return o.Units()
+	}
 	if verb.IsGCOV(k) {
 		in, err := gcovkind.Open(f)
 		if err != nil {

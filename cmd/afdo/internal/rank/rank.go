@@ -54,13 +54,8 @@ type Ranking struct {
 // New adds up the samples of a profile. It takes one pass over its records, and
 // memory by the number of its symbols and units and the depth of its deepest body.
 func New(p *profile.Profile) *Ranking {
-	t := &tally{
-		Ranking: &Ranking{
-			Symbols: make([]Symbol, p.NumSymbols()),
-			Units:   make([]Unit, p.NumUnits()),
-		},
-		open: make([]uint32, p.NumSymbols()),
-	}
+	t := NewTally(p.NumSymbols())
+	t.Units = make([]Unit, p.NumUnits())
 	for s, f := range p.Functions() {
 		t.function(s, f)
 	}
@@ -68,11 +63,16 @@ func New(p *profile.Profile) *Ranking {
 	return t.Ranking
 }
 
-// A tally is a Ranking in the making.
-type tally struct {
+// A Tally is a Ranking in the making: that of functions whose locations are visited one by one.
+type Tally struct {
 	*Ranking
 	bodies []body   // that are open, outermost first
 	open   []uint32 // how many of them are of a symbol
+}
+
+// NewTally returns the tally of a profile with a number of symbols.
+func NewTally(symbols int) *Tally {
+	return &Tally{Ranking: &Ranking{Symbols: make([]Symbol, symbols)}, open: make([]uint32, symbols)}
 }
 
 // A body is of a function, or inlined in one.
@@ -81,39 +81,60 @@ type body struct {
 	samples uint64 // so far, of all that is inlined in it too
 }
 
-func (t *tally) function(s profile.SymbolRef, f *profile.Function) {
-	t.enter(s)
+func (t *Tally) function(s profile.SymbolRef, f *profile.Function) {
+	t.Begin(s)
 	for w := profile.Walk(f.Records); ; {
 		r, depth, ok := w.Next()
 		if !ok {
 			break
 		}
-		t.leave(depth + 1)
 		switch r.Kind {
 		case profile.KindCount:
-			at := &t.bodies[depth]
-			at.samples = saturating.Add(at.samples, r.Count)
-			own := &t.Symbols[at.symbol]
-			own.Own = saturating.Add(own.Own, r.Count)
+			t.Count(depth, r.Count)
 		case profile.KindInlined:
-			t.Symbols[r.Callee].Places++
-			t.enter(r.Callee)
+			t.Inlined(depth, r.Callee)
+		default:
+			t.leave(depth + 1)
 		}
 	}
+	t.End(f.HeadCount)
+}
+
+// Begin begins the function of a symbol.
+func (t *Tally) Begin(s profile.SymbolRef) { t.enter(s) }
+
+// Count adds a count at a depth of inlining.
+func (t *Tally) Count(depth int, n uint64) {
+	t.leave(depth + 1)
+	at := &t.bodies[depth]
+	at.samples = saturating.Add(at.samples, n)
+	own := &t.Symbols[at.symbol]
+	own.Own = saturating.Add(own.Own, n)
+}
+
+// Inlined begins the body of a symbol that is inlined at a depth.
+func (t *Tally) Inlined(depth int, s profile.SymbolRef) {
+	t.leave(depth + 1)
+	t.Symbols[s].Places++
+	t.enter(s)
+}
+
+// End ends the function.
+func (t *Tally) End(headCount uint64) {
 	t.leave(1)
-	t.Symbols[s].Body = t.bodies[0].samples
-	t.Symbols[s].Head = f.HeadCount
+	s := &t.Symbols[t.bodies[0].symbol]
+	s.Body, s.Head = t.bodies[0].samples, headCount
 	t.Total = saturating.Add(t.Total, t.bodies[0].samples)
 	t.leave(0)
 }
 
-func (t *tally) enter(s profile.SymbolRef) {
+func (t *Tally) enter(s profile.SymbolRef) {
 	t.bodies = append(t.bodies, body{symbol: s})
 	t.open[s]++
 }
 
 // leave closes all but the outermost bodies.
-func (t *tally) leave(but int) {
+func (t *Tally) leave(but int) {
 	for len(t.bodies) > but {
 		last := len(t.bodies) - 1
 		left := t.bodies[last]
@@ -130,7 +151,7 @@ func (t *tally) leave(but int) {
 }
 
 // units adds up the symbols.
-func (t *tally) units(p *profile.Profile) {
+func (t *Tally) units(p *profile.Profile) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		u := &t.Units[p.SymbolUnit(profile.SymbolRef(i))]

@@ -40,6 +40,23 @@ func (e *Env) WithParts(path string, use func(*input.File, kind.Kind) error) err
 	return e.with(f, err, use)
 }
 
+// WithOverview is WithFile for verbs that print what the overview in an index has. If the file is
+// one of a server and has an overview, use gets it and reads some of the file. Otherwise use gets
+// nil and reads all of it.
+func (e *Env) WithOverview(path string, use func(*input.File, kind.Kind, *gcovkind.Overview) error) error {
+	f, err := input.OpenParts(e.In, path)
+	return e.with(f, err, func(f *input.File, k kind.Kind) error {
+		var o *gcovkind.Overview
+		if IsGCOV(k) {
+			o = gcovkind.OverviewOf(f)
+		}
+		if o == nil {
+			f.Keep()
+		}
+		return use(f, k, o)
+	})
+}
+
 // with calls use with an opened file and closes the file. If err is not nil, the file could not be
 // opened.
 func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) error) error {

@@ -11,7 +11,10 @@ import (
 
 // NewIndexOptions returns the options of every index that this command writes.
 func NewIndexOptions() *index.Options {
-	return &index.Options{Producer: "afdo " + cli.ProgramVersion(), Unqualified: slice.Names}
+	return &index.Options{
+		Producer: "afdo " + cli.ProgramVersion(), Unqualified: slice.Names,
+		OverviewScheme: OverviewScheme, Overview: NewOverview,
+	}
 }
 
 // AddFingerprints has an index hold the keys that "afdo fingerprint" prints.

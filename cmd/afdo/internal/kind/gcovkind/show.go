@@ -37,16 +37,41 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	}
 	doing.Stop()
 	facts := newShowFacts(in, r, summary, t)
-	if facts.Index, err = newIndexFacts(r); err != nil {
-		return err
-	}
 	if facts.Sources, err = newSourcesFacts(r); err != nil {
 		return err
 	}
-	if o.JSON {
-		return output.JSON(e.Out, facts)
+	return facts.show(e, r, o)
+}
+
+// Show prints what the file is, as Kind.Show does.
+func (v *Overview) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+	in, err := Open(f)
+	if err != nil {
+		return err
 	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	r := in.reader
+	summary, err := r.Summary()
+	if err != nil {
+		return err
+	}
+	facts := newShowFacts(in, r, summary, v.tally)
+	if v.tally.sections[afdo.SectionSources].count > 0 {
+		if facts.Sources, err = newSourcesFacts(r); err != nil {
+			return err
+		}
+	}
+	return facts.show(e, r, o)
+}
+
+// show adds the facts about the index, and prints all as text or JSON.
+func (f *ShowFacts) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions) (err error) {
+	if f.Index, err = newIndexFacts(r); err != nil {
+		return err
+	}
+	if o.JSON {
+		return output.JSON(e.Out, f)
+	}
+	return output.Write(e.Out, cli.Stdio, f.print)
 }
 
 // ShowFacts is what show prints, in the form of its JSON.

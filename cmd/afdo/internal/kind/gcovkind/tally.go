@@ -100,14 +100,17 @@ func (t *tally) addSymbol(_ afdo.Symbol, f *function) error {
 	}
 	t.functions++
 	for f.Next() {
-		l := f.Location()
-		t.records[l.Type]++
-		t.targets += uint64(l.NumTargets)
-		if l.Type == afdo.LocationInlinedFn {
-			t.depth = max(t.depth, f.Depth()+1)
-		}
+		t.addLocation(f.Location(), f.Depth())
 	}
 	return nil
+}
+
+func (t *tally) addLocation(l *afdo.Location, depth int) {
+	t.records[l.Type]++
+	t.targets += uint64(l.NumTargets)
+	if l.Type == afdo.LocationInlinedFn {
+		t.depth = max(t.depth, depth+1)
+	}
 }
 
 // losses counts what of a version 4 file is not of the RFC, which no conversion keeps (RFC 6.3).

@@ -1,0 +1,325 @@
+package gcovkind
+
+import (
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// OverviewScheme is the scheme of the overviews in indexes, see docs/extensions.md. It changes
+// whenever the contents of an overview do.
+const OverviewScheme = "afdo overview 1"
+
+// An Overview is what show, units and top print of a whole file. The index of a file has one, so
+// that these verbs need not fetch all of a file of a server.
+type Overview struct {
+	reader *afdo.Reader // of the file that it was read from
+	tally  *tally       // without the index
+	units  []unitTotals // in the order of the file
+
+	// The hottest functions, in the order of "afdo top", in a profile that has no other symbols.
+	// Their Ranking has the total of the whole file.
+	Hottest *profile.Profile
+	Ranking *rank.Ranking
+	Sampled uint64 // number of functions in the whole file that could be in the list
+}
+
+// unitTotals is what units prints of a unit.
+type unitTotals struct{ symbols, functions, samples uint64 }
+
+// maxHottest is how many functions an overview lists: twice as many as top prints by default.
+const maxHottest = 50
+
+// NewOverview returns the overview of a file, encoded for an index. It reads the whole file.
+func NewOverview(r *afdo.Reader) ([]byte, error) {
+	m := overviewMaker{o: Overview{tally: new(tally)}, reader: r, walker: newWalker(r)}
+	if err := m.sections(); err != nil {
+		return nil, err
+	}
+	if err := m.symbols(); err != nil {
+		return nil, err
+	}
+	if err := m.functions(); err != nil {
+		return nil, err
+	}
+	m.o.tally.unknown = m.walker.unknown
+	return m.encode(), nil
+}
+
+// An overviewMaker makes an Overview.
+type overviewMaker struct {
+	o       Overview
+	reader  *afdo.Reader
+	walker  *walker
+	profile *profile.Profile // all symbols, no functions
+	refs    map[afdo.SymbolID]profile.SymbolRef
+	ranking *rank.Tally
+}
+
+// sections counts the sections, without the index.
+func (m *overviewMaker) sections() error {
+	t := m.o.tally
+	if err := t.addSections(m.reader); err != nil {
+		return err
+	}
+	_, err := profile.ReadSources(m.reader)
+	t.sources = err == nil
+	x, err := index.Read(m.reader)
+	if err != nil {
+		return nil // there is none that can be used; a new one replaces it
+	}
+	info, err := x.Info()
+	if err != nil {
+		return err
+	}
+	s := &t.sections[afdo.SectionIndex]
+	s.count, s.bytes = s.count-1, s.bytes-info.Section.Size
+	if info.Section.Compact {
+		s.compact--
+	}
+	return nil
+}
+
+// symbols adds all symbols to the profile, because records of any unit may refer to any symbol.
+func (m *overviewMaker) symbols() error {
+	m.profile = profile.New()
+	m.refs = make(map[afdo.SymbolID]profile.SymbolRef)
+	for u, err := range m.reader.Units() {
+		if err != nil {
+			return err
+		}
+		file := m.profile.AddUnit(u.Path())
+		for s, err := range u.Symbols() {
+			if err != nil {
+				return err
+			}
+			m.refs[s.ID()] = m.profile.AddSymbol(file, s.Name())
+		}
+	}
+	m.ranking = rank.NewTally(m.profile.NumSymbols())
+	return nil
+}
+
+// functions adds up the locations of all functions.
+func (m *overviewMaker) functions() error {
+	for u, err := range m.reader.Units() {
+		if err != nil {
+			return err
+		}
+		var totals unitTotals
+		err := m.walker.symbols(u, func(s afdo.Symbol, f *function) error {
+			totals.symbols++
+			m.o.tally.symbols++
+			if f != nil {
+				totals.functions++
+				totals.samples = saturating.Add(totals.samples, m.function(s, f))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		m.o.units = append(m.o.units, totals)
+	}
+	return nil
+}
+
+// function adds up the locations of a function, and returns the sum of their counts.
+func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
+	m.o.tally.functions++
+	m.ranking.Begin(m.refs[s.ID()])
+	for f.Next() {
+		l := f.Location()
+		m.o.tally.addLocation(l, f.Depth())
+		samples = saturating.Add(samples, l.Count)
+		switch l.Type {
+		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
+			m.ranking.Count(f.Depth(), l.Count)
+		case afdo.LocationInlinedFn:
+			m.ranking.Inlined(f.Depth(), m.refs[l.Callee])
+		}
+	}
+	m.ranking.End(f.HeadCount)
+	return samples
+}
+
+// encode encodes the overview.
+func (m *overviewMaker) encode() []byte {
+	e := wire.Encoder{Compact: true}
+	m.o.tally.encode(&e)
+	e.Uint32(uint32(len(m.o.units)))
+	for _, u := range m.o.units {
+		e.Uint64(u.symbols)
+		e.Uint64(u.functions)
+		e.Uint64(u.samples)
+	}
+	hottest, sampled := rank.Hottest(m.profile, m.ranking.Ranking, maxHottest)
+	if len(m.refs) != m.profile.NumSymbols() {
+		hottest, sampled = nil, 0 // top adds up symbols of one name
+	}
+	e.Uint64(m.ranking.Total)
+	e.Uint64(uint64(sampled))
+	e.Uint32(uint32(len(hottest)))
+	for _, s := range hottest {
+		f := &m.ranking.Symbols[s]
+		for _, n := range []uint64{f.Own, f.Total, f.Head} {
+			e.Uint64(n)
+		}
+		for _, text := range []string{m.profile.SymbolName(s), m.profile.UnitPath(m.profile.SymbolUnit(s))} {
+			e.Uint32(uint32(len(text)))
+			e.String(text)
+		}
+	}
+	return e.Data
+}
+
+func (t *tally) encode(e *wire.Encoder) {
+	types := uint32(0)
+	for _, s := range t.sections {
+		if s.count > 0 {
+			types++
+		}
+	}
+	e.Uint32(types)
+	for typ, s := range t.sections {
+		if s.count > 0 {
+			e.Byte(byte(typ))
+			e.Uint64(s.count)
+			e.Uint64(s.compact)
+			e.Uint64(uint64(s.bytes))
+		}
+	}
+	sources := uint32(0)
+	if t.sources {
+		sources = 1
+	}
+	e.Uint32(sources)
+	for _, n := range t.records {
+		e.Uint64(n)
+	}
+	e.Uint64(t.unknown)
+	e.Uint64(t.targets)
+	e.Uint32(uint32(t.depth))
+}
+
+// OverviewOf returns the overview of a file of a server, or nil if there is none that can be used.
+// The file has to be read as a whole then.
+func OverviewOf(f *input.File) *Overview {
+	if !f.Remote() || !Format(f.Format()).V4() {
+		return nil
+	}
+	in, err := Open(f)
+	if err != nil {
+		return nil // reading the whole file gives the error
+	}
+	x, err := index.Read(in.reader)
+	if err != nil {
+		return nil
+	}
+	scheme, data, err := x.Overview()
+	if err != nil || scheme != OverviewScheme {
+		return nil
+	}
+	o := decodeOverview(data)
+	if o == nil || !o.fits(in.reader, x) {
+		return nil
+	}
+	o.reader = in.reader
+	return o
+}
+
+// fits reports whether the overview has the number of units and the size of the file. If so, it
+// adds the index and the header.
+func (o *Overview) fits(r *afdo.Reader, x *index.Index) bool {
+	units, err := r.NumUnits()
+	if err != nil || units != len(o.units) {
+		return false
+	}
+	at := x.Section()
+	s := &o.tally.sections[afdo.SectionIndex]
+	s.add(at.Size)
+	if at.Compact {
+		s.compact++
+	}
+	o.tally.indexed = true
+	o.tally.header = r.Size()
+	for _, s := range o.tally.sections {
+		o.tally.header -= s.bytes
+	}
+	return o.tally.header > 0
+}
+
+// decodeOverview decodes an overview. It returns nil if it is malformed.
+func decodeOverview(data []byte) *Overview {
+	f := &wire.Fields{Data: data, Compact: true}
+	o := &Overview{tally: new(tally), Hottest: profile.New(), Ranking: new(rank.Ranking)}
+	o.tally.decode(f)
+	o.units = make([]unitTotals, f.Count(uint64(f.Uint32()), 3, 3, "units"))
+	for i := range o.units {
+		u := &o.units[i]
+		*u = unitTotals{f.Uint64(), f.Uint64(), f.Uint64()}
+		o.tally.symbols += u.symbols
+		o.tally.functions += u.functions
+	}
+	o.tally.units = uint64(len(o.units))
+	o.Ranking.Total, o.Sampled = f.Uint64(), f.Uint64()
+	n := f.Count(uint64(f.Uint32()), 5, 5, "functions")
+	for range n {
+		s := rank.Symbol{Own: f.Uint64(), Total: f.Uint64(), Head: f.Uint64()}
+		name, path := text(f), text(f)
+		if f.Err != nil || int(o.Hottest.AddSymbol(o.Hottest.AddUnit(path), name)) != len(o.Ranking.Symbols) {
+			return nil
+		}
+		o.Ranking.Symbols = append(o.Ranking.Symbols, s)
+	}
+	if f.Err != nil || f.Rest() > 0 || uint64(n) > o.Sampled || o.Sampled > o.tally.symbols {
+		return nil
+	}
+	return o
+}
+
+func text(f *wire.Fields) string {
+	return string(f.Take(f.Count(uint64(f.Uint32()), 1, 1, "bytes"), "a name"))
+}
+
+func (t *tally) decode(f *wire.Fields) {
+	for range f.Count(uint64(f.Uint32()), 4, 4, "types of sections") {
+		typ := f.Byte()
+		count, compact, bytes := f.Uint64(), f.Uint64(), int64(f.Uint64())
+		if bytes < 0 || int(typ) >= len(t.sections) {
+			f.Fail(f.Pos, afdo.ErrIndex, "sections of type %d", typ)
+			return
+		}
+		t.sections[typ] = sectionTally{extentTally{count, bytes}, compact}
+	}
+	t.sources = f.Uint32() != 0
+	for i := range t.records {
+		t.records[i] = f.Uint64()
+	}
+	t.unknown, t.targets, t.depth = f.Uint64(), f.Uint64(), int(f.Uint32())
+}
+
+// Units returns the units of the file.
+func (o *Overview) Units() ([]UnitFacts, error) {
+	var units []UnitFacts
+	for u, err := range o.reader.Units() {
+		if err != nil {
+			return nil, err
+		}
+		f, t := newUnitFacts(u.Path()), o.units[u.Index()]
+		f.Symbols, f.Functions, f.Samples = t.symbols, t.functions, t.samples
+		units = append(units, f)
+	}
+	return units, nil
+}
+
+// Lists reports whether the overview has the first functions of the list of top, n of them or all
+// if n is 0.
+func (o *Overview) Lists(n uint) bool {
+	have := uint64(len(o.Ranking.Symbols))
+	return o.Sampled > 0 && (have == o.Sampled || n > 0 && uint64(n) <= have)
+}

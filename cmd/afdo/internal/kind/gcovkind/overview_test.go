@@ -1,0 +1,71 @@
+package gcovkind
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// An overview has the numbers of its file, and what is not an overview is none.
+func TestOverview(t *testing.T) {
+	p := synth.Profile(synth.Small)
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{Compact: true}))
+	r, err := afdo.OpenBytes(file.Bytes())
+	require.NoError(t, err)
+	data, err := NewOverview(r)
+	require.NoError(t, err)
+	o := decodeOverview(data)
+	require.NotNil(t, o)
+	want, err := takeTally(r)
+	require.NoError(t, err)
+	o.tally.header = want.header
+	require.Equal(t, want, o.tally)
+	o.reader = r
+	units, err := o.Units()
+	require.NoError(t, err)
+	wantUnits, err := unitsOf(r)
+	require.NoError(t, err)
+	require.Equal(t, wantUnits, units)
+	require.True(t, o.Lists(maxHottest))
+	require.False(t, o.Lists(maxHottest+1))
+	require.False(t, o.Lists(0))
+
+	for n := range data {
+		require.Nil(t, decodeOverview(data[:n]), "%d bytes", n)
+	}
+	random := rand.New(rand.NewPCG(1, 0x0e))
+	for range 2_000 {
+		bad := slices.Clone(data)
+		for range 1 + random.IntN(3) {
+			bad[random.IntN(len(bad))] = byte(random.Uint32())
+		}
+		decodeOverview(bad) // must not panic
+	}
+}
+
+// An overview lists all functions of a small file.
+func TestOverviewListsAll(t *testing.T) {
+	p := profile.New()
+	var body profile.Body
+	body.Count(1, 0, 5)
+	p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "f"), profile.Function{HeadCount: 1, Records: body.Records()})
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, p, builder.Options{}))
+	r, err := afdo.OpenBytes(file.Bytes())
+	require.NoError(t, err)
+	data, err := NewOverview(r)
+	require.NoError(t, err)
+	o := decodeOverview(data)
+	require.NotNil(t, o)
+	require.True(t, o.Lists(0))
+	require.EqualValues(t, 5, o.Ranking.Total)
+}
