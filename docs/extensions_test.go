@@ -166,9 +166,11 @@ func (a *indexAnnotator) callers(size int) {
 	end := a.pos + size
 	a.always(true, func() {
 		for a.pos < end {
-			a.uint(4, "CALLERS_DISTANCE")
 			size := int(a.uint(4, "CALLERS_SIZE"))
-			a.ascending(a.pos+size, "CALLERS_LIST")
+			if size%2 != 0 {
+				a.uint(4, "CALLERS_DISTANCE")
+			}
+			a.ascending(a.pos+size/2, "CALLERS_LIST")
 		}
 	})
 }

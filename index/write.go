@@ -228,6 +228,12 @@ func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	return append(indexfmt.AppendScheme(nil, o.OverviewScheme), data...), err
 }
 
+// maxUnitsLast is the maximum size of a units block that comes after the runs, in bytes. There it is
+// among the last kilobytes of the file, which opening reads, and lookups by symbol ID need it. The
+// runs end with the places of their records, which lookups by path need. So these must not be moved
+// too far from the end.
+const maxUnitsLast = 48 << 10
+
 // guesses is the maximum number of attempts to compute the positions of entries in the section
 // table. Two have always been sufficient. If all fail, the index does not contain the positions.
 const guesses = 4
@@ -296,10 +302,13 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 		return fmt.Errorf("index: %d symbols: %w", len(names), afdo.ErrLimit)
 	}
 	units, paths := unitEntries(f.sections[f.names])
+	x.units = []block{{indexfmt.Units, units.Append(nil, x.Compact)}}
 	if x.checksums {
 		x.units = append(x.units, block{indexfmt.Runs, indexfmt.AppendRuns(nil, f.runs(units))})
+		if len(x.units[0].data) <= maxUnitsLast {
+			slices.Reverse(x.units)
+		}
 	}
-	x.units = append(x.units, block{indexfmt.Units, units.Append(nil, x.Compact)})
 	x.units = append(x.units, block{indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths)})
 	x.Add(indexfmt.Names, indexfmt.AppendTable(nil, x.Compact, names))
 	x.filter = indexfmt.AppendFilter(nil, names, unqualified)

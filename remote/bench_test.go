@@ -16,7 +16,7 @@ import (
 )
 
 // blocks is the cache that afdo-fetch has.
-var blocks = remote.Cache(64<<10, 256)
+var blocks = remote.Cache(16<<10, 1024)
 
 // readUnit reads a unit of a server's file and its symbols, with what they hold if records is set.
 func readUnit(t testing.TB, s *server, path string, records bool, options ...remote.Option) remote.Stats {
@@ -68,7 +68,7 @@ func BenchmarkUnit(b *testing.B) {
 		for _, indexed := range []bool{false, true} {
 			data := remotetest.Written(b, size.options, indexed)
 			paths := remotetest.SomeUnits(b, data, 14)
-			for name, options := range map[string][]remote.Option{"none": nil, "64KiB": {blocks}} {
+			for name, options := range map[string][]remote.Option{"none": nil, "16KiB": {blocks}} {
 				b.Run(fmt.Sprintf("profile=%s/index=%v/cache=%s", size.name, indexed, name), func(b *testing.B) {
 					s := serve(b, data)
 					s.latency = 20 * time.Millisecond

@@ -110,18 +110,22 @@ func (g *callerGroups) group(i int) (first uint32, off int64, data []byte, err e
 }
 
 // findCallers returns the encoded list of a callee in a group whose first callee is given. It is
-// empty if the group has none. Each list follows the distance of its callee from the one before,
-// and the size of the list in bytes.
+// empty if the group has none. Before each list is twice its size in bytes. This is an odd number
+// if the list's callee does not directly follow the callee before. Then the distance comes next.
 func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 	f := wire.Fields{Data: group, Compact: true}
-	for at := uint64(first); f.Rest() > 0; {
-		at += uint64(f.Uint32())
-		list := f.Take(f.Count(uint64(f.Uint32()), 1, 1, "bytes"), "a list of callers")
+	for at := int64(first) - 1; f.Rest() > 0; {
+		size, distance := f.Uint32(), int64(1)
+		if size%2 != 0 {
+			distance = int64(f.Uint32())
+		}
+		at += distance
+		list := f.Take(f.Count(uint64(size/2), 1, 1, "bytes"), "a list of callers")
 		if f.Err != nil {
 			return nil, false
 		}
-		if at >= uint64(callee) {
-			if at > uint64(callee) {
+		if at >= int64(callee) {
+			if at > int64(callee) {
 				list = nil
 			}
 			return list, true
@@ -135,17 +139,21 @@ func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 // would be empty, or if the lists take more than 16 MiB, for which offsets have not enough bits.
 func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, groups []byte) {
 	var firsts, offsets []uint64
-	n, before := 0, uint32(0)
+	n, next := 0, uint32(0)
 	for callee, ids := range lists {
 		if n%callersGroup == 0 {
-			firsts, offsets, before = append(firsts, uint64(callee)), append(offsets, uint64(len(callers))), callee
+			firsts, offsets, next = append(firsts, uint64(callee)), append(offsets, uint64(len(callers))), callee
 		}
 		list := appendAscending(nil, ids)
 		e := wire.Encoder{Data: callers, Compact: true}
-		e.Uint32(callee - before)
-		e.Uint32(uint32(len(list)))
+		if callee == next {
+			e.Uint32(uint32(2 * len(list)))
+		} else {
+			e.Uint32(uint32(2*len(list) + 1))
+			e.Uint32(callee - next + 1)
+		}
 		e.Bytes(list)
-		callers, before = e.Data, callee
+		callers, next = e.Data, callee+1
 		n++
 	}
 	if n == 0 || len(callers) >= 1<<maxCallersBits {

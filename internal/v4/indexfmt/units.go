@@ -72,6 +72,17 @@ func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 	return start, rank, err
 }
 
+// maxSearched is the size of an array of units by symbol ID that is read as a whole if reads are
+// slow: a search would read a part of it several times.
+const maxSearched = 256 << 10
+
+// searchAhead announces a search through the units by symbol ID.
+func (u *unitBlock) searchAhead() {
+	if size := packedSize(uint64(u.ranked), u.idBits+u.rankBits); u.x.src.Slow() && size <= maxSearched {
+		u.x.src.Ahead(u.x.pagesOf(u.byID, size))
+	}
+}
+
 // An Entry is the position of a unit's entry in the file names section, with its checksum, see
 // [EntrySum].
 type Entry struct {
@@ -103,6 +114,7 @@ func (x *Index) Owner(id uint32) (rank int, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
+	u.searchAhead()
 	above := sort.Search(u.ranked, func(i int) bool {
 		start, _, e := u.rankedAt(i)
 		if e != nil {

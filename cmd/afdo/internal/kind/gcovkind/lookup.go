@@ -99,6 +99,9 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 // search lists the units that have a symbol, and the functions in which it is inlined if it has no
 // samples of its own.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
+	if !hasBlock(r, "names") {
+		in.Keep() // all of the file is searched
+	}
 	index.NewProgram(r).Expect(symname.Canonical(l.Symbol), find.Unqualified(l.Symbol))
 	symbols, err := named(r, l.Symbol)
 	if err != nil {
@@ -163,6 +166,12 @@ func namesOf(symbols iter.Seq2[afdo.Symbol, error]) iter.Seq2[string, error] {
 			}
 		}
 	}
+}
+
+// hasBlock reports whether the file has an index with a block of a kind.
+func hasBlock(r *afdo.Reader, kind string) bool {
+	x, err := index.Read(r)
+	return err == nil && slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == kind })
 }
 
 // named returns the symbols of a name.
