@@ -48,7 +48,13 @@ func OpenCache() (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
-	c := new(Cache)
+	return OpenCacheIn(dir)
+}
+
+// OpenCacheIn is [OpenCache] in a folder of the caller's choice. The caller may remove the folder
+// once no launcher uses the cache.
+func OpenCacheIn(dir string) (c *Cache, err error) {
+	c = new(Cache)
 	if c.maxSize, err = setting("AFDO_CACHE_SIZE", defaultCacheSize); err != nil {
 		return nil, cacheSettingError{fmt.Errorf("AFDO_CACHE_SIZE: %w", err)}
 	}

@@ -1,35 +1,25 @@
 package driver
 
 import (
-	"bytes"
-	"debug/elf"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo/bbmap"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/layout/list"
 )
 
 // hashFlags have clang record the hash of each block in the object.
-var hashFlags = []string{"-fbasic-block-address-map", "-mllvm", "-emit-bb-hash"}
+var hashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
 
 // firstWithHashes is the first version of clang that knows hashFlags.
 const firstWithHashes = 22
 
 // writesHashes reports whether a compiler knows hashFlags.
-func (c *Compiler) writesHashes() bool {
-	major, _, _ := strings.Cut(c.Version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && c.Clang && n >= firstWithHashes
-}
+func (c *Compiler) writesHashes() bool { return c.isSince(firstWithHashes) }
 
 // canCheck reports whether the compile writes an object with hashes that can be compared.
 func (p *LayoutPlan) canCheck() bool {
@@ -108,87 +98,19 @@ func (p *LayoutPlan) drop(names []string) {
 // It replaces the parts of the object's hashes that differ from run to run by zeros, so that the
 // object is reproducible. It returns the errors of package bbmap.
 func StaleFunctions(object string, l *list.List) (names []string, err error) {
-	info, err := os.Stat(object)
-	if err != nil {
-		return nil, err
-	}
-	data, err := files.ReadFile(object, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	m, err := bbmap.New(f)
-	if errors.Is(err, bbmap.ErrNoMap) { // it has no functions
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := hashesOf(f, m)
-	if err != nil {
+	data, o, err := readObject(object)
+	if err != nil || o.blocks == nil {
 		return nil, err
 	}
 	for i := range l.Functions {
-		if one := &l.Functions[i]; isStale(one, compiled) {
+		one := &l.Functions[i]
+		if compiled := o.find(one.Names); compiled != nil && compiled.differs(one) {
 			names = append(names, one.Names[0])
 		}
 	}
-	changed, err := m.SteadyHashes(data)
+	changed, err := o.blocks.SteadyHashes(data)
 	if err != nil || !changed {
 		return names, err
 	}
 	return names, files.Replace(object, data)
-}
-
-// isStale reports whether the compiled blocks of a function differ from its entry in the list.
-func isStale(f *list.Function, compiled map[string]map[uint32]uint64) bool {
-	for _, name := range f.Names {
-		blocks, ok := compiled[name]
-		if !ok {
-			continue
-		}
-		return slices.ContainsFunc(f.Hashes, func(h list.Hash) bool {
-			hash, ok := blocks[h.ID]
-			return !ok || (hash^h.Hash)&bbmap.SteadyMask != 0
-		})
-	}
-	return false
-}
-
-// hashesOf returns the hashes of the blocks of all functions of an object by their names.
-func hashesOf(f *elf.File, m *bbmap.Map) (map[string]map[uint32]uint64, error) {
-	symbols, err := f.Symbols()
-	if err != nil {
-		return nil, err
-	}
-	type place struct {
-		section int
-		offset  uint64
-	}
-	names := make(map[place][]string)
-	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			at := place{int(s.Section), s.Value}
-			names[at] = append(names[at], s.Name)
-		}
-	}
-	hashes := make(map[string]map[uint32]uint64)
-	for one, err := range m.Functions() {
-		if err != nil {
-			return nil, err
-		}
-		blocks := make(map[uint32]uint64)
-		for _, r := range one.Ranges {
-			for _, b := range r.Blocks {
-				blocks[b.ID] = b.Hash
-			}
-		}
-		for _, name := range names[place{one.Ranges[0].Section, one.Ranges[0].Address}] {
-			hashes[name] = blocks
-		}
-	}
-	return hashes, nil
 }

@@ -42,7 +42,7 @@ func buildLaidOut(t *testing.T, dir string, flags ...string) string {
 }
 
 // A layout of a program of clang makes the jumps that it takes fewer, and clang and lld take it.
-func TestLayout(t *testing.T) {
+func TestLayoutJSON(t *testing.T) {
 	t.Parallel()
 	valgrind := testenv.Tool(t, "valgrind")
 	testenv.Tool(t, "ld.lld-22")
@@ -66,6 +66,7 @@ func TestLayout(t *testing.T) {
 
 	r = afdoRun("layout", "--binary", program, "--profile", recording, "--cc-profile", prefix+"0", "--ld-profile", prefix+"1", "--list-version", "0", "--json")
 	require.Zero(t, r.status, r.err)
+	keepJSON(t, "layout", r.out)
 	var facts map[string]any
 	require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
 	assert.Equal(t, "exact", facts["counted"])
@@ -90,8 +91,9 @@ func TestLayout(t *testing.T) {
 		assert.Equal(t, ld, again)
 	}
 
-	r = afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix+"4", "--order-only")
+	r = afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix+"4", "--order-only", "--json")
 	require.Zero(t, r.status, r.err)
+	keepJSON(t, "layout", r.out)
 	order, err := os.ReadFile(prefix + "4_ld_profile.txt")
 	require.NoError(t, err)
 	assert.Contains(t, string(order), "often\n")

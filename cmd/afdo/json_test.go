@@ -31,7 +31,7 @@ func keepJSON(t *testing.T, verb, out string) {
 }
 
 // needProgram are the verbs that need a program or its sources: their own tests print JSON.
-var needProgram = map[string]bool{"create": true, "exec": true, "explain": true, "rebase": true, "record": true, "tune": true}
+var needProgram = map[string]bool{"create": true, "exec": true, "explain": true, "explain_layout": true, "layout": true, "rebase": true, "record": true, "tune": true}
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.
 func TestJSONOfVerbs(t *testing.T) {

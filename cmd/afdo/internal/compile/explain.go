@@ -40,6 +40,10 @@ their object, those that do not are said to be without the profile.
 With --binary no compiler runs: the lines in the debug info of a newer program are
 compared with the profile.
 
+With --layout, the compiles are compared with PREFIX_cc_profile.txt, which "afdo layout"
+makes, instead of with counts; see below. PROFILE is then the profile that "afdo exec" gives
+these compiles besides, and may be missing.
+
 What becomes of a count:
 
   found                there is a statement at its place
@@ -67,12 +71,36 @@ If nothing is found at all, or less than --min-found, the exit status is 1. JSON
 
 with all functions, those that lose most first; "elsewhere" counts functions of other
 units, and "moved" the functions whose counts were moved, if any were. A function that
-loses nothing has the reason "found".`
+loses nothing has the reason "found".
+
+With --layout, each source is compiled as "afdo exec --layout" does, with a block address
+map. What becomes of a function of the list:
+
+  laid out             clang placed its blocks as the list says, and they are the recorded ones
+  not checked          clang placed its blocks as the list says, but there are no hashes to
+                       compare: those need clang 22 and a list that has hashes
+  stale                it has other blocks than the function that was recorded; exec compiles
+                       it without its layout
+  refused              clang placed its blocks otherwise
+  no map               it is not in the block address map: clang did not generate its code
+  without the layout   its unit is compiled without the list, such as by GCC or with -flto
+  compiled nowhere     no compile has the function
+
+A list with entries on which clang would crash is refused as a whole. If no function is laid
+out, or a smaller share than --min-found, the exit status is 1. JSON has these members:
+
+  {"layout", "functions_listed", "laid_out", "laid_out_share", "elsewhere",
+    "reasons": {"laid out": N, ...}, "functions": [{"name", "demangled", "unit", "reason",
+    "advice"}, ...], "units": [{"unit", "compiler", "functions", "laid_out", "why"}, ...]}
+
+with all functions, those that are not laid out first; "elsewhere" counts functions of other
+units, which "functions_listed" leaves out.`
 
 // explaining is the flags of explain.
 type explaining struct {
 	database string
 	binary   string
+	layout   string
 	jobs     int
 	number   verb.Count
 	minFound verb.Share
@@ -84,20 +112,29 @@ type explaining struct {
 func NewExplain(e *verb.Env) *cobra.Command {
 	x := explaining{number: 10}
 	cmd := &cobra.Command{
-		Use:   "explain PROFILE {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
+		Use:   "explain [PROFILE] {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
 		Short: "Tell what a compiler makes of a profile, and what it loses",
 		Long:  explainHelp,
-		Args:  func(_ *cobra.Command, args []string) error { return x.check(args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if x.layout != "" {
+				return x.checkLayout(args, cmd.ArgsLenAtDash())
+			}
+			return x.check(args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if x.layout != "" {
+				return runExplainLayout(cmd.Context(), e, args, cmd.ArgsLenAtDash(), &x)
+			}
 			return runExplain(cmd.Context(), e, args[0], args[1:], &x)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
 	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
+	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
-	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, such as 60%")
+	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, or less of the functions laid out, such as 60%")
 	f.BoolVar(&x.json, "json", false, "print JSON")
 	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	f.BoolVar(&x.noParams, "no-params", false, "add no --param for GCC 12 and 13")
