@@ -12,9 +12,11 @@ import (
 	"github.com/go-afdo/afdo/layout/list"
 )
 
-// name finds the names of the functions that ran. It leaves out functions without a symbol, and
-// functions that share their name with another one, because a list cannot distinguish them.
+// name finds the names of the functions that ran. It leaves out functions without a symbol,
+// functions in sections that are not .text, and functions that share their name with another one,
+// because a list cannot distinguish them.
 func (p *program) name() error {
+	p.readSections()
 	byAddress := make(map[uint64]*function)
 	for _, f := range p.hot {
 		if f.blocks[0].count > 0 {
@@ -59,6 +61,10 @@ func (p *program) name() error {
 func (p *program) usable(f *function, functionsOf map[string]int) bool {
 	if len(f.names) == 0 {
 		p.report.WithoutSymbol++
+		return false
+	}
+	if !p.isOrdinary(f.address) {
+		p.report.OtherSection++
 		return false
 	}
 	// Some names of an alias may be local and occur several times; one that is unique is enough.

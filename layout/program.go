@@ -17,7 +17,8 @@ type program struct {
 	blocks *bbmap.Map
 	report *Report
 
-	ranges    []codeRange // of all functions, by address
+	sections  []codeSection // by address
+	ranges    []codeRange   // of all functions, by address
 	positions []bbmap.Position
 	whole     []function          // instead of positions, without a map
 	hot       map[int32]*function // by index in positions

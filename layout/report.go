@@ -28,6 +28,7 @@ type Report struct {
 
 	// Functions that ran but are not in the layout.
 	WithoutSymbol int // no symbol has their address
+	OtherSection  int // they are in sections other than .text and .text.*, such as .init.text
 	Ambiguous     int // their name occurs several times in the program
 	Unusable      int // a block ID occurs twice, or the list cannot hold the name
 }

@@ -14,15 +14,18 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// laidOutProgram has a loop with a rare branch, functions that never run, and a tail call.
+// laidOutProgram has a loop with a rare branch, functions that never run, a tail call, and
+// functions that run once and are in sections for initialisation.
 const laidOutProgram = `
 #include <stdlib.h>
 __attribute__((noinline)) int rare(int n) { return n ? abs(n) * 3 : 1; }
 __attribute__((noinline)) int never(int n) { return rare(n) + rare(n + 1); }
 __attribute__((noinline)) int often(int n) { if (n % 97 == 96) return rare(n); return n & 7; }
 __attribute__((noinline)) int last(int n) { return often(n + 1); }
+__attribute__((noinline, section(".init.text"))) int boot(int n) { if (n > 77) return rare(n); return often(n + 2) + 1; }
+__attribute__((noinline, section(".text.startup"))) int begin(int n) { if (n > 77) return rare(n); return often(n + 3) + 1; }
 int main(int argc, char **argv) {
-  int sum = 0;
+  int sum = boot(argc) + begin(argc);
   for (int i = 0; i < 4000; i++) {
     if (i == 5000 + argc) sum += never(i);
     sum += often(i);
@@ -60,6 +63,7 @@ func TestLayoutJSON(t *testing.T) {
 	assert.Contains(t, string(cc), "\nf main\nc 0 ")
 	assert.Contains(t, string(cc), "\nf often\nc 0 ")
 	assert.NotContains(t, string(cc), "never")
+	assert.Contains(t, string(cc), "\nf begin\n")
 	ld, err := os.ReadFile(prefix + "_ld_profile.txt")
 	require.NoError(t, err)
 	assert.Contains(t, string(ld), "main.cold\n")
@@ -110,6 +114,30 @@ func TestLayoutJSON(t *testing.T) {
 	r = afdoRun("layout", "--binary", laid, "--profile", recording, "-o", prefix, "--order-only")
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.Contains(t, r.err, "another build")
+}
+
+// Functions in other sections than .text are not in the layout: clang leaves them there.
+func TestLayoutSectionsJSON(t *testing.T) {
+	t.Parallel()
+	testenv.Tool(t, "ld.lld-22")
+	dir := t.TempDir()
+	program := buildLaidOut(t, dir, "-fbasic-block-address-map")
+	recording, prefix := everyCode(t, program), filepath.Join(dir, "laid")
+	for kind, flags := range map[string][]string{"cc": nil, "ld": {"--order-only"}} {
+		r := afdoRun(append([]string{"layout", "--binary", program, "--profile", recording, "-o", prefix, "--json"}, flags...)...)
+		require.Zero(t, r.status, r.err)
+		assert.Contains(t, r.err, "left out that are in sections other than .text")
+		keepJSON(t, "layout", r.out)
+		var facts map[string]any
+		require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
+		assert.NotZero(t, facts["other_section"])
+		text, err := os.ReadFile(prefix + "_" + kind + "_profile.txt")
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "often\n")
+		assert.Contains(t, string(text), "begin\n")
+		assert.NotContains(t, string(text), "boot\n")
+		assert.NotContains(t, string(text), "_init\n")
+	}
 }
 
 // What makes no sense is refused, and no file is written.

@@ -50,7 +50,7 @@ has this as JSON, with these members:
     "counted": "branch stacks" | "exact" | "instructions",
     "branches", "edges", "calls", "returns", "middle", "unmapped", "edge_share",
     "fall_throughs", "crossing", "functions", "hot_functions", "laid_out", "hot_blocks",
-    "blocks", "without_symbol", "ambiguous", "unusable", "objects": [...]}
+    "blocks", "without_symbol", "other_section", "ambiguous", "unusable", "objects": [...]}
 
 where the members up to "crossing" count executions or samples, and "inputs" and
 "objects" are those of "afdo create".`

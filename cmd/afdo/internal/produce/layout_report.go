@@ -31,6 +31,7 @@ type LayoutFacts struct {
 	HotBlocks     int `json:"hot_blocks"`
 	Blocks        int `json:"blocks"`
 	WithoutSymbol int `json:"without_symbol"`
+	OtherSection  int `json:"other_section"`
 	Ambiguous     int `json:"ambiguous"`
 	Unusable      int `json:"unusable"`
 
@@ -46,7 +47,7 @@ func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report,
 		Counted: countedNames[r.Counted], Branches: r.Branches, Edges: r.Edges, Calls: r.Calls, Returns: r.Returns, Middle: r.Middle,
 		Unmapped: r.Unmapped, EdgeShare: r.EdgeShare(), FallThroughs: r.FallThroughs, Crossing: r.Crossing,
 		Functions: r.Functions, HotFunctions: r.Hot, LaidOut: laidOut, HotBlocks: r.HotBlocks, Blocks: r.Blocks,
-		WithoutSymbol: r.WithoutSymbol, Ambiguous: r.Ambiguous, Unusable: r.Unusable, Objects: read.Objects,
+		WithoutSymbol: r.WithoutSymbol, OtherSection: r.OtherSection, Ambiguous: r.Ambiguous, Unusable: r.Unusable, Objects: read.Objects,
 	}
 }
 
@@ -70,6 +71,9 @@ func (f *LayoutFacts) warn(e *verb.Env) {
 	}
 	if n := f.Ambiguous; n > 0 {
 		e.Warnf("%s left out that share a name with another one: compile with -funique-internal-linkage-names", human.Counted(n, "function"))
+	}
+	if n := f.OtherSection; n > 0 {
+		e.Warnf("%s left out that are in sections other than .text, such as .init.text", human.Counted(n, "function"))
 	}
 	if n := f.WithoutSymbol + f.Unusable; n > 0 {
 		e.Warnf("%s left out that have no usable symbol", human.Counted(n, "function"))
