@@ -8,12 +8,14 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // The model: a cache of cacheEntries lines or pages of cacheSize bytes, which is missed with a
 // probability that depends on how densely code runs; and a distance between caller and callee, of
-// which the benefit falls with the power distancePower. frequencyScale weighs one against the
-// other.
+// which the benefit falls with the power distancePower and is nothing at the distance of the whole
+// code that runs. frequencyScale weighs one against the other.
 const (
 	cacheEntries   = 16
 	cacheSize      = 2048
@@ -49,7 +51,8 @@ type sort struct {
 	nodes  []node
 	chains []*chain // by ID; nil if merged into another
 	queue  queue
-	total  float64 // sum of all counts
+	total  float64 // sum of the counts of functions
+	far    float64 // power of the size of all functions that have a count
 }
 
 // A node is a function.
@@ -115,17 +118,20 @@ func (q queue) Less(i, j int) bool {
 
 func newSort(functions []Function, calls []Call) *sort {
 	s := &sort{nodes: make([]node, len(functions))}
+	size := uint64(0)
 	for i, f := range functions {
 		s.nodes[i] = node{size: max(f.Size, 1), count: f.Count}
+		s.total += float64(f.Count)
+		if f.Count > 0 {
+			size += s.nodes[i].size
+		}
 	}
-	for _, c := range calls {
-		s.nodes[c.To].count = max(s.nodes[c.To].count, c.Count)
-	}
+	s.far = math.Pow(float64(max(size, 1)), -distancePower)
+	s.raiseCounts(calls)
 	for i := range s.nodes {
 		c := &chain{id: i, links: make(map[*chain]*link)}
 		c.add(s, i)
 		s.chains = append(s.chains, c)
-		s.total += float64(s.nodes[i].count)
 	}
 	for _, c := range calls {
 		from, to := s.nodes[c.From].chain, s.nodes[c.To].chain
@@ -140,6 +146,21 @@ func newSort(functions []Function, calls []Call) *sort {
 		l.calls = append(l.calls, c)
 	}
 	return s
+}
+
+// raiseCounts makes the count of each function at least the sum of the calls to it, and the sum of
+// its own calls.
+func (s *sort) raiseCounts(calls []Call) {
+	in, out := make([]uint64, len(s.nodes)), make([]uint64, len(s.nodes))
+	for _, c := range calls {
+		if c.From != c.To {
+			in[c.To] = saturating.Add(in[c.To], c.Count)
+			out[c.From] = saturating.Add(out[c.From], c.Count)
+		}
+	}
+	for i := range s.nodes {
+		s.nodes[i].count = max(s.nodes[i].count, in[i], out[i])
+	}
 }
 
 // mergeAll merges chains as long as that gains something.
@@ -189,7 +210,7 @@ func (s *sort) gain(first, second *chain, calls []Call) float64 {
 			from += first.size
 		}
 		distance := math.Max(math.Abs(float64(from)-float64(to)), 0.1)
-		gain += float64(c.Count) * math.Pow(distance, -distancePower)
+		gain += float64(c.Count) * (math.Pow(distance, -distancePower) - s.far)
 	}
 	if gain > 0 { // short chains first
 		gain /= float64(min(first.size, second.size))

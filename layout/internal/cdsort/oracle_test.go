@@ -1,0 +1,82 @@
+package cdsort
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// The order of functions is LLVM's.
+func TestLLVM(t *testing.T) {
+	testenv.NeedSweep(t)
+	clang := testenv.Tool(t, "clang++-22")
+	library, err := filepath.Glob("/usr/lib/*/libLLVM.so.22*")
+	if err != nil || len(library) == 0 {
+		testenv.Missing(t, "libLLVM 22 is not installed")
+	}
+	program := filepath.Join(t.TempDir(), "llvm")
+	out, err := exec.Command(clang, "-O1", "testdata/llvm.cc", library[0], "-o", program).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	const graphs = 200
+	var input bytes.Buffer
+	for seed := range uint64(graphs) {
+		writeCallGraph(&input, seed)
+	}
+	cmd := exec.Command(program)
+	cmd.Stdin = &input
+	out, err = cmd.Output()
+	require.NoError(t, err)
+	answers := strings.Split(strings.ReplaceAll(strings.TrimSpace(string(out)), " \n", "\n"), "\n")
+	require.Len(t, answers, graphs)
+	for seed, line := range answers {
+		functions, calls := callGraph(uint64(seed))
+		order := Order(functions, calls)
+		require.Equal(t, line, strings.Trim(fmt.Sprint(order), "[]"), "call graph %d", seed)
+	}
+	t.Logf("all of %d orders are the same", graphs)
+}
+
+// callGraph returns a random program. Some functions have no count of their own.
+func callGraph(seed uint64) ([]Function, []Call) {
+	r := rand.New(rand.NewPCG(seed, 22))
+	functions := make([]Function, 2+r.IntN(500))
+	for i := range functions {
+		functions[i].Size = 16 + r.Uint64N(1<<(4+r.IntN(8)))
+	}
+	var calls []Call
+	for range len(functions) + r.IntN(2*len(functions)) {
+		from := r.IntN(len(functions))
+		to := (from + 1 + r.IntN(1+r.IntN(len(functions)))) % len(functions)
+		count := uint64(math.Exp(r.Float64() * 14))
+		calls = append(calls, Call{from, to, r.Uint64N(functions[from].Size), count})
+		if r.IntN(8) > 0 {
+			functions[to].Count += count
+		}
+	}
+	return functions, calls
+}
+
+func writeCallGraph(w *bytes.Buffer, seed uint64) {
+	functions, calls := callGraph(seed)
+	fmt.Fprintln(w, len(functions))
+	for _, f := range functions {
+		fmt.Fprintln(w, f.Size)
+	}
+	for _, f := range functions {
+		fmt.Fprintln(w, f.Count)
+	}
+	fmt.Fprintln(w, len(calls))
+	for _, c := range calls {
+		fmt.Fprintln(w, c.From, c.To, c.Count, c.Offset)
+	}
+}
