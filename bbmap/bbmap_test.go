@@ -187,6 +187,7 @@ func TestCorrupt(t *testing.T) {
 		"unknown features":          {program("\x05\x00\x01"), 2, 1, afdo.ErrVersion},
 		"calls in version 2":        {program("\x02\x20" + address + "\x00"), 2, 1, afdo.ErrVersion},
 		"hashes in version 3":       {program("\x03\x40" + address + "\x00"), 2, 1, afdo.ErrVersion},
+		"measured in version 4":     {program("\x04\x80" + address + "\x00"), 2, 1, afdo.ErrVersion},
 		"counts without blocks":     {program("\x02\x12" + address + "\x00"), 2, 1, afdo.ErrHeader},
 		"no address":                {program("\x02\x00\x00"), 2, 2, afdo.ErrTruncated},
 		"no number of blocks":       {program("\x02\x00" + address), 2, 10, afdo.ErrTruncated},

@@ -20,7 +20,7 @@ const (
 )
 
 // addedIn is the first version that has a feature. A feature that is not listed is in all.
-var addedIn = map[Features]uint8{CallSites: 3, Hashes: 4}
+var addedIn = map[Features]uint8{CallSites: 3, Hashes: 4, PostLinkCounts: 5}
 
 // The fewest bytes that the parts of an entry take: a range of no blocks has an address of 4 bytes
 // and a number; a block has ID, offset, size and flags; a successor has ID and probability.

@@ -186,19 +186,34 @@ func describeAnalysis(say func(string, ...any), f *bbmap.Function) {
 		for _, r := range f.Ranges {
 			for _, b := range r.Blocks {
 				say("{")
-				say("Frequency: %d", b.Frequency)
-				say("Successors [")
-				for _, s := range b.Successors {
-					say("{")
-					say("ID: %d", s.ID)
-					say("Probability: 0x%X", s.Probability)
-					say("}")
-				}
-				say("]")
+				describeCounts(say, f, b)
 				say("}")
 			}
 		}
 		say("]")
 	}
 	say("}")
+}
+
+func describeCounts(say func(string, ...any), f *bbmap.Function, b bbmap.Block) {
+	if f.Features&bbmap.Frequencies != 0 {
+		say("Frequency: %d", b.Frequency)
+		if f.Features&bbmap.PostLinkCounts != 0 {
+			say("PostLink Frequency: %d", b.Count)
+		}
+	}
+	if f.Features&bbmap.Probabilities == 0 {
+		return
+	}
+	say("Successors [")
+	for _, s := range b.Successors {
+		say("{")
+		say("ID: %d", s.ID)
+		say("Probability: 0x%X", s.Probability)
+		if f.Features&bbmap.PostLinkCounts != 0 {
+			say("PostLink Probability: %d", s.Count)
+		}
+		say("}")
+	}
+	say("]")
 }

@@ -15,12 +15,20 @@ type address struct {
 	inPlace bool   // the field itself is to be added
 }
 
-// addressRelocations are the relocation types of an address, by machine.
-var addressRelocations = map[elf.Machine]uint32{
-	elf.EM_X86_64:  uint32(elf.R_X86_64_64),
-	elf.EM_386:     uint32(elf.R_386_32),
-	elf.EM_AARCH64: uint32(elf.R_AARCH64_ABS64),
-	elf.EM_ARM:     uint32(elf.R_ARM_ABS32),
+// A target is a machine and the size of its addresses.
+type target struct {
+	machine elf.Machine
+	class   elf.Class
+}
+
+// addressRelocations are the relocation types of an address.
+var addressRelocations = map[target]uint32{
+	{elf.EM_X86_64, elf.ELFCLASS64}:  uint32(elf.R_X86_64_64),
+	{elf.EM_X86_64, elf.ELFCLASS32}:  uint32(elf.R_X86_64_32), // x32
+	{elf.EM_386, elf.ELFCLASS32}:     uint32(elf.R_386_32),
+	{elf.EM_AARCH64, elf.ELFCLASS64}: uint32(elf.R_AARCH64_ABS64),
+	{elf.EM_AARCH64, elf.ELFCLASS32}: uint32(elf.R_AARCH64_P32_ABS32), // ILP32
+	{elf.EM_ARM, elf.ELFCLASS32}:     uint32(elf.R_ARM_ABS32),
 }
 
 func (s *section) wide() bool { return s.file.Class == elf.ELFCLASS64 }
@@ -165,7 +173,7 @@ func (s *section) relocation(b *decode.Buffer, hasAddend bool, table []symbol) {
 	if hasAddend {
 		addend = word("an addend")
 	}
-	want, known := addressRelocations[s.file.Machine]
+	want, known := addressRelocations[target{s.file.Machine, s.file.Class}]
 	switch {
 	case b.Err != nil:
 	case !known || kind != want:
