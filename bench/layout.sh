@@ -3,28 +3,43 @@
 #
 # SOURCES is a folder with the unpacked sources of lua5.4, brotli, yaml-cpp and perl (configured with
 # clang-22, -fno-pie and -no-pie, so that "make miniperl" works). Each program is compiled by clang-22
-# -O2 and linked by lld, as it is, with a layout by afdo of callgrind's exact counts, and by BOLT if
-# llvm-bolt-22 is installed. Printed are, for the input of the training and for another one, the
-# jumps that were taken in the program's own code (callgrind), the misses of an instruction cache
-# of 32 KB with 8 ways, and the pages of code that were used.
+# -O2 and linked by lld:
+#
+#	-O2                     as it is
+#	layout                  with a layout by afdo of callgrind's exact counts
+#	layout, other link      the same objects, linked in another order: the functions that did not run
+#	                        in the training are at other places
+#	layout, both inputs     with a layout of the counts of both inputs
+#	BOLT                    rewritten by llvm-bolt-22, if that is installed, with the same counts
+#	AutoFDO                 with a sample profile of the same counts
+#	AutoFDO, layout         with that profile, and a layout of the program that was compiled with it
+#	AutoFDO, stale list     the same, but the list has the entries of the layout without AutoFDO for
+#	                        the 7 units with the most functions in it
+#	..., checked            the same by "afdo exec --layout", which drops stale entries
+#
+# Printed are, for the input of the training and for another one, the jumps that were taken in the
+# program's own code, the misses of an instruction cache of 32 KB with 8 ways, and the pages of code
+# that were used, all by callgrind. STALE is the number of units with a stale list,
+# instead of 7. ROWS is a pattern of the rows to measure, and KEEP a folder for what is built.
 set -euo pipefail
 afdo=$(realpath "$1") sources=$(realpath "$2")
 shift 2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=${KEEP:-$(mktemp -d)}
+[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 clang=${CLANG:-clang-22} bolt=llvm-bolt-22
-mkdir "$work/bin"
-ln -s "$(command -v ld.lld-22)" "$work/bin/ld.lld" # by the name that GCC looks for
+export AFDO_CACHE_DIR=$work/cache
+mkdir -p "$work/bin"
+ln -sf "$(command -v ld.lld-22)" "$work/bin/ld.lld" # by the name that GCC looks for
 export PATH=$work/bin:$PATH
 
-# compile OUT CFLAGS LDFLAGS: builds the program of the current function "sources_of".
+# compile OUT CFLAGS LDFLAGS [LAUNCHER]: builds the program of the current function "setup_...".
 compile() {
-	local out=$1 cflags=$2 ldflags=$3 objects=() file object
+	local out=$1 cflags=$2 ldflags=$3 launcher=${4-} objects=() file object
 	mkdir -p "$work/$program.$out"
 	for file in "${files[@]}"; do
 		object=$work/$program.$out/$(echo "${file#"$folder"/}" | tr / _).o
 		objects+=("$object")
-		"$compiler" -O2 -fno-pie $flags $cflags -c "$file" -o "$object" 2>"$work/log" || { cat "$work/log" >&2; exit 1; } &
+		$launcher "$compiler" -O2 -fno-pie $flags $cflags -c "$file" -o "$object" 2>"$object.log" || { cat "$object.log" >&2; exit 1; } &
 		while [ "$(jobs -r | wc -l)" -ge "$(nproc)" ]; do wait -n; done
 	done
 	wait
@@ -33,22 +48,33 @@ compile() {
 
 # perl has a build of its own.
 compile_perl() {
-	local out=$1 cflags=$2 ldflags=$3
+	local out=$1 cflags=$2 ldflags=$3 launcher=${4-}
 	mkdir -p "$work/$program.$out"
-	(cd "$folder" && rm -f -- *.o miniperl && make -j"$(nproc)" miniperl OPTIMIZE="-O2 -fno-pie $cflags" CLDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
+	(cd "$folder" && rm -f -- *.o miniperl && make -j"$(nproc)" miniperl CC="$launcher $compiler" LD="$compiler" OPTIMIZE="-O2 -fno-pie $cflags" CLDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
 		{ tail "$work/log" >&2; exit 1; }
 	cp "$folder/miniperl" "$work/$program.$out/$program"
+	cp "$folder"/*.o "$work/$program.$out"
+	rm "$work/$program.$out/generate_uudmap.o" # of another program
 }
 
-# taken FILE PROGRAM: jumps taken in the program's own code, and pages with code that ran.
+# taken FILE PROGRAM: jumps taken in the program's own code, and pages with code that ran. Callgrind
+# knows only the section .text of a program. Code of other sections, which BOLT adds, is in no object:
+# it is recognised by its addresses, because programs are linked at low ones. A jump to another symbol
+# is a call for callgrind: those between a function and its cold part count as jumps here.
 taken() {
 	awk -v ours="/$2\$" '
-		/^c?ob=/ { own = /^ob=/; sub(/^c?ob=/, ""); id = $1; if (NF > 1) name[id] = $2; if (own) in_ours = name[id] ~ ours }
-		/^(jump|jcnd)=/ { split($1, n, /[=\/]/); if (in_ours) jumps += n[2] }
+		/^ob=/ { sub(/^ob=/, ""); id = $1; if (NF > 1) name[id] = $2; in_ours = name[id] ~ ours; nowhere = name[id] == "???" }
+		/^cob=/ { sub(/^cob=/, ""); if (NF > 1) name[$1] = $2 }
+		/^fn=/ { sub(/^fn=/, ""); own = $1; if (NF > 1) functions[$1] = base($2); caller = functions[$1] }
+		/^cfn=/ { sub(/^cfn=/, ""); if (NF > 1) functions[$1] = base($2); callee = functions[$1]; other = $1 != own }
+		/^calls=/ { if (caller == callee && other) pending += substr($1, 7) }
+		/^(jump|jcnd)=/ { split($1, n, /[=\/]/); pending += n[2] }
 		/^[0-9+*-]/ {
 			if ($1 ~ /^0x/) at = hex(substr($1, 3)); else if ($1 ~ /^\+/) at += $1; else if ($1 ~ /^-/) at -= substr($1, 2)
-			if (in_ours) pages[int(at / 4096)]
+			if (in_ours || nowhere && at < 268435456) { jumps += pending; pages[int(at / 4096)] }
+			pending = 0
 		}
+		function base(s) { sub(/\x27[0-9]+$/, "", s); sub(/\.cold(\.[0-9]+)?$/, "", s); sub(/\/[0-9]+$/, "", s); return s }
 		function hex(s,   i, v) { for (i = 1; i <= length(s); i++) v = 16 * v + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
 		END { printf "%d %d", jumps, length(pages) }' "$1"
 }
@@ -57,34 +83,94 @@ taken() {
 measure() {
 	local line="| $program | $1 |" i misses
 	for i in train other; do
-		valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$work/out" "$2" "${run[@]}" "${input[$i]}" >/dev/null 2>&1
-		misses=$(valgrind --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null --I1=32768,8,64 "$2" "${run[@]}" "${input[$i]}" 2>&1 >/dev/null | awk '/I1 *misses/ { gsub(",", ""); print $NF }')
+		record "$2" "$work/out" "${input[$i]}"
+		misses=$(awk '/I1 *misses/ { gsub(",", ""); print $NF }' "$work/out.log")
 		read -r jumps pages <<<"$(taken "$work/out" "$program")"
 		line+=" $jumps | $misses | $pages |"
 	done
 	echo "$line"
 }
 
+# record BINARY OUT [INPUT]: counts what a program runs, with the input of the training by default.
+record() {
+	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --demangle=no --cache-sim=yes --I1=32768,8,64 --callgrind-out-file="$2" \
+		"$1" "${run[@]}" "${3-${input[train]}}" >/dev/null 2>"$2.log" || { tail "$2.log" >&2; exit 1; }
+}
+
+# wanted LABEL: whether the row is to be measured.
+wanted() { [[ $1 =~ ${ROWS-.} ]]; }
+
+map='-fbasic-block-address-map -mllvm -emit-bb-hash'
+
+# lay_out BUILD PREFIX: makes a layout of a build with a map.
+lay_out() {
+	record "$work/$program.$1/$program" "$work/recording"
+	"$afdo" layout --binary "$work/$program.$1/$program" --profile "$work/recording" -o "$2"
+}
+
+# order PREFIX: the flags of the linker for a layout.
+order() { echo "-Wl,--symbol-ordering-file=$1_ld_profile.txt,--no-warn-symbol-ordering"; }
+
+# mix OLD NEW OUT BUILD: the list NEW with the entries of OLD for the units of a build that have the
+# most functions in OLD.
+mix() {
+	local object
+	for object in "$work/$program.$4"/*.o; do
+		llvm-nm-22 --defined-only --format=just-symbols "$object" | awk -v object="$object" 'NR == FNR { if ($1 == "f") listed[$2]; next } $1 in listed { n++ } END { print n + 0, object }' "$1" -
+	done | sort -k1,1nr -k2 | head -n "${STALE:-7}" | cut -d' ' -f2- | xargs llvm-nm-22 --defined-only --format=just-symbols 2>/dev/null >"$work/changed"
+	awk '
+		FILENAME == ARGV[1] { changed[$1]; next }
+		$1 == "v1" { if (FILENAME == ARGV[2]) print; next }
+		$1 == "f" { take = ($2 in changed) == (FILENAME == ARGV[2]) }
+		take' "$work/changed" "$1" "$2" >"$3"
+}
+
 try() {
+	local names='-g1 -gdwarf-4 -fdebug-info-for-profiling -funique-internal-linkage-names' base sampled
 	program=$1 flags='' libraries='' build=compile run=()
 	declare -gA input=()
 	compiler=$clang
+	base=$work/$program sampled=-fprofile-sample-use=$work/$program.extbinary
 	"setup_$program"
-	$build plain '' ''
-	$build map '-fbasic-block-address-map' ''
-	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$work/recording" "$work/$program.map/$program" "${run[@]}" "${input[train]}" >/dev/null 2>&1
-	"$afdo" layout --binary "$work/$program.map/$program" --profile "$work/recording" -o "$work/$program"
-	$build laid "-fbasic-block-sections=list=$work/${program}_cc_profile.txt" "-Wl,--symbol-ordering-file=$work/${program}_ld_profile.txt,--no-warn-symbol-ordering"
-	measure plain "$work/$program.plain/$program"
-	measure layout "$work/$program.laid/$program"
-	command -v $bolt >/dev/null || return 0
-	$build relocations '' '-Wl,-q'
-	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$work/recording" "$work/$program.relocations/$program" "${run[@]}" "${input[train]}" >/dev/null 2>&1
-	"$afdo" create --binary "$work/$program.relocations/$program" --profile "$work/recording" --to fdata -o "$work/fdata"
+	$build plain "$names $map" '-Wl,-q'
+	lay_out plain "$base"
+	wanted -O2 && measure -O2 "$work/$program.plain/$program"
+	if wanted layout; then
+		$build laid "$names -fbasic-block-sections=list=${base}_cc_profile.txt" "$(order "$base")"
+		measure layout "$work/$program.laid/$program"
+	fi
+	if wanted 'other link'; then
+		mkdir -p "$work/relinked"
+		"$compiler" -no-pie -fuse-ld=lld $(order "$base") $(ls -r "$work/$program.laid"/*.o) -o "$work/relinked/$program" $libraries
+		measure 'layout, other link' "$work/relinked/$program"
+	fi
+	if wanted 'both inputs'; then
+		record "$work/$program.plain/$program" "$work/second" "${input[other]}"
+		"$afdo" layout --binary "$work/$program.plain/$program" --profile "$work/recording" --profile "$work/second" -o "$base.both"
+		$build both-inputs "$names -fbasic-block-sections=list=$base.both_cc_profile.txt" "$(order "$base.both")"
+		measure 'layout, both inputs' "$work/$program.both-inputs/$program"
+	fi
+	wanted BOLT && command -v $bolt >/dev/null && try_bolt plain && measure BOLT "$work/$program.bolt/$program"
+	wanted AutoFDO || return 0
+	"$afdo" create --binary "$work/$program.plain/$program" --profile "$work/recording" --to extbinary -o "$work/$program.extbinary"
+	$build sampled "$names $sampled $map" ''
+	measure AutoFDO "$work/$program.sampled/$program"
+	lay_out sampled "$base.sampled"
+	$build both "$names $sampled -fbasic-block-sections=list=$base.sampled_cc_profile.txt" "$(order "$base.sampled")"
+	measure 'AutoFDO, layout' "$work/$program.both/$program"
+	mix "${base}_cc_profile.txt" "$base.sampled_cc_profile.txt" "$base.mixed_cc_profile.txt" sampled
+	$build stale "$names $sampled -fbasic-block-sections=list=$base.mixed_cc_profile.txt" "$(order "$base.sampled")"
+	measure 'AutoFDO, stale list' "$work/$program.stale/$program"
+	$build checked "$names $sampled" "$(order "$base.sampled")" "$afdo exec --layout $base.mixed --"
+	measure 'AutoFDO, stale list, checked' "$work/$program.checked/$program"
+}
+
+# try_bolt BUILD: rewrites a build by BOLT, with the counts of the last recording.
+try_bolt() {
+	"$afdo" create --binary "$work/$program.$1/$program" --profile "$work/recording" --to fdata -o "$work/fdata"
 	mkdir -p "$work/$program.bolt"
-	$bolt "$work/$program.relocations/$program" -o "$work/$program.bolt/$program" -data "$work/fdata" \
-		-reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh >"$work/log" 2>&1 || { tail "$work/log" >&2; return 0; }
-	measure BOLT "$work/$program.bolt/$program"
+	$bolt "$work/$program.$1/$program" -o "$work/$program.bolt/$program" -data "$work/fdata" \
+		-reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh >"$work/log" 2>&1 || { tail "$work/log" >&2; return 1; }
 }
 
 # try_gcc compares GCC without and with an order of functions, and with BOLT.
@@ -94,16 +180,12 @@ try_gcc() {
 	"setup_$program"
 	compiler=gcc
 	$build gcc '-ffunction-sections -fno-reorder-blocks-and-partition' '-Wl,-q'
-	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$work/recording" "$work/$program.gcc/$program" "${run[@]}" "${input[train]}" >/dev/null 2>&1
+	record "$work/$program.gcc/$program" "$work/recording"
 	measure GCC "$work/$program.gcc/$program"
 	"$afdo" layout --order-only --binary "$work/$program.gcc/$program" --profile "$work/recording" -o "$work/$program"
-	$build ordered '-ffunction-sections -fno-reorder-blocks-and-partition' "-Wl,--symbol-ordering-file=$work/${program}_ld_profile.txt,--no-warn-symbol-ordering"
+	$build ordered '-ffunction-sections -fno-reorder-blocks-and-partition' "$(order "$work/$program")"
 	measure 'GCC, order of functions' "$work/$program.ordered/$program"
-	"$afdo" create --binary "$work/$program.gcc/$program" --profile "$work/recording" --to fdata -o "$work/fdata"
-	mkdir -p "$work/$program.bolt"
-	$bolt "$work/$program.gcc/$program" -o "$work/$program.bolt/$program" -data "$work/fdata" \
-		-reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh >"$work/log" 2>&1 || { tail "$work/log" >&2; return 0; }
-	measure 'GCC, BOLT' "$work/$program.bolt/$program"
+	if try_bolt gcc; then measure 'GCC, BOLT' "$work/$program.bolt/$program"; fi
 }
 
 setup_lua() {
@@ -184,7 +266,7 @@ setup_yaml() {
 }
 
 setup_perl() {
-	folder=$(echo "$sources"/perl-5*) build=compile_perl
+	folder=$(echo "$sources"/perl-5*) build=compile_perl libraries='-lpthread -ldl -lm -lcrypt'
 	cat >"$work/train.pl" <<-'END'
 		my (%n, @l); my $t = "the quick brown fox jumps over the lazy dog " x 400;
 		$n{lc $1}++ while $t =~ /(\w+)/g;
