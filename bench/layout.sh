@@ -46,11 +46,17 @@ compile() {
 	"$compiler" -no-pie -fuse-ld=lld -Wl,--build-id $ldflags "${objects[@]}" -o "$work/$program.$out/$program" $libraries
 }
 
-# perl has a build of its own.
+# perl has a build of its own, which runs the compiler that it was configured with: a launcher is put
+# before it by a script of the same name.
 compile_perl() {
-	local out=$1 cflags=$2 ldflags=$3 launcher=${4-}
-	mkdir -p "$work/$program.$out"
-	(cd "$folder" && rm -f -- *.o miniperl && make -j"$(nproc)" miniperl CC="$launcher $compiler" LD="$compiler" OPTIMIZE="-O2 -fno-pie $cflags" CLDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
+	local out=$1 cflags=$2 ldflags=$3 launcher=${4-} path=$PATH
+	mkdir -p "$work/$program.$out" "$work/launch"
+	if [ -n "$launcher" ]; then
+		printf '#!/bin/sh\nexec %s %s "$@"\n' "$launcher" "$(command -v "$compiler")" >"$work/launch/$compiler"
+		chmod +x "$work/launch/$compiler"
+		path=$work/launch:$PATH
+	fi
+	(cd "$folder" && rm -f -- *.o miniperl && PATH=$path make -j"$(nproc)" miniperl OPTIMIZE="-O2 -fno-pie $cflags" CLDFLAGS="-no-pie -fuse-ld=lld -Wl,--build-id $ldflags" >"$work/log" 2>&1) ||
 		{ tail "$work/log" >&2; exit 1; }
 	cp "$folder/miniperl" "$work/$program.$out/$program"
 	cp "$folder"/*.o "$work/$program.$out"
@@ -158,6 +164,7 @@ try() {
 	lay_out sampled "$base.sampled"
 	$build both "$names $sampled -fbasic-block-sections=list=$base.sampled_cc_profile.txt" "$(order "$base.sampled")"
 	measure 'AutoFDO, layout' "$work/$program.both/$program"
+	wanted stale || return 0
 	mix "${base}_cc_profile.txt" "$base.sampled_cc_profile.txt" "$base.mixed_cc_profile.txt" sampled
 	$build stale "$names $sampled -fbasic-block-sections=list=$base.mixed_cc_profile.txt" "$(order "$base.sampled")"
 	measure 'AutoFDO, stale list' "$work/$program.stale/$program"
