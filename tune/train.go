@@ -119,17 +119,17 @@ func counted(samples int) string {
 }
 
 // train runs the training commands under a recorder. If that is too short for steps, and the caller
-// of tune has not asked for them, it runs the commands again under callgrind, which is slow but
-// counts exactly.
+// of tune has not asked for them, it runs the commands again: by steps if a few more runs are
+// sufficient, else under callgrind, which is slow but counts exactly.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
 	if recorder == Steps && t.Recorder != Steps && ctx.Err() == nil {
 		n := 0
 		if err == nil { // without a sample, there is no recording, which is an error
-			n, err = t.countSamples()
+			n, err = t.trainMore(ctx)
 		}
 		switch {
-		case n >= minSteps:
+		case n >= minSteps || ctx.Err() != nil:
 		case lookForValgrind() != nil && isTooShort(err):
 			return fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
 		case lookForValgrind() != nil:
@@ -146,6 +146,25 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		return err
 	}
 	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
+}
+
+// maxTrainings is how many times the training runs by steps at most. Callgrind takes 20 to 50 times
+// as long as one run, and its counts are exact, so more runs do not pay.
+const maxTrainings = 20
+
+// trainMore runs the training commands again by steps, until there are enough samples for a
+// profile, or too many runs would be needed. It returns the number of samples of all runs.
+func (t *tuning) trainMore(ctx context.Context) (samples int, err error) {
+	for run := 2; ; run++ {
+		samples, err = t.countSamples()
+		if err != nil || samples >= minSteps || run > maxTrainings || samples*maxTrainings < minSteps*(run-1) {
+			return samples, err
+		}
+		t.say("# training again by steps: %s of at least %d", counted(samples), minSteps)
+		if err := t.recordTraining(ctx, Steps, t.base, t.recordings(), "."+strconv.Itoa(run)); err != nil && !isTooShort(err) {
+			return samples, err
+		}
+	}
 }
 
 // isTooShort reports whether a recording failed because there was no sample.
@@ -208,8 +227,14 @@ func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, reco
 	if err := os.MkdirAll(recordings, 0o777); err != nil {
 		return err
 	}
+	return t.recordTraining(ctx, recorder, copied, recordings, "")
+}
+
+// recordTraining runs the training commands in a copy of the tree under a recorder. The names of
+// the recordings are the numbers of the commands, and a suffix.
+func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, recordings, suffix string) error {
 	for i, line := range t.Train {
-		out := filepath.Join(recordings, strconv.Itoa(i+1))
+		out := filepath.Join(recordings, strconv.Itoa(i+1)+suffix)
 		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, copied))...)
 		if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 			return err

@@ -3,14 +3,25 @@ package tune
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/perfdata"
 )
+
+// recordingOf returns a perf.data with a number of samples.
+func recordingOf(samples int) []byte {
+	records := []any{&perfdata.Comm{PID: 1, TID: 1, Name: "prog"}}
+	for range samples {
+		records = append(records, &perfdata.Sample{PID: 1, TID: 1, IP: 4100})
+	}
+	return (&perfgen.File{Events: []perfgen.Event{{SampleType: perfgen.IP | perfgen.TID}}, Records: records}).Bytes()
+}
 
 // The samples of all recordings count, and a file that is no recording is an error.
 func TestCountSamples(t *testing.T) {
@@ -19,10 +30,7 @@ func TestCountSamples(t *testing.T) {
 	n, err := w.countSamples()
 	require.NoError(t, err)
 	assert.Zero(t, n)
-	sample := &perfdata.Sample{PID: 1, TID: 1, IP: 4100}
-	file := (&perfgen.File{Events: []perfgen.Event{{SampleType: perfgen.IP | perfgen.TID}}, Records: []any{
-		sample, &perfdata.Comm{PID: 1, TID: 1, Name: "prog"}, sample,
-	}}).Bytes()
+	file := recordingOf(2)
 	for _, name := range []string{"1", "2"} {
 		require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), name), file, 0o600))
 	}
@@ -32,4 +40,28 @@ func TestCountSamples(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), "3"), []byte("text"), 0o600))
 	_, err = w.countSamples()
 	assert.ErrorContains(t, err, filepath.Join("recordings", "3"))
+}
+
+// A training that is too short for steps runs again until there are enough samples, unless too many
+// runs would be needed.
+func TestTrainMore(t *testing.T) {
+	cp := testenv.Tool(t, "cp")
+	for _, c := range []struct {
+		samples, runs int // samples of one run, and the number of runs
+		enough        bool
+	}{{300, 1, true}, {299, 2, true}, {100, 3, true}, {15, 20, true}, {14, 1, false}, {0, 1, false}} {
+		o, said := newTree(t, map[string]string{"recording": string(recordingOf(c.samples))})
+		o.Train = []string{"true"}
+		o.Afdo = filepath.Join(o.Tree, "afdo") // it is called with record --event steps -o FILE -- COMMAND
+		script := "#!/bin/sh\nexec '" + cp + "' '" + filepath.Join(o.Tree, "recording") + "' \"$5\"\n"
+		require.NoError(t, os.WriteFile(o.Afdo, []byte(script), 0o755))
+		w, err := newTuning(o)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(w.base, 0o700))
+		require.NoError(t, w.train(t.Context(), Steps, "the machine has nothing better"))
+		n, err := w.countSamples()
+		require.NoError(t, err)
+		assert.Equal(t, c.samples*c.runs, n, c.samples)
+		assert.Equal(t, !c.enough, strings.Contains(said.String(), "let it run longer"), said)
+	}
 }

@@ -36,8 +36,9 @@ them behind "afdo exec" the second time. ccache and CMake's launchers are left o
 
 The training runs under the best recorder: branch stacks if the processor records them,
 else steps, which stop the program for 5% of the time to follow its branches. A training
-that is too short for steps, below some 20 seconds, runs again under valgrind's callgrind,
-which is slow but exact. Samples of time make a poor profile, and are the last choice.
+that is too short for steps runs up to 20 times. If that is still too short, it runs under
+valgrind's callgrind, which is slow but exact. Samples of time make a poor profile, and
+are the last choice.
 --train may be given several times, and so may --measure; without --measure, the training
 is measured, which flatters the profile. Train with other input than you measure with.
 
