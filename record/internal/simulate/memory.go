@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 )
@@ -23,6 +24,10 @@ type Memory struct {
 
 	// Constant returns a page if it does not change, and nil otherwise.
 	Constant func(address uint64) *Page
+
+	// Fresh is the number of pages of zeros that were copied since Reset, except by ReadAhead. The
+	// kernel has just made most of them, or makes them when the program touches them.
+	Fresh int
 
 	pages  map[uint64]*page
 	unused []*page
@@ -84,6 +89,7 @@ func (m *Memory) Reset() {
 	clear(m.pages)
 	clear(m.recent[:])
 	clear(m.unknown)
+	m.Fresh = 0
 }
 
 // page returns the page of an address, nil if there is none.
@@ -125,6 +131,9 @@ func (m *Memory) fetch(start uint64) *page {
 	}
 	p := m.newPage(start)
 	p.bytes = p.bytes[:m.Read([]uint64{start}, [][]byte{p.bytes})]
+	if bytes.Equal(p.bytes, zeros[:]) {
+		m.Fresh++
+	}
 	m.pages[start] = p
 	return p
 }

@@ -202,24 +202,55 @@ int main(int argc, char **argv) {
 }
 `
 
-// Code that touches new memory is not recorded by the time that the kernel needs for that.
-func TestPageFaults(t *testing.T) {
-	testenv.NeedSweep(t)
-	program := build(t, newMemory, "-no-pie")
+// samplesIn returns how many samples begin in a function of a program, and the number of samples.
+func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int) {
+	t.Helper()
 	file, err := elf.Open(program)
 	require.NoError(t, err)
 	defer file.Close()
 	symbols, err := file.Symbols()
 	require.NoError(t, err)
-	fill := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "fill" })]
-	r := launchAndWait(t, Config{Overhead: 0.5, Length: 300}, exec.Command(program, "500"))
-	inFill := 0
+	f := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
 	for _, s := range r.samples() {
-		if first := s.Branches[len(s.Branches)-1].From; first-fill.Value < fill.Size {
-			inFill++
+		if first := s.Branches[len(s.Branches)-1].From; first-f.Value < f.Size {
+			in++
 		}
 	}
-	t.Logf("%d of %d samples, %+v", inFill, len(r.samples()), *r.stats)
+	t.Logf("%d of %d samples, %+v", in, len(r.samples()), *r.stats)
 	require.NotEmpty(t, r.samples())
-	assert.LessOrEqual(t, inFill, len(r.samples())/2)
+	return in, len(r.samples())
+}
+
+// Code that touches new memory is not recorded by the time that the kernel needs for that.
+func TestPageFaults(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, newMemory, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5, Length: 300}, exec.Command(program, "500"))
+	inFill, all := samplesIn(t, program, "fill", r)
+	assert.LessOrEqual(t, inFill, all/2)
+}
+
+// slowlyFilled executes half of its instructions in slowly, which comes to a new page after some
+// 30,000 of them.
+const slowlyFilled = `
+#include <sys/mman.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void slowly(char *p) { for (long i = 0; i < 10000 * 100; i++) { sum += i; p[i / 10000 * 4096] = 1; } }
+__attribute__((noinline)) static void compute(char *p) { for (long i = 0; i < 10000 * 100; i++) { sum += i; p[i / 10000 * 4096] = 1; } }
+int main(int argc, char **argv) {
+	char *p = mmap(0, 409600, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (long n = atol(argv[1]); n > 0; n--) { slowly(p); compute(p); madvise(p, 409600, MADV_DONTNEED); }
+	return 0;
+}
+`
+
+// Code that comes to new memory now and then is recorded like other code, although the thread comes
+// to a page fault while it is being stopped.
+func TestWorkOnNewMemory(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, slowlyFilled, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
+	in, all := samplesIn(t, program, "slowly", r)
+	assert.Greater(t, in, all*2/5)
 }
