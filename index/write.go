@@ -228,10 +228,10 @@ func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	return append(indexfmt.AppendScheme(nil, o.OverviewScheme), data...), err
 }
 
-// maxUnitsLast is the maximum size of a units block that comes after the runs, in bytes. There it is
-// among the last kilobytes of the file, which opening reads, and lookups by symbol ID need it. The
-// runs end with the places of their records, which lookups by path need. So these must not be moved
-// too far from the end.
+// maxUnitsLast is the maximum size of a units block that comes after the runs, in bytes. There it
+// is among the last kilobytes of the file, which opening reads, and lookups by symbol ID need it.
+// The runs end with the places of their records, which lookups by path need. So these must not be
+// moved too far from the end.
 const maxUnitsLast = 48 << 10
 
 // guesses is the maximum number of attempts to compute the positions of entries in the section
