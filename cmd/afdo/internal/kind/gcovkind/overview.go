@@ -55,9 +55,45 @@ type overviewMaker struct {
 	o       Overview
 	reader  *afdo.Reader
 	walker  *walker
-	profile *profile.Profile // all symbols, no functions
-	refs    map[afdo.SymbolID]profile.SymbolRef
+	profile *profile.Profile                    // all symbols, no functions
+	ids     int                                 // number of symbol IDs
+	dense   []profile.SymbolRef                 // by symbol ID, plus 1; 0 if there is no symbol
+	sparse  map[afdo.SymbolID]profile.SymbolRef // the same for IDs that are too large for dense
+	missing bool                                // a record refers to a symbol that does not exist
 	ranking *rank.Tally
+}
+
+// idsPerByte limits the memory for symbol IDs with gaps: there is at most one ID for some bytes of
+// the file.
+const idsPerByte = 4
+
+// addID records the symbol of an ID.
+func (m *overviewMaker) addID(id afdo.SymbolID, s profile.SymbolRef) {
+	m.ids++
+	if int64(id) >= m.reader.Size()/idsPerByte {
+		m.sparse[id] = s + 1
+		return
+	}
+	if n := int(id) + 1 - len(m.dense); n > 0 {
+		m.dense = append(m.dense, make([]profile.SymbolRef, n)...)
+	}
+	m.dense[id] = s + 1
+}
+
+// ref returns the symbol of an ID. If there is none, which is an error of top, it records that and
+// returns any symbol.
+func (m *overviewMaker) ref(id afdo.SymbolID) profile.SymbolRef {
+	s := profile.SymbolRef(0)
+	if int64(id) < int64(len(m.dense)) {
+		s = m.dense[id]
+	} else {
+		s = m.sparse[id]
+	}
+	if s == 0 {
+		m.missing = true
+		return 0
+	}
+	return s - 1
 }
 
 // sections counts the sections, without the index.
@@ -87,7 +123,7 @@ func (m *overviewMaker) sections() error {
 // symbols adds all symbols to the profile, because records of any unit may refer to any symbol.
 func (m *overviewMaker) symbols() error {
 	m.profile = profile.New()
-	m.refs = make(map[afdo.SymbolID]profile.SymbolRef)
+	m.sparse = make(map[afdo.SymbolID]profile.SymbolRef)
 	for u, err := range m.reader.Units() {
 		if err != nil {
 			return err
@@ -97,7 +133,7 @@ func (m *overviewMaker) symbols() error {
 			if err != nil {
 				return err
 			}
-			m.refs[s.ID()] = m.profile.AddSymbol(file, s.Name())
+			m.addID(s.ID(), m.profile.AddSymbol(file, s.Name()))
 		}
 	}
 	m.ranking = rank.NewTally(m.profile.NumSymbols())
@@ -131,7 +167,7 @@ func (m *overviewMaker) functions() error {
 // function adds up the locations of a function, and returns the sum of their counts.
 func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	m.o.tally.functions++
-	m.ranking.Begin(m.refs[s.ID()])
+	m.ranking.Begin(m.ref(s.ID()))
 	for f.Next() {
 		l := f.Location()
 		m.o.tally.addLocation(l, f.Depth())
@@ -140,7 +176,11 @@ func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 		case afdo.LocationZero, afdo.LocationNormal, afdo.LocationWide:
 			m.ranking.Count(f.Depth(), l.Count)
 		case afdo.LocationInlinedFn:
-			m.ranking.Inlined(f.Depth(), m.refs[l.Callee])
+			m.ranking.Inlined(f.Depth(), m.ref(l.Callee))
+		case afdo.LocationCalledFn, afdo.LocationCalledFns:
+			for target := range f.Targets() {
+				m.ref(target.Callee)
+			}
 		}
 	}
 	m.ranking.End(f.HeadCount)
@@ -158,8 +198,8 @@ func (m *overviewMaker) encode() []byte {
 		e.Uint64(u.samples)
 	}
 	hottest, sampled := rank.Hottest(m.profile, m.ranking.Ranking, maxHottest)
-	if len(m.refs) != m.profile.NumSymbols() {
-		hottest, sampled = nil, 0 // top adds up symbols of one name
+	if m.missing || m.ids != m.profile.NumSymbols() {
+		hottest, sampled = nil, 0 // top fails, or adds up symbols of one name
 	}
 	e.Uint64(m.ranking.Total)
 	e.Uint64(uint64(sampled))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -68,4 +70,20 @@ func TestOverviewListsAll(t *testing.T) {
 	require.NotNil(t, o)
 	require.True(t, o.Lists(0))
 	require.EqualValues(t, 5, o.Ranking.Total)
+}
+
+// A record that refers to a symbol that does not exist is an error of top, so there is no list.
+func TestOverviewOfMissingSymbol(t *testing.T) {
+	for _, l := range []naive.Location{gen.Inlined(2, 1, 77), {Type: naive.CalledFn, Line: 4, Targets: []naive.Target{{Callee: 77, Count: 1}}}} {
+		f := &naive.File{Units: []naive.Unit{{Path: "a.c", Start: 1, End: 3, Symbols: []naive.Symbol{
+			{ID: 1, Name: "f", HasInfo: true, Head: 7, Locations: []naive.Location{l}}, {ID: 2, Name: "g"},
+		}}}}
+		r, err := afdo.OpenBytes(gen.Encode(f, true))
+		require.NoError(t, err)
+		data, err := NewOverview(r)
+		require.NoError(t, err)
+		o := decodeOverview(data)
+		require.NotNil(t, o)
+		require.False(t, o.Lists(1))
+	}
 }
