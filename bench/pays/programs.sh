@@ -27,7 +27,7 @@ prepare() {
 files() {
 	case $1 in
 	lua) ls "$sources"/lua5.4-*/src/*.c | grep -v -e /luac.c -e /onelua.c -e /ltests.c ;;
-	zstd) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/zstd.c" ;;
+	zstd | zstdmt) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/$1.c" ;;
 	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$work"/re2tables/*.cc "$here/programs/re2.cc" ;;
 	calc) echo "$here/programs/calc.c" ;;
 	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
@@ -55,6 +55,7 @@ flags() {
 	case $1 in
 	lua) echo -DLUA_USE_POSIX -DLUA_COMPAT_5_3 -I"$work/lua" ;;
 	zstd) echo -DZSTD_DISABLE_ASM -I"$(echo "$sources"/libzstd-*/lib)" ;;
+	zstdmt) echo -DZSTD_DISABLE_ASM -DZSTD_MULTITHREAD -I"$(echo "$sources"/libzstd-*/lib)" ;;
 	re2) echo -I"$(echo "$sources"/re2-*)" ;;
 	fmt) echo -I"$(echo "$sources"/fmtlib-*/include)" ;;
 	tinyxml2) echo -I"$(echo "$sources"/tinyxml2-*)" ;;
@@ -82,7 +83,7 @@ flags() {
 compiler() {
 	local c="gcc${2#plain}" cxx="g++${2#plain}"
 	case $2 in clang*) c=$2 cxx=${2/clang/clang++} ;; esac
-	case $1 in lua | zstd | calc | cjson | expat | lz4 | brotli | libyaml | jansson | libpng | mujs | md4c) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
+	case $1 in lua | zstd | zstdmt | calc | cjson | expat | lz4 | brotli | libyaml | jansson | libpng | mujs | md4c) echo "$c" ;; *) echo "$cxx -std=c++17" ;; esac
 }
 
 # debug SUFFIX prints the flags for debug info: what profiles need, and valgrind can read.
@@ -106,7 +107,7 @@ compile() {
 
 # build PROGRAM SUFFIX OUT FLAGS... compiles and links.
 build() {
-	out=$3 compile "$1" "$2" "${@:4}"
+	out=$3 compile "$1" "$2" "${@:4}" || return
 	$(compiler "$1" "$2") "${OPT--O2}" -g -o "$3" "$3".o/*.o -lm -lpthread $([ "$1" != libpng ] || echo -lz)
 }
 export out
