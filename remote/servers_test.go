@@ -139,8 +139,9 @@ func TestSlow(t *testing.T) {
 
 // The error of a server that is silent too often says so.
 func TestSilent(t *testing.T) {
+	t.Parallel() // it waits
 	s := serve(t, random(1_000))
-	f := open(t, s, remote.Tail(10), remote.Timeout(20*time.Millisecond), remote.Retry(2, 0))
+	f := open(t, s, remote.Tail(10), remote.Timeout(time.Second), remote.Retry(2, 0))
 	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
 		<-r.Context().Done()
 		return true
