@@ -10,7 +10,7 @@
 // # Dialects
 //
 // On GCC's mailing list there have been proposals for another header and section table, without
-// known details. Only wire/header.go, table_read.go, which decodes the header, and table.go and
-// table_groups.go, which decode the entries, know their layout. To support another dialect, add a
-// file like table_read.go that fills a [sectionTable], and a case in File.readHeader.
+// known details. Only wire/header.go, table_read.go, which decodes the header, and table.go, which
+// decodes the entries, know their layout. To support another dialect, add a file like
+// table_read.go that fills a [sectionTable], and a case in File.readHeader.
 package v4
