@@ -58,10 +58,10 @@ func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*Lay
 	if err := p.selectPart(path); err != nil {
 		return nil, err
 	}
-	if check && p.dropKnownStale() {
-		check = false
-	}
 	var flags []string
+	if check && p.dropKnownStale() {
+		check, flags = false, p.withoutStale()
+	}
 	if check && p.canCheck() {
 		p.Object = p.command.Path(p.command.Object)
 		if !p.command.Mentions("emit-bb-hash") {
@@ -71,11 +71,12 @@ func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*Lay
 	return p, p.give(flags)
 }
 
-// give makes the command line with the part of the list, if there is any.
+// give makes the command line with more options and the part of the list, if there is any.
 func (p *LayoutPlan) give(flags []string) error {
 	l, c := p.launcher, p.command
+	p.Argv = append(append(slices.Clone(c.Launcher), c.Compiler), flags...)
 	if p.part == nil || len(p.part.Functions) == 0 {
-		p.Argv, p.Object = c.Argv(), ""
+		p.Argv, p.Object = append(p.Argv, c.Args...), ""
 		return nil
 	}
 	var data bytes.Buffer
@@ -89,8 +90,7 @@ func (p *LayoutPlan) give(flags []string) error {
 		return nil
 	}
 	l.trace("layout of %d bytes in %s", data.Len(), name)
-	p.Argv = append(slices.Clone(c.Launcher), c.Compiler, sectionsOption+"=list="+name)
-	p.Argv = append(append(p.Argv, flags...), c.Args...)
+	p.Argv = append(append(p.Argv, sectionsOption+"=list="+name), c.Args...)
 	return nil
 }
 

@@ -48,7 +48,17 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 	}
 	p.drop(stale)
 	p.Object = ""
-	return true, p.give(nil)
+	return true, p.give(p.withoutStale())
+}
+
+// withoutStale returns the options of a compile from whose part stale functions were taken away.
+// Each of these functions needs a section of its own, as it had with its entry: else the linker
+// moves all other functions of the unit with it to where the order of functions has it.
+func (p *LayoutPlan) withoutStale() []string {
+	if p.command.Mentions("function-sections") {
+		return nil
+	}
+	return []string{"-ffunction-sections"}
 }
 
 func plural(n int, noun string) string {

@@ -190,8 +190,11 @@ func TestExecStaleLayout(t *testing.T) {
 	assert.Contains(t, compile(), "1 function of the layout changed since the recording, such as g")
 	assert.Contains(t, parts(), "f.cold")
 	assert.NotContains(t, parts(), "g.cold")
+	sections := func() string { return toolOutput(t, s.dir, llvmTool(t, "llvm-readobj"), "--sections", "a.o") }
+	assert.Contains(t, sections(), " .text.g ", "the linker moves nothing else with it")
 	assert.Empty(t, compile(), "the cache knows it")
 	assert.NotContains(t, parts(), "g.cold")
+	assert.Contains(t, sections(), " .text.g ")
 	assert.Empty(t, compile("--no-layout-check"))
 	assert.Contains(t, parts(), "g.cold")
 }
