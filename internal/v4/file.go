@@ -148,6 +148,7 @@ func Public(r Holder, err error) error {
 
 // MaxSpelled returns the limit on the total length of the expanded names in a file of the given
 // size: 64 times the size plus 16 MiB. Names of real files take a few times the file size.
+// Package budget and the command return afdo.ErrLimit above it.
 func MaxSpelled(size int64) int64 {
 	const (
 		perByte = 64
