@@ -16,9 +16,13 @@ package profile
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // A UnitRef identifies a unit, which is a source file, within one [Profile].
@@ -116,4 +120,119 @@ func (t *table[T]) append(v T) {
 	last := &t.pages[len(t.pages)-1]
 	*last = append(*last, v)
 	t.len++
+}
+
+// Summarize computes the summary of the profile (RFC 4.4), as defined in format note 19.
+//
+// Every count record is one count, including zeros and those of inlined bodies. The total
+// saturates. An entry describes the smallest set of largest counts that reaches its share of the
+// total; equal counts are taken together. A share of 0, of a total that is 0 or too small for the
+// cutoff, needs no counts. Both fields of such an entry are 0, as in LLVM's summaries.
+//
+// It takes O(n) time, 8 bytes per record, and 8 bytes per count above 0. It does not change
+// p.Summary.
+func (p *Profile) Summarize() *afdo.Summary {
+	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}
+	counts, positive := make([]uint64, p.numRecords()+1), 0
+	for _, f := range p.Functions() {
+		s.MaxFunctionCount = max(s.MaxFunctionCount, f.HeadCount)
+		for i := range f.Records {
+			r := &f.Records[i]
+			if r.Kind != KindCount {
+				continue
+			}
+			s.NumCounts++
+			s.TotalCount = saturating.Add(s.TotalCount, r.Count)
+			counts[positive] = r.Count
+			positive += int((r.Count | -r.Count) >> 63) // adds 1 unless the count is 0, without an unpredictable branch
+		}
+	}
+	counts = sortCounts(counts[:positive])
+	if len(counts) > 0 {
+		s.MaxCount = counts[len(counts)-1]
+	}
+	s.Entries = histogram(s.TotalCount, func() (count, n uint64) {
+		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {
+			counts = counts[:len(counts)-1]
+		}
+		return count, n
+	})
+	return s
+}
+
+// numRecords returns the number of records of all functions.
+func (p *Profile) numRecords() int {
+	n := 0
+	for _, f := range p.Functions() {
+		n += len(f.Records)
+	}
+	return n
+}
+
+// histogram returns the entries of a summary. next returns the counts above 0 in descending order,
+// each with the number of its occurrences. Zeros do not contribute to any share.
+func histogram(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
+	entries := make([]afdo.SummaryEntry, len(summary.Cutoffs))
+	e := afdo.SummaryEntry{}
+	sum := uint64(0) // saturates like the total, so that all counts together reach any share
+	for i, cutoff := range summary.Cutoffs {
+		e.Cutoff = cutoff
+		for share := shareOf(total, cutoff); sum < share; {
+			count, n := next()
+			e.MinCount = count
+			e.NumCounts += n
+			sum = saturating.Add(sum, saturating.Mul(count, n))
+		}
+		entries[i] = e
+	}
+	return entries
+}
+
+// shareOf returns total*cutoff/1000000, rounded down.
+func shareOf(total uint64, cutoff uint32) uint64 {
+	hi, lo := bits.Mul64(total, uint64(cutoff))
+	share, _ := bits.Div64(hi, lo, 1000000)
+	return share
+}
+
+// radixBits is the number of bits by which each pass of sortCounts sorts.
+const (
+	radixBits = 11
+	radixSize = 1 << radixBits
+)
+
+// sortCounts sorts counts, either in place or into a second array, and returns the sorted slice. It
+// uses radix sort, which is several times faster than comparison for millions of counts. The number
+// of passes depends on the largest count.
+func sortCounts(counts []uint64) []uint64 {
+	if len(counts) < 2*radixSize {
+		slices.Sort(counts)
+		return counts
+	}
+	all := uint64(0)
+	for _, c := range counts {
+		all |= c
+	}
+	sorted := make([]uint64, len(counts))
+	for shift := 0; all>>shift != 0; shift += radixBits {
+		distribute(sorted, counts, shift)
+		counts, sorted = sorted, counts
+	}
+	return counts
+}
+
+// distribute copies counts to an array of the same length, stably sorted by the digit at shift.
+func distribute(to, counts []uint64, shift int) {
+	var starts [radixSize + 1]int
+	for _, c := range counts {
+		starts[c>>shift%radixSize+1]++
+	}
+	for digit := range radixSize {
+		starts[digit+1] += starts[digit]
+	}
+	for _, c := range counts {
+		at := &starts[c>>shift%radixSize]
+		to[*at] = c
+		*at++
+	}
 }

@@ -3,12 +3,17 @@ package samples
 import (
 	"debug/elf"
 	"encoding/hex"
+	"errors"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/elfid"
+	"github.com/go-afdo/afdo/internal/opcode"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A Binary identifies the ELF file whose samples are wanted, as inputs do.
@@ -163,4 +168,185 @@ func (c *choice) ours(name string, ids ...string) bool {
 		return false
 	}
 	return c.binary.named(name)
+}
+
+// ErrLayout is returned for an ELF file without code.
+var ErrLayout = errors.New("the ELF file has neither an executable segment nor a .text section")
+
+// A Layout converts addresses of the linker into offsets in an ELF file. Profilers and debug info
+// use addresses, and a [Set] uses file offsets. symbolize.File.Address converts back. A Layout
+// never changes and may be used by many goroutines.
+type Layout struct {
+	code elfid.Code
+	base uint64 // address of the page that the first segment begins in, of code or not
+	text uint64 // address of the page that the first segment of code begins in, as llvm-profgen has it
+}
+
+// page is what llvm-profgen takes for the size of a page.
+const page = 4 << 10
+
+// NewLayout returns the layout of a file: of its executable segments, or of the section .text if it
+// is a relocatable object such as a kernel module. A file of debug information alone, split from
+// its binary, has other offsets than the binary: take the binary's layout.
+func NewLayout(f *elf.File) (*Layout, error) {
+	l := &Layout{code: elfid.CodeOf(f)}
+	if i := slices.IndexFunc(f.Progs, isLoaded); i >= 0 {
+		first := f.Progs[i]
+		l.base = first.Vaddr - first.Vaddr%max(first.Align, 1)
+	}
+	if i := slices.IndexFunc(f.Progs, func(p *elf.Prog) bool { return isLoaded(p) && p.Flags&elf.PF_X != 0 }); i >= 0 {
+		l.text = f.Progs[i].Vaddr &^ (page - 1)
+	}
+	if s := f.Section(".text"); len(l.code) == 0 && s != nil && f.Type == elf.ET_REL {
+		l.code = elfid.Code{{Offset: s.Offset, Address: s.Addr, Size: s.Size}}
+	}
+	if len(l.code) == 0 {
+		return nil, ErrLayout
+	}
+	return l, nil
+}
+
+func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
+
+// Offset returns the file offset of an address that the linker has given, in a relocatable object
+// of one counted from the begin of .text. It is false where the address is not in code, or where a
+// segment that comes later in the table takes up the same part of the file.
+func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(address) }
+
+// looked is at how many ranges it is looked whether they end in a branch.
+const looked = 1000
+
+// counted returns the base from which addresses are counted. llvm-profgen counts from the first
+// segment of code unless told otherwise, and other tools count from the first segment or from 0.
+// The base is the one with which most of the ranges are in code and end in a branch. guessed
+// reports that other bases fit as well.
+func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
+	most := -1
+	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
+		fit, left := 0, looked
+		for r := range linked.Ranges() {
+			_, begins := b.Layout.Offset(r.Begin + candidate)
+			_, ends := b.Layout.Offset(r.End + candidate)
+			if !begins || !ends {
+				continue
+			}
+			if left--; left < 0 || b.mayBranch(r.End+candidate) {
+				fit++
+			}
+		}
+		switch {
+		case fit > most:
+			base, most, guessed = candidate, fit, false
+		case fit == most && candidate != base:
+			guessed = true
+		}
+	}
+	return base, guessed
+}
+
+// unlinked makes file offsets of a set's addresses, which are the linker's or counted from some
+// base. What is in no code is left out.
+func (b *Binary) unlinked(linked *Set, report *Report) *Set {
+	l := b.Layout
+	base, guessed := b.counted(linked)
+	report.Guessed = report.Guessed || guessed
+	set := new(Set)
+	for r, n := range linked.ranges {
+		begin, ok := l.Offset(r.Begin + base)
+		end, both := l.Offset(r.End + base)
+		if !ok || !both {
+			report.Outside = saturating.Add(report.Outside, n)
+			continue
+		}
+		set.AddRange(Range{begin, end}, n)
+	}
+	for branch, n := range linked.branches {
+		from, inside := l.Offset(branch.From + base)
+		to, ok := l.Offset(branch.To + base)
+		switch {
+		case ok && inside:
+			set.AddBranch(Branch{from, to}, n)
+		case ok:
+			set.AddEntry(to, n)
+		}
+	}
+	return set
+}
+
+// instruction decodes the instruction at a file offset. ok is false if the file has no code there,
+// or code of a machine other than x86.
+func (b *Binary) instruction(offset uint64) (in opcode.Instruction, ok bool) {
+	if b.machine != elf.EM_X86_64 && b.machine != elf.EM_386 {
+		return in, false
+	}
+	i := slices.IndexFunc(b.progs, func(p *elf.Prog) bool {
+		return isLoaded(p) && p.ReaderAt != nil && offset >= p.Off && offset-p.Off < p.Filesz
+	})
+	if i < 0 {
+		return in, false
+	}
+	var code [16]byte
+	n, _ := b.progs[i].ReadAt(code[:], int64(offset-b.progs[i].Off))
+	mode := 64
+	if b.machine == elf.EM_386 {
+		mode = 32
+	}
+	return opcode.X86(code[:n], mode), n > 0
+}
+
+// mayBranch reports whether the instruction at an address may be a branch. It is true if the
+// instruction is not known.
+func (b *Binary) mayBranch(address uint64) bool {
+	offset, _ := b.Layout.Offset(address)
+	in, ok := b.instruction(offset)
+	return !ok || in.Leaves || in.Jumps || in.Calls
+}
+
+// linkageTables returns the sections of the procedure linkage table: .plt, .plt.sec and their like.
+func linkageTables(f *elf.File) (tables []*elf.Section) {
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && strings.HasPrefix(s.Name, ".plt") {
+			tables = append(tables, s)
+		}
+	}
+	return tables
+}
+
+// entersStub reports whether the instruction at an address is a direct call or jump to a stub of
+// the procedure linkage table.
+func (b *Binary) entersStub(address uint64) bool {
+	offset, ok := b.Layout.Offset(address)
+	if !ok || len(b.stubs) == 0 {
+		return false
+	}
+	in, _ := b.instruction(offset)
+	target := address + in.Size + uint64(in.By)
+	return (in.Calls || in.Jumps) && in.By != 0 &&
+		slices.ContainsFunc(b.stubs, func(s *elf.Section) bool { return target-s.Addr < s.Size })
+}
+
+// countRepeated corrects the counts of x86's string instructions with a rep prefix, such as rep
+// movsb, of which callgrind counts each round. Such an instruction runs as often as the one before
+// it. After a branch it runs at most as often as the instruction after it.
+func (b *Binary) countRepeated(counts map[uint64]uint64) {
+	offsets := slices.Sorted(maps.Keys(counts))
+	for i, offset := range offsets {
+		if i > 0 && counts[offset] <= counts[offsets[i-1]] {
+			continue
+		}
+		in, _ := b.instruction(offset)
+		if !in.Repeats {
+			continue
+		}
+		if i > 0 {
+			before, _ := b.instruction(offsets[i-1])
+			if offsets[i-1]+before.Size == offset && !before.Leaves && !before.Jumps && !before.Calls {
+				counts[offset] = counts[offsets[i-1]]
+				continue
+			}
+		}
+		if after, ok := counts[offset+in.Size]; ok {
+			counts[offset] = min(counts[offset], after)
+		}
+	}
 }
