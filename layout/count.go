@@ -79,6 +79,11 @@ func (p *program) branches(set *samples.Set) error {
 }
 
 // branch counts a branch and returns the number of the report that it belongs to.
+//
+//   - An edge: both ends are in blocks of one function.
+//   - A call: the target is the start of a function, and the source is not a block without calls of
+//     the same function (see jumpsBack).
+//   - A return: the source is a block that returns, or another function (see arrive).
 func (p *program) branch(from, to spot, n uint64) *uint64 {
 	r := p.report
 	if from.function == nil && to.function == nil {
