@@ -38,9 +38,8 @@
 // # Concurrency
 //
 // All methods of Reader and Unit may be called concurrently. Close does not wait for other calls: a
-// call that runs during or after Close returns [ErrClosed] if it still has to read. [Symbol],
-// [Section] and [Info] are values. A Cursor is for one goroutine; several Cursors may walk the same
-// Info.
+// call that runs during Close returns its result or [ErrClosed]. [Symbol], [Section] and [Info] are
+// values. A Cursor is for one goroutine; several Cursors may walk the same Info.
 //
 // # Errors
 //

@@ -58,18 +58,30 @@ const HeaderSection = fault.HeaderSection // -1
 
 // A FormatError describes a violation of the format and where it is. All formats of this module use
 // it. errors.Is matches it with its class and, unless the class is [ErrLimit], with [ErrMalformed].
+// Its fields are
+//   - Format, the format as which the file was read: "afdo" for version 4, otherwise the package,
+//     such as "gcov", or the recording, such as "perf.data";
+//   - File, the path, if the input has several files;
+//   - Section, the index of the section, or [HeaderSection];
+//   - Part, the type or name of the section, such as "symbol info";
+//   - Offset, the byte offset in the file (for an ELF file, in the section), or -1 if unknown;
+//   - Inflated: the section is compressed, and Offset counts its decompressed bytes;
+//   - Line and Column, of a text, both counted from 1, Column in bytes;
+//   - Err, the class;
+//   - Detail, in words.
 type FormatError = fault.FormatError
 
-// A Problem is a finding of a file check, in any format of this module: an error and whether it is
-// only a remark.
+// A Problem is a finding of a file check, in any format of this module. Its fields are Err, which
+// is usually a [FormatError], and Remark, which is set if the finding is unusual but legal.
 type Problem = fault.Problem
 
-// A ReadError is a failed read of the file or io.ReaderAt that a [Reader] uses. It holds the offset
-// and size of the read and wraps the cause.
+// A ReadError is a failed read of the file or io.ReaderAt that a [Reader] uses. Its fields are the
+// Offset in the file, the Size of the read in bytes, and the cause Err, which it wraps.
 type ReadError = fault.ReadError
 
 // A VersionError reports a profile version that the package cannot read or write. It matches
-// [ErrVersion].
+// [ErrVersion]. Its fields are Format, as in [FormatError], Kind (the magic of a GCOV file;
+// "indexed" or "raw" for instrumentation profiles; otherwise empty), Version, and Detail, in words.
 type VersionError = fault.VersionError
 
 // An AmbiguousError lists the units that match a lookup meant to find one unit. It matches
@@ -82,6 +94,7 @@ type AmbiguousError struct {
 // maxNamed limits the number of units that the text of an AmbiguousError lists.
 const maxNamed = 5
 
+// Error returns the requested path and the first few of the matching paths.
 func (e *AmbiguousError) Error() string {
 	text := fmt.Sprintf("afdo: unit %.200q: %v: %d units fit: ", e.Path, ErrAmbiguous, len(e.Paths))
 	for i, path := range e.Paths {
@@ -96,6 +109,7 @@ func (e *AmbiguousError) Error() string {
 	return text
 }
 
+// Is reports whether target is [ErrAmbiguous].
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
 // olderVersionHint returns a hint at the package that reads versions 2 and 3, or "".

@@ -91,8 +91,8 @@ func (r *Reader) file() *v4.File {
 	return v4.FileOf(r)
 }
 
-// Close releases the file. It does not wait for other calls. Later calls that need to read return
-// [ErrClosed], and so does a second Close.
+// Close releases the file. It does not wait for other calls. Later lookups and reads return
+// [ErrClosed], even if their data is in memory, and so does a second Close.
 func (r *Reader) Close() error { return r.file().Close() }
 
 // Header returns the file header.
@@ -128,7 +128,8 @@ func (r *Reader) Section(index int) (Section, error) {
 }
 
 // Data returns the bytes of a section, including the bitmask byte, or [ErrNotFound] if the index is
-// out of range. The caller must not modify them.
+// out of range. The caller must not modify them. Each call reads the section again, except after
+// [OpenBytes]: then the result is a part of the caller's bytes.
 func (r *Reader) Data(index int) ([]byte, error) {
 	s, err := r.Section(index)
 	if err != nil {

@@ -83,7 +83,7 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 
 // Symbol returns the symbol with the given name, or [ErrNotFound]. If the symbols of the unit have
 // not been decoded, Symbol follows the name through the encoded trie. This costs a fraction of
-// decoding, and checks only the bytes it passes.
+// decoding, and checks only the bytes it passes. Otherwise Symbol compares the names of the unit.
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	row, ok, err := u.find(name)
 	if err != nil {
@@ -115,8 +115,11 @@ func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 
 // Clones iterates over the symbols of the unit whose canonical name is canonicalName, by ascending
 // ID. These are the name itself and the name followed by '.' and more, for example f, f.part.0 and
-// f.constprop.1 for "f". There are none if canonicalName contains a '.'. Clones costs as much as
-// [Unit.Symbol]. An error ends the iteration.
+// f.constprop.1 for "f". There are none if canonicalName contains a '.'. An error ends the
+// iteration.
+//
+// Clones follows the name through the encoded trie, like [Unit.Symbol]. If the symbols of the unit
+// have been decoded, the next call reads the encoded tables again.
 func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		found, err := u.clones(canonicalName)
@@ -153,8 +156,9 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 }
 
 // Load reads all sections of the unit that have not been read, in as few reads as their places in
-// the file allow. Afterwards this Unit reads nothing more, unless the file is malformed: sections
-// that overlap so much that together they are larger than the file are read when they are needed.
+// the file allow. Afterwards this Unit reads nothing more, except in [Unit.Clones] and in a
+// malformed file: sections that overlap so much that together they are larger than the file are
+// read when they are needed.
 func (u *Unit) Load() error {
 	u.entry.AheadOfAll()
 	t, err := u.symbols()
