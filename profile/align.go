@@ -20,15 +20,17 @@ type AlignedRoot struct {
 	Units         int    // number of units below the folders with the same relative path
 }
 
-// A MovedUnit is a pair of units with the same functions.
+// A MovedUnit is a pair of units that were matched by their symbols: the path in each profile.
 type MovedUnit struct{ First, Second string }
 
 // Align changes the paths of units in second to those of the same units in first. This is useful
 // for two builds of a program in different folders. Units are matched by the first of these rules
 // that applies:
 //   - their paths are the same;
-//   - their paths are the same after the beginning, and other units have the same two beginnings;
-//   - at least half of the symbols of one unit are symbols of the other unit and of no third unit.
+//   - their paths are the same below two corresponding folders. Folders correspond if at least one
+//     pair of units with the same relative path has a symbol name in common;
+//   - at least half of the symbols of the smaller unit are also in the other unit, and in no third
+//     unit.
 //
 // Align takes about 100 bytes per symbol.
 func Align(first, second *Profile) Alignment {

@@ -14,7 +14,7 @@ type Diff struct {
 	Overlap       Overlap
 
 	// Functions and Units contain everything that has functions in either profile, sorted by the
-	// change of its share of all samples, largest change first.
+	// absolute change of its share of all samples, largest change first.
 	Functions []FunctionDiff
 	Units     []UnitDiff
 }

@@ -2,7 +2,8 @@ package profile
 
 import "slices"
 
-// Removed describes what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
+// Removed describes what [Profile.KeepFunctions], [Profile.KeepHot] or [Profile.KeepHottest] left
+// out.
 type Removed struct {
 	Functions int
 	Samples   uint64  // sum of their counts, saturating
@@ -37,7 +38,8 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 // reaches the share, and all functions with as many samples as the last of them. The samples of a
 // function include those of its inlined bodies. Sums and shares are computed exactly.
 //
-// Functions without samples are always left out. A share above 1 keeps all functions with samples.
+// Functions without samples are always left out. The share must be above 0. A share above 1 keeps
+// all functions with samples.
 func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
 	return p.KeepHot(LeastHot(p.Heats(), share))
 }
@@ -56,7 +58,7 @@ func (p *Profile) Heats() []Heat {
 }
 
 // LeastHot returns the number of samples of the least hot function that [Profile.KeepHottest] would
-// keep. It is never 0. LeastHot sorts functions.
+// keep. It is never 0. LeastHot sorts functions in place.
 func LeastHot(functions []Heat, share Ratio) Heat {
 	slices.SortFunc(functions, func(a, b Heat) int { return b.total().compare(a.total()) })
 	var all, sum total

@@ -2,10 +2,10 @@ package profile
 
 import "math"
 
-// An Overlap describes the similarity of two profiles: 1 if their samples are distributed
-// identically, 0 if no place has samples in both. All figures except Counts compare shares, so they
-// do not depend on the duration of the recordings. All figures are 1 if neither profile has
-// samples, and 0 if only one has.
+// An Overlap describes the similarity of two profiles. All figures except OnlyFirst and OnlySecond
+// are 1 if all counts are equal, and 0 if no function has samples in both profiles. They are also 1
+// if neither profile has samples, and 0 if only one has. All figures except Counts compare shares
+// of the samples, so they do not depend on the duration of the recordings.
 //
 // A location is a line and discriminator in a function, or in a function inlined there through a
 // given chain of calls. Functions are the same if their units and names are. The figures do not
@@ -30,7 +30,7 @@ type Overlap struct {
 	Counts float64
 
 	// OnlyFirst and OnlySecond are the shares of samples of one profile at locations for which the
-	// other profile has no count.
+	// other profile has no count. They are 0 if the profile has no samples.
 	OnlyFirst, OnlySecond float64
 }
 

@@ -74,8 +74,8 @@ func (p *Profile) AddUnit(path string) UnitRef {
 // NumUnits returns the number of units, including [UnknownUnit].
 func (p *Profile) NumUnits() int { return len(p.paths) }
 
-// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix, like
-// [afdo.Reader.UnitBySuffix].
+// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix, with the errors
+// of [afdo.Reader.UnitBySuffix]. It compares every path.
 func (p *Profile) UnitBySuffix(suffix string) (UnitRef, error) {
 	var paths []string
 	var found UnitRef

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples.
-// Functions panic if Den is 0.
+// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples. Den
+// must not be 0. If it is, [Ratio.Of] and [Profile.MergeScaled] panic, and [Sum] returns an error.
 type Ratio struct{ Num, Den uint64 }
 
 // one is the weight that does not change counts.

@@ -9,8 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 )
 
-// Read reads a whole version 4 file: summary, units in file order, all symbols, and all functions.
-// It does not close r.
+// Read reads a whole version 4 file: summary, units in file order, all symbols, all functions, and
+// the marks of the sources section. It ignores a sources section that has another version or does
+// not match the file. It does not close r.
 //
 // It takes time and memory proportional to the size of the file. Some malformed files would violate
 // this, because string tables can expand a thousandfold and symbols can share sections of samples;

@@ -15,7 +15,8 @@ type Relocation struct {
 // Relocate returns a profile with records moved to other lines, and with symbols renamed. It calls
 // where once for each symbol. An inlined body moves together with the line of its call. Head
 // counts, timestamps, and the order of units and symbols stay. Units and symbols without any
-// reference are dropped. The result has no summary. p is not changed. Relocate takes O(n log n).
+// reference are dropped. The result has no summary, no marks and no hashes of files. p is not
+// changed. Relocate takes O(n log n).
 func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
 	for f := range p.NumUnits() {

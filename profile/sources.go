@@ -13,9 +13,9 @@ import (
 )
 
 // Sources is the sources section of a version 4 file, which holds the marks of functions and the
-// hashes of units. All methods may be called concurrently.
+// hashes of source files. All methods may be called concurrently.
 type Sources struct {
-	Section afdo.Section
+	Section afdo.Section // the place of the section in the file
 	table   *sourcefmt.Table
 }
 
@@ -80,12 +80,12 @@ func (s *Sources) fault(f *wire.Fault) error {
 	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// Sum returns the lower half of the hash of a unit's file, 0 if unknown. ok reports whether any
-// function of the unit has marks.
+// Sum returns the lower 32 bits of the hash of a unit's file, 0 if unknown. ok reports whether any
+// function of the unit has marks. u must be a unit of the same file.
 func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
 
-// Unit calls yield for each function of a unit that has marks. It returns the lower half of the
-// hash of the unit's file, 0 if unknown.
+// Unit calls yield for each function of a unit that has marks. It returns the same sum as
+// [Sources.Sum]. u must be a unit of the same file. Errors are of type [afdo.FormatError].
 func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
 	start, end := u.IDs()
 	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
@@ -159,8 +159,8 @@ func (p *Profile) Marks(s SymbolRef) Marks { return p.marks.functions[s] }
 // HasMarks reports whether any function has marks.
 func (p *Profile) HasMarks() bool { return len(p.marks.functions) > 0 }
 
-// SetUnitSum stores the lower half of the hash of a unit's file, which shows whether the file has
-// changed. 0 removes it.
+// SetUnitSum stores the lower 32 bits of the hash of a unit's file, which shows whether the file
+// has changed. 0 removes it.
 func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	_ = p.paths[f]
 	if p.marks.sums == nil {
@@ -169,7 +169,7 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	p.marks.sums[f] = sum
 }
 
-// UnitSum returns the lower half of the hash of a unit's file, 0 if none is stored.
+// UnitSum returns the value stored by [Profile.SetUnitSum], or 0 if there is none.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
 // adoptMarks adds the marks and hashes of q. symbols and units convert references of q to those of

@@ -8,8 +8,8 @@ import "github.com/go-afdo/afdo/internal/symname"
 // functions and, in all bodies, call targets and inlined bodies at the same location.
 //
 // renamed is the number of symbols that had a suffix. merged is the number of symbols that
-// disappeared because of another symbol with the same name. The result has no summary. p is not
-// changed. StripSuffixes takes O(n log n).
+// disappeared because of another symbol with the same name. The result has no summary, no marks and
+// no hashes of files. p is not changed. StripSuffixes takes O(n log n).
 func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	q = New()
 	for f := range p.NumUnits() {

@@ -20,8 +20,8 @@ const (
 // merging it. So memory is bounded: per goroutine, one input and one partial sum, which is at most
 // as large as the result.
 //
-// If load fails, Sum returns the error with the lowest number. No call of load is running when Sum
-// returns.
+// If load fails, or returns a weight whose Den is 0, Sum returns the error with the lowest number.
+// No call of load is running when Sum returns.
 func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
 	// One worker more than there are processors, so that no processor is idle while a slow batch
 	// delays the batches after it, or while sums are merged.

@@ -12,7 +12,7 @@ import (
 
 // A Tally computes the summary of a profile that is distributed over several places, each function
 // in one of them, as by [Profile.Split]. The zero Tally describes an empty profile. It takes 16 to
-// 32 bytes per distinct count.
+// 32 bytes per distinct count. It is not safe for concurrent use.
 type Tally struct {
 	facts   afdo.Summary // without entries
 	counts  []counted
@@ -90,7 +90,8 @@ func (t *Tally) Summary() *afdo.Summary {
 	return &s
 }
 
-// MarshalBinary encodes a Tally, so that it can be sent to another machine.
+// MarshalBinary encodes a Tally, so that it can be sent to another machine. The error is always
+// nil.
 func (t *Tally) MarshalBinary() ([]byte, error) {
 	t.settle()
 	var data []byte
@@ -108,7 +109,8 @@ func (t *Tally) MarshalBinary() ([]byte, error) {
 
 var errTally = errors.New("profile: not a tally")
 
-// UnmarshalBinary decodes the result of [Tally.MarshalBinary]. Other data gives an error.
+// UnmarshalBinary replaces t by the result of [Tally.MarshalBinary]. It returns an error for data
+// that is not in this form. After an error t must not be used.
 func (t *Tally) UnmarshalBinary(data []byte) error {
 	*t = Tally{}
 	next := func() (v uint64) {
