@@ -166,9 +166,9 @@ func (c *checker) tail() {
 	}
 }
 
-// Check reads all dumps. It yields the first error in their records, and problems with the data
-// that follows them. A correlated file, whose functions are described in the program, gives a
-// remark.
+// Check reads all dumps. It yields the first error in their records, and errors in the binary IDs
+// and the names of virtual tables. A correlated file, whose functions are described in the program,
+// gives a remark.
 func (r *RawReader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for d, err := range r.Dumps() {

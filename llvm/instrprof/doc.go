@@ -6,9 +6,10 @@
 //
 // All formats follow LLVM 22.
 //
-// A [Reader] looks up functions in an indexed file without reading all of it: a lookup reads the
-// header, one bucket of the hash table and its chain. A [RawReader] iterates over the records of a
-// raw file. Both return [Record] values, which are views of the bytes read.
+// A [Reader] looks up functions in an indexed file without reading all of it: opening reads the
+// header and the summaries, and a lookup reads one bucket of the hash table and its chain. A
+// [RawReader] iterates over the records of a raw file. Both return [Record] values, which are views
+// of the bytes read.
 //
 // A [Profile] holds records in memory. Profiles of any form can be read and merged into it with
 // [Load], [Profile.AddStream] and [MergeFiles]. [Profile.WriteIndexed] and [Profile.WriteText]
@@ -30,8 +31,8 @@
 // record for each function, counters, bitmaps, compressed names, vtables and value profiles. LLVM
 // reads only raw files of its own version.
 //
-// The targets of calls, hash tables and traces identify a function by the hash of its name: the
-// first eight bytes of its MD5, little-endian. See [NameHash].
+// The targets of calls, hash tables and traces identify a function by the hash of its name, see
+// [NameHash].
 //
 // # Limits and errors
 //

@@ -35,11 +35,12 @@ var (
 	// file, or was not built for correlated profiles.
 	ErrNoCorrelation = errors.New("the program does not describe its counters")
 
-	// ErrKind is returned when a front-end profile and an IR-level profile are merged.
+	// ErrKind is returned when a front-end profile and an IR-level profile are merged. It is also
+	// returned if only one of the profiles has the flag FunctionEntryOnly, and any has EntryFirst.
 	ErrKind = errors.New("profiles of different instrumentation")
 
-	// ErrMismatch is the error for a record that cannot be merged, because it has the same name and
-	// hash as another record but a different number of counters, bitmap bytes or value sites.
+	// ErrMismatch is the error for a record that does not match another record of the same name and
+	// hash, see [Profile.Add].
 	ErrMismatch = errors.New("records do not fit each other")
 )
 

@@ -26,8 +26,8 @@ const (
 	versionVTables   = 12
 )
 
-// A Header is the decoded header of an indexed file. The offset of a section that the file does not
-// have is 0.
+// A Header is the decoded header of an indexed file. The fields after Flags are file offsets in
+// bytes, or 0 for a section that the file does not have.
 type Header struct {
 	Version     uint32
 	Flags       Flags

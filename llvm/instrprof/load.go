@@ -6,13 +6,14 @@ import (
 	"os"
 )
 
-// Load reads a profile in any format into memory.
+// Load reads a profile in any format into memory, like [Profile.AddFile] with weight 1. Records
+// that do not match an earlier record are dropped. After an error the profile must not be used.
 func Load(path string) (*Profile, error) {
 	p := &Profile{}
 	return p, p.AddFile(path, 1, nil)
 }
 
-// AddFile adds a file in any format, like [Profile.AddIndexed].
+// AddFile adds a file in any format, like [Profile.AddIndexed]. It reads a raw file into memory.
 func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }

@@ -15,7 +15,8 @@ type Input struct {
 	Path   string
 	Weight uint64 // factor for its counts
 
-	// Open opens the file instead of Path, if it is not nil. Every goroutine calls it.
+	// Open, if not nil, opens the file instead of Path. Several goroutines call it, each at least
+	// once. Path then only identifies the file in errors.
 	Open func() (io.ReadCloser, error)
 }
 
@@ -37,13 +38,13 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 type Mismatch struct {
 	Input int // index of the file
 	Err   error
-	Lost  uint64 // the sum of the dropped counters, times the weight of the file
+	Lost  uint64 // sum of the dropped counters, times the weight of the file; 0 if counters were kept
 }
 
 // MergeOptions configure [MergeFiles].
 type MergeOptions struct {
-	// Goroutines is the number of goroutines; 0 means one per processor. Each goroutine reads all
-	// files but adds only a part of the functions. It keeps one raw file in memory.
+	// Goroutines is the number of goroutines; 0 or less means one per processor. Each goroutine
+	// reads all files but adds only a part of the functions.
 	Goroutines int
 
 	// Correlation describes the functions of raw files that do not contain this description.
@@ -55,14 +56,16 @@ type MergeOptions struct {
 	// are read an additional time first.
 	Skip func(input int, err error) bool
 
-	// Progress, if not nil, is called with the number of files merged so far. Calls do not overlap.
+	// Progress, if not nil, is called after each merged file with the number of inputs so far,
+	// including skipped ones. It follows one of the goroutines; others may be some files behind.
+	// Calls do not overlap.
 	Progress func(done int)
 }
 
-// MergeFiles merges files in any format. If records do not match, the one from the earlier file is
-// kept. The result does not depend on the number of goroutines. MergeFiles takes memory for the
-// result and for one raw file per goroutine. If files have errors, it returns the error of the
-// first such file, with its path.
+// MergeFiles merges files in any format. If records do not match, it keeps the one from the earlier
+// file and returns a [Mismatch], in the order of inputs. The result does not depend on the number
+// of goroutines. MergeFiles takes memory for the result and for one raw file per goroutine. If
+// files have errors, it returns the error of the first such file, with its path, and no profile.
 func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	m := merger{inputs: inputs, p: &Profile{correlation: o.Correlation}, o: o}
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)

@@ -7,8 +7,8 @@ import (
 )
 
 // An Overlap is the similarity of two profiles, from 0 to 1. For each counter or value, it takes
-// the share of the profile's total in both profiles, and sums up the smaller shares. It is 1 if
-// neither profile has counts. llvm-profdata overlap computes the same.
+// the share of the profile's total in both profiles, and sums up the smaller shares. It is 1 if the
+// profiles are equal or neither has counts. llvm-profdata overlap computes the same.
 type Overlap struct {
 	Value float64
 	Sums  [2]float64 // total of the counts in each profile
@@ -18,7 +18,7 @@ type Overlap struct {
 type FunctionDelta struct {
 	Name  string
 	Hash  uint64
-	Sums  [2]float64 // sum of the counters in each profile
+	Sums  [2]float64 // sum of the counters in each profile, without pseudo counts
 	Has   [2]bool    // whether each profile has the record
 	Alike float64    // contribution to the overlap of the counters
 }
@@ -26,15 +26,15 @@ type FunctionDelta struct {
 // A Comparison describes how two profiles differ.
 type Comparison struct {
 	Counters   Overlap
-	Values     [numValueKinds]Overlap
-	Common     int             // matching records in both profiles
-	Mismatched int             // records in both profiles with a different number of counters or sites; they add nothing to an overlap
-	Functions  []FunctionDelta // the records that differ, by the difference of their shares, largest first
-	Equal      bool            // all records are equal
+	Values     [numValueKinds]Overlap // by ValueKind
+	Common     int                    // matching records in both profiles
+	Mismatched int                    // records in both profiles with a different number of counters or sites; they add nothing to an overlap
+	Functions  []FunctionDelta        // the records that differ, by the difference of their shares, largest first
+	Equal      bool                   // all records are equal; flags, traces and other data are not compared
 }
 
-// Compare compares two profiles. It reads each once, and takes memory for the functions that
-// differ.
+// Compare compares the records of two profiles. It passes over all counters a few times, and takes
+// memory for the records that differ.
 func Compare(a, b *Profile) *Comparison {
 	c := comparer{Comparison: Comparison{Equal: true}}
 	for i, p := range [2]*Profile{a, b} {

@@ -20,7 +20,7 @@ type RawReader struct {
 // anything is read.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
-// OpenRaw reads a raw file into memory, see [OpenRawBytes].
+// OpenRaw reads a whole raw file into memory, see [OpenRawBytes]. There is nothing to close.
 func OpenRaw(path string) (*RawReader, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Dump is a profile written by one process. A raw file may contain several.
+// A Dump is a profile written by one process. A raw file may contain several. A Dump may be used
+// concurrently.
 type Dump struct {
 	file   *RawReader
 	header *RawHeader
@@ -220,8 +221,8 @@ func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
 type stamped struct{ stamp, nameHash uint64 }
 
-// Trace returns the functions that were called, in the order of their first calls. It is empty if
-// the program did not record the order.
+// Trace returns the functions that were called, in the order of their first calls, with weight 1.
+// It is empty if the program did not record the order. Trace reads all records.
 func (d *Dump) Trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil

@@ -45,7 +45,7 @@ func Open(path string) (*Reader, error) {
 }
 
 // OpenBytes opens a file in memory without copying it. Records are views of data, which must not
-// change while anything returned is in use.
+// change while anything returned is in use. Errors are afdo.FormatError and afdo.VersionError.
 func OpenBytes(data []byte) (*Reader, error) {
 	return newReader(source.OfBytes(data))
 }
@@ -159,8 +159,8 @@ func (r *Reader) CSSummary() *Summary { return r.cs }
 
 // Summarize computes the summary of the records that are not context-sensitive, and that of the
 // others, nil if the file has none. Unlike the summary that LLVM writes, plain includes functions
-// of front ends whose hash happens to have the bit of context-sensitive records. Summarize reads
-// the file once, or twice if it has many counters.
+// of front ends whose hash happens to have the bit of context-sensitive records. For each summary,
+// Summarize reads the file once, or twice if it has many counters.
 func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	flags := r.header.Flags
 	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)
@@ -204,7 +204,8 @@ func (r *Reader) Function(name string) ([]Record, error) {
 	return records, nil
 }
 
-// Record returns the record with the given name and hash, see [Reader.Function].
+// Record returns the record with the given name and hash, or afdo.ErrNotFound. It costs as much as
+// [Reader.Function].
 func (r *Reader) Record(name string, hash uint64) (Record, error) {
 	f, err := r.lookup(name)
 	if err != nil {

@@ -22,7 +22,8 @@ func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 // wanted. It keeps the summaries, from which clang computes thresholds, the flags and the names of
 // virtual tables. It leaves out traces and binary IDs, which no compile uses.
 //
-// A file of a version before 12, or one with a MemProf section, gives an error that matches
+// Slice passes over all names in the file, and takes memory for the wanted functions. A file of a
+// version before 12, or one with a MemProf section, gives an error that matches
 // afdo.ErrUnrepresentable.
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	h := r.header

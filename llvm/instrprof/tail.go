@@ -44,7 +44,8 @@ func (r *Reader) MemProf() (data []byte, off int64, err error) {
 // A BinaryID identifies a profiled binary, usually by its build ID.
 type BinaryID []byte
 
-// BinaryIDs returns the sorted IDs of the profiled binaries.
+// BinaryIDs returns the IDs of the profiled binaries in file order. LLVM writes them sorted. There
+// are none before version 9.
 func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	if r.header.Version < versionBinaryIDs {
 		return nil, nil
@@ -95,7 +96,7 @@ func sortBinaryIDs(ids []BinaryID) []BinaryID {
 }
 
 // VTableNames returns the names of virtual tables. A file contains them only if requested when it
-// was merged.
+// was merged, and only from version 12.
 func (r *Reader) VTableNames() ([]string, error) {
 	if r.header.Version < versionVTables {
 		return nil, nil
@@ -119,7 +120,8 @@ type Trace struct {
 	Functions []uint64 // name hashes
 }
 
-// Traces is the temporal profile: a sample of the recorded traces.
+// Traces is the temporal profile: a sample of the recorded traces. Merging keeps at most 100
+// traces, each of at most 10,000 functions.
 type Traces struct {
 	Seen   uint64 // number of traces from which the sample was taken
 	Traces []Trace

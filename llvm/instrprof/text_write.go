@@ -41,8 +41,8 @@ func (p *Profile) WriteText(w io.Writer) error {
 	return t.profile(p.Flags, &p.Traces, p.Records())
 }
 
-// WriteRecords writes records as text for people, like [Profile.WriteText]. It does not refuse
-// names. name returns the name for a hash.
+// WriteRecords writes records as text for people, like [Profile.WriteText] but without traces. It
+// accepts any name. name returns the name of a function or virtual table by its [NameHash].
 func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: name}
 	return t.profile(flags&^TemporalTraces, nil, records)

@@ -33,7 +33,7 @@ type IndexedOptions struct {
 	MemProf Payload
 }
 
-// A Payload is a section that another package encodes.
+// A Payload is a section that another package encodes, such as package memprof.
 type Payload interface {
 	// Size returns the size in bytes, a multiple of 8.
 	Size() int64
@@ -44,8 +44,9 @@ type Payload interface {
 
 // WriteIndexed writes the profile as an indexed file. The output equals that of llvm-profdata
 // merge, except that records with the same name are sorted by hash here, and that LLVM before 17
-// orders functions differently. It takes a buffer and 24 bytes of memory per name, and passes over
-// the counters for the summary. Errors are those of w, or match afdo.ErrUnrepresentable.
+// orders functions differently. It takes a buffer, 24 bytes of memory per name and 8 per record,
+// and passes over the counters for the summary. Errors are those of w and of o.MemProf, concern a
+// version that is not written, or match afdo.ErrUnrepresentable.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = maxIndexed
@@ -75,8 +76,8 @@ type IndexedLosses struct {
 	LoopEntries bool // the LoopEntries flag, before version 12
 }
 
-// IndexedLosses returns what [Profile.WriteIndexed] leaves out in a file of the given version. It
-// passes over the records.
+// IndexedLosses returns what [Profile.WriteIndexed] leaves out in a file of the given version, from
+// 5 to 13. It passes over the records.
 func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	var l IndexedLosses
 	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0
