@@ -11,10 +11,10 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check yields the first error in the file. If there is none, it yields a remark for each problem
-// with the summary. Check reads the file as [Read] does, and also compares the function offsets
-// with the bodies: tools that read whole files ignore these offsets, but a compiler reads only the
-// functions to which they lead.
+// Check yields the first error in the file. If there is none, it yields a remark if the summary is
+// missing or disagrees with the data. Check reads the file as [Read] does, and also compares the
+// function offsets with the bodies: tools that read whole files ignore these offsets, but a
+// compiler reads only the functions to which they lead.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Read(r)

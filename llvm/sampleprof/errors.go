@@ -23,8 +23,8 @@ var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")
 // ErrHashed is returned if an operation needs names but the file contains only their MD5s.
 var ErrHashed = errors.New("names are known by their MD5s only")
 
-// ErrMixed is returned when profiles of different kinds are merged: context-sensitive or
-// probe-based profiles with others.
+// ErrMixed is returned when profiles of different kinds are merged: context-sensitive profiles with
+// others, or probe-based profiles with others.
 var ErrMixed = errors.New("profiles of different kinds")
 
 // formatName is the prefix of error messages.

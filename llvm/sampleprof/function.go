@@ -13,7 +13,8 @@ type Function struct {
 // Checksum returns the checksum of the function's control flow graph, or 0.
 func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
 
-// Attributes returns the attributes of the function, a combination of AttributeInlined and others.
+// Attributes returns the attributes of the function: a combination of [AttributeInlined],
+// [AttributeShouldInline] and [AttributeDuplicatedInBase].
 func (f *Function) Attributes() uint32 { return uint32(find(f.Records, KindAttributes)) }
 
 // find returns the count of the first record of the given kind outside inlined bodies, or 0.

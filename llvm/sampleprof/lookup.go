@@ -242,14 +242,15 @@ func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	return g.raw, nil
 }
 
-// Function returns the function with the given name. In a context-sensitive profile, name is a
-// context in its text form, for example "main:3 @ callee", or a single name for the base context of
-// a function. The records belong to the caller.
+// Function returns the function with the given name, or afdo.ErrNotFound. In a context-sensitive
+// profile, name is a context in its text form, for example "main:3 @ callee", or a single name for
+// the base context of a function. The records belong to the caller.
 //
-// The first call reads the names and, if the profile has probes or attributes, the metadata.
-// Function then reads the function offsets and only the bodies that it returns. If the file has no
-// function offsets, it reads all bodies up to the function. In a damaged file, it does not find a
-// function that the function offsets do not list; [Reader.Check] reports such a file.
+// The first call reads the names, the contexts and, if the profile has probes or attributes, the
+// metadata. Function then reads the function offsets and only the bodies that it returns. If the
+// file has no function offsets, it reads all bodies. In a context-sensitive profile, it compares
+// all contexts. In a damaged file, it does not find a function that the function offsets do not
+// list; [Reader.Check] reports such a file.
 func (r *Reader) Function(name string) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -317,7 +318,8 @@ func (r *Reader) findContext(want []textFrame) (uint32, bool) {
 
 // Contexts iterates over all contexts of the function with the given name, in the order of the
 // contexts section. In a profile without contexts it yields the function itself. It reads what
-// [Reader.Function] reads, and only the bodies that it yields. An error ends the iteration.
+// [Reader.Function] reads, and only the bodies that it yields. An error ends the iteration. A name
+// that the file does not contain gives afdo.ErrNotFound.
 func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {

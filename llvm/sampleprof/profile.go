@@ -59,7 +59,8 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 }
 
 // Find returns the function with the given name or, in a context-sensitive profile, with the given
-// context. It returns nil if there is none.
+// context. It returns nil if there is none. It takes constant time. The caller must not change the
+// function.
 func (p *Profile) Find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Read reads a whole file into memory.
+// Read reads a whole file into memory. A file that needs more than [MaxMemory] gives afdo.ErrLimit.
+// After an error the profile is nil.
 func Read(r *Reader) (*Profile, error) {
 	p := new(Profile)
 	_, err := p.Merge(r, profile.Ratio{Num: 1, Den: 1})
@@ -23,8 +24,9 @@ func Read(r *Reader) (*Profile, error) {
 // in the profile, and returns their number. While reading a file, it keeps only the sections and
 // one function in memory. After an error the profile is incomplete and must not be used.
 //
-// An empty profile adopts the kind of the first source. Later sources must be of the same kind, or
-// Merge returns [ErrMixed].
+// An empty profile adopts ContextSensitive and Probes from the first source. Later sources must
+// have the same values, or Merge returns [ErrMixed]. FS, Partial and PreInlined are set if any
+// source has them. The symbol lists are united.
 func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
 	return src.mergeInto(p, weight)
 }
@@ -67,8 +69,9 @@ func (r *Reader) flags() *Profile {
 }
 
 // AddFrom adds a single function of src, as [Profile.Merge] does for all functions. If rename is
-// not nil, it is applied to each name. Each call takes time and memory proportional to the number
-// of names in src, so use it for a few functions only.
+// not nil, it is applied to each name. AddFrom does not add the symbol list. Each call takes time
+// and memory proportional to the number of names in src, so use it for a few functions only. If src
+// is of another kind, the error matches [ErrMixed].
 func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(src.flags()); err != nil {
 		return err

@@ -13,9 +13,10 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// Version is the version of the binary formats that this package writes. It reads versions up to
-// 105, which LLVM's tools write only on request. Of version 104, it reads names stored as a search
-// tree.
+// Version is the version of the binary formats that this package writes. It reads ExtBinary files
+// of versions 103 to 105. LLVM's tools write versions 104 and 105 only on request. This package
+// reads the search tree of names of version 104, but rejects a file with the composite sections of
+// version 105.
 const Version = 103
 
 const maxVersion = 105
@@ -37,6 +38,7 @@ const (
 	Text
 )
 
+// String returns the name of the format: "ExtBinary", "Binary" or "text".
 func (f Format) String() string {
 	switch f {
 	case ExtBinary:
@@ -53,10 +55,11 @@ func (f Format) String() string {
 const maxHeader = 2 * binary.MaxVarintLen64
 
 // A Reader reads a binary sample profile lazily. It reads the header and the section table when
-// opened, and the rest when needed. All methods may be called concurrently.
+// opened, and the rest when needed. All methods may be called concurrently. A section of more than
+// 2 GiB gives afdo.ErrLimit when it is read.
 //
 // A file in the older [Binary] format has no section table. It is read whole when opened, and
-// looking up a function reads all functions before it.
+// looking up a function decodes all functions.
 type Reader struct {
 	src      *source.Source
 	format   Format
@@ -81,10 +84,11 @@ type kind struct {
 }
 
 // Open opens a file. It reads the header and the section table, and checks that the sections lie
-// within the file and do not overlap. The caller must close the Reader.
+// within the file and do not overlap. The caller must close the Reader. Errors are those of the
+// system, afdo.FormatError and afdo.VersionError.
 //
-// The Reader copies data into memory once. If the file is truncated or modified while it is open,
-// the call that notices returns an afdo.ReadError.
+// The Reader copies what it reads into Go memory. If the file is truncated or modified while it is
+// open, the call that notices returns an afdo.ReadError.
 func Open(path string, opts ...Option) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -341,5 +345,6 @@ func (r *Reader) SymbolList() ([]string, error) {
 	return list, nil
 }
 
-// Name returns the name with the given index. Its text refers to the bytes of the file in memory.
+// Name returns the name with the given index, which must be from this Reader. The text refers to
+// the bytes of the file in memory.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }

@@ -10,12 +10,13 @@ import (
 )
 
 // SetSummary replaces the summary that the slice keeps from the whole profile. The slice keeps a
-// reference to s.
+// reference to summary.
 func (s *Slice) SetSummary(summary *afdo.Summary) { s.summary = summary }
 
 // WriteWithSummary writes a copy of an ExtBinary file that has another summary. All other sections
 // are copied as they are, hashed names included. It takes memory for the whole file. A file in the
-// older format, or one without a summary, gives an error that matches afdo.ErrUnrepresentable.
+// older format, or one without a summary, gives an error that matches afdo.ErrUnrepresentable. A
+// file of more than 2 GiB gives afdo.ErrLimit.
 //
 // The new summary is the last part of the copy, because it may be larger than the old one, whose
 // bytes stay where they were.

@@ -46,6 +46,7 @@ var sectionNames = map[SectionType]string{
 	sectionCompositeOffsets: "composite function offsets",
 }
 
+// String returns the name of the type, such as "function offsets", or "type 7" for an unknown one.
 func (t SectionType) String() string {
 	if name, ok := sectionNames[t]; ok {
 		return name
@@ -89,7 +90,7 @@ type Section struct {
 	Index  int // position in the table
 	Type   SectionType
 	Flags  SectionFlags
-	Offset int64
+	Offset int64 // in the file, in bytes
 	Size   int64 // in the file, in bytes
 }
 

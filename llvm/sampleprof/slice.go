@@ -33,7 +33,8 @@ func (s *Slice) NumFunctions() int { return s.profile.NumFunctions() }
 // file contains its name.
 //
 // Slice reads names, contexts, function offsets, and only the wanted bodies. If the file stores
-// MD5s instead of names, the error matches [ErrHashed].
+// MD5s instead of names, the error matches [ErrHashed]. If it has no summary, the error matches
+// afdo.ErrNotFound.
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	if err := r.all(); err != nil {
 		return nil, err

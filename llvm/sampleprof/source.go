@@ -27,7 +27,8 @@ func (p *Profile) flags() *Profile { return p }
 func (p *Profile) numNames() int   { return p.NumNames() }
 func (r *Reader) numNames() int    { return r.names.len() }
 
-// Function works like [Reader.Function]. The caller must not change the function.
+// Function works like [Reader.Function], but compares all functions of the profile. [Profile.Find]
+// is faster if the [NameRef] is known. The caller must not change the function.
 func (p *Profile) Function(name string) (*Function, error) {
 	if !p.ContextSensitive {
 		return p.first(name, func(f *Function) bool { return p.called(f.Name, name) })
@@ -36,15 +37,17 @@ func (p *Profile) Function(name string) (*Function, error) {
 	return p.first(name, func(f *Function) bool { return ok && p.inContext(f, frames) })
 }
 
-// FunctionByGUID works like [Reader.FunctionByGUID]. The caller must not change the function.
+// FunctionByGUID works like [Reader.FunctionByGUID]. It hashes the names of the functions until one
+// matches. The caller must not change the function.
 func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 	return p.first(fmt.Sprintf("%#x", guid), func(f *Function) bool {
 		return len(f.Context) <= 1 && p.Name(f.Name).GUID() == guid
 	})
 }
 
-// Contexts works like [Reader.Contexts]. It yields contexts in the order in which [WriteExtBinary]
-// writes them. The caller must not change the functions.
+// Contexts works like [Reader.Contexts], but compares all functions of the profile. It yields
+// contexts in the order in which [WriteExtBinary] writes them. The caller must not change the
+// functions.
 func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var found []*Function

@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ParseText parses a profile in text form. Errors in the text are afdo.FormatError.
+// ParseText parses a profile in text form, which it reads into memory. Errors are those of r, and
+// afdo.FormatError with line and column.
 //
 // It accepts what LLVM accepts, with two exceptions. It rejects lines that LLVM silently misreads,
 // and lines from which LLVM would write a file that it cannot read: a line offset of more than 16

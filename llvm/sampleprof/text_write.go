@@ -10,10 +10,12 @@ import (
 )
 
 // WriteText writes a profile as text, byte for byte like `llvm-profdata merge --sample --text`. It
-// leaves out what the text form cannot hold, and counts it in Losses. A name with a line break
-// gives an error that matches afdo.ErrUnrepresentable, before anything is written.
+// leaves out what the text form cannot hold, and counts it in Losses. Like LLVM, it writes MD5s in
+// decimal. Read back, these are the names of other functions.
 //
-// Like LLVM, it writes MD5s in decimal. Read back, these are the names of other functions.
+// A name with a line break gives an error that matches afdo.ErrUnrepresentable. Lines are indented
+// by their depth. If the indentation would take more than 64 MiB plus 64 bytes per record, the
+// error matches afdo.ErrLimit. In both cases nothing is written.
 func WriteText(w io.Writer, p *Profile) (Losses, error) {
 	for _, n := range p.names.list {
 		if strings.ContainsAny(n.Text, "\n\r") {
