@@ -4,8 +4,9 @@ import "iter"
 
 // Split iterates over the units of p. For each unit it yields a profile with the symbols and
 // functions of that unit, and with the symbols of other units to which its records refer. Merging
-// all these profiles, in any order and grouping, gives p again, including [UnknownUnit] and units
-// without symbols. Split allows the functions of different units to be summed in different places.
+// all these profiles, in any order and grouping, gives p again except for its Summary, including
+// [UnknownUnit] and units without symbols. Split allows the functions of different units to be
+// summed in different places.
 //
 // Each step takes time and memory proportional to the yielded profile, which belongs to the caller.
 // p must not change during the iteration.

@@ -11,12 +11,12 @@ import (
 // A Summary describes the distribution of a profile's counters. Compilers compute thresholds for
 // hot code from it. It leaves out functions with a pseudo count.
 type Summary struct {
-	NumFunctions     uint64
-	NumCounts        uint64
+	NumFunctions     uint64 // number of records with counters
+	NumCounts        uint64 // number of counters, including zeros
 	MaxFunctionCount uint64 // the largest first counter of a function
-	MaxCount         uint64
-	MaxInternalCount uint64 // the largest of all other counters
-	TotalCount       uint64
+	MaxCount         uint64 // the largest counter
+	MaxInternalCount uint64 // the largest of all counters that are not the first
+	TotalCount       uint64 // sum of all counters; it wraps around on overflow
 	Entries          []SummaryEntry
 }
 

@@ -116,7 +116,7 @@ func (r *Reader) VTableNames() ([]string, error) {
 
 // A Trace lists functions in the order in which a run first called them.
 type Trace struct {
-	Weight    uint64
+	Weight    uint64   // weight with which its raw file was added, 1 by default
 	Functions []uint64 // name hashes
 }
 

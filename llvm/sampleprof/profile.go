@@ -20,7 +20,7 @@ type Profile struct {
 	PreInlined       bool // attributes contain the decisions of the pre-inliner
 
 	// SymbolList holds the names of all functions of the profiled program. A compiler uses it to
-	// distinguish cold functions from new ones. Writers sort it. It is nil if there is none.
+	// distinguish cold functions from new ones. Files hold it sorted. It is nil if there is none.
 	SymbolList []string
 
 	names     nameTable
