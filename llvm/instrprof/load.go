@@ -7,10 +7,13 @@ import (
 )
 
 // Load reads a profile in any format into memory, like [Profile.AddFile] with weight 1. Records
-// that do not match an earlier record are dropped. After an error the profile must not be used.
+// that do not match an earlier record are dropped.
 func Load(path string) (*Profile, error) {
 	p := &Profile{}
-	return p, p.AddFile(path, 1, nil)
+	if err := p.AddFile(path, 1, nil); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // AddFile adds a file in any format, like [Profile.AddIndexed]. It reads a raw file into memory.
