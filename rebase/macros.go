@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/profile"
@@ -196,9 +197,19 @@ func (s *Sources) InlineNamespaces() map[string][]string {
 
 // HasWord reports whether a word is in any of the texts.
 func (s *Sources) HasWord(word string) bool {
-	whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`)
-	for i := range s.files {
-		if text := s.files[i].text; bytes.Contains(text, []byte(word)) && whole.Match(text) {
+	return slices.ContainsFunc(s.files, func(f source) bool { return hasWord(f.text, word) })
+}
+
+// hasWord reports whether a word is in a text, between bytes that are not of words.
+func hasWord(text []byte, word string) bool {
+	for from := 0; word != ""; from++ {
+		at := bytes.Index(text[from:], []byte(word))
+		if at < 0 {
+			break
+		}
+		from += at
+		end := from + len(word)
+		if (from == 0 || !cpp.IsWordByte(text[from-1])) && (end == len(text) || !cpp.IsWordByte(text[end])) {
 			return true
 		}
 	}

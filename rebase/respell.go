@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -99,8 +100,8 @@ func (r *respelling) learnScopes(pairs [][2]demangle.AST) {
 		}
 	}
 	r.scopes = scopes.decided()
-	if len(r.scopes) > 0 {
-		names := slices.Sorted(maps.Keys(r.scopes))
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(r.scopes)), func(name string) bool { return !utf8.ValidString(name) })
+	if len(names) > 0 {
 		for i := range names {
 			names[i] = regexp.QuoteMeta(names[i])
 		}
