@@ -247,7 +247,7 @@ func inParallel(n int, do func(numbers iter.Seq[int])) {
 	running.Wait()
 }
 
-// varintBounds are the values at which a varint grows to two, three, four and five bytes.
+// varintBounds are the lowest values whose varints take two, three, four and five bytes.
 var varintBounds = [...]uint64{1 << 7, 1 << 14, 1 << 21, 1 << 28}
 
 // orderSymbols assigns the symbol IDs.

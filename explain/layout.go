@@ -30,7 +30,7 @@ const (
 	LayoutNowhere LayoutReason = "compiled nowhere"   // no compile has the function
 )
 
-// LayoutReasons are all of them, the best first.
+// LayoutReasons are all reasons, the best first.
 var LayoutReasons = []LayoutReason{LaidOut, NotChecked, StaleLayout, RefusedLayout, NoMap, WithoutLayout, LayoutNowhere}
 
 // Lost reports whether the layout of a function had no effect or, if it is stale, the wrong one.

@@ -46,7 +46,7 @@ func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 }
 
 // Contexts works like [Reader.Contexts], but compares all functions of the profile. It yields
-// contexts in the order in which [WriteExtBinary] writes them. The caller must not change the
+// the contexts in the order of a file that [WriteExtBinary] writes. The caller must not change the
 // functions.
 func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The filter tells without the tables of names that a name is in neither of them. A lookup of a
-// missing name then reads one page instead of several of each table. It is a Bloom filter that
-// consists of buckets, so that all bits of a name are in one place.
+// The filter shows that a name is missing from both tables of names. A lookup of a missing name
+// then reads one page of the filter instead of several pages of each table. It is a Bloom filter
+// that consists of buckets, so that all bits of a name are in one place.
 
 const (
 	filterBucket   = 64 // size of a bucket in bytes; its bits have numbers of 9 bits
@@ -18,8 +18,9 @@ const (
 	filterKeyBits  = 10 // bits of the filter for each name: one missing name in 100 is not noticed
 	filterPosition = 9
 
-	// maxFilterGap is the size of a filter of which any two buckets are read together: that of a
-	// profile with some 400,000 names. At 10 MB/s it takes as long as two requests.
+	// Buckets that are at most maxFilterGap bytes apart are read in one request. In a profile of
+	// up to 400,000 names, these are any two buckets. At 10 MB/s the bytes take as long as two
+	// requests.
 	maxFilterGap = 512 << 10
 )
 

@@ -45,8 +45,8 @@ func IsURL(path string) bool {
 // reads all of it. If the file is not a profile, the error matches [anyprof.ErrUnknown].
 func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openWhole) }
 
-// OpenParts is [Open] for a verb that reads some of a file, and trusts the index of one of version
-// 4.
+// OpenParts is [Open] for a verb that reads parts of a file. It trusts the index of a version 4
+// file.
 func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openParts) }
 
 func open(stdin io.Reader, path string, openURL func(url string) (*File, error)) (*File, error) {
@@ -123,11 +123,11 @@ func openFetched(r *fetch.File, open func(context.Context, io.ReaderAt, int64) (
 	return opened, nil
 }
 
-// Remote reports whether the file is one of a server.
+// Remote reports whether the file is on a server.
 func (f *File) Remote() bool { return f.server != nil }
 
-// Keep reads a file of a server as a whole, for a verb that needs all of one that was opened by
-// [OpenParts].
+// Keep fetches the whole file from its server. A verb calls it if it needs all of a file that
+// [OpenParts] has opened. For a local file it does nothing.
 func (f *File) Keep() {
 	if f.server != nil {
 		f.server.Keep()

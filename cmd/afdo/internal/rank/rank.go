@@ -63,7 +63,7 @@ func New(p *profile.Profile) *Ranking {
 	return t.Ranking
 }
 
-// A Tally is a Ranking in the making: that of functions whose locations are visited one by one.
+// A Tally computes a Ranking from functions whose locations the caller visits one by one.
 type Tally struct {
 	*Ranking
 	bodies []body   // that are open, outermost first

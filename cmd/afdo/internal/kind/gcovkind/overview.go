@@ -357,8 +357,8 @@ func (o *Overview) Units() ([]UnitFacts, error) {
 	return units, nil
 }
 
-// Lists reports whether the overview has the first functions of the list of top, n of them or all
-// if n is 0.
+// Lists reports whether the overview has the first n functions that top lists, or all functions if
+// n is 0.
 func (o *Overview) Lists(n uint) bool {
 	have := uint64(len(o.Ranking.Symbols))
 	return o.Sampled > 0 && (have == o.Sampled || n > 0 && uint64(n) <= have)
