@@ -34,6 +34,7 @@ type burst struct {
 	shares bool     // the tracer has no other processor than that of the thread
 	picked activity // of the thread when it was picked
 	fault  bool     // it was stopped at the end of a page fault
+	call   bool     // it was stopped at the end of a system call
 	cpu    *simulate.CPU
 	walked int
 	stack  []perfdata.Branch
@@ -96,8 +97,7 @@ func (b *burst) run() int64 {
 	b.stats.Stops++
 	started := b.start()
 	if started {
-		b.follow(began + maxBurst)
-		started = !b.fillsMemory()
+		started = b.follow(began+maxBurst) && !b.fillsMemory()
 	}
 	b.release(b.th, 0)
 	cost := clock() - began + eventCost
@@ -161,7 +161,7 @@ func (b *burst) start() bool {
 	if registers(b.th.tid, &r) != nil {
 		return false
 	}
-	if !b.isRecorded(r.Rip) || inSystemCall(&r) {
+	if b.call = inSystemCall(&r); b.call && isRestarted(&r) || !b.call && !b.isRecorded(r.Rip) {
 		return false
 	}
 	b.fault = endsFault(&r)
@@ -201,9 +201,16 @@ func (b *burst) start() bool {
 	return b.fault || !hadFault
 }
 
-// inSystemCall reports whether a thread was stopped in a system call. A burst from there would
-// count the code that calls the kernel by the time of the kernel.
+// inSystemCall reports whether a thread was stopped at the end of a system call.
 func inSystemCall(r *unix.PtraceRegs) bool { return int64(r.Orig_rax) >= 0 }
+
+// isRestarted reports whether the system call at whose end a thread was stopped was waiting. The
+// kernel starts it again, or makes it fail, after the stop.
+func isRestarted(r *unix.PtraceRegs) bool {
+	const first, last = 512, 516 // ERESTARTSYS to ERESTART_RESTARTBLOCK of Linux
+	result := -int64(r.Rax)
+	return result >= first && result <= last
+}
 
 // endsFault reports whether a thread was stopped at the end of a page fault.
 func endsFault(r *unix.PtraceRegs) bool {
@@ -263,22 +270,46 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
+// maxBetween limits a burst between two system calls, in lengths of other bursts.
+const maxBetween = 10
+
+// lengthBetween returns the number of instructions within which a burst that begins at the end of a
+// system call has to come to the next one, or it is dropped.
+//
+// A thread that is being stopped runs on for some 25 us on a virtual machine, and the end of a
+// system call stops it at once. So no other burst begins in the instructions that follow. This
+// burst stands for all moments in the system call and in the instructions after it. Their number is
+// the time of both, and the burst shows each instruction once, so it is kept with the share that a
+// burst of the usual length has in this time. The time of the system call is estimated from the
+// times of the thread in the kernel and in user mode. Drawing the length in advance saves
+// simulating most of what is dropped.
+func (b *burst) lengthBetween() int {
+	kernel := 1 + float64(b.picked.system+1)/float64(b.picked.user+1)
+	usual := float64(b.config.Length)
+	return int(min(maxBetween*usual, usual*(1/b.random.Float64()-1)/kernel))
+}
+
 // follow simulates the thread until the burst is long enough, or an instruction cannot be
-// simulated. It ends at a taken branch, so that every piece of code that begins within the burst is
-// as likely to be whole as any other.
-func (b *burst) follow(deadline int64) {
+// simulated, such as a system call. It ends at a taken branch, so that every piece of code that
+// begins within the burst is as likely to be whole as any other. It returns false if the burst is
+// to be dropped.
+func (b *burst) follow(deadline int64) bool {
 	c, look := b.cpu, 0
 	c.Work = 0
-	for b.walked < b.config.Length+maxTail {
+	length := b.config.Length
+	if b.call {
+		length = b.lengthBetween()
+	}
+	for b.walked < length+maxTail {
 		if work := b.walked + c.Work; work >= look {
 			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
-				return
+				return !b.call
 			}
 		}
 		in, from := c.Decode(), c.IP
 		if in == nil {
 			b.stats.Unknown++
-			return
+			return true
 		}
 		next, name := from+in.Flow.Size, ""
 		if in.Slot != 0 {
@@ -286,13 +317,13 @@ func (b *burst) follow(deadline int64) {
 		}
 		if !c.Execute(in) {
 			b.stats.Unknown++
-			return
+			return true
 		}
 		b.walked++
 		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
 			b.taken(from, c.IP)
-			if b.walked >= b.config.Length {
-				return
+			if b.walked >= length {
+				return !b.call
 			}
 		}
 		if name == "" {
@@ -301,9 +332,10 @@ func (b *burst) follow(deadline int64) {
 		if entry := c.IP; c.Call(name) {
 			b.taken(entry, c.IP)
 		} else {
-			return
+			return true
 		}
 	}
+	return !b.call
 }
 
 // taken adds a taken branch to the sample, unless it is one within code that is not recorded.

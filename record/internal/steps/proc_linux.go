@@ -53,13 +53,15 @@ type activity struct {
 	faults  uint64 // page faults
 	waited  uint64 // time for which it has waited for a processor, in nanoseconds; 0 if not recorded
 	arrived uint64 // times that it was given a processor; 0 if not recorded
+	user    uint64 // processor time in user mode, in ticks of the kernel
+	system  uint64 // processor time in the kernel, in ticks
 }
 
 // activity returns what a thread has done.
 func (f *threadFiles) activity() (a activity) {
 	var buffer procBuffer
 	fields, ok := readFields(f.stat, &buffer)
-	const state, minor, major, processor = 0, 7, 9, 36 // of the fields after the name
+	const state, minor, major, user, system, processor = 0, 7, 9, 11, 12, 36 // of the fields after the name
 	if !ok {
 		return a
 	}
@@ -71,6 +73,10 @@ func (f *threadFiles) activity() (a activity) {
 			a.running = string(field) == "R"
 		case minor, major:
 			a.faults += number(field)
+		case user:
+			a.user = number(field)
+		case system:
+			a.system = number(field)
 		case processor:
 			a.cpu = int(number(field))
 		}

@@ -254,3 +254,67 @@ func TestWorkOnNewMemory(t *testing.T) {
 	in, all := samplesIn(t, program, "slowly", r)
 	assert.Greater(t, in, all*2/5)
 }
+
+// callsKernel executes as many instructions in each of four functions: without system calls,
+// between short calls after some 3,000 and 15,000 instructions, and between calls that take longer
+// than the instructions between them.
+const callsKernel = `
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+volatile long sum;
+static char buffer[65536];
+#define LOOP(n) for (long i = 0; i < (n); i++) sum += i
+__attribute__((noinline)) static void compute(void) { LOOP(600000); }
+__attribute__((noinline)) static void talks(void) { LOOP(600); }
+__attribute__((noinline)) static void speaks(void) { LOOP(3000); }
+__attribute__((noinline)) static void waits(void) { LOOP(1500); }
+int main(int argc, char **argv) {
+	int zero = open("/dev/zero", O_RDONLY);
+	for (long n = atol(argv[1]); n > 0; n--) {
+		compute();
+		for (int i = 0; i < 1000; i++) { talks(); syscall(SYS_getppid); }
+		for (int i = 0; i < 200; i++) { speaks(); syscall(SYS_getppid); }
+		for (int i = 0; i < 400; i++) { waits(); read(zero, buffer, sizeof buffer); }
+	}
+	return 0;
+}
+`
+
+// Code between frequent system calls is recorded about as often as other code, and not by the time
+// of the calls.
+func TestSystemCalls(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, callsKernel, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
+	shares := make(map[string]float64)
+	for _, name := range []string{"compute", "talks", "speaks", "waits"} {
+		shares[name] = branchesIn(t, program, name, r)
+	}
+	t.Logf("%v, %+v", shares, *r.stats)
+	assert.Less(t, shares["compute"], 0.5)
+	assert.Greater(t, shares["talks"], 0.12)
+	assert.Less(t, shares["waits"], 0.6)
+}
+
+// branchesIn returns the share of all branches that start in a function of a program.
+func branchesIn(t *testing.T, program, function string, r *recorded) float64 {
+	t.Helper()
+	file, err := elf.Open(program)
+	require.NoError(t, err)
+	defer file.Close()
+	symbols, err := file.Symbols()
+	require.NoError(t, err)
+	f := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
+	in, all := 0, 0
+	for _, s := range r.samples() {
+		for _, b := range s.Branches {
+			all++
+			if b.From-f.Value < f.Size {
+				in++
+			}
+		}
+	}
+	return float64(in) / float64(all)
+}
