@@ -3,10 +3,7 @@
 // basic block reordering, IEEE Transactions on Computers, 2020) with the weights that LLVM uses.
 package exttsp
 
-import (
-	"cmp"
-	"slices"
-)
+import "github.com/go-afdo/afdo/layout/internal/chains"
 
 // The weights of a jump in the score, depending on its direction, and the distance in bytes beyond
 // which a jump counts nothing. The values come from LLVM's CodeLayout.cpp, where they were tuned on
@@ -17,10 +14,9 @@ const (
 	jumpWeight            = 0.1
 	forwardDistance       = 1024
 	backwardDistance      = 640
-	epsilon               = 1e-8 // a gain that is not greater is none
-	maxSplitChain         = 128  // blocks of a chain that is split at every position: this takes quadratic time
-	maxChain              = 512  // blocks of a chain: each merge looks at all of them
-	maxDensityRatio       = 100  // chains whose blocks run so differently often stay apart
+	maxSplitChain         = 128 // blocks of a chain that is split at every position: this takes quadratic time
+	maxChain              = 512 // blocks of a chain: each merge looks at all of them
+	maxDensityRatio       = 100 // chains whose blocks run so differently often stay apart
 )
 
 // A Block is a block of code.
@@ -50,17 +46,20 @@ func Order(blocks []Block, edges []Edge) []int {
 	p := newProblem(blocks, edges)
 	p.forcePairs()
 	p.connect()
-	p.mergeAll()
-	return p.concatenate()
+	p.MergeAll(p.bestMerge, p.join)
+	return p.Concatenate(0)
 }
 
 // A problem is the layout of one function while it is computed.
 type problem struct {
+	chains.Set[*jump]
 	nodes  []node
 	jumps  []*jump
-	chains []*chain // by ID; nil if merged into another
-	queue  queue
+	own    [][]*jump // of each chain by ID: the jumps between its blocks
+	scores []float64 // of own
 }
+
+type chain = chains.Chain[*jump]
 
 // A node is a block.
 type node struct {
@@ -160,52 +159,35 @@ func (p *problem) forcePairs() {
 	}
 }
 
-// connect makes chains of the forced pairs, and edges between the chains.
+// connect makes chains of the forced pairs, and links between the chains.
 func (p *problem) connect() {
+	var all []*chain
 	for i := range p.nodes {
 		if p.nodes[i].previous >= 0 {
 			continue
 		}
-		c := &chain{id: len(p.chains), links: make(map[*chain]*link)}
+		c := p.Add()
 		for at := i; at >= 0; at = p.nodes[at].next {
-			c.add(p, at)
+			p.put(c, at)
 		}
-		p.chains = append(p.chains, c)
+		all = append(all, c)
 	}
+	p.own, p.scores = make([][]*jump, len(all)), make([]float64, len(all))
 	for _, j := range p.jumps {
-		from, to := p.nodes[j.from].chain, p.nodes[j.to].chain
-		if from == to {
-			from.own = append(from.own, j)
-			continue
+		if from, to := p.nodes[j.from].chain, p.nodes[j.to].chain; from != to {
+			p.Connect(from, to, j)
+		} else {
+			p.own[from.ID] = append(p.own[from.ID], j)
 		}
-		l := from.links[to]
-		if l == nil {
-			l = &link{a: from, b: to}
-			from.links[to], to.links[from] = l, l
-		}
-		l.jumps = append(l.jumps, j)
 	}
-	for _, c := range p.chains {
-		c.score = p.score([3][]int{c.blocks}, c.own)
+	for _, c := range all {
+		p.scores[c.ID] = p.score([3][]int{c.Items}, p.own[c.ID])
 	}
 }
 
-// concatenate returns the blocks of all chains: first the chain with the entry, then the other
-// chains by falling density.
-func (p *problem) concatenate() []int {
-	rest := slices.DeleteFunc(p.chains, func(c *chain) bool { return c == nil })
-	slices.SortFunc(rest, func(a, b *chain) int {
-		switch {
-		case a.hasEntry():
-			return -1
-		case b.hasEntry():
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.density(), a.density()), cmp.Compare(a.id, b.id))
-	})
-	order := make([]int, 0, len(p.nodes))
-	for _, c := range rest {
-		order = append(order, c.blocks...)
-	}
-	return order
+// put puts a block at the end of a chain.
+func (p *problem) put(c *chain, block int) {
+	n := &p.nodes[block]
+	n.chain, n.position = c, len(c.Items)
+	c.Append(block, n.size, n.count)
 }

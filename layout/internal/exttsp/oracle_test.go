@@ -3,8 +3,6 @@ package exttsp
 import (
 	"bytes"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,15 +16,6 @@ import (
 // The score is LLVM's score, and the order is as good as LLVM's order.
 func TestLLVM(t *testing.T) {
 	testenv.NeedSweep(t)
-	clang := testenv.Tool(t, "clang++-22")
-	library, err := filepath.Glob("/usr/lib/*/libLLVM.so.22*")
-	if err != nil || len(library) == 0 {
-		testenv.Missing(t, "libLLVM 22 is not installed")
-	}
-	program := filepath.Join(t.TempDir(), "llvm")
-	out, err := exec.Command(clang, "-O1", "testdata/llvm.cc", library[0], "-o", program).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-
 	var input bytes.Buffer
 	var scores []float64
 	var ours [][]int
@@ -37,12 +26,8 @@ func TestLLVM(t *testing.T) {
 		writeFunction(&input, blocks, edges, order)
 		scores, ours = append(scores, Score(blocks, edges, order)), append(ours, order)
 	}
-	cmd := exec.Command(program)
-	cmd.Stdin = &input
-	out, err = cmd.Output()
-	require.NoError(t, err)
 	total, theirTotal, same := 0.0, 0.0, 0
-	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
+	answers := testenv.AskLLVM(t, "testdata/llvm.cc", input.Bytes())
 	require.Len(t, answers, len(scores))
 	for i, line := range answers {
 		var theirs, again float64

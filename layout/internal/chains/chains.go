@@ -1,0 +1,177 @@
+// Package chains merges chains of code greedily: of all merges of two linked chains, it applies the
+// one that gains most, until none gains anything. A chain is blocks or functions that lie one after
+// another, and a link is the edges between two chains.
+package chains
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// A Set is the chains that exist. E is the type of an edge. The zero value is empty.
+type Set[E any] struct {
+	chains []*Chain[E] // by ID; nil if merged into another
+	queue  queue[E]
+}
+
+// A Chain is items that lie one after another.
+type Chain[E any] struct {
+	ID    int   // its index among the chains that were added
+	Items []int // in their order
+	Size  uint64
+	Count uint64 // sum of the counts of the items
+	links map[*Chain[E]]*Link[E]
+}
+
+// Add adds a chain without items.
+func (s *Set[E]) Add() *Chain[E] {
+	c := &Chain[E]{ID: len(s.chains), links: make(map[*Chain[E]]*Link[E])}
+	s.chains = append(s.chains, c)
+	return c
+}
+
+// Append adds an item to the end of the chain.
+func (c *Chain[E]) Append(item int, size, count uint64) {
+	c.Items = append(c.Items, item)
+	c.Size += size
+	c.Count += count
+}
+
+// Density returns how often a byte of the chain runs.
+func (c *Chain[E]) Density() float64 { return float64(c.Count) / float64(c.Size) }
+
+// A Link is the edges between two chains in both directions.
+type Link[E any] struct {
+	A, B  *Chain[E]
+	Edges []E
+	stamp int // of its latest entry in the queue
+}
+
+// InOrder returns the two chains by ID.
+func (l *Link[E]) InOrder() (lower, higher *Chain[E]) {
+	if l.A.ID > l.B.ID {
+		return l.B, l.A
+	}
+	return l.A, l.B
+}
+
+// Connect adds an edge between two different chains.
+func (s *Set[E]) Connect(a, b *Chain[E], edge E) {
+	l := a.links[b]
+	if l == nil {
+		l = &Link[E]{A: a, B: b}
+		a.links[b], b.links[a] = l, l
+	}
+	l.Edges = append(l.Edges, edge)
+}
+
+// A Merge is a way to merge Second into First.
+type Merge[E any] struct {
+	First, Second *Chain[E]
+	Gain          float64
+	Parts         [3][]int // the order of the items, if it is not that of First and then Second
+}
+
+// epsilon is the greatest gain that is none.
+const epsilon = 1e-8
+
+// MergeAll merges chains as long as that gains something. best returns the best merge of two
+// chains; without a gain, they stay apart. join moves the items of m.Second to m.First. The first
+// chain then has the links of both.
+func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], l *Link[E])) {
+	enqueue := func(l *Link[E]) {
+		l.stamp++
+		if m := best(l); m.Gain > epsilon {
+			heap.Push(&s.queue, entry[E]{m, l, l.stamp})
+		}
+	}
+	for _, c := range s.chains {
+		for _, l := range c.links {
+			if l.A == c {
+				enqueue(l)
+			}
+		}
+	}
+	for s.queue.Len() > 0 {
+		e := heap.Pop(&s.queue).(entry[E])
+		if e.stamp != e.link.stamp {
+			continue
+		}
+		join(e.Merge, e.link)
+		s.moveLinks(e)
+		for _, l := range e.First.links {
+			enqueue(l)
+		}
+	}
+}
+
+// moveLinks gives the links of a merged chain to the chain that it has become a part of.
+func (s *Set[E]) moveLinks(e entry[E]) {
+	into, from := e.First, e.Second
+	e.link.stamp++
+	delete(into.links, from)
+	delete(from.links, into)
+	for other, l := range from.links {
+		delete(other.links, from)
+		if kept := into.links[other]; kept != nil {
+			kept.Edges = append(kept.Edges, l.Edges...)
+			l.stamp++
+			continue
+		}
+		if l.A == from {
+			l.A = into
+		} else {
+			l.B = into
+		}
+		into.links[other], other.links[into] = l, l
+	}
+	from.links, s.chains[from.ID] = nil, nil
+}
+
+// Concatenate returns the items of all chains, the chain with item first at the start, and then the
+// densest one. No chain has an item -1. Afterwards the set must not be used.
+func (s *Set[E]) Concatenate(first int) []int {
+	rest := slices.DeleteFunc(s.chains, func(c *Chain[E]) bool { return c == nil })
+	slices.SortFunc(rest, func(a, b *Chain[E]) int {
+		switch {
+		case a.Items[0] == first:
+			return -1
+		case b.Items[0] == first:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Density(), a.Density()), cmp.Compare(a.ID, b.ID))
+	})
+	var order []int
+	for _, c := range rest {
+		order = append(order, c.Items...)
+	}
+	return order
+}
+
+// An entry is a merge in the queue. It is outdated once the link has another stamp.
+type entry[E any] struct {
+	Merge[E]
+	link  *Link[E]
+	stamp int
+}
+
+// A queue has the merge with the highest gain first.
+type queue[E any] []entry[E]
+
+func (q queue[E]) Len() int      { return len(q) }
+func (q queue[E]) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue[E]) Push(e any)   { *q = append(*q, e.(entry[E])) }
+func (q *queue[E]) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+func (q queue[E]) Less(i, j int) bool {
+	a, b := &q[i], &q[j]
+	if a.Gain != b.Gain {
+		return a.Gain > b.Gain
+	}
+	return cmp.Or(cmp.Compare(a.First.ID, b.First.ID), cmp.Compare(a.Second.ID, b.Second.ID)) < 0
+}
