@@ -53,7 +53,7 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
 	env = append(env, t.compilerSettings(bin)...)
 	if t.rust {
-		env = append(env, "RUSTC_WRAPPER="+filepath.Join(bin, rustWrapper), "CARGO_PROFILE_RELEASE_DEBUG=2", "CARGO_PROFILE_RELEASE_STRIP=none")
+		env = append(env, "RUSTC_WRAPPER="+filepath.Join(bin, rustWrapper))
 	}
 	if err := t.configureAgain(ctx, copied, env); err != nil {
 		return err
@@ -185,7 +185,10 @@ func (t *tuning) checkOptimised() error {
 		c := command.Parse(words, t.base)
 		switch {
 		case len(words) > 0 && words[0] == rustc:
-			return nil
+			if strings.Contains(line, "opt-level=") && !strings.Contains(line, "opt-level=0") {
+				return nil
+			}
+			compiles++
 		case len(c.Sources) == 0 || c.Reason != "" || isTrial(words):
 		case c.Optimises():
 			return nil
@@ -196,7 +199,7 @@ func (t *tuning) checkOptimised() error {
 	if compiles == 0 {
 		return nil // of other languages, or not understood
 	}
-	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release", ErrCannotTune, compiles)
+	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", ErrCannotTune, compiles)
 }
 
 // format returns a profile format that the compilers of the build can read.

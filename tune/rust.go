@@ -23,19 +23,21 @@ func (t *tuning) checkRust(ctx context.Context) error {
 	return nil
 }
 
-// rustc is the name of the compiler in the log of compiles.
+// rustc is the name of the compiler in the log of compiles and in Result.Compilers.
 const rustc = "rustc"
 
 // rustWrapper is the name of the script that runs rustc for cargo, see RUSTC_WRAPPER.
 const rustWrapper = "rustc-wrapper"
 
-// writeRustWrapper writes the script. It logs compiles, not questions to the compiler.
+// writeRustWrapper writes the script. It logs compiles, not questions to the compiler. The script,
+// and not a setting of cargo's profile, asks for debug info: cargo hashes the settings into the
+// names of symbols, so a profile of a program with other settings would have other names.
 func (t *tuning) writeRustWrapper(bin, log, profile string) error {
-	flags, used := "-Zdebug-info-for-profiling", ""
+	flags, used := "-Cdebuginfo=2 -Cstrip=none -Zdebug-info-for-profiling", ""
 	if profile != "" {
 		flags += " -Zprofile-sample-use=" + shell.Quote(profile)
 		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.Whole, shell.Quote(t.in(reachedLog)))
 	}
-	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\necho rustc >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
+	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\nprintf '%%s %%s\\n' rustc \"$*\" >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
 	return os.WriteFile(filepath.Join(bin, rustWrapper), []byte(script), 0o777)
 }

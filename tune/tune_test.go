@@ -131,6 +131,13 @@ func TestUnoptimised(t *testing.T) {
 	o.Build[2] += " -Os"
 	_, err = Run(context.Background(), o)
 	assert.NotErrorIs(t, err, ErrCannotTune)
+
+	for options, fails := range map[string]bool{"-C debuginfo=2": true, "-C opt-level=0": true, "-C opt-level=3": false} {
+		log := "rustc --crate-name build_script_build -C opt-level=0 build.rs\nrustc --crate-name x " + options + " x.rs\n"
+		require.NoError(t, os.WriteFile(filepath.Join(o.Folder, "base.compiles"), []byte(log), 0o600))
+		err := (&tuning{Options: o}).checkOptimised()
+		assert.Equal(t, fails, errors.Is(err, ErrCannotTune), options)
+	}
 }
 
 // Arguments of compilers are no compilers, whatever is in them.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,12 +44,17 @@ func TestHowToBuild(t *testing.T) {
 		"sh -c cmake -B b && make -C b": `cmake -DCMAKE_C_COMPILER=gcc-16 -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ` +
 			`-DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ...`,
 	} {
-		assert.Equal(t, want, compile.HowToBuild(strings.Fields(build), r))
+		assert.Equal(t, want, compile.HowToBuild(strings.Fields(build), nil, r))
 	}
 	r.Compilers = []string{"gcc"}
-	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, compile.HowToBuild([]string{"make"}, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
+	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, compile.HowToBuild([]string{"make"}, nil, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
 	r.Compilers = []string{"gfortran-12", "cc"}
-	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, compile.HowToBuild([]string{"make"}, r))
+	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, compile.HowToBuild([]string{"make"}, nil, r))
+
+	r.Compilers = []string{"cc"}
+	assert.Equal(t, `CFLAGS='-O3 -g' make CC="afdo exec --profile p.afdo -- cc"`, compile.HowToBuild([]string{"make"}, []string{"CFLAGS=-O3 -g"}, r))
+	r.Compilers = []string{"rustc"}
+	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", compile.HowToBuild([]string{"sh", "-c", "cargo build -r"}, []string{"RUSTC_BOOTSTRAP=1"}, r))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
@@ -187,6 +194,20 @@ fn main() {
 }
 `
 
+// checkNamesOfCargo checks that the names in the profile are the names of an ordinary build.
+func checkNamesOfCargo(t *testing.T, s *site) {
+	s.run("env", "RUSTC_BOOTSTRAP=1", "cargo", "build", "--release")
+	f, err := elf.Open(s.path("target/release/sorter"))
+	require.NoError(t, err)
+	defer f.Close()
+	symbols, err := f.Symbols()
+	require.NoError(t, err)
+	at := slices.IndexFunc(symbols, func(symbol elf.Symbol) bool { return strings.Contains(symbol.Name, "smallest") })
+	require.GreaterOrEqual(t, at, 0)
+	text := s.run("afdo", "convert", "afdo-tune/tuned.afdo", "--to", "sampletext", "-o", "-")
+	require.True(t, strings.Contains(text, symbols[at].Name+":"), "%s is not in the profile", symbols[at].Name)
+}
+
 // A tree that was configured already, and a program in Rust, go from the tree to a verdict.
 func TestTuneBuilds(t *testing.T) {
 	testenv.NeedSweep(t)
@@ -215,6 +236,9 @@ func TestTuneBuilds(t *testing.T) {
 			}
 			require.NoError(t, err, "%s", out)
 			require.Contains(t, string(out), "1 of 1 compiles used it")
+			if name == "cargo" {
+				checkNamesOfCargo(t, s)
+			}
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -247,7 +248,7 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s; %d of %d compiles used it. To build with it:\n\n  %s\n",
-		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, HowToBuild(t.Build, r))
+		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, HowToBuild(t.Build, t.Env, r))
 	if err != nil {
 		return err
 	}
@@ -261,13 +262,24 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	return err
 }
 
-// HowToBuild returns a command that builds with the profile, by the build system and the compilers
-// of a build.
-func HowToBuild(build []string, r *tune.Result) string {
+// HowToBuild returns a command that builds with the profile, by the build system, the settings for
+// its environment and the compilers of a build.
+func HowToBuild(build, env []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
-	if strings.HasPrefix(said, "cargo ") {
-		return "RUSTFLAGS=-Zprofile-sample-use=" + shell.Quote(r.Profile) + " " + said
+	set := ""
+	for _, setting := range env {
+		name, value, _ := strings.Cut(setting, "=")
+		set += name + "=" + shell.Quote(value) + " "
 	}
+	if slices.Contains(r.Compilers, "rustc") {
+		// Without lines, LLVM finds no place for the counts.
+		return set + "RUSTFLAGS=" + shell.Quote("-Cdebuginfo=1 -Zprofile-sample-use="+r.Profile) + " " + shell.Line(build)
+	}
+	return set + commandWithProfile(said, r)
+}
+
+// commandWithProfile returns a command for GCC and clang.
+func commandWithProfile(said string, r *tune.Result) string {
 	given, listed := shell.Quote(r.Profile), r.Profile
 	if r.Layout != "" {
 		given += " --layout " + shell.Quote(r.Layout)
