@@ -31,9 +31,13 @@ func (f *Files) Stale(p *profile.Profile, main []string) (stale, compared uint64
 		}
 		evidence[at.symbol].add(at, callee)
 	}
+	agreeing := 0
+	for i := range evidence {
+		agreeing += evidence[i].agreeing - evidence[i].strange
+	}
 	for i := range evidence {
 		compared = saturating.Add(compared, evidence[i].samples)
-		if evidence[i].isStale() {
+		if evidence[i].isStale(agreeing > 0) {
 			stale = saturating.Add(stale, evidence[i].samples)
 		}
 	}
@@ -90,10 +94,15 @@ type evidence struct {
 }
 
 // isStale reports whether the text is another state of the function. Where the profile names no
-// file, a text that names few of the callees is of another function with the same name. One record
-// alone may be the doing of a macro.
-func (e *evidence) isStale() bool {
-	if !e.sure && e.strange >= e.agreeing+e.elsewhere {
+// file, a text that names few of the callees is of another function with the same name. If no record
+// of the function has a callee that could show this, the other functions of the compile decide:
+// othersAgree reports whether their texts name more callees than not. One record alone may be the
+// doing of a macro.
+func (e *evidence) isStale(othersAgree bool) bool {
+	named := e.agreeing + e.elsewhere
+	switch {
+	case e.sure:
+	case named+e.strange == 0 && !othersAgree, named+e.strange > 0 && e.strange >= named:
 		return false
 	}
 	return e.gone+e.elsewhere > e.agreeing+1

@@ -43,3 +43,20 @@ func TestStale(t *testing.T) {
 		assert.EqualValues(t, 30, compared, c.name)
 	}
 }
+
+// If all lines of a function are gone, and with them the calls that would show which function it
+// is, the file decides: in a file whose other functions are the profiled ones, it was edited.
+func TestStaleByOthers(t *testing.T) {
+	const other = "int other(int n) {\n  return step(n);\n}\n"
+	run := "int run(int n) {\n" + strings.Repeat("  // comment\n", 50) + "  int s = n;\n  return s;\n}\n"
+	path := filepath.Join(t.TempDir(), "run.c")
+	require.NoError(t, os.WriteFile(path, []byte(other+run), 0o600))
+	for callee, want := range map[string]uint64{"step": 30, "walk": 0} {
+		p := profile.New()
+		u := p.AddUnit("")
+		p.AddFunction(p.AddSymbol(u, "run"), profile.Function{Records: []profile.Record{{Line: 1, Count: 10}, {Line: 2, Count: 20}}})
+		p.AddFunction(p.AddSymbol(u, "other"), profile.Function{Records: []profile.Record{{Line: 1, Count: 5, Kind: profile.KindCall, Callee: p.AddSymbol(u, callee)}}})
+		stale, _ := rebase.NewFiles([]string{path}).Stale(p, []string{path})
+		assert.Equal(t, want, stale, callee)
+	}
+}
