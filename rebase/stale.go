@@ -94,10 +94,10 @@ type evidence struct {
 }
 
 // isStale reports whether the text is another state of the function. Where the profile names no
-// file, a text that names few of the callees is of another function with the same name. If no record
-// of the function has a callee that could show this, the other functions of the compile decide:
-// othersAgree reports whether their texts name more callees than not. One record alone may be the
-// doing of a macro.
+// file, a text that names few of the callees is of another function with the same name. If no
+// record of the function has a callee that could show this, the other functions of the compile
+// decide: othersAgree reports whether their texts name more callees than not. One record alone may
+// be the doing of a macro.
 func (e *evidence) isStale(othersAgree bool) bool {
 	named := e.agreeing + e.elsewhere
 	switch {
