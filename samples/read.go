@@ -83,6 +83,10 @@ func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	return s, r, err
 }
 
+// manyUnnamed: callgrind always has a few counts without a file, of code before the program. If
+// more than 1/manyUnnamed of all counts have none, it did not understand the program.
+const manyUnnamed = 20
+
 // hint says what to do about an input that has no samples of the binary.
 func (c choice) hint(r *Report) string {
 	switch {
@@ -92,8 +96,8 @@ func (c choice) hint(r *Report) string {
 		return "it has no samples at all"
 	case r.InBinary > 0 && r.Outside == r.InBinary:
 		return "the addresses of its samples are not in the code of the binary, so another build ran: give the file as it was then"
-	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo }):
-		return "callgrind says " + noDebugInfo + " for what it could not read the debug info of, maybe as valgrind says when it begins: let it run a copy of the same name without that, as strip -g makes, and give the binary as it is here"
+	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo && o.Samples >= r.Samples/manyUnnamed }):
+		return "callgrind writes " + noDebugInfo + " for a file whose debug info it cannot read: record a copy of the program that has the same name and no debug info (strip -g), and give the original here"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
 		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
 	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
