@@ -5,9 +5,11 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -90,6 +92,31 @@ func (t *tuning) announce(r *Result) (err error) {
 		t.say("# valgrind is not installed: install it, or a short training makes a poor profile, and only perf can count instructions")
 	}
 	return nil
+}
+
+// reportLeftovers says that the tree has objects of an earlier build. The build does not compile
+// them again, so they get neither debug info nor the profile.
+func (t *tuning) reportLeftovers() error {
+	folders, err := t.configuredFolders()
+	if err != nil {
+		return err
+	}
+	configuredAgain := func(path string) bool {
+		return slices.ContainsFunc(folders, func(c configured) bool {
+			return c.folder != c.source && isWithin(path, filepath.Join(t.Tree, c.folder))
+		})
+	}
+	var objects []string
+	err = walk(t.Tree, t.ours(), func(path, rel string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && filepath.Ext(rel) == ".o" && !configuredAgain(path) {
+			objects = append(objects, rel)
+		}
+		return nil
+	})
+	if len(objects) > 0 {
+		t.say("# the tree has objects of an earlier build, such as %s, which get no profile if the build takes them as they are: let the build begin with \"make clean\"", objects[0])
+	}
+	return err
 }
 
 // checkBuilt returns an error if the programs of the build have no debug info.

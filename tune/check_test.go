@@ -47,6 +47,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Objects of an earlier build are named, but not those of a folder that is configured again.
+func TestLeftovers(t *testing.T) {
+	o, said := newTree(t, map[string]string{"out/a.o": "", "src/b.c": ""})
+	require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "out/CMakeCache.txt"), []byte("CMAKE_HOME_DIRECTORY:INTERNAL="+o.Tree+"/src\n"), 0o600))
+	report := func() string {
+		tuning, err := newTuning(o)
+		require.NoError(t, err)
+		require.NoError(t, tuning.reportLeftovers())
+		return said.String()
+	}
+	assert.Empty(t, report())
+	require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "src/b.o"), nil, 0o600))
+	assert.Contains(t, report(), "objects of an earlier build, such as src/b.o,")
+}
+
 // The options of configured build folders are read from CMake's cache and Meson's command line.
 func TestConfiguredFolders(t *testing.T) {
 	o, _ := newTree(t, nil)

@@ -208,6 +208,9 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.announce(r); err != nil {
 		return nil, err
 	}
+	if err := t.reportLeftovers(); err != nil {
+		return nil, err
+	}
 	tree, err := fingerprint(t.Tree, t.ours())
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func TestFailingSteps(t *testing.T) {
 	o.Build = []string{"true"}
 	_, err = Run(context.Background(), o)
 	require.ErrorIs(t, err, ErrNoCompiler)
-	assert.Contains(t, err.Error(), "clean it")
+	assert.Contains(t, err.Error(), "make clean")
 
 	o.Build, o.Limit = []string{"sh", "-c", "sleep 60 & wait"}, 100*time.Millisecond
 	_, err = Run(context.Background(), o)
