@@ -119,11 +119,15 @@ func (t *tuning) reportLeftovers() error {
 	return err
 }
 
-// checkBuilt returns an error if the programs of the build have no debug info.
+// checkBuilt returns an error if the build has made no program in the copy, or if its programs have
+// no debug info.
 func (t *tuning) checkBuilt() error {
 	built, err := builtFiles(t.base)
-	if err != nil || len(built) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(built) == 0 {
+		return fmt.Errorf("tune: %w: the build has made no program in %s: have it build in the tree, for CMake and Meson in a folder such as build", ErrCannotTune, t.base)
 	}
 	for _, path := range built {
 		if hasDebugInfo(filepath.Join(t.base, path)) {

@@ -47,6 +47,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A build that makes its programs elsewhere is refused before the training: both builds would make
+// the same files.
+func TestBuildElsewhere(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, said := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder = []string{"true"}, []string{"true"}, Clock
+	o.Build = []string{"cc", "-O2", "-o", filepath.Join(t.TempDir(), "a"), "a.c"}
+	_, err := Run(t.Context(), o)
+	require.ErrorIs(t, err, ErrCannotTune)
+	assert.ErrorContains(t, err, "have it build in the tree")
+	assert.NotContains(t, said.String(), "afdo record")
+}
+
 // Objects of an earlier build are named, but not those of a folder that is configured again.
 func TestLeftovers(t *testing.T) {
 	o, said := newTree(t, map[string]string{"out/a.o": "", "src/b.c": ""})
