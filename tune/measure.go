@@ -45,7 +45,7 @@ func (t *tuning) measure(ctx context.Context, r *Result) error {
 	}
 	cpu := compare("processor time", before, after, func(u usage) time.Duration { return u.cpu })
 	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
-	r.Verdict = cpu.verdict()
+	r.Verdict, r.Short = cpu.verdict(), cpu.Before < tooShort.Seconds()
 	if err := t.measureInstructions(ctx, r, before); err != nil {
 		return err
 	}

@@ -80,6 +80,7 @@ type Result struct {
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
 	Differs  bool   // the outputs of the two programs differ
+	Short    bool   // the program runs for less than 50 ms, so its times are mostly of its start
 
 	Placement Placement // how the code was laid out, if Options.Layout asked for it
 	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang

@@ -327,9 +327,18 @@ func variableOf(compiler string) string {
 	return "CC"
 }
 
-// verdictText returns the verdict in words: what was decided by which measure, and what the count
-// of instructions says, which does not vary.
+// verdictText returns the verdict in words, and what limits its worth.
 func verdictText(r *tune.Result) string {
+	text := decisionText(r)
+	if r.Short {
+		text += fmt.Sprintf("\nThe program runs for only %s, much of which is its start: measure with a longer input.", amount(r.Measures[0].Before, "s"))
+	}
+	return text
+}
+
+// decisionText says what was decided by which measure, and what the count of instructions says,
+// which does not vary.
+func decisionText(r *tune.Result) string {
 	cpu := &r.Measures[0]
 	facts := []string{moreOrLess(cpu.Change, "less processor time", "more processor time")}
 	expected := math.Abs(cpu.Change)

@@ -31,6 +31,9 @@ func TestVerdictText(t *testing.T) {
 		"not decided: 15.9% fewer instructions; fewer than 6 rounds cannot decide about time": {
 			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: math.Inf(-1), High: math.Inf(1), Rounds: 3}, instructions},
 		},
+		"slower: 7.0% more processor time\nThe program runs for only 15.1ms, much of which is its start: measure with a longer input.": {
+			Verdict: tune.Slower, Short: true, Measures: []tune.Measure{{What: "processor time", Before: 0.0151, Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}},
+		},
 	} {
 		assert.Equal(t, want, verdictText(r))
 	}
