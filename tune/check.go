@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // ErrCannotTune is matched by the errors for runs that would fail after much work.
@@ -57,29 +59,37 @@ func (t *tuning) check(ctx context.Context) error {
 		}
 	}
 	for _, line := range append(append([]string{}, t.Train...), t.Measure...) {
-		if err := t.checkPaths(line); err != nil {
-			return err
+		if word, path := t.outside(line); word != "" {
+			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", ErrCannotTune, line, word, path)
 		}
+	}
+	said := strings.Join(commands, " ")
+	if changesFolder().MatchString(said) {
+		return nil
+	}
+	if word, path := t.outside(said); word != "" {
+		return fmt.Errorf("tune: %w: the build names %s, which is %s, outside of the tree %s: the build runs in a copy of the tree, so run tune in the top folder of the sources, or name that folder with --tree", ErrCannotTune, word, path, t.Tree)
 	}
 	return nil
 }
 
-// checkPaths refuses a command with a relative path that leads out of the tree to an existing file:
-// in a copy of the tree the path leads elsewhere.
-func (t *tuning) checkPaths(line string) error {
+// changesFolder matches builds that go to another folder, so that it is not known where their
+// relative paths lead.
+var changesFolder = pattern.Of(`\b(cd|pushd)\b|(^| )(-C|--directory)`)
+
+// outside returns the first word of a command that is a relative path out of the tree to an
+// existing file, and its absolute path. In a copy of the tree the word leads elsewhere.
+func (t *tuning) outside(line string) (word, path string) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"=<>|&;(),:", r) }) {
 		if !strings.HasPrefix(word, "..") && !strings.Contains(word, "/../") {
 			continue
 		}
 		path := filepath.Join(t.Tree, word)
-		if isWithin(path, t.Tree) {
-			continue
-		}
-		if _, err := os.Stat(path); err == nil {
-			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", ErrCannotTune, line, word, path)
+		if _, err := os.Stat(path); err == nil && !isWithin(path, t.Tree) {
+			return word, path
 		}
 	}
-	return nil
+	return "", ""
 }
 
 // announce chooses the recorder and says what the machine lacks.

@@ -32,6 +32,12 @@ func TestCheck(t *testing.T) {
 		{"sh -c make\tgo", "./prog", ""},
 		{"sh -c cd\tx\tgo\tbuild", "./prog", "the build runs go build"},
 		{"swift build", "./prog", "Swift's compiler"},
+		{"cmake ../outside", "./prog", "the build names ../outside, which is " + outside + ", outside of the tree"},
+		{"sh -c cmake\t..\t&&\tmake", "./prog", "run tune in the top folder of the sources"},
+		{"sh -c cd\tin\t&&\tcmake\t..", "./prog", ""},
+		{"sh -c (cd\tin;cmake\t..)", "./prog", ""},
+		{"make -C in PREFIX=..", "./prog", ""},
+		{"cmake in/..", "./prog", ""},
 		{"cargo build", "./prog", "rustc takes a profile only if it is a nightly, or with RUSTC_BOOTSTRAP=1"},
 	} {
 		o.Build, o.Train, o.Measure = strings.Split(c.build, " "), []string{c.train}, []string{c.train}
