@@ -270,7 +270,11 @@ func (t *tuning) compilerSettings(bin string) []string {
 	for _, name := range compilerVariables {
 		c := command.Parse(strings.Fields(setting(t.env, name)), "/")
 		if base := filepath.Base(c.Compiler); c.Compiler != "" && t.compilers[base] != "" {
-			words := append([]string{filepath.Join(bin, base)}, c.Args...)
+			script := filepath.Join(bin, base)
+			if strings.ContainsAny(script, " \t") {
+				script = base // is in PATH; builds split CC at spaces
+			}
+			words := append([]string{script}, c.Args...)
 			settings = append(settings, name+"="+strings.Join(words, " "))
 		}
 	}

@@ -117,6 +117,20 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, said.String(), "# building without a profile: done before", "the environment says how to build")
 }
 
+// Builds split CC at spaces, so a script in a folder with a space is found through PATH.
+func TestFolderWithSpace(t *testing.T) {
+	testenv.Tool(t, "cc")
+	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
+	o.Train, o.Measure, o.Recorder, o.Folder = []string{"./a"}, []string{"./a"}, Clock, filepath.Join(o.Tree, "a b")
+	t.Setenv("CC", "cc -pipe")
+	o.Build = []string{"sh", "-c", "$CC -O2 -o a a.c"}
+	_, err := Run(t.Context(), o)
+	assert.ErrorContains(t, err, "the training", "there is no afdo here")
+	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
+	require.NoError(t, err)
+	assert.Equal(t, "cc -pipe -O2 -o a a.c\n", string(log))
+}
+
 // A build without optimisation is refused before the training.
 func TestUnoptimised(t *testing.T) {
 	testenv.Tool(t, "cc")
