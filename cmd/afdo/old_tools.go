@@ -190,10 +190,14 @@ func toolOf(name string, args []string) (key string, rest []string) {
 	return name, args
 }
 
-// runAs runs the command under the name that it was called by.
+// runAs runs the command under the name that it was called by, or that is its first argument.
 func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	key, rest := toolOf(name, args)
+	if _, ok := oldTools[key]; !ok && len(args) > 0 {
+		name = args[0]
+		key, rest = toolOf(name, args[1:])
+	}
 	tool, ok := oldTools[key]
 	if !ok {
 		return run(e, args)

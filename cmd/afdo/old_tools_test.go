@@ -73,6 +73,7 @@ func TestOldTools(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(r.err, "the same as afdo"))
 	}
 	assert.Zero(t, asTool("afdo", "--version").status)
+	assert.Contains(t, asTool("afdo", "llvm-profdata", "overlap", "--sample", other, other).err, "llvm-profdata: the same as afdo diff")
 	r := asTool("create_gcov", "--binary=/x/prog", "--ignore_build_id", "--profile=nowhere")
 	assert.Contains(t, r.err, "--name '(^|/)prog$'", "and not another program whose name ends so")
 }

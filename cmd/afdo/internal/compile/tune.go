@@ -377,8 +377,8 @@ const mostRounds = 200
 // The interval of a measure shrinks with the square root of the number of rounds.
 func roundsToDecide(m *tune.Measure, change float64) int {
 	ratio := (m.High - m.Low) / 2 / max(change, 1e-3)
-	rounds := math.Ceil(float64(m.Rounds)*max(ratio*ratio, 1)/10) * 10
-	return int(min(max(rounds, float64(m.Rounds)+10), mostRounds+1))
+	rounds := max(float64(m.Rounds)*ratio*ratio, float64(m.Rounds)+10)
+	return int(min(math.Ceil(rounds/10)*10, mostRounds+1))
 }
 
 // moreOrLess returns a change in percent with one of two words, such as "3.1% fewer instructions".

@@ -22,6 +22,9 @@ func TestVerdictText(t *testing.T) {
 		"not decided: 15.9% fewer instructions, but the processor times vary by 40.0%; a longer input or --rounds 30 would decide it": {
 			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.07, Low: -0.27, High: 0.13, Rounds: 15}, instructions},
 		},
+		"not decided: 15.9% fewer instructions, but the processor times vary by 10.0%; a longer input or --rounds 40 would decide it": {
+			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.02, Low: -0.07, High: 0.03, Rounds: 23}, instructions},
+		},
 		"not decided: the processor times vary by 40.0%; a longer input would decide it": {
 			Verdict: tune.Undecided, Measures: []tune.Measure{{What: "processor time", Change: -0.001, Low: -0.2, High: 0.2, Rounds: 15}},
 		},
