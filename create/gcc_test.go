@@ -308,8 +308,13 @@ func TestBegunCoroutines(t *testing.T) {
 			t.Run(compiler+level, func(t *testing.T) {
 				p := compile(t, testenv.Tool(t, compiler), "prog.cc", begun, "-std=c++20", level, "-g")
 				recording := p.callgrind(t)
-				agreesWithLLVM(t, p, recording)
 				f, b := p.open(t)
+				line := 1 + strings.Count(begun[:strings.Index(begun, "task add(")], "\n")
+				actor := actorOf(t, f)
+				all := agreesWithLLVM(t, p, recording, &gccCoroutine{uint32(line), actor})
+				if actor != "" {
+					p.agreesWithAssembly(t, compiler, level, all, actor, line)
+				}
 				set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
 				require.NoError(t, err)
 				_, report, err := Profile(context.Background(), f, set, Options{})
@@ -318,6 +323,59 @@ func TestBegunCoroutines(t *testing.T) {
 			})
 		}
 	}
+}
+
+// agreesWithAssembly compares the locations of a coroutine's own code with the lines and
+// discriminators that GCC gives to the instructions of its assembly. The coroutine ends with the
+// first line that is only a brace.
+func (p program) agreesWithAssembly(t *testing.T, compiler, level string, made *profile.Profile, actor string, line int) {
+	t.Helper()
+	own := strings.Index(strings.Join(strings.Split(begun, "\n")[line-1:], "\n"), "\n}")
+	end := line + strings.Count(strings.Join(strings.Split(begun, "\n")[line-1:], "\n")[:own+1], "\n")
+	want := make(map[string]bool)
+	inside, at := false, ""
+	for text := range strings.Lines(run(t, p.dir, compiler, "-std=c++20", level, "-g", "-S", "-o", "-", "prog.cc")) {
+		label, isLabel := strings.CutSuffix(strings.TrimRight(text, "\n"), ":")
+		loc := assembledLine.FindStringSubmatch(text)
+		switch {
+		case isLabel && !strings.HasPrefix(label, "."):
+			inside, at = label == actor, ""
+		case loc != nil:
+			n, _ := strconv.Atoi(loc[1])
+			d, _ := strconv.Atoi(loc[2])
+			at = ""
+			if n >= line && n <= end {
+				at = location(uint32(n-line), uint32(d))
+			}
+		case inside && at != "" && assembledCode.MatchString(text):
+			want[at] = true
+		}
+	}
+	got := make(map[string]bool)
+	for position := range flatten(made, false).positions {
+		name, at, _ := strings.Cut(position, " ")
+		if name == actor && !strings.Contains(at, " ") {
+			got[at] = true
+		}
+	}
+	assert.Equal(t, want, got)
+}
+
+// Parts of GCC's assembly: the line of what follows, and an instruction.
+var (
+	assembledLine = regexp.MustCompile(`^\t\.loc 1 (\d+) \d+(?: is_stmt \d)?(?: discriminator (\d+))?`)
+	assembledCode = regexp.MustCompile(`^\t[a-z]`)
+)
+
+// actorOf returns the symbol that GCC gives to the body of the only coroutine of a program.
+func actorOf(t *testing.T, f *symbolize.File) string {
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if strings.HasSuffix(s.Names[0], ".Frame.actor") {
+			return s.Names[0]
+		}
+	}
+	return ""
 }
 
 // dumpsOfGCC16 has GCC 16 read a profile of the program and say what it finds.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/hex"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/llvm/sampleprof"
 	"github.com/go-afdo/afdo/samples"
 )
 
@@ -87,7 +90,7 @@ __attribute__((noinline)) int work(int n, volatile int *p) {
 int main(int argc, char **argv) { return work(20000 * argc, &argc) == 1; }
 `
 
-// Clang looks for the counts of code without a line where line 0 would be.
+// Clang looks up the counts of code without a line where line 0 would be, and says so in its remarks.
 func TestLineZero(t *testing.T) {
 	testenv.NeedSweep(t)
 	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", noLine, "-O1", "-g", "-fdebug-info-for-profiling")
@@ -100,4 +103,14 @@ func TestLineZero(t *testing.T) {
 	positions := flatten(made, false).positions
 	assert.Equal(t, uint64(20000), positions["work 65534 twice 0"], "%v", positions)
 	assert.Contains(t, positions, "work 65534", "%v", positions)
+
+	var file bytes.Buffer
+	converted, _ := sampleprof.FromGCOV(made)
+	_, err = sampleprof.WriteText(&file, converted)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "prog.prof"), file.Bytes(), 0o600))
+	run(t, p.dir, testenv.Tool(t, "clang-22"), "-O1", "-g", "-fdebug-info-for-profiling", "-fprofile-sample-use=prog.prof", "-fsave-optimization-record", "-c", "prog.c")
+	remarks, err := os.ReadFile(filepath.Join(p.dir, "prog.opt.yaml"))
+	require.NoError(t, err)
+	assert.Regexp(t, `NumSamples: +'20000'\n.*\n +- LineOffset: +'65534'`, string(remarks))
 }
