@@ -14,6 +14,7 @@ type declaration struct {
 	pending     string // that the next word has
 	class       string // the name behind class, struct and the like
 	inClass     bool   // that word has come
+	namespace   bool   // it is "namespace"
 	bases       bool   // a ':' has come behind it
 	afterParens int    // words since a parenthesis was closed at the outermost level, plus one; 0 before
 	inits       bool   // the members of a constructor follow
@@ -41,14 +42,15 @@ func (d *declaration) word(p *parser, t cpp.Token) {
 	case "friend":
 		d.template = nil
 	case "class", "struct", "union", "enum", "namespace":
-		d.inClass, d.bases = true, false
+		d.inClass, d.bases, d.namespace = true, false, text == "namespace"
 	case "extern":
 		d.class = ""
 	case "operator":
 		d.operator, d.opLine = t.Start+1, t.Line
 		p.operator(t)
 	default:
-		if d.inClass && !d.bases && d.angles == 0 && !cpp.FollowsParameters(p.Name(t)) {
+		attribute := d.namespace && d.class != "" && d.qualifier == "" // such as a macro for the visibility
+		if d.inClass && !d.bases && d.angles == 0 && !attribute && !cpp.FollowsParameters(p.Name(t)) {
 			d.class = text
 			if d.qualifier != "" {
 				d.class = d.qualifier + text
@@ -261,7 +263,7 @@ func (d *declaration) open(p *parser, f *frame) {
 	switch {
 	case p.parens > 0, d.inits && (p.prev.Kind == cpp.Word || p.is(p.prev, '>')) && !cpp.FollowsParameters(p.Name(p.prev)):
 		f.kind = initializer
-	case len(names) > 0 && !d.assigned && !closesClass:
+	case len(names) > 0 && !d.assigned && !closesClass && !d.namespace:
 		f.function = p.define(f, names)
 	case d.inClass && !d.assigned:
 		f.kind = scope

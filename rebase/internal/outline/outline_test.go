@@ -54,6 +54,7 @@ func TestFunctions(t *testing.T) {
 		"branches close":       {"int f() {\n\tx();\n#if A\n}\n#else\n\ty();\n}\n#endif\nint g() {}\n", []string{" f@1..7", " g@9..9"}},
 		"directives in a row":  {"int f() {\n#if A\n#if B\n\ta {\n#endif\n#else\n\tb {\n#endif\n\t}\n}\nint g() {}\n", []string{" f@1..10", " g@11..11"}},
 		"attribute of a class": {"namespace n __attribute__((x)) {\nint f() {}\n}\n", []string{"n f@2..2"}},
+		"macro of a namespace": {"namespace n VISIBLE(default) {\nint f() {}\ninline namespace a::b VISIBLE(x) {\nint g() {}\n}\n}\n", []string{"n f@2..2", "n::a::b g@4..4"}},
 		"array of a type":      {"int *f() { return new int[2]{1, 2}; }\n", []string{" f@1..1"}},
 		"digraphs":             {"int f() <% int a<:2:>; %>\nint g() {}\n", []string{" f@1..1", " g@2..2"}},
 		"noise":                {"// int a() {\n/* int b() { */ int f() { char c = '{'; s = \"}{\"; r = R\"x(}{)y\" )x\"; }\nint g() {}\n", []string{" f@2..2", " g@3..3"}},
