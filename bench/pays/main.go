@@ -1,10 +1,13 @@
 // Command pays creates the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run counted by callgrind.
-// For bench/pays/samples.sh it also creates shorter recordings from a long one.
+// For bench/pays/samples.sh it also creates shorter recordings from a long one, and for
+// bench/pays/clock.sh mixtures of a sampled and an exact profile.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
 //	pays draw NUMBER SEED IN.samples OUT.samples
+//	pays mix zeros|shape|functions|heads|scaled|rounded SAMPLED.v2 EXACT.v2 OUT.v2
+//	pays means BINARY callgrind.out IN.samples OUT.samples
 package main
 
 import (
@@ -45,8 +48,12 @@ func run(args []string) error {
 			return err
 		}
 		return draw(n, seed, args[3], args[4])
+	case len(args) == 5 && args[0] == "mix":
+		return mix(args[1], args[2], args[3], args[4])
+	case len(args) == 5 && args[0] == "means":
+		return means(args[1], args[2], args[3], args[4])
 	}
-	return fmt.Errorf("usage: pays vary heads|zeros|targets|hot IN OUT, pays sample PERIOD BINARY CALLGRIND OUT or pays draw NUMBER SEED IN OUT")
+	return fmt.Errorf("usage: see the comment of bench/pays/main.go")
 }
 
 // hotShare: GCC considers a block hot if its count is at least 1/hotShare of the largest count

@@ -44,6 +44,7 @@ files() {
 	mujs) ls "$sources"/mujs-*/*.c "$here/programs/mujs.c" | grep -v -e /main.c -e /one.c -e /pp.c ;;
 	md4c) ls "$sources"/md4c-*/src/{md4c,md4c-html,entity}.c "$here/programs/md4c.c" ;;
 	jsoncpp) ls "$sources"/libjsoncpp-*/src/lib_json/*.cpp "$here/programs/jsoncpp.cc" ;;
+	cadical) ls "$sources"/cadical-*/src/*.cpp "$here/programs/cadical.cc" | grep -v -e /cadical.cpp -e /mobical.cpp ;;
 	pugixml) ls "$sources"/pugixml-*/src/*.cpp "$here/programs/pugixml.cc" ;;
 	nlohmann | httplib | cli11) echo "$here/programs/$1.cc" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
@@ -72,6 +73,7 @@ flags() {
 	httplib) echo -I"$(echo "$sources"/cpp-httplib-*)" ;;
 	md4c) echo -I"$(echo "$sources"/md4c-*/src)" ;;
 	jsoncpp) echo -I"$(echo "$sources"/libjsoncpp-*/include)" ;;
+	cadical) echo -DNDEBUG -DNBUILD -I"$(echo "$sources"/cadical-*/src)" ;;
 	pugixml) echo -I"$(echo "$sources"/pugixml-*/src)" ;;
 	cli11) echo -I"$(echo "$sources"/cli11-*/include)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \

@@ -7,7 +7,7 @@ keep=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$keep"' EXIT
 declare -A folders=([lua]=lua5.4 [zstd]=libzstd [re2]=re2 [fmt]=fmtlib [leveldb]=leveldb [tinyxml2]=tinyxml2 [cjson]=cjson [expat]=expat [lz4]=lz4
 	[jansson]=jansson [yamlcpp]=yaml-cpp [libpng]=libpng1.6 [mujs]=mujs [nlohmann]=nlohmann-json3 [httplib]=cpp-httplib
-	[md4c]=md4c [jsoncpp]=libjsoncpp [pugixml]=pugixml [cli11]=cli11)
+	[md4c]=md4c [jsoncpp]=libjsoncpp [pugixml]=pugixml [cadical]=cadical [cli11]=cli11)
 
 mkdir -p "$keep"
 go build -C "$root" -o "$keep/afdo" ./cmd/afdo
