@@ -84,8 +84,8 @@ func llvmFunctions(t *testing.T, f *symbolize.File, heads map[string]uint64) (al
 	return all
 }
 
-// A gccCoroutine is what GCC's debug info does not state of the body of a coroutine: the line of the
-// coroutine's declaration, and the symbol of the body.
+// A gccCoroutine is what GCC's debug info does not state of the body of a coroutine: the line of
+// the coroutine's declaration, and the symbol of the body.
 type gccCoroutine struct {
 	line  uint32
 	actor string

@@ -90,7 +90,8 @@ __attribute__((noinline)) int work(int n, volatile int *p) {
 int main(int argc, char **argv) { return work(20000 * argc, &argc) == 1; }
 `
 
-// Clang looks up the counts of code without a line where line 0 would be, and says so in its remarks.
+// Clang looks up the counts of code without a line where line 0 would be, and says so in its
+// remarks.
 func TestLineZero(t *testing.T) {
 	testenv.NeedSweep(t)
 	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", noLine, "-O1", "-g", "-fdebug-info-for-profiling")
