@@ -54,7 +54,7 @@ func (t *tracer) moment(now int64) {
 	b := burst{tracer: t, th: th, woke: now, picked: picked, cpu: &t.cpu, stack: t.branches[:0]}
 	if !b.leave() || !b.shares && !th.files.executes(b.picked.arrived) {
 		_ = unix.SchedSetaffinity(0, &t.processors)
-		t.schedule.plan(clock())
+		t.schedule.miss(clock())
 		return
 	}
 	cost := b.run()

@@ -13,6 +13,7 @@ type schedule struct {
 	next     int64   // time of the next moment
 	last     int64   // time of the last moment
 	cost     float64 // moving average of the cost of a burst
+	hits     float64 // moving average of the share of moments that became bursts, if a thread ran
 	busy     float64 // time in which a thread ran, as far as moments have seen
 	spent    float64 // time of bursts
 	other    float64 // time of other stops
@@ -29,21 +30,37 @@ const (
 	// costShare is the weight of the latest burst in the average cost.
 	costShare = 0.1
 
+	// hitShare is the weight of the latest moment in the average of hits.
+	hitShare = 0.02
+
+	// minHits bounds how many more moments there are if few of them become bursts. Looking for a
+	// thread takes some 100 us of the tracer's processor time.
+	minHits = 0.25
+
 	// minDistance bounds how often the tracer looks for a running thread, in nanoseconds.
 	minDistance = 200e3
 )
 
 func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
-	s := schedule{overhead: overhead, random: random, cost: firstCost, last: now}
+	s := schedule{overhead: overhead, random: random, cost: firstCost, hits: 1, last: now}
 	s.next = now + int64(s.random.Float64()*firstWithin)
 	return s
 }
 
 // add charges a burst that took some time, at a moment at which a thread ran.
 func (s *schedule) add(now int64, cost float64) {
-	s.busy += float64(now - s.last)
 	s.spent += cost
 	s.cost += costShare * (cost - s.cost)
+	s.ran(now, 1)
+}
+
+// miss plans the next moment after one at which a thread ran, but could not be stopped: it waited
+// for a processor or for something else before it was reached.
+func (s *schedule) miss(now int64) { s.ran(now, 0) }
+
+func (s *schedule) ran(now int64, hit float64) {
+	s.busy += float64(now - s.last)
+	s.hits += hitShare * (hit - s.hits)
 	s.plan(now)
 }
 
@@ -53,7 +70,7 @@ func (s *schedule) charge(cost float64) { s.other += cost }
 // plan draws the next moment.
 func (s *schedule) plan(now int64) {
 	s.last = now
-	mean := s.cost / s.overhead
+	mean := s.cost / s.overhead * max(minHits, s.hits)
 	distance := max(minDistance, s.random.ExpFloat64()*mean)
 	budget := s.overhead * s.busy
 	if debt := s.spent + min(s.other, maxOther*budget) - budget - s.cost; debt > 0 {
