@@ -31,6 +31,9 @@ var otherLanguages = map[string]string{
 	"dotnet":      ".NET's compiler does not read sample profiles",
 	"ghc":         "Haskell's compiler does not read sample profiles",
 	"cabal":       "Haskell's compiler does not read sample profiles",
+	"dune":        "OCaml's compiler does not read sample profiles",
+	"dub":         "D's compiler does not read sample profiles",
+	"sbt":         "Scala's compiler does not read sample profiles",
 	"zig build":   "zig does not pass profiles to its compiler",
 }
 
