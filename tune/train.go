@@ -123,6 +123,9 @@ func counted(samples int) string {
 // sufficient, else under callgrind, which is slow but counts exactly.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
+	if err != nil && !isTooShort(err) {
+		return err
+	}
 	if recorder == Steps && t.Recorder != Steps && ctx.Err() == nil {
 		n := 0
 		if err == nil { // without a sample, there is no recording, which is an error
@@ -167,10 +170,11 @@ func (t *tuning) trainMore(ctx context.Context) (samples int, err error) {
 	}
 }
 
-// isTooShort reports whether a recording failed because there was no sample.
+// isTooShort reports whether a recording failed because there was no sample, and not because the
+// command failed.
 func isTooShort(err error) bool {
 	var failed *CommandError
-	return errors.As(err, &failed) && strings.Contains(failed.Said, "afdo: no samples in ")
+	return errors.As(err, &failed) && strings.Contains(failed.Said, "took no processor time")
 }
 
 // usedRecorder returns the recorder of the recordings, and the reason.

@@ -65,3 +65,16 @@ func TestTrainMore(t *testing.T) {
 		assert.Equal(t, !c.enough, strings.Contains(said.String(), "let it run longer"), said)
 	}
 }
+
+// A training that fails does not run again under another recorder.
+func TestTrainingFails(t *testing.T) {
+	o, said := newTree(t, nil)
+	o.Train, o.Afdo = []string{"false"}, filepath.Join(o.Tree, "afdo")
+	require.NoError(t, os.WriteFile(o.Afdo, []byte("#!/bin/sh\necho 'afdo: no samples in 5ms: the command failed with exit status 1' >&2\nexit 1\n"), 0o755))
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	require.ErrorContains(t, w.train(t.Context(), Steps, "the machine has nothing better"), "the command failed")
+	assert.NotContains(t, said.String(), "training again")
+	assert.NotContains(t, said.String(), "too short")
+}

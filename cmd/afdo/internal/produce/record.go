@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -276,7 +277,11 @@ func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 		if c.out == cli.Stdio { // where the head of a stream is
 			nothing = ""
 		}
-		e.Warnf("no samples in %v%s: what was recorded took no processor time, or too little", r.Duration.Round(time.Millisecond), nothing)
+		why := "what was recorded took no processor time, or too little"
+		if r.ExitStatus != 0 {
+			why = fmt.Sprintf("the command failed with exit status %d", r.ExitStatus)
+		}
+		e.Warnf("no samples in %v%s: %s", r.Duration.Round(time.Millisecond), nothing, why)
 	}
 	if r.Lost > 0 {
 		e.Warnf("%s lost, for which there was no room: lower --freq", human.Counted(r.Lost, "record"))
