@@ -271,6 +271,9 @@ func (t *tuning) createProfile(ctx context.Context) error {
 		return err
 	}
 	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", format}
+	if format == "v4c" {
+		merge = append(merge, "--index") // else each "afdo exec" makes an indexed copy
+	}
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
 		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}

@@ -101,6 +101,7 @@ func TestTuneJSON(t *testing.T) {
 	assert.NoFileExists(t, s.path("words"), "the tree has the profile and the folder, and nothing else that is new")
 
 	assert.Equal(t, cli.StatusDone, afdoRun("show", s.path("words.afdo")).status)
+	assert.NotContains(t, said.String(), "indexed a copy", "the profile has an index")
 	assert.Contains(t, s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c")), "table_add", "units have the paths of the tree")
 
 	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
