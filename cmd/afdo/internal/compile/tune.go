@@ -247,9 +247,9 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	if err := measures.Write(w, 0); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s; %d of %d compiles used it. To build with it:\n\n  %s\n",
-		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, HowToBuild(t.Build, t.Env, r))
-	if err != nil {
+	_, err := fmt.Fprintf(w, "\nVerdict: %s\n\nThe profile is %s; %d of %d compiles used it. %s\n",
+		verdictText(r), human.Name(r.Profile), r.Used, r.Compiles, advice(t, r))
+	if err != nil || r.Verdict == tune.Slower {
 		return err
 	}
 	switch r.Placement {
@@ -260,6 +260,14 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 		_, err = fmt.Fprintln(w, "\nwith -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands above.")
 	}
 	return err
+}
+
+// advice says what to do with the profile.
+func advice(t *tuning, r *tune.Result) string {
+	if r.Verdict == tune.Slower {
+		return "Build without it, train with input that is more like what you measure with, or try another compiler: \"Does it pay?\" in docs/autofdo.md has reasons."
+	}
+	return "To build with it:\n\n  " + HowToBuild(t.Build, t.Env, r)
 }
 
 // HowToBuild returns a command that builds with the profile, by the build system, the settings for

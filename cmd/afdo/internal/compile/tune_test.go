@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,5 +40,17 @@ func TestVerdictText(t *testing.T) {
 		},
 	} {
 		assert.Equal(t, want, verdictText(r))
+	}
+}
+
+// A profile that makes the program slower is not recommended.
+func TestAdvice(t *testing.T) {
+	r := &tune.Result{Measures: []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}}, Compilers: []string{"cc"}, Profile: "p.afdo"}
+	for verdict, builds := range map[tune.Verdict]bool{tune.Faster: true, tune.Undecided: true, tune.Slower: false} {
+		r.Verdict = verdict
+		var out strings.Builder
+		assert.NoError(t, writeTuned(&out, &tuning{Options: tune.Options{Build: []string{"make"}}}, r))
+		assert.Equal(t, builds, strings.Contains(out.String(), "afdo exec --profile"), out.String())
+		assert.Equal(t, !builds, strings.Contains(out.String(), "Build without it"))
 	}
 }
