@@ -103,12 +103,6 @@ func (a *indexAnnotator) block(kind, section, size int) {
 	case 4:
 		a.text(uint64(a.uint8("SCHEME_LENGTH")), "SCHEME_NAME")
 		a.table()
-	case 5:
-		width := a.uint8("INLINED_BITS")
-		starts := a.packed(a.units+1, width, "INLINED_STARTS")
-		for unit := range a.units {
-			a.ascending(a.pos+int(starts[unit+1]-starts[unit]), "INLINED_LIST")
-		}
 	case 6:
 		for range section {
 			sum := binary.BigEndian.Uint32(a.data[a.pos:])

@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/internal/testkit/readertest"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -85,6 +88,26 @@ func TestCallersLie(t *testing.T) {
 					q.subset(t, r)
 				}
 			}
+		}
+	}
+}
+
+// In a file without inlined functions, the index answers that there are no callers, and no samples
+// are read: damaged ones are not noticed.
+func TestNoCallers(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 2, Symbols: []naive.Symbol{
+			{ID: 0, Name: "f", HasInfo: true, Head: 7, Locations: []naive.Location{gen.Count(1, 0, 5)}}, {ID: 1, Name: "g"},
+		}}}}
+		f.Summary = f.Summarize()
+		data := readertest.Reindex(t, gen.Encode(f, compact), fullIndex())
+		truth, err := naive.Decode(data)
+		require.NoError(t, err)
+		data[truth.Sections[truth.Units[0].Symbols[0].InfoSection].Offset+1] ^= 1
+		for name, r := range indexedSources(t, data) {
+			callers, err := found(r.program.InlinedInto([]afdo.SymbolID{1}))
+			require.NoError(t, err, name)
+			require.Empty(t, callers, name)
 		}
 	}
 }

@@ -185,25 +185,16 @@ func (c *checker) lookups(scheme Scheme) error {
 	if err := c.names(scheme); err != nil {
 		return err
 	}
-	return c.inlining(n)
+	return c.callers()
 }
 
-// inlining compares the blocks about inlining. n is the number of units.
-func (c *checker) inlining(n int) error {
-	x, file := c.x.x, &NewProgram(c.r).file
-	if x.Has(indexfmt.Inlined) {
-		lists, err := file.inlinedElsewhere(n)
-		if err != nil {
-			return err
-		}
-		if err := x.CheckInlined(lists); err != nil {
-			return err
-		}
-	}
+// callers compares the blocks of callers.
+func (c *checker) callers() error {
+	x := c.x.x
 	if !x.HasCallers() && !x.Has(indexfmt.Callers) {
 		return nil
 	}
-	t, err := file.callerTable()
+	t, err := NewProgram(c.r).file.callerTable()
 	if err != nil {
 		return err
 	}

@@ -86,49 +86,12 @@ func appendIDs(ids []afdo.SymbolID, values []uint32) []afdo.SymbolID {
 	return ids
 }
 
-// inlinedInto returns the functions into which functions of the callees' units were inlined,
-// according to the index, and the functions of these units themselves, which the index does not
-// cover.
+// inlinedInto returns the functions into which one of the callees was inlined, according to the
+// index.
 func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
-	if x.x.HasCallers() {
-		return x.callers(callees)
-	}
-	if !x.x.Has(indexfmt.Inlined) {
+	if !x.x.HasCallers() {
 		return nil, errNotIndexed
 	}
-	var ids []afdo.SymbolID
-	end := afdo.SymbolID(0) // end of the previous unit
-	for i, callee := range callees {
-		if i > 0 && callee < end {
-			continue
-		}
-		u, err := x.r.UnitOf(callee)
-		if errors.Is(err, afdo.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		_, end = u.IDs()
-		elsewhere, err := x.x.Inlined(u.Index())
-		if err != nil {
-			return nil, x.wrap(err)
-		}
-		ids = appendIDs(ids, elsewhere)
-		for s, err := range u.Symbols() {
-			if err != nil {
-				return nil, err
-			}
-			if s.HasInfo() {
-				ids = append(ids, s.ID())
-			}
-		}
-	}
-	return ids, nil
-}
-
-// callers returns the functions into which one of the callees was inlined, according to the index.
-func (x *indexed) callers(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	var found []uint32
 	for _, callee := range callees {
 		var err error
@@ -144,7 +107,7 @@ func (x *indexed) believed() bool { return x.x.HasCallers() && x.x.Remote() }
 
 // firstCallers is [Program.Callers] by the lists alone.
 func (x *indexed) firstCallers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, others int, err error) {
-	ids, err := x.callers(callees)
+	ids, err := x.inlinedInto(callees)
 	if err != nil {
 		return nil, 0, err
 	}

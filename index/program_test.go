@@ -339,7 +339,7 @@ func TestIndexInfo(t *testing.T) {
 			kinds = append(kinds, b.Kind)
 			size += b.Size
 		}
-		require.Equal(t, []string{"names", "unqualified names", "inlining", "callers", "fingerprints", "checksums", "sections", "filter", "runs", "units", "paths", "groups of callers", "producer", "build ID", "copies", "end"}, kinds)
+		require.Equal(t, []string{"names", "unqualified names", "callers", "fingerprints", "checksums", "sections", "filter", "runs", "units", "paths", "groups of callers", "producer", "build ID", "copies", "end"}, kinds)
 		require.Less(t, size, info.Section.Size)
 		u, err = r.Unit(gen.BigPath(3))
 		require.NoError(t, err)

@@ -159,31 +159,6 @@ func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return ids, nil
 }
 
-// inlinedElsewhere returns, for each unit, the functions of other units into which its functions
-// were inlined, by ascending ID.
-func (f *scanned) inlinedElsewhere(units int) ([][]uint32, error) {
-	t, err := f.callerTable()
-	if err != nil {
-		return nil, err
-	}
-	lists := make([][]uint32, 0, units)
-	for u, err := range f.r.Units() {
-		if err != nil {
-			return nil, err
-		}
-		start, end := u.IDs()
-		var list []uint32
-		for id := range t.Of(uint64(start), uint64(end)) {
-			if id < start || end <= id {
-				list = append(list, uint32(id))
-			}
-		}
-		slices.Sort(list)
-		lists = append(lists, slices.Compact(list))
-	}
-	return lists, nil
-}
-
 // callerBlocks returns the blocks of an index that list the callers of each function.
 func (f *scanned) callerBlocks(compact bool) (callers, groups []byte, err error) {
 	t, err := f.callerTable()

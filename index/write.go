@@ -186,13 +186,7 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 		}
 	}
 	if !o.NoInlining {
-		file := &NewProgram(r).file
-		lists, err := file.inlinedElsewhere(units)
-		if err != nil {
-			return nil, err
-		}
-		x.Add(indexfmt.Inlined, indexfmt.AppendInlined(nil, lists))
-		callers, groups, err := file.callerBlocks(x.Compact)
+		callers, groups, err := NewProgram(r).file.callerBlocks(x.Compact)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ const (
 	Paths
 	Names
 	Unqualified
-	Inlined
+	_ // not used
 	Checksums
 	Fingerprints
 	Producer
@@ -39,7 +39,6 @@ var kindNames = [numKinds]string{
 	Paths:        "paths",
 	Names:        "names",
 	Unqualified:  "unqualified names",
-	Inlined:      "inlining",
 	Checksums:    "checksums",
 	Fingerprints: "fingerprints",
 	Producer:     "producer",
@@ -108,7 +107,7 @@ func (x *Index) readBlocks(f *wire.Fields) {
 		b := &x.blocks[i]
 		b.Off = off
 		off += b.Size
-		switch known := b.Kind < numKinds && b.Kind > 0; {
+		switch known := b.Kind < numKinds && kindNames[b.Kind] != ""; {
 		case off > x.size:
 			f.Fail(f.Pos, fault.ErrIndex, "the block of %s reaches past the end", b.Kind)
 		case known && x.byKind[b.Kind].Off > 0:

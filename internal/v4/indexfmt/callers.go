@@ -2,26 +2,28 @@ package indexfmt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
+	"math"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // The callers block lists, for each function that was inlined anywhere, the functions into which it
-// was inlined, at any depth. It answers for one function what the inlining block answers for all
-// functions of a unit, and includes functions of the same unit. The lists are in groups, which are
-// decoded as a whole. The groups block has the first function and the position of each group. It is
-// a block of its own so that it can be near the end of the file.
+// was inlined, at any depth. Compiling a function's unit needs them, and without the lists all
+// records would have to be read to find them. The lists are in groups, which are decoded as a
+// whole. The groups block has the first function and the position of each group. It is a block of
+// its own so that it can be near the end of the file. It is there even if no function was inlined.
 
 // callersGroup is the number of lists in a group: a group has a few hundred bytes, and its place
 // takes less than a bit for each list.
 const callersGroup = 64
 
-// maxCallersBits is the width of an offset in the callers block: it fits with a symbol ID into 56
-// bits, the most that a packed number can have.
-const maxCallersBits = 24
+// maxCallersBits is the maximum width of an offset in the callers block, as of other offsets.
+const maxCallersBits = 48
 
 // callerGroups is the groups block.
 type callerGroups struct {
@@ -52,8 +54,13 @@ func (x *Index) callerGroups() (*callerGroups, error) {
 // row returns the first symbol ID of group i and the offset of the group. The row after the last
 // group has the end of the last group.
 func (g *callerGroups) row(i int) (id uint32, off int64, err error) {
-	v, err := g.x.bits(g.rows, uint64(i)*uint64(g.idBits+g.offBits), g.idBits+g.offBits)
-	return uint32(v >> g.offBits), int64(v & (1<<g.offBits - 1)), err
+	pos := uint64(i) * uint64(g.idBits+g.offBits)
+	first, err := g.x.bits(g.rows, pos, g.idBits)
+	if err != nil {
+		return 0, 0, err
+	}
+	at, err := g.x.bits(g.rows, pos+uint64(g.idBits), g.offBits)
+	return uint32(first), int64(at), err
 }
 
 // HasCallers reports whether the index lists the functions into which each function was inlined.
@@ -111,7 +118,8 @@ func (g *callerGroups) group(i int) (first uint32, off int64, data []byte, err e
 
 // findCallers returns the encoded list of a callee in a group whose first callee is given. It is
 // empty if the group has none. Before each list is twice its size in bytes. This is an odd number
-// if the list's callee does not directly follow the callee before. Then the distance comes next.
+// if the list's callee does not directly follow the callee before. Then the distance comes next. A
+// list without bytes is the same as the list before.
 func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 	f := wire.Fields{Data: group, Compact: true}
 	for at := int64(first) - 1; f.Rest() > 0; {
@@ -120,31 +128,39 @@ func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 			distance = int64(f.Uint32())
 		}
 		at += distance
-		list := f.Take(f.Count(uint64(size/2), 1, 1, "bytes"), "a list of callers")
-		if f.Err != nil {
+		if size > 1 {
+			list = f.Take(f.Count(uint64(size/2), 1, 1, "bytes"), "a list of callers")
+		}
+		if f.Err != nil || len(list) == 0 {
 			return nil, false
 		}
-		if at >= int64(callee) {
-			if at > int64(callee) {
-				list = nil
-			}
+		if at == int64(callee) {
 			return list, true
+		}
+		if at > int64(callee) {
+			return nil, true
 		}
 	}
 	return nil, true
 }
 
 // AppendCallers returns the blocks of callers and of groups. lists yields the functions that were
-// inlined, ascending, each with its callers, which ascend as well. There are no blocks if they
-// would be empty, or if the lists take more than 16 MiB, for which offsets have not enough bits.
+// inlined, ascending, each with its callers, which ascend as well.
 func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, groups []byte) {
 	var firsts, offsets []uint64
+	var list, previous []byte
 	n, next := 0, uint32(0)
 	for callee, ids := range lists {
 		if n%callersGroup == 0 {
 			firsts, offsets, next = append(firsts, uint64(callee)), append(offsets, uint64(len(callers))), callee
+			previous = previous[:0]
 		}
-		list := appendAscending(nil, ids)
+		list = appendAscending(list[:0], ids)
+		if bytes.Equal(list, previous) {
+			list = list[:0]
+		} else {
+			previous = append(previous[:0], list...)
+		}
 		e := wire.Encoder{Data: callers, Compact: true}
 		if callee == next {
 			e.Uint32(uint32(2 * len(list)))
@@ -156,19 +172,13 @@ func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, gr
 		callers, next = e.Data, callee+1
 		n++
 	}
-	if n == 0 || len(callers) >= 1<<maxCallersBits {
-		return nil, nil
-	}
-	idBits, offBits := uint8(bits.Len64(firsts[len(firsts)-1])), uint8(bits.Len(uint(len(callers))))
-	groups = appendUint(groups, compact, 4, uint64(len(firsts)))
+	groups = appendUint(nil, compact, 4, uint64(len(firsts)))
+	firsts, offsets = append(firsts, 0), append(offsets, uint64(len(callers))) // the row after the last group
+	idBits, offBits := uint8(bits.Len64(slices.Max(firsts))), uint8(bits.Len(uint(len(callers))))
 	p := packer{dst: append(groups, idBits, offBits)}
-	for i, off := range append(offsets, uint64(len(callers))) {
-		first := uint64(0)
-		if i < len(firsts) {
-			first = firsts[i]
-		}
+	for i, first := range firsts {
 		p.put(first, idBits)
-		p.put(off, offBits)
+		p.put(offsets[i], offBits)
 	}
 	p.align()
 	return callers, p.dst
@@ -187,4 +197,29 @@ func (x *Index) CheckCallers(want iter.Seq2[uint32, []uint32]) error {
 		}
 	}
 	return nil
+}
+
+// ascending decodes ascending numbers, which are stored as the first number and the differences.
+func ascending(data []byte) (numbers []uint32, ok bool) {
+	next := uint64(0)
+	for len(data) > 0 {
+		v, n := wire.Varint(data)
+		if n <= 0 || v > math.MaxUint32 || next+v > math.MaxUint32 {
+			return nil, false
+		}
+		next += v
+		numbers = append(numbers, uint32(next))
+		next++
+		data = data[n:]
+	}
+	return numbers, true
+}
+
+func appendAscending(dst []byte, numbers []uint32) []byte {
+	next := uint32(0)
+	for _, v := range numbers {
+		dst = binary.AppendUvarint(dst, uint64(v-next))
+		next = v + 1
+	}
+	return dst
 }

@@ -3,6 +3,8 @@ package indexfmt
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -76,6 +78,54 @@ func TestIndexReadsBack(t *testing.T) {
 		require.Equal(t, "a test", string(producer))
 		require.NoError(t, x.CheckEnd())
 	})
+}
+
+// Lists of callers read back: lists that repeat, lists of functions that do not follow each other,
+// and no lists at all. Functions without a list have no callers.
+func TestCallersReadBack(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 9))
+	for _, n := range []int{0, 1, callersGroup, 5*callersGroup + 7} {
+		for _, compact := range []bool{false, true} {
+			var callees []uint32
+			lists := make(map[uint32][]uint32)
+			callee, list := uint32(0), []uint32{0, 7, math.MaxUint32 >> 1}
+			for range n {
+				callee += uint32(random.IntN(2) * random.IntN(1000))
+				if random.IntN(2) == 0 {
+					list = append([]uint32{callee}, callee+1+uint32(random.IntN(100)))
+				}
+				callees, lists[callee] = append(callees, callee), list
+				callee++
+			}
+			w := Writer{Compact: compact, Units: 3}
+			callers, groups := AppendCallers(compact, func(yield func(uint32, []uint32) bool) {
+				for _, callee := range callees {
+					if !yield(callee, lists[callee]) {
+						return
+					}
+				}
+			})
+			w.Add(Callers, callers)
+			w.Add(CallerGroups, groups)
+			bitmask := wire.SectionBitmask(wire.Index, compact)
+			x, err := open(append(inMemory{bitmask}, w.Section(testSections, testSpan)...), compact)
+			require.NoError(t, err)
+			require.True(t, x.HasCallers())
+			for id := range callee + 3 {
+				got, err := x.Callers(id, nil)
+				require.NoError(t, err)
+				require.Equal(t, lists[id], got, "%d lists, symbol %d", n, id)
+			}
+		}
+	}
+}
+
+// A list that repeats the one before is malformed if it is the first of its group.
+func TestCallersRepeatNothing(t *testing.T) {
+	for group, ok := range map[string]bool{"\x02\x05\x00": true, "\x00\x02\x05": false} {
+		_, found := findCallers([]byte(group), 1, 2)
+		require.Equal(t, ok, found, "%x", group)
+	}
 }
 
 // What the end of an index opens is what its beginning opens.

@@ -58,7 +58,7 @@ func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == "inlining" }), nil
+	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == "groups of callers" }), nil
 }
 
 // writeInliners lists functions below the units that have a symbol.
