@@ -130,11 +130,8 @@ func (k *checker) run() {
 			return
 		}
 	}
-	if k.faults == 0 && !k.stopped && k.opts.Fingerprints != nil {
-		k.fault(k.fingerprints())
-	}
-	if k.faults == 0 && !k.stopped && k.opts.Overview != nil {
-		k.fault(k.overview())
+	if k.faults == 0 && !k.stopped && (k.opts.Fingerprints != nil || k.opts.Overview != nil) {
+		k.fault(k.indexed())
 	}
 	if k.faults == 0 && !k.stopped {
 		k.fault(k.sources())

@@ -2,6 +2,7 @@ package gcovkind
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -99,20 +100,21 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 // search lists the units that have a symbol, and the functions in which it is inlined if it has no
 // samples of its own.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
-	if !hasBlock(r, "names") {
-		in.Keep() // all of the file is searched
+	if has, _ := hasBlock(r, "names"); !has {
+		in.Keep() // all of the file is searched, which gives the error of a damaged index
 	}
-	index.NewProgram(r).Expect(symname.Canonical(l.Symbol), find.Unqualified(l.Symbol))
-	symbols, err := named(r, l.Symbol)
+	p := index.NewProgram(r)
+	p.Expect(symname.Canonical(l.Symbol), find.Unqualified(l.Symbol))
+	symbols, err := named(p, l.Symbol)
 	if err != nil {
 		return err
 	}
 	if len(symbols) == 0 {
-		name, err := meant(r, l.Symbol)
+		name, err := meant(r, p, l.Symbol)
 		if err != nil {
 			return err
 		}
-		if symbols, err = named(r, name); err != nil {
+		if symbols, err = named(p, name); err != nil {
 			return err
 		}
 	}
@@ -128,7 +130,7 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 			return fmt.Errorf("unit %.200q: %w", s.Unit().Path(), err)
 		}
 	}
-	inlined, err := inliners(e, in, r, symbols, l.Number)
+	inlined, err := inliners(e, in, r, p, symbols, l.Number)
 	if err != nil {
 		return err
 	}
@@ -143,7 +145,7 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 // meant returns the name that the user means by a name that no symbol has. If the file's index has
 // unqualified names, meant reads only symbols with the unqualified name that was typed, and
 // suggests no others.
-func meant(r *afdo.Reader, typed string) (string, error) {
+func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
 		scheme, err := x.Unqualified()
@@ -151,7 +153,7 @@ func meant(r *afdo.Reader, typed string) (string, error) {
 			return "", err
 		}
 		if scheme == slice.Names.Name {
-			names = namesOf(index.NewProgram(r).Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
+			names = namesOf(p.Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
 		}
 	}
 	return find.Meant("symbol", typed, names)
@@ -168,15 +170,22 @@ func namesOf(symbols iter.Seq2[afdo.Symbol, error]) iter.Seq2[string, error] {
 	}
 }
 
-// hasBlock reports whether the file has an index with a block of a kind.
-func hasBlock(r *afdo.Reader, kind string) bool {
+// hasBlock reports whether the file has an index with a block of a kind. It does not if the index
+// cannot be used.
+func hasBlock(r *afdo.Reader, kind string) (bool, error) {
 	x, err := index.Read(r)
-	return err == nil && slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == kind })
+	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == kind }), nil
 }
 
 // named returns the symbols of a name.
-func named(r *afdo.Reader, name string) (symbols []afdo.Symbol, err error) {
-	for s, err := range index.NewProgram(r).Named(name) {
+func named(p *index.Program, name string) (symbols []afdo.Symbol, err error) {
+	for s, err := range p.Named(name) {
 		if err != nil {
 			return nil, err
 		}

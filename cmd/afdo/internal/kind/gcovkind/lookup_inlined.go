@@ -1,11 +1,9 @@
 package gcovkind
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -25,7 +23,7 @@ type inlining struct {
 // inliners returns the functions in which symbols without samples of their own are inlined, at most
 // number of them unless that is 0. If only this would require reading the whole file, it prints a
 // hint instead.
-func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol, number uint) (f inlining, err error) {
+func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number uint) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
 		if !s.HasInfo() {
@@ -41,7 +39,7 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, symbols []afdo.Symbol, numb
 		e.Warnf("%s has no index, so it is unknown in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
 		return f, nil
 	}
-	f.shown, f.others, err = index.NewProgram(r).Callers(without, int(min(number, math.MaxInt)))
+	f.shown, f.others, err = p.Callers(without, int(min(number, math.MaxInt)))
 	return f, err
 }
 
@@ -51,14 +49,7 @@ func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	if !in.Format.V4() {
 		return true, nil
 	}
-	x, err := index.Read(r)
-	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == "groups of callers" }), nil
+	return hasBlock(r, "groups of callers")
 }
 
 // writeInliners lists functions below the units that have a symbol.

@@ -21,13 +21,26 @@ func (k *checker) index() (*afdo.Reader, *index.Index, error) {
 	return r, x, nil
 }
 
-// overview compares the overview in the file's index, if there is one, with the expected one. The
-// file must have no other errors.
-func (k *checker) overview() error {
+// indexed compares those parts of the file's index, if there is one, that need the Options. It
+// returns the first error. The file must have no other errors.
+func (k *checker) indexed() error {
 	r, x, err := k.index()
 	if x == nil {
 		return err
 	}
+	if k.opts.Fingerprints != nil {
+		if err := k.fingerprints(r, x); err != nil {
+			return err
+		}
+	}
+	if k.opts.Overview != nil {
+		return k.overview(r, x)
+	}
+	return nil
+}
+
+// overview compares the overview in an index, if there is one, with the expected one.
+func (k *checker) overview(r *afdo.Reader, x *index.Index) error {
 	scheme, got, err := x.Overview()
 	if errors.Is(err, afdo.ErrNotFound) || err == nil && scheme != k.opts.OverviewScheme {
 		return nil
@@ -43,13 +56,9 @@ func (k *checker) overview() error {
 	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the overview differs from the data")
 }
 
-// fingerprints compares the fingerprints in the file's index, if there are any, with the expected
-// ones. It returns an error for the first difference. The file must have no other errors.
-func (k *checker) fingerprints() error {
-	r, x, err := k.index()
-	if x == nil {
-		return err
-	}
+// fingerprints compares the fingerprints in an index, if there are any, with the expected ones. It
+// returns an error for the first difference.
+func (k *checker) fingerprints(r *afdo.Reader, x *index.Index) error {
 	info, err := x.Info()
 	if err != nil || info.Fingerprints != k.opts.FingerprintScheme {
 		return nil // another scheme
