@@ -100,6 +100,7 @@ type encoder struct {
 	sizes   []uint64 // size of each section
 	section wire.Encoder
 	trie    trie
+	strings []uint32 // scratch of symbolNames: string indexes by position among a unit's IDs
 	nest    nest
 }
 

@@ -5,15 +5,15 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// stringTable encodes the string table of a unit (RFC 4.3). The index of a string is the position
-// of its symbol among the unit's IDs.
+// stringTable encodes the string table of a unit (RFC 4.3). The index of a string is its position
+// among the unit's names, which is also its position in the trie. So a reader can begin in the
+// middle of the trie and knows which strings follow.
 func (e *encoder) stringTable(u *symbols) {
 	e.section.Uint32(uint32(len(u.byName)))
 	t := &e.trie
-	t.names, t.indices = t.names[:0], t.indices[:0]
+	t.names = t.names[:0]
 	for _, s := range u.byName {
 		t.names = append(t.names, e.profile.SymbolName(s))
-		t.indices = append(t.indices, e.ids[s]-e.ids[u.byID[0]])
 	}
 	t.build()
 	t.put(&e.section)
@@ -24,8 +24,7 @@ func (e *encoder) stringTable(u *symbols) {
 // from the lengths of the prefixes that adjacent names share, and a string table lists the nodes in
 // pre-order. This needs no recursion, however deep the trie. Reusing a trie saves allocations.
 type trie struct {
-	names   []string // strictly ascending
-	indices []uint32 // string index of each name
+	names []string // strictly ascending
 
 	nodes []trieNode // in reverse pre-order
 	open  []trieNode // stack of build: nodes that are not complete, from the root
@@ -124,7 +123,7 @@ func (t *trie) put(w *wire.Encoder) {
 func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	children := int(node.children)
 	if n := min(children, wire.MaxChildren); node.terminal {
-		w.Terminal(n, t.indices[next])
+		w.Terminal(n, uint32(next))
 	} else {
 		w.Node(n)
 	}

@@ -189,9 +189,6 @@ func checkStringTable(t *testing.T, names []string, o Options) {
 func TestDeepTrie(t *testing.T) {
 	depth := testenv.Rounds(15_000, 50_000)
 	tr := trie{names: prefixes(strings.Repeat("x", depth))[1:]}
-	for i := range tr.names {
-		tr.indices = append(tr.indices, uint32(i))
-	}
 	tr.build()
 	require.Len(t, tr.nodes, depth+1)
 

@@ -113,13 +113,17 @@ func (e *encoder) unit(s *symbols, section uint32) error {
 }
 
 // symbolNames encodes the symbol names section of a unit (RFC 4.6). Rows are ordered by ID. A
-// symbol's row number, its string index and its position among the unit's IDs are the same number,
-// so a reader that looks at the expected row finds the symbol at once.
+// symbol's row number and its position among the unit's IDs are the same number, so a reader that
+// looks at the expected row finds the symbol at once.
 func (e *encoder) symbolNames(u *symbols, stringTable uint32) {
 	e.section.Uint32(uint32(len(u.byID)))
 	info := stringTable + unitSections // the infos directly follow
+	e.strings = slices.Grow(e.strings[:0], len(u.byID))[:len(u.byID)]
+	for i, s := range u.byName {
+		e.strings[e.ids[s]-e.ids[u.byID[0]]] = uint32(i)
+	}
 	for i, s := range u.byID {
-		row := wire.Row{String: uint32(i), ID: e.ids[s], Info: wire.NoInfo}
+		row := wire.Row{String: e.strings[i], ID: e.ids[s], Info: wire.NoInfo}
 		if e.profile.Function(s) != nil {
 			row.Info = info
 			info++
