@@ -213,6 +213,9 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
 	}
+	if rows, names, ok := u.entry.SomeNames(idsOf(wanted), u.r.maxNameBytes); ok {
+		return u.place(wanted, rows, names, symbols), nil
+	}
 	t, err := u.encodedNames(buf)
 	if err != nil {
 		return false, err
@@ -228,19 +231,31 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 		}
 	}
 	names, ok := t.someNames(rows, u.r.maxNameBytes)
-	if !ok {
-		return false, nil
+	return ok && u.place(wanted, rows, names, symbols), nil
+}
+
+// idsOf returns the wanted symbol IDs, each once.
+func idsOf(wanted []wantedID) []uint32 {
+	ids := make([]uint32, len(wanted))
+	for i, w := range wanted {
+		ids[i] = uint32(w.id)
 	}
+	return slices.Compact(ids)
+}
+
+// place stores symbols at their places. rows are in the order of wanted. It returns false if a
+// wanted ID has no row, or several.
+func (u *Unit) place(wanted []wantedID, rows []wire.Row, names map[uint32]string, symbols []Symbol) bool {
 	for _, w := range wanted {
 		for len(rows) > 0 && SymbolID(rows[0].ID) < w.id {
 			rows = rows[1:]
 		}
 		if len(rows) == 0 || SymbolID(rows[0].ID) != w.id || len(rows) > 1 && SymbolID(rows[1].ID) == w.id {
-			return false, nil
+			return false
 		}
 		symbols[w.place] = Symbol{unit: u, name: names[rows[0].String], id: w.id, info: rows[0].Info}
 	}
-	return true, nil
+	return true
 }
 
 // sievedRows returns the rows of the wanted symbol IDs, which ascend, wherever they are.

@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/profile"
 )
 
 const (
@@ -138,6 +139,8 @@ func (a *indexAnnotator) block(kind, section, size int) {
 		a.callers(size)
 	case 17:
 		a.row(size, "", "OVERVIEW")
+	case 18:
+		a.parts(size)
 	case 16:
 		n := int(a.uint(4, "GROUPS_NUM"))
 		id, offset := a.uint8("GROUPS_ID_BITS"), a.uint8("GROUPS_OFFSET_BITS")
@@ -167,6 +170,40 @@ func (a *indexAnnotator) callers(size int) {
 			a.ascending(a.pos+size/2, "CALLERS_LIST")
 		}
 	})
+}
+
+func (a *indexAnnotator) parts(size int) {
+	end := a.pos + size
+	n := int(a.uint(4, "PARTS_NUM"))
+	rank, offset := a.uint8("PARTS_RANK_BITS"), a.uint8("PARTS_OFFSET_BITS")
+	a.pairs(n+1, rank, offset, "PARTS_ROWS")
+	a.always(true, func() {
+		for a.pos < end {
+			a.uint8("PARTED_FLAGS")
+			count := a.uint(4, "PARTED_NUM_SYMBOLS")
+			a.uint(4, "PARTED_FIRST_NODE")
+			a.uint(4, "PARTED_FIRST_ROW")
+			for range (count + 127) / 128 {
+				a.part()
+			}
+		}
+	})
+}
+
+func (a *indexAnnotator) part() {
+	a.uint(4, "PART_STRINGS_SIZE")
+	a.uint(4, "PART_ROWS_SIZE")
+	for _, name := range []string{"PART_STRINGS_CHECKSUM", "PART_ROWS_CHECKSUM"} {
+		a.row(4, fmt.Sprintf("%08x", binary.BigEndian.Uint32(a.data[a.pos:])), name)
+	}
+	a.uint(4, "PART_PATH_SHARED")
+	if n := int(a.uint(4, "PART_PATH_SIZE")); n > 0 {
+		a.row(n, "", "PART_PATH")
+	}
+	for range a.uint(4, "PART_NUM_NODES") {
+		a.uint(2, "NODE_DISTANCE")
+		a.uint8("NODE_CHILDREN")
+	}
 }
 
 // ascending reads a list of ascending numbers up to an end.
@@ -340,6 +377,30 @@ func TestIndexAsSpecified(t *testing.T) {
 			require.Contains(t, names(cut), uint64(s.ID()))
 			require.True(t, inFilter(filter, cut))
 		}
+	}
+}
+
+// TestPartsAsSpecified reads the block of parts of names of a unit that has some by the page alone.
+func TestPartsAsSpecified(t *testing.T) {
+	p := profile.New()
+	unit := p.AddUnit("large.h")
+	for i := range 700 {
+		p.AddSymbol(unit, fmt.Sprintf("_ZN4part%d", i*i))
+	}
+	for _, compact := range []bool{false, true} {
+		var file bytes.Buffer
+		require.NoError(t, builder.Write(&file, p, builder.Options{Compact: compact, Index: &index.Options{}}))
+		r, err := afdo.OpenBytes(file.Bytes())
+		require.NoError(t, err)
+		x, err := index.Read(r)
+		require.NoError(t, err)
+		info, err := x.Info()
+		require.NoError(t, err)
+		a := indexAnnotator{annotator: annotator{data: content(t, file.Bytes()[info.Section.Offset:])}}
+		a.index(info.Section.Index)
+		text := a.take()
+		require.Equal(t, 6, strings.Count(text, "PART_STRINGS_SIZE"))
+		require.Contains(t, text, "700             PARTED_NUM_SYMBOLS")
 	}
 }
 

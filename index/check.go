@@ -172,8 +172,17 @@ func (c *checker) lookups(scheme Scheme) error {
 			return err
 		}
 	}
+	f, err := copySections(c.r)
+	if err != nil {
+		return err
+	}
 	if x.Has(indexfmt.Runs) {
-		if err := c.runs(units); err != nil {
+		if err := x.CheckRuns(f.runs(units)); err != nil {
+			return err
+		}
+	}
+	if x.Has(indexfmt.NameParts) {
+		if err := x.CheckNameParts(f.namesSections(units)); err != nil {
 			return err
 		}
 	}
@@ -233,15 +242,6 @@ func (c *checker) names(scheme Scheme) error {
 		return nil
 	}
 	return x.CheckTable(indexfmt.Unqualified, unqualified)
-}
-
-// runs compares the block of runs.
-func (c *checker) runs(units *indexfmt.UnitList) error {
-	f, err := copySections(c.r)
-	if err != nil {
-		return err
-	}
-	return c.x.x.CheckRuns(f.runs(units))
 }
 
 // fileNames returns the file names section.

@@ -134,13 +134,11 @@ func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	}
 	runs := make([]indexfmt.Run, len(units.Entries))
 	had := make(map[uint32]bool, len(runs))
-	for i, e := range units.Entries {
+	for i := range units.Entries {
 		r := &runs[i]
 		r.Bitmask = wire.SectionBitmask(byte(names.t), names.compact)
-		r.Entry = names.data[e.From-1 : e.To-1]
 		var u wire.Unit
-		fields := wire.Fields{Data: r.Entry, Compact: names.compact}
-		fields.Unit(&u)
+		r.Entry, u = f.unit(units, i)
 		if had[u.Strings] || !f.adjacent(&u) {
 			continue
 		}
@@ -149,6 +147,42 @@ func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 		f.addSections(r)
 	}
 	return runs
+}
+
+// unit returns a unit's entry in the file names section, encoded and decoded.
+func (f *fileSections) unit(units *indexfmt.UnitList, i int) (entry []byte, u wire.Unit) {
+	names, e := f.sections[f.names], units.Entries[i]
+	entry = names.data[e.From-1 : e.To-1]
+	fields := wire.Fields{Data: entry, Compact: names.compact}
+	fields.Unit(&u)
+	return entry, u
+}
+
+// namesSections returns the string tables and symbol names of units. If units share a string table,
+// only the first one is returned, so that no table is looked at often.
+func (f *fileSections) namesSections(units *indexfmt.UnitList) []indexfmt.NamesSections {
+	var all []indexfmt.NamesSections
+	had := make(map[uint32]bool, len(units.Entries))
+	for i := range units.Entries {
+		_, u := f.unit(units, i)
+		strings, ok := f.fields(u.Strings, afdo.SectionStringTable)
+		symbols, okay := f.fields(u.Symbols, afdo.SectionSymbolNames)
+		if ok && okay && !had[u.Strings] && !had[u.Symbols] {
+			had[u.Strings], had[u.Symbols] = true, true
+			all = append(all, indexfmt.NamesSections{Unit: i, Start: u.Start, Strings: strings, Symbols: symbols})
+		}
+	}
+	return all
+}
+
+// fields returns a decoder for a section after its bitmask byte. It returns false if there is no
+// such section, or if it has another type.
+func (f *fileSections) fields(index uint32, t afdo.SectionType) (wire.Fields, bool) {
+	if uint64(index) >= uint64(len(f.sections)) || f.sections[index].t != t {
+		return wire.Fields{}, false
+	}
+	s := f.sections[index]
+	return wire.Fields{Data: s.data, Compact: s.compact}, true
 }
 
 // adjacent reports whether a unit's symbol names directly follow its string table.

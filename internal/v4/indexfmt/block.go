@@ -31,6 +31,7 @@ const (
 	Callers
 	CallerGroups
 	Overview
+	NameParts
 	numKinds
 )
 
@@ -51,6 +52,7 @@ var kindNames = [numKinds]string{
 	Callers:      "callers",
 	CallerGroups: "groups of callers",
 	Overview:     "overview",
+	NameParts:    "name parts",
 }
 
 func (k Kind) String() string {

@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"math/bits"
-	"slices"
-	"sort"
 
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -22,67 +19,20 @@ import (
 // takes less than a bit for each list.
 const callersGroup = 64
 
-// maxCallersBits is the maximum width of an offset in the callers block, as of other offsets.
-const maxCallersBits = 48
-
-// callerGroups is the groups block.
-type callerGroups struct {
-	x               *Index
-	n               int   // number of groups
-	idBits, offBits uint8 // widths of a symbol ID and of an offset in the callers block
-	rows            int64 // offset of the array
-}
-
-func (x *Index) callerGroups() (*callerGroups, error) {
-	b := x.byKind[CallerGroups]
-	f, err := x.fields(b.Off, int(min(b.Size, wire.MaxVarintLen+2)))
-	if err != nil {
-		return nil, err
-	}
-	n := f.Uint32()
-	g := &callerGroups{x: x, n: int(n), idBits: f.Byte(), offBits: f.Byte()}
-	if f.Err != nil {
-		return nil, x.misread(b.Off, &f)
-	}
-	g.rows = b.Off + int64(f.Pos)
-	if g.idBits > 32 || g.offBits > maxCallersBits || g.rows+packedSize(uint64(n)+1, g.idBits+g.offBits) > b.Off+b.Size {
-		return nil, x.fault(b.Off, "%d groups of %d and %d bits in %d bytes", n, g.idBits, g.offBits, b.Size)
-	}
-	return g, nil
-}
-
-// row returns the first symbol ID of group i and the offset of the group. The row after the last
-// group has the end of the last group.
-func (g *callerGroups) row(i int) (id uint32, off int64, err error) {
-	pos := uint64(i) * uint64(g.idBits+g.offBits)
-	first, err := g.x.bits(g.rows, pos, g.idBits)
-	if err != nil {
-		return 0, 0, err
-	}
-	at, err := g.x.bits(g.rows, pos+uint64(g.idBits), g.offBits)
-	return uint32(first), int64(at), err
-}
-
 // HasCallers reports whether the index lists the functions into which each function was inlined.
 func (x *Index) HasCallers() bool { return x.Has(CallerGroups) }
 
 // Callers appends the functions into which a function was inlined.
 func (x *Index) Callers(callee uint32, ids []uint32) ([]uint32, error) {
-	g, err := x.callerGroups()
+	g, err := x.places(CallerGroups)
 	if err != nil {
 		return nil, err
 	}
-	above := sort.Search(g.n, func(i int) bool {
-		first, _, e := g.row(i)
-		if e != nil {
-			err = e
-		}
-		return first > callee
-	})
-	if err != nil || above == 0 {
+	i, err := g.find(callee)
+	if err != nil || i < 0 {
 		return ids, err
 	}
-	first, off, data, err := g.group(above - 1)
+	first, off, data, err := x.callersGroup(g, i)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +43,17 @@ func (x *Index) Callers(callee uint32, ids []uint32) ([]uint32, error) {
 		ids = append(ids, callers...)
 	}
 	if !ok {
-		return nil, x.fault(off, "group %d of callers is malformed", above-1)
+		return nil, x.fault(off, "group %d of callers is malformed", i)
 	}
 	return ids, nil
 }
 
-// group returns the first callee of a group, and its offset and bytes.
-func (g *callerGroups) group(i int) (first uint32, off int64, data []byte, err error) {
-	x, b := g.x, g.x.byKind[Callers]
-	first, from, err := g.row(i)
+// callersGroup returns the first callee of a group, and its offset and bytes.
+func (x *Index) callersGroup(g *places, i int) (first uint32, off int64, data []byte, err error) {
+	b := x.byKind[Callers]
+	first, from, to, err := g.at(i, b.Size)
 	if err != nil {
 		return 0, 0, nil, err
-	}
-	_, to, err := g.row(i + 1)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	if from > to || to > b.Size {
-		return 0, 0, nil, x.fault(g.rows, "group %d of callers from %d to %d of %d", i, from, to, b.Size)
 	}
 	data, err = x.content(b.Off+from, to-from)
 	return first, b.Off + from, data, err
@@ -172,16 +115,7 @@ func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, gr
 		callers, next = e.Data, callee+1
 		n++
 	}
-	groups = appendUint(nil, compact, 4, uint64(len(firsts)))
-	firsts, offsets = append(firsts, 0), append(offsets, uint64(len(callers))) // the row after the last group
-	idBits, offBits := uint8(bits.Len64(slices.Max(firsts))), uint8(bits.Len(uint(len(callers))))
-	p := packer{dst: append(groups, idBits, offBits)}
-	for i, first := range firsts {
-		p.put(first, idBits)
-		p.put(offsets[i], offBits)
-	}
-	p.align()
-	return callers, p.dst
+	return callers, appendPlaces(nil, compact, firsts, append(offsets, uint64(len(callers))))
 }
 
 // CheckCallers compares the lists of callers with the expected ones.

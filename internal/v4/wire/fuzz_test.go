@@ -72,11 +72,12 @@ func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
 	return 0, 0, false
 }
 
-// A string table, the bitmask of its section first, is decoded and looked up in, which must agree.
+// A string table, the bitmask of its section first, is decoded, looked up in and decoded in parts,
+// which must agree.
 func FuzzTrie(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		mask := SectionBitmask(StringTable, compact)
-		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
+		for _, names := range [][]string{{}, {""}, {"f", "g"}, {"a", "ab", "abc", "b", "ca", "cb"}, {"_ZN4shop4Cart3addEv", "_ZN4shop4Cart5clearEv", "_ZN4shop4Cart"}} {
 			units := []naive.Unit{{End: uint32(len(names))}}
 			for i, n := range names {
 				units[0].Symbols = append(units[0].Symbols, naive.Symbol{ID: uint32(i), Name: n})
@@ -116,5 +117,36 @@ func FuzzTrie(f *testing.F) {
 				t.Fatalf("%q found: %v", name+"\xff", ok)
 			}
 		}
+		for n := 1; n < 4; n++ {
+			inParts(t, open(), names, n)
+		}
 	})
+}
+
+// inParts decodes a string table in parts of n strings, if its strings are in the order of the
+// trie.
+func inParts(t *testing.T, table Fields, names []string, n int) {
+	all := table
+	marks, ok := table.TrieMarks(n)
+	if !ok {
+		return
+	}
+	for i := range marks {
+		part := all
+		if part.Data = all.Data[marks[i].Pos:]; i+1 < len(marks) {
+			part.Data = all.Data[marks[i].Pos:marks[i+1].Pos]
+		}
+		part.Pos = 0
+		next := i * n
+		yield := func(index uint32, name []byte) bool {
+			if int(index) != next || names[index] != string(name) {
+				t.Fatalf("part %d of %d strings: string %d is %q, want %d, %q", i, n, index, name, next, names[index])
+			}
+			next++
+			return true
+		}
+		if !part.StringsFrom(&marks[i], uint32(i*n), yield) && i+1 < len(marks) || next != min((i+1)*n, len(names)) {
+			t.Fatalf("part %d of %d strings ends at string %d of %d: %v", i, n, next, len(names), part.Err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -360,4 +361,79 @@ func (t *Trie) Child() (parent int, label []byte, ok bool) {
 	label = t.Label()
 	t.Prefix = parent + len(label)
 	return parent, label, t.Err == nil
+}
+
+// The limits of a mark. The paths of real tables have a few hundred bytes and a few dozen nodes.
+const (
+	maxMarkPath   = 1 << 12
+	maxMarkFrames = 1 << 8
+)
+
+// A TrieMark is a node of a trie at which decoding can begin.
+type TrieMark struct {
+	Pos    int    // position of the node, after its label
+	Path   []byte // string of the node
+	Frames []TrieFrame
+}
+
+// TrieMarks returns a mark for every n-th string of a string table: for the nodes of string 0, n,
+// 2n and so on, where the first mark is that of the root. Afterwards f is at the end of the trie.
+// TrieMarks returns false if the strings are not numbered in the order of the trie, if the path to
+// a mark is very long, or if the table is malformed.
+func (f *Fields) TrieMarks(n int) (marks []TrieMark, ok bool) {
+	count, next := f.StringCount(), 0
+	t := Trie{Fields: f}
+	var path []byte
+	for {
+		m := TrieMark{Pos: f.Pos}
+		children, terminal, id := f.Node()
+		if f.Err != nil || terminal && uint64(id) != uint64(next) {
+			return nil, false
+		}
+		if len(marks) == 0 || terminal && next > 0 && next%n == 0 {
+			if len(path) > maxMarkPath || len(t.Frames) > maxMarkFrames {
+				return nil, false
+			}
+			m.Path, m.Frames = slices.Clone(path), slices.Clone(t.Frames)
+			marks = append(marks, m)
+		}
+		if terminal {
+			next++
+		}
+		t.Descend(children)
+		parent, label, ok := t.Child()
+		if !ok {
+			return marks, f.Err == nil && next == count
+		}
+		path = append(path[:parent], label...)
+	}
+}
+
+// StringsFrom calls yield for the strings of a part of a string table, until yield returns false.
+// The part begins at a mark; the first string has the index first, and the others follow in order.
+// It returns false if the part is malformed.
+func (f *Fields) StringsFrom(m *TrieMark, first uint32, yield func(index uint32, name []byte) bool) bool {
+	t := Trie{Fields: f, Frames: slices.Clone(m.Frames), Prefix: len(m.Path)}
+	path := slices.Clone(m.Path)
+	for f.Rest() > 0 {
+		children, terminal, id := f.Node()
+		if f.Err != nil || terminal && id != first {
+			return false
+		}
+		if terminal {
+			if first++; !yield(id, path) {
+				return true
+			}
+		}
+		t.Descend(children)
+		parent, label, ok := t.Child()
+		if !ok {
+			return f.Err == nil && f.Rest() == 0
+		}
+		if parent > len(path) {
+			return false
+		}
+		path = append(path[:parent], label...)
+	}
+	return true
 }

@@ -1,0 +1,90 @@
+package indexfmt
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// places is an array of ascending numbers, each with an offset. Two blocks begin with one: that of
+// groups of callers, by symbol ID, and that of the parts of names, by unit.
+type places struct {
+	x               *Index
+	n               int
+	idBits, offBits uint8
+	rows            int64 // offset of the array in the content
+	end             int64 // offset of the first byte after it
+}
+
+// places returns the array at the start of a block.
+func (x *Index) places(kind Kind) (*places, error) {
+	b := x.byKind[kind]
+	f, err := x.fields(b.Off, int(min(b.Size, wire.MaxVarintLen+2)))
+	if err != nil {
+		return nil, err
+	}
+	n := f.Uint32()
+	p := &places{x: x, n: int(n), idBits: f.Byte(), offBits: f.Byte()}
+	if f.Err != nil {
+		return nil, x.misread(b.Off, &f)
+	}
+	p.rows = b.Off + int64(f.Pos)
+	p.end = p.rows + packedSize(uint64(n)+1, p.idBits+p.offBits)
+	if p.idBits > 32 || p.offBits > 48 || p.end > b.Off+b.Size {
+		return nil, x.fault(b.Off, "%d places of %d and %d bits in %d bytes", n, p.idBits, p.offBits, b.Size)
+	}
+	return p, nil
+}
+
+// row returns number i and its offset. The row after the last one has the end of what the offsets
+// count in.
+func (p *places) row(i int) (id uint32, off int64, err error) {
+	pos := uint64(i) * uint64(p.idBits+p.offBits)
+	first, err := p.x.bits(p.rows, pos, p.idBits)
+	if err != nil {
+		return 0, 0, err
+	}
+	at, err := p.x.bits(p.rows, pos+uint64(p.idBits), p.offBits)
+	return uint32(first), int64(at), err
+}
+
+// at returns number i, its offset and the next one. These are at most size.
+func (p *places) at(i int, size int64) (id uint32, from, to int64, err error) {
+	id, from, err = p.row(i)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	_, to, err = p.row(i + 1)
+	if err == nil && (from > to || to > size) {
+		err = p.x.fault(p.rows, "place %d from %d to %d of %d", i, from, to, size)
+	}
+	return id, from, to, err
+}
+
+// find returns the position of the last number that is at most id, or -1 if there is none.
+func (p *places) find(id uint32) (i int, err error) {
+	above := sort.Search(p.n, func(i int) bool {
+		first, _, e := p.row(i)
+		if e != nil {
+			err = e
+		}
+		return first > id
+	})
+	return above - 1, err
+}
+
+// appendPlaces appends an array of numbers and their offsets, of which there is one more.
+func appendPlaces(dst []byte, compact bool, ids, offsets []uint64) []byte {
+	dst = appendUint(dst, compact, 4, uint64(len(ids)))
+	ids = append(ids, 0)
+	idBits, offBits := uint8(bits.Len64(slices.Max(ids))), uint8(bits.Len64(offsets[len(offsets)-1]))
+	p := packer{dst: append(dst, idBits, offBits)}
+	for i, id := range ids {
+		p.put(id, idBits)
+		p.put(offsets[i], offBits)
+	}
+	p.align()
+	return p.dst
+}
