@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // A File is a file of a server. Its methods may be called from many goroutines.
@@ -41,7 +40,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 		return nil, errors.New("remote: the URL is malformed") // the error would show its secrets
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", fetch.Bare(u))
+		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", bare(u))
 	}
 	o := defaults(opts)
 	return open(ctx, &httpFile{url: u, client: guarded(o.client)}, o)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/fetch"
 )
 
 // An httpFile is the source for a file of an HTTP server.
@@ -20,7 +19,7 @@ type httpFile struct {
 	client *http.Client
 }
 
-func (h *httpFile) Name() string { return fetch.Bare(h.url) }
+func (h *httpFile) Name() string { return bare(h.url) }
 func (h *httpFile) Close() error { return nil }
 
 func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, error) {
@@ -123,4 +122,11 @@ func (p *Part) ContentRange(text string) error {
 	}
 	p.Low, p.High, p.Size = low, last+1, total
 	return nil
+}
+
+// bare returns a URL without its secrets: user, password, query and fragment.
+func bare(u *url.URL) string {
+	shown := *u
+	shown.User, shown.RawQuery, shown.ForceQuery, shown.Fragment, shown.RawFragment = nil, "", false, "", ""
+	return shown.String()
 }

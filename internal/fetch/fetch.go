@@ -21,7 +21,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -272,23 +271,43 @@ func Helper(path string) (name string, ok bool) {
 	return name, ok
 }
 
-// Shown returns a path as messages show it: a URL without its secrets.
+// Shown returns a path as messages show it: a URL without its user, password, query and fragment.
+// It does without package net/url, which would make every program with messages start later.
 func Shown(path string) string {
 	if _, ok := Helper(path); !ok {
 		return path
 	}
-	u, err := url.Parse(path)
-	if err != nil {
+	scheme, rest, _ := strings.Cut(path, "://")
+	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	authority := rest
+	if end := strings.IndexByte(rest, '/'); end >= 0 {
+		authority = rest[:end]
+	}
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	if !isHost(host) { // as if a password has a slash
 		return "a malformed URL"
 	}
-	return Bare(u)
+	return scheme + "://" + host + rest[len(authority):]
 }
 
-// Bare returns a URL without its secrets: user, password, query and fragment.
-func Bare(u *url.URL) string {
-	bare := *u
-	bare.User, bare.RawQuery, bare.ForceQuery, bare.Fragment, bare.RawFragment = nil, "", false, "", ""
-	return bare.String()
+// isHost reports whether text is the name or address of a host, and a port if it has one.
+func isHost(text string) bool {
+	name, port := text, ""
+	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
+		name, port = text[:at], text[at+1:]
+	}
+	inName := func(c rune) bool { return c >= 0x80 || strings.ContainsRune("-._~%", c) || isAlphanumeric(c) }
+	if address, ok := strings.CutPrefix(name, "["); ok {
+		name = strings.ReplaceAll(strings.TrimSuffix(address, "]"), ":", "")
+	}
+	return !strings.ContainsFunc(name, func(c rune) bool { return !inName(c) }) &&
+		!strings.ContainsFunc(port, func(c rune) bool { return c < '0' || '9' < c })
+}
+
+func isAlphanumeric(c rune) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // helpers are the programs that read URLs, by scheme.

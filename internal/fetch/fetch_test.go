@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
@@ -227,3 +229,22 @@ type file struct{ *bytes.Reader }
 func (file) Name() string { return "file" }
 
 func (file) Tag() string { return "7" }
+
+// A shown URL is the one that net/url makes without the parts that may be secret.
+func TestShown(t *testing.T) {
+	for _, path := range []string{
+		"https://host/a.afdo", "http://u:p@host:8080/a/b@c.afdo?token=x#y", "https://[::1]:80/a", "s3://bucket/key?sig=x", "gs://my_bucket/a%20b",
+		"https://host", "https://u@host?x", "https://host#a/b", "http://a@b:c@host/x", "HTTPS://Host/a", "https://höst/a",
+	} {
+		u, err := url.Parse(path)
+		require.NoError(t, err, path)
+		scheme, _, _ := strings.Cut(path, "://")
+		assert.Equal(t, scheme+"://"+u.Host+u.EscapedPath(), fetch.Shown(path), path)
+	}
+	for _, path := range []string{"http://u:pa/ss@host/a", "http://u:p/@host", "https://ho st/a", "https://u:p:q/r@host"} {
+		assert.Equal(t, "a malformed URL", fetch.Shown(path), path)
+	}
+	for _, path := range []string{"a.afdo", "ftp://u:p@host/a", "https:/a?b"} {
+		assert.Equal(t, path, fetch.Shown(path), path)
+	}
+}

@@ -51,9 +51,8 @@ func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 		return data, err
 	}
 	defer f.Close()
-	tooLarge := &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 	if info.Size() > limit {
-		return data, tooLarge
+		return data, tooLarge(path, limit)
 	}
 	data = slices.Grow(data, int(info.Size())+1)
 	for end := int64(len(data)) + limit; int64(len(data)) <= end; {
@@ -67,7 +66,11 @@ func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 		}
 		data = slices.Grow(data, 1)
 	}
-	return data, tooLarge
+	return data, tooLarge(path, limit)
+}
+
+func tooLarge(path string, limit int64) error {
+	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 }
 
 // A Watch notices changes of a file. The zero value watches nothing.
