@@ -27,13 +27,15 @@ var openers = map[string]int{
 	"cmd/afdo/internal/look/show_recording.go":      1, // FILE
 	"cmd/afdo/internal/compile/slice_clang.go":      1, // FILE
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
-	"driver/internal/inputs/record.go":              1, // a folder, for its names
+	"driver/internal/record/record.go":              1, // a folder, for its names
 	"driver/internal/store/private_unix.go":         1, // a lock in the cache
 	"driver/internal/store/trim.go":                 2, // in the cache
-	"driver/launchers.go":                           2, // /proc
+	"driver/internal/planned/plan.go":               1, // /proc
+	"driver/internal/planned/stats.go":              1, // in the cache
+	"driver/launchers.go":                           1, // /proc
 	"driver/llvm.go":                                1, // --profile
 	"driver/profiles.go":                            1, // --profile
-	"driver/stats.go":                               2, // in the cache
+	"driver/stats.go":                               1, // in the cache
 	"explain/compile.go":                            2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
 	"llvm/instrprof/load.go":                        1, // Open

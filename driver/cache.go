@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-afdo/afdo/driver/internal/store"
@@ -44,7 +43,7 @@ var (
 //
 // If there is an error, which is [ErrNoCache], the cache is nil.
 func OpenCache() (*Cache, error) {
-	dir, err := cacheDir()
+	dir, err := store.DefaultDir()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
 	}
@@ -85,24 +84,6 @@ func (e cacheSettingError) Error() string { return ErrNoCache.Error() + ": " + e
 
 func (cacheSettingError) Is(target error) bool {
 	return target == ErrNoCache || target == ErrCacheSetting
-}
-
-// cacheDir returns the path of the cache's folder.
-func cacheDir() (string, error) {
-	if dir := os.Getenv("AFDO_CACHE_DIR"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	base, err := os.UserCacheDir()
-	if err != nil || os.Getenv("XDG_CACHE_HOME") != "" {
-		return filepath.Join(base, "afdo"), err
-	}
-	// Package builds have a home that does not exist, and nobody would ever clean a cache below it.
-	if home, err := os.UserHomeDir(); err == nil {
-		if _, err := os.Stat(home); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Join(base, "afdo"), nil
 }
 
 // Dir returns the path of the folder.

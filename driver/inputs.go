@@ -47,7 +47,7 @@ func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, err
 	if err != nil {
 		return nil, err
 	}
-	return &Inputs{Files: r.Files(), Reused: r.Reused, record: r}, nil
+	return &Inputs{Files: r.Paths(), Reused: r.Reused, record: r}, nil
 }
 
 // ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be

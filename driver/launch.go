@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
 	"github.com/go-afdo/afdo/driver/internal/inputs"
+	"github.com/go-afdo/afdo/driver/internal/planned"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -53,6 +54,11 @@ type Launcher struct {
 
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
 	Cache *Cache
+
+	// PlanKey, unless empty, is the key of package repeat under which Cache keeps the plan of a
+	// compile whose slice is beside its object. A plan is not kept if Warn would be called, whether
+	// or not that has happened in this build.
+	PlanKey string
 
 	// Stdin returns a source that is standard input. The command that is run afterwards must be
 	// able to read it again. It is called for a command that compiles such a source. If it is nil
@@ -96,7 +102,7 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	case l.Bits < 0:
 		return nil, fmt.Errorf("driver: %d significant bits", l.Bits)
 	}
-	start := processorTime()
+	start := planned.ProcessorTime()
 	p := preparation{Launcher: l, command: command.Parse(argv, dir)}
 	plan, err := p.plan()
 	if p.replaced() { // maybe while it was being written: what was read of it may be of both
@@ -110,8 +116,9 @@ func (l *Launcher) Prepare(argv []string, dir string) (*Plan, error) {
 	if err == nil {
 		p.keepHere(plan)
 		p.finish(plan)
+		p.keepPlan(plan)
 	}
-	l.Cache.Record(p.count(plan, err, processorTime()-start))
+	l.Cache.Record(p.count(plan, err, planned.ProcessorTime()-start))
 	l.Cache.trimNowAndThen()
 	return plan, err
 }
@@ -148,6 +155,17 @@ func (p *preparation) replaced() bool {
 }
 
 // warn says something once in a build.
+func (p *preparation) warn(format string, args ...any) {
+	p.warned = true
+	p.Launcher.warn(format, args...)
+}
+
+// warnOf says one thing of a kind in a build, for the first command that it is about.
+func (p *preparation) warnOf(what command.Reason, format string, args ...any) {
+	p.warned = true
+	p.Launcher.warnOf(what, format, args...)
+}
+
 func (l *Launcher) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if l.Warn != nil && l.Cache.files().Once(text) {
@@ -159,6 +177,7 @@ func (l *Launcher) warn(format string, args ...any) {
 // optimisation, and if the compiler is about to report errors. So it has the compiler check the
 // sources, once in a build.
 func (p *preparation) warnOfCode(what command.Reason, format string, args ...any) {
+	p.warned = true
 	if p.Warn == nil || !p.command.Optimises() || !p.Cache.files().Due(string(what)) {
 		return
 	}
@@ -167,7 +186,6 @@ func (p *preparation) warnOfCode(what command.Reason, format string, args ...any
 	}
 }
 
-// warnOf says one thing of a kind in a build, for the first command that it is about.
 func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {
 	if l.Warn != nil && l.Cache.files().Once(string(what)) {
 		l.Warn(fmt.Sprintf(format, args...))
@@ -190,6 +208,9 @@ type preparation struct {
 	preprocessed int64 // how many times the preprocessor ran
 	restored     bool  // the slice is from the cache
 	remembers    bool  // the slice remembers the lines of its functions, so it depends on them, too
+
+	made   *beside // nil if the slice is not beside the object
+	warned bool    // there was something to say, even if it has been said in this build
 }
 
 // asItIs returns the command as it was given.
@@ -209,7 +230,7 @@ func (p *preparation) plan() (*Plan, error) {
 	if c.Reason != "" {
 		return p.noCompile()
 	}
-	if launcher := parentLauncher(); launcher != "" {
+	if launcher := planned.ParentLauncher(); launcher != "" {
 		p.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it after the launcher, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
 	} else if mayFollowCcache(c) {
 		p.warnOf("maybe before", "%s=1 is set, so nothing is cached. If ccache has set it because ccache runs before the launcher, put ccache after it: %q", ccacheDisabled, "afdo exec ... -- ccache gcc ...")
@@ -318,8 +339,9 @@ func (p *preparation) slice() (*Plan, error) {
 	p.trace("%d files, from %s", len(in.Files), found)
 	s := newStamp(p, in)
 	path := p.slicePath()
-	if path != "" && s.holds(p.Cache, c.Path(path), in) {
+	if path != "" && s.Holds(p.Cache.files(), c.Path(path), in.record.Record) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)
+		p.made = &beside{s, in}
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
 	}
 	data, samples, err := p.takeOrKept(s, in)
@@ -353,7 +375,7 @@ func (p *preparation) slicePath() string {
 }
 
 // handOver writes a slice beside the object, or where that cannot be, into the cache.
-func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*Plan, error) {
+func (p *preparation) handOver(path string, data []byte, s planned.Stamp, in *Inputs) (*Plan, error) {
 	c := p.command
 	changed, err := false, errors.New("it has no place there")
 	if path != "" {
@@ -363,7 +385,8 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 			if p.remembers {
 				inputs = in.State()
 			}
-			s.keep(p.Cache, c.Path(path), data, inputs)
+			s.Keep(p.Cache.files(), c.Path(path), data, inputs)
+			p.made = &beside{s, in}
 		}
 	}
 	if err != nil {
@@ -391,7 +414,7 @@ func (p *preparation) handOver(path string, data []byte, s stamp, in *Inputs) (*
 
 // takeOrKept returns the slice from the cache if it is there, and otherwise takes it out of the
 // profile. A fresh checkout has no slices beside its objects, but the cache has them.
-func (p *preparation) takeOrKept(s stamp, in *Inputs) (data []byte, samples bool, err error) {
+func (p *preparation) takeOrKept(s planned.Stamp, in *Inputs) (data []byte, samples bool, err error) {
 	key := fmt.Sprintf("%d\x00%d", s, in.State())
 	if kept, ok := p.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		p.trace("the slice is in the cache")

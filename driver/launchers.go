@@ -45,16 +45,6 @@ func (p *preparation) keepHere(plan *Plan) {
 	}
 }
 
-// parentLauncher returns the name of the launcher that started this process, if the system knows
-// the parent and the parent is a launcher.
-func parentLauncher() string {
-	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
-	if err == nil && command.IsLauncher(strings.TrimSpace(string(name))) {
-		return strings.TrimSpace(string(name))
-	}
-	return ""
-}
-
 // mayFollowCcache reports whether ccache may have run this process. If ccache does not know how to
 // cache a command, it sets CCACHE_DISABLE=1 and becomes that command, and it knows no compiler that
 // another program runs. But others set CCACHE_DISABLE, too. The setting is not ccache's if the

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,7 +11,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/planned"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 )
@@ -90,56 +90,23 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return path, changed, err
 }
 
-// A stamp is a hash of everything that a slice was made of. With it, the next run knows without
-// reading the profile that it would make the same slice.
-type stamp uint64
-
-func newStamp(p *preparation, in *Inputs) stamp {
+// newStamp returns the stamp of the slice that a command gets.
+func newStamp(p *preparation, in *Inputs) planned.Stamp {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", p.profile.path, p.profile.state, p.compiler.Reads(), p.summaryState(), p.Bits, p.NoRebase, in.Sum(), selfState())
-	return stamp(h.Sum64())
+	return planned.Stamp(h.Sum64())
 }
 
 // selfState is the state of this program: another one may slice in another way.
-func selfState() uint64 {
-	self, err := os.Executable()
+func selfState() uint64 { return self().State }
+
+// self returns the file of this program.
+func self() record.File {
+	path, err := os.Executable()
 	if err != nil {
-		return 0
+		return record.File{}
 	}
-	info, err := os.Stat(self)
-	if err != nil {
-		return 0
-	}
-	return filestate.Of(info)
-}
-
-// The cache keeps three numbers for each slice: the stamp, a hash of the slice, and the state of
-// the inputs. The third number is 0 if the slice does not depend on the lines of the inputs.
-const keptSize = 3 * 8
-
-// holds reports whether the slice at path is unchanged since it was made, and was made of this
-// profile, compiler, options and text.
-func (s stamp) holds(cache *Cache, path string, in *Inputs) bool {
-	kept, ok := cache.files().Get(store.Stamps, path)
-	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {
-		return false
-	}
-	if inputs := binary.LittleEndian.Uint64(kept[16:]); inputs != 0 && inputs != in.State() {
-		return false
-	}
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	data, err := files.ReadFile(path, info.Size())
-	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
-}
-
-// keep remembers for a slice its stamp, its bytes and the state of its inputs, or 0.
-func (s stamp) keep(cache *Cache, path string, data []byte, inputs uint64) {
-	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
-	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))
-	cache.files().Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, inputs))
+	return record.Look("", path)
 }
 
 // profileFile is the file of a profile, as it is now.

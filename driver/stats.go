@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/planned"
 	"github.com/go-afdo/afdo/internal/files"
 )
 
@@ -92,31 +92,15 @@ func (c *Count) worthTelling() bool {
 
 // The statistics are a file of lines: outcome, reason, times, bytes, nanoseconds, times that
 // sources were preprocessed, bytes of slices and of profiles, and the source in quotes, with a tab
-// between them. Every run appends one, which systems do in one piece; a file that has become long
-// is summed up by the next run. Sums have no source. Those that are worth telling of follow them,
-// each with 0 times.
-const (
-	statsName = "stats"
-	maxStats  = 256 << 10
-	maxFiles  = 500
-)
-
-func (c *Cache) statsPath() string { return filepath.Join(c.store.Dir(), statsName) }
+// between them. Every run appends one, and a run that finds the file long sums it up. Sums have no
+// source. At most maxFiles sources that are worth telling of follow them, each with 0 times.
+const maxFiles = 500
 
 // Record adds to the statistics.
 func (c *Cache) Record(what Count) {
-	if c == nil {
-		return
-	}
-	f, err := os.OpenFile(c.statsPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	_, _ = f.WriteString(what.line())
-	info, err := f.Stat()
-	_ = f.Close()
-	if err == nil && info.Size() > maxStats {
+	if c != nil && !planned.AppendStats(c.store, what.line()) {
 		c.foldStats()
+		planned.AppendStats(c.store, what.line())
 	}
 }
 
@@ -128,8 +112,8 @@ func (c *Count) line() string {
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
 func (c *Cache) foldStats() {
-	old := filepath.Join(c.store.Dir(), "new-"+statsName+strconv.Itoa(os.Getpid()))
-	if os.Rename(c.statsPath(), old) != nil {
+	old := planned.StatsPath(c.store) + "-" + strconv.Itoa(os.Getpid())
+	if os.Rename(planned.StatsPath(c.store), old) != nil {
 		return
 	}
 	defer os.Remove(old)
@@ -152,7 +136,7 @@ func (c *Cache) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
-	return readStats(c.statsPath())
+	return readStats(planned.StatsPath(c.store))
 }
 
 // ZeroStats forgets the statistics.
@@ -160,7 +144,7 @@ func (c *Cache) ZeroStats() error {
 	if c == nil {
 		return nil
 	}
-	err := os.Remove(c.statsPath())
+	err := os.Remove(planned.StatsPath(c.store))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

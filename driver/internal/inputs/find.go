@@ -16,6 +16,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/slice"
@@ -31,24 +32,46 @@ type Compiler struct {
 	Version string
 }
 
+// A Record is what is known of the inputs of a command.
+type Record struct {
+	*record.Record
+	Reused bool // an earlier run made it
+
+	text      *slice.Text // nil if it has not been decoded
+	uncertain bool        // a file may have changed while it was read
+}
+
+// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
+// the cache is decoded when it is asked for.
+func (r *Record) Text() (*slice.Text, error) {
+	if r.text != nil {
+		return r.text, nil
+	}
+	t, ok := slice.DecodeText(r.Record.Text)
+	if !ok {
+		return nil, errors.New("malformed text in the cache")
+	}
+	return t, nil
+}
+
 // Find finds what a command reads: from the cache if that holds, and else by preprocessing.
 func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, error) {
 	if what := c.HidesNames(); what != "" {
 		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
 	}
-	f := finder{Line: c, compiler: compiler, root: rootOf(c.Dir)}
+	f := finder{Line: c, compiler: compiler, root: record.RootOf(c.Dir)}
 	here, anywhere := f.keys()
 	for _, key := range []string{here, anywhere} {
 		data, ok := cache.Get(store.Inputs, key)
 		if !ok {
 			continue
 		}
-		if last, ok := decodeRecord(data, f.root); ok && f.holds(last) {
-			if last.renewed || key != here {
-				cache.Put(store.Inputs, here, last.encode())
+		if last, ok := record.Decode(data, f.root); ok && last.Holds(f.Dir) {
+			if last.Renewed || key != here {
+				cache.Put(store.Inputs, here, last.Encode())
 			}
-			last.Reused = true
-			return last, nil
+			last.Key = here
+			return &Record{Record: last, Reused: true}, nil
 		}
 	}
 	now, err := f.preprocess()
@@ -56,7 +79,8 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 		return nil, err
 	}
 	if !now.uncertain {
-		data := now.encode()
+		data := now.Encode()
+		now.Key = here
 		cache.Put(store.Inputs, here, data)
 		cache.Put(store.Inputs, anywhere, data)
 	}
@@ -67,40 +91,30 @@ func Find(c *command.Line, compiler Compiler, cache *store.Store) (*Record, erro
 type finder struct {
 	*command.Line
 	compiler Compiler
-	root     root
-	buf      []byte // see buffer
-}
-
-// buffer returns what files are read through. Each has hundreds: one buffer of its own for each is
-// that much more memory to get from the system.
-func (f *finder) buffer() []byte {
-	if f.buf == nil {
-		f.buf = make([]byte, 64<<10)
-	}
-	return f.buf
+	root     record.Root
 }
 
 // keys returns two keys of the command. The first one differs for all commands that may include
 // other files. The second one is the same for this command in other checkouts and folders, which
 // share the record of the last of them.
 func (f *finder) keys() (here, anywhere string) {
-	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.without(f.Dir)}
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir)}
 	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
 		parts = append(parts, os.Getenv(name))
 	}
 	if f.Stdin != nil {
 		parts = append(parts, fmt.Sprint(len(f.Stdin), xxhash.Sum64(f.Stdin)))
 	}
-	parts = append(append(parts, f.Settings...), f.root.withoutAll(f.Sources)...)
-	anywhere = fmt.Sprintf("%q", append(parts, f.root.withoutAll(f.PreprocessArgs())...))
+	parts = append(append(parts, f.Settings...), f.root.WithoutAll(f.Sources)...)
+	anywhere = fmt.Sprintf("%q", append(parts, f.root.WithoutAll(f.PreprocessArgs())...))
 	return anywhere + string(f.root), anywhere
 }
 
 // preprocess reads the preprocessed sources.
 func (f *finder) preprocess() (*Record, error) {
 	start := time.Now()
-	r := &Record{root: f.root}
 	all := new(slice.Text)
+	r := &Record{Record: &record.Record{Root: f.root}, text: all}
 	var m markers
 	var search, settings []string
 	var asked []question
@@ -142,13 +156,14 @@ func (f *finder) preprocess() (*Record, error) {
 		questions, sure := f.findQuestions(made.files)
 		asked, r.uncertain = questions, !sure
 	}
+	buf := make([]byte, record.BufferSize)
 	for _, name := range append(m.files, settings...) {
-		in, changed := lookAt(f.Dir, name)
-		r.uncertain = r.uncertain || !changed.Before(start) || !in.lookInto(f.Dir, f.buffer())
-		r.inputs = append(r.inputs, in)
+		in, changed := record.LookAt(f.Dir, name)
+		r.uncertain = r.uncertain || !changed.Before(start) || !in.LookInto(f.Dir, buf)
+		r.Inputs = append(r.Inputs, in)
 	}
-	r.watched, r.there = newWatched(f.Dir, search, m, asked)
-	r.text, r.encoded = all, all.Encode()
+	r.Watched, r.There = newWatched(f.Dir, search, m, asked)
+	r.Record.Text = all.Encode()
 	return r, nil
 }
 
@@ -272,13 +287,10 @@ func dropsUnused(said []byte) bool {
 	})
 }
 
-// maxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
-const maxSource = 256 << 20
-
-// ReadSource returns the text of a regular file of at most maxSource bytes, or nil if it cannot be
-// read.
+// ReadSource returns the text of a regular file of at most [record.MaxSource] bytes, or nil if it
+// cannot be read.
 func ReadSource(path string) []byte {
-	text, err := files.ReadFile(path, maxSource)
+	text, err := files.ReadFile(path, record.MaxSource)
 	if err != nil {
 		return nil
 	}

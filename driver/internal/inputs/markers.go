@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -104,7 +105,7 @@ type watch struct {
 
 // newWatched returns what would have to be there first, by the folder that would change, and what
 // must not go away.
-func newWatched(dir string, search []string, m markers, asked []question) (list []watched, there []string) {
+func newWatched(dir string, search []string, m markers, asked []question) (list []record.Watched, there []string) {
 	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
 	for _, folder := range search {
 		w.search = append(w.search, filepath.Clean(folder))
@@ -123,9 +124,9 @@ func newWatched(dir string, search []string, m markers, asked []question) (list 
 	}
 	for folder, missing := range w.found {
 		slices.Sort(missing)
-		list = append(list, watched{newInput(dir, folder), slices.Compact(missing)})
+		list = append(list, record.Watched{Folder: record.Look(dir, folder), Missing: slices.Compact(missing)})
 	}
-	slices.SortFunc(list, func(a, b watched) int { return strings.Compare(a.folder.path, b.folder.path) })
+	slices.SortFunc(list, func(a, b record.Watched) int { return strings.Compare(a.Folder.Path, b.Folder.Path) })
 	slices.Sort(w.stays)
 	return list, slices.Compact(w.stays)
 }
@@ -141,7 +142,7 @@ func (w *watch) question(q question) {
 	}
 	for _, folder := range folders {
 		path := filepath.Join(folder, q.name)
-		if exists(w.dir, path) {
+		if record.Exists(w.dir, path) {
 			w.stays = append(w.stays, path)
 		} else {
 			w.candidate(path)
@@ -177,7 +178,7 @@ func (w *watch) candidate(path string) {
 	}
 	w.seen[path] = true
 	folder := w.nearest(filepath.Dir(path))
-	if folder == filepath.Dir(path) && exists(w.dir, path) {
+	if folder == filepath.Dir(path) && record.Exists(w.dir, path) {
 		return
 	}
 	w.found[folder] = append(w.found[folder], firstBelow(folder, path))
@@ -198,7 +199,7 @@ func (w *watch) nearest(folder string) string {
 		return known
 	}
 	nearest := folder
-	if !exists(w.dir, folder) && filepath.Dir(folder) != folder {
+	if !record.Exists(w.dir, folder) && filepath.Dir(folder) != folder {
 		nearest = w.nearest(filepath.Dir(folder))
 	}
 	w.there[folder] = nearest

@@ -1,9 +1,12 @@
 package inputs
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestMarkers(t *testing.T) {
@@ -40,4 +43,16 @@ func FuzzMarkers(f *testing.F) {
 			seen[name] = true
 		}
 	})
+}
+
+// What is missing is noted by the nearest folder that is there.
+func TestCandidate(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "inc"), 0o777))
+	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
+	w.candidate(filepath.FromSlash("inc/sys/deep/a.h"))
+	w.candidate(filepath.FromSlash("inc/b.h"))
+	w.candidate(filepath.FromSlash("none/c.h"))
+	w.candidate("ä.h")
+	require.Equal(t, map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}, w.found)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/internal/files"
 )
 
@@ -279,8 +280,8 @@ func (f *finder) addConfiguration(files []string, name string) []string {
 		return files
 	}
 	files = append(files, name)
-	folder := filepath.Dir(pathIn(f.Dir, name))
-	for line := range bytes.Lines(ReadSource(pathIn(f.Dir, name))) {
+	folder := filepath.Dir(record.PathIn(f.Dir, name))
+	for line := range bytes.Lines(ReadSource(record.PathIn(f.Dir, name))) {
 		for _, word := range strings.Fields(string(line)) {
 			if strings.HasPrefix(word, "#") {
 				break
@@ -292,7 +293,7 @@ func (f *finder) addConfiguration(files []string, name string) []string {
 			}
 			if ok {
 				inner = strings.ReplaceAll(inner, "<CFGDIR>", folder)
-				files = f.addConfiguration(files, pathIn(folder, inner))
+				files = f.addConfiguration(files, record.PathIn(folder, inner))
 			}
 		}
 	}

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package driver
+package planned
 
 import "time"
 
 var begin = time.Now()
 
-// processorTime returns how long this process has run. Some systems do not report its processor
+// ProcessorTime returns how long this process has run. Some systems do not report its processor
 // time.
-func processorTime() time.Duration { return time.Since(begin) }
+func ProcessorTime() time.Duration { return time.Since(begin) }

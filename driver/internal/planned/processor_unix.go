@@ -1,15 +1,15 @@
 //go:build unix
 
-package driver
+package planned
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime returns how long this process has kept the processor busy, together with the
+// ProcessorTime returns how long this process has kept the processor busy, together with the
 // programs that it has run and that have ended.
-func processorTime() (sum time.Duration) {
+func ProcessorTime() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
 		if syscall.Getrusage(who, &u) == nil {

@@ -1,8 +1,7 @@
-package inputs
+package record
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,49 +16,46 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/slice"
 )
 
 // A Record is what the cache has of the inputs of a command.
 type Record struct {
-	Reused bool // an earlier run made it
+	Key string // under which the cache has it
 
-	root    root
-	text    *slice.Text // nil if it has not been decoded
-	encoded []byte      // the text as the cache has it
-	inputs  []inputFile
-	watched []watched
-	there   []string // what has to stay, whatever is in it
+	Root    Root
+	Text    []byte // the text of the inputs, encoded
+	Inputs  []File
+	Watched []Watched
+	There   []string // what has to stay, whatever is in it
 
-	uncertain bool // a file may have changed while it was read
-	renewed   bool // files and folders are others now, but with nothing in them that matters
+	Renewed bool // files and folders are others now, but with nothing in them that matters
 }
 
-// An inputFile is a file or a folder as it was when it was looked at.
-type inputFile struct {
-	path    string
-	state   uint64 // 0 if it is not there
-	size    uint64
-	content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
+// A File is a file or a folder as it was when it was looked at.
+type File struct {
+	Path    string
+	State   uint64 // 0 if it is not there
+	Size    uint64
+	Content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
 }
 
-// A watched is a folder that changes before files can be that are not there: such files, or folders
+// A Watched is a folder that changes before files can be that are not there: such files, or folders
 // on the way to them, have one of the missing names in it.
-type watched struct {
-	folder  inputFile
-	missing []string
+type Watched struct {
+	Folder  File
+	Missing []string
 }
 
 // appeared reports whether one of the missing names is there. The folder is listed, since a file
 // that includes others by many names misses hundreds in each folder that is searched first. A
 // system may take names for the same that differ in case, or in how letters outside ASCII are
 // written, so it is asked for what comes close.
-func (w *watched) appeared(dir string) bool {
-	folder := pathIn(dir, w.folder.path)
+func (w *Watched) appeared(dir string) bool {
+	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesIn(folder)
-	return slices.ContainsFunc(w.missing, func(name string) bool {
+	return slices.ContainsFunc(w.Missing, func(name string) bool {
 		near := err != nil || !isASCII(name) || there[strings.ToLower(name)]
-		return near && exists(folder, name)
+		return near && Exists(folder, name)
 	})
 }
 
@@ -82,32 +78,39 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// newInput looks at a file or folder, but not into it. A path that is not absolute is of the folder
+// Look looks at a file or folder, but not into it. A path that is not absolute is of the folder
 // dir.
-func newInput(dir, path string) inputFile {
-	in, _ := lookAt(dir, path)
+func Look(dir, path string) File {
+	in, _ := LookAt(dir, path)
 	return in
 }
 
-// lookAt is newInput, and returns when it was last changed, too.
-func lookAt(dir, path string) (in inputFile, changed time.Time) {
-	info, err := os.Stat(pathIn(dir, path))
+// LookAt is Look, and also returns when the file was last changed.
+func LookAt(dir, path string) (in File, changed time.Time) {
+	info, err := os.Stat(PathIn(dir, path))
 	if err != nil {
-		return inputFile{path: path}, changed
+		return File{Path: path}, changed
 	}
-	return inputFile{path: path, state: filestate.Of(info), size: uint64(info.Size())}, info.ModTime()
+	return File{Path: path, State: filestate.Of(info), Size: uint64(info.Size())}, info.ModTime()
 }
 
-// lookInto hashes a file that has been looked at, through a buffer. It fails if the file is another
+// MaxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
+const MaxSource = 256 << 20
+
+// BufferSize is the size in bytes of the buffer through which files are read. A compile reads
+// hundreds of files: a new buffer for each would be that much more memory to get from the system.
+const BufferSize = 64 << 10
+
+// LookInto hashes a file that has been looked at, through a buffer. It fails if the file is another
 // one by the time it has been read.
-func (in *inputFile) lookInto(dir string, buf []byte) bool {
-	path := pathIn(dir, in.path)
+func (in *File) LookInto(dir string, buf []byte) bool {
+	path := PathIn(dir, in.Path)
 	f, info, err := files.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if info.Size() > maxSource {
+	if info.Size() > MaxSource {
 		return false
 	}
 	h := xxhash.New()
@@ -119,98 +122,91 @@ func (in *inputFile) lookInto(dir string, buf []byte) bool {
 	if err != io.EOF {
 		return false
 	}
-	in.content = max(1, h.Sum64())
+	in.Content = max(1, h.Sum64())
 	info, err = f.Stat()
-	return err == nil && filestate.Of(info) == in.state
+	return err == nil && filestate.Of(info) == in.State
 }
 
 // sameContent reports whether a file that is another one than it was, as after a checkout, says the
 // same as then. It becomes the one that is there now.
-func (in *inputFile) sameContent(dir string, now inputFile, buf []byte) bool {
-	if in.content == 0 || in.size != now.size || !now.lookInto(dir, buf) || now.content != in.content {
+func (in *File) sameContent(dir string, now File, buf []byte) bool {
+	if in.Content == 0 || in.Size != now.Size || !now.LookInto(dir, buf) || now.Content != in.Content {
 		return false
 	}
 	*in = now
 	return true
 }
 
-func pathIn(dir, path string) string {
+// PathIn returns a path of the folder dir, and an absolute path as it is.
+func PathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(dir, path)
 }
 
-func exists(dir, path string) bool {
-	_, err := os.Stat(pathIn(dir, path))
+func Exists(dir, path string) bool {
+	_, err := os.Stat(PathIn(dir, path))
 	return err == nil
 }
 
-// Files returns the paths of the inputs, as the compiler names them.
-func (r *Record) Files() []string {
-	files := make([]string, len(r.inputs))
-	for i := range r.inputs {
-		files[i] = r.inputs[i].path
+// Paths returns the paths of the inputs, as the compiler names them.
+func (r *Record) Paths() []string {
+	files := make([]string, len(r.Inputs))
+	for i := range r.Inputs {
+		files[i] = r.Inputs[i].Path
 	}
 	return files
 }
 
-// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
-// the cache is decoded when it is asked for.
-func (r *Record) Text() (*slice.Text, error) {
-	if r.text != nil {
-		return r.text, nil
-	}
-	t, ok := slice.DecodeText(r.encoded)
-	if !ok {
-		return nil, errors.New("malformed text in the cache")
-	}
-	return t, nil
-}
-
 // Sum returns a number that changes when the text means something else to slices.
-func (r *Record) Sum() uint64 { return xxhash.Sum64(r.encoded) }
+func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
 // State returns a number that changes when one of the files does. It is the same for another
 // checkout of the same files.
 func (r *Record) State() uint64 {
-	e := encoder{root: r.root}
-	for _, in := range r.inputs {
-		e.path(in.path)
-		e.uint(in.content)
+	e := encoder{root: r.Root}
+	for _, in := range r.Inputs {
+		e.path(in.Path)
+		e.uint(in.Content)
 	}
 	return xxhash.Sum64(e.data)
 }
 
-// holds reports whether a command still reads the same text. It renews the state of files that
-// changed without a change of content, and of folders in which only other files changed.
-func (f *finder) holds(r *Record) bool {
-	for i := range r.inputs {
-		was := &r.inputs[i]
-		now := newInput(f.Dir, was.path)
-		if now.state == was.state {
+// Holds reports whether a command that runs in a folder still reads the same text. It renews the
+// state of files that changed without a change of content, and of folders in which only other files
+// changed.
+func (r *Record) Holds(dir string) bool {
+	var buf []byte
+	for i := range r.Inputs {
+		was := &r.Inputs[i]
+		now := Look(dir, was.Path)
+		if now.State == was.State {
 			continue
 		}
-		if !was.sameContent(f.Dir, now, f.buffer()) {
+		if buf == nil {
+			buf = make([]byte, BufferSize)
+		}
+		if !was.sameContent(dir, now, buf) {
 			return false
 		}
-		r.renewed = true
+		r.Renewed = true
 	}
-	for _, path := range r.there {
-		if !exists(f.Dir, path) {
+	for _, path := range r.There {
+		if !Exists(dir, path) {
 			return false
 		}
 	}
-	for i := range r.watched {
-		w := &r.watched[i]
-		now := newInput(f.Dir, w.folder.path)
-		if now.state == w.folder.state {
+	for i := range r.Watched {
+		w := &r.Watched[i]
+		now := Look(dir, w.Folder.Path)
+		if now.State == w.Folder.State {
 			continue
 		}
-		if w.appeared(f.Dir) {
+		if w.appeared(dir) {
 			return false
 		}
-		w.folder, r.renewed = now, true
+		w.Folder, r.Renewed = now, true
 	}
 	return true
 }
@@ -218,60 +214,61 @@ func (f *finder) holds(r *Record) bool {
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
 const recordForm = 8
 
-func (r *Record) encode() []byte {
-	e := encoder{root: r.root}
+// Encode returns the record as the cache has it.
+func (r *Record) Encode() []byte {
+	e := encoder{root: r.Root}
 	e.uint(recordForm)
-	e.uint(uint64(len(r.inputs)))
-	for _, in := range r.inputs {
+	e.uint(uint64(len(r.Inputs)))
+	for _, in := range r.Inputs {
 		e.input(in)
 	}
-	e.uint(uint64(len(r.watched)))
-	for _, w := range r.watched {
-		e.input(w.folder)
-		e.strings(w.missing)
+	e.uint(uint64(len(r.Watched)))
+	for _, w := range r.Watched {
+		e.input(w.Folder)
+		e.strings(w.Missing)
 	}
-	e.uint(uint64(len(r.there)))
-	for _, path := range r.there {
+	e.uint(uint64(len(r.There)))
+	for _, path := range r.There {
 		e.path(path)
 	}
-	return append(e.data, r.encoded...)
+	return append(e.data, r.Text...)
 }
 
-// decodeRecord decodes a record for a checkout, which may be another one than it was made for.
-func decodeRecord(data []byte, at root) (*Record, bool) {
+// Decode decodes a record for a checkout, which may be another one than it was made for.
+func Decode(data []byte, at Root) (*Record, bool) {
 	d := decoder{decode.Buffer{Data: data}, at}
 	if d.ULEB() != recordForm {
 		return nil, false
 	}
-	r := &Record{root: at}
+	r := &Record{Root: at}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
-		r.inputs = append(r.inputs, d.input())
+		r.Inputs = append(r.Inputs, d.input())
 	}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
-		r.watched = append(r.watched, watched{d.input(), d.strings()})
+		r.Watched = append(r.Watched, Watched{d.input(), d.strings()})
 	}
-	r.there = make([]string, 0, d.count())
-	for range cap(r.there) {
-		r.there = append(r.there, d.path())
+	r.There = make([]string, 0, d.count())
+	for range cap(r.There) {
+		r.There = append(r.There, d.path())
 	}
-	r.encoded = d.Data[d.Pos:]
+	r.Text = d.Data[d.Pos:]
 	return r, d.Err == nil
 }
 
 type encoder struct {
 	data []byte
-	root root
+	root Root
 }
 
 func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
 
-func (e *encoder) path(path string) { e.string(e.root.without(path)) }
+func (e *encoder) path(path string) { e.string(e.root.Without(path)) }
 
-func (e *encoder) input(in inputFile) {
-	e.path(in.path)
-	e.uint(in.state)
-	e.uint(in.size)
-	e.uint(in.content)
+func (e *encoder) input(in File) {
+	e.path(in.Path)
+	e.uint(in.State)
+	e.uint(in.Size)
+	e.uint(in.Content)
 }
 
 func (e *encoder) string(s string) {
@@ -289,7 +286,7 @@ func (e *encoder) strings(list []string) {
 // A decoder reads what an encoder wrote.
 type decoder struct {
 	decode.Buffer
-	root root
+	root Root
 }
 
 // count reads the number of things that take a byte at least.
@@ -298,8 +295,8 @@ func (d *decoder) count() int {
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-func (d *decoder) input() inputFile {
-	return inputFile{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
+func (d *decoder) input() File {
+	return File{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
 
 // path reads a path. A zero byte represents the root at the start of a path, and is an error

@@ -1,4 +1,4 @@
-package inputs
+package record
 
 import (
 	"os"
@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// A root is the folder of a checkout, without a separator at its end. Records contain paths below
+// A Root is the folder of a checkout, without a separator at its end. Records contain paths below
 // it without it, so that the records of one checkout are valid in another one with the same text.
-type root string
+type Root string
 
-// rootOf returns the root of a command that runs in a folder: the base directory in ccache's
+// RootOf returns the root of a command that runs in a folder: the base directory in ccache's
 // settings, if it contains the folder, or else the folder itself.
-func rootOf(dir string) root {
+func RootOf(dir string) Root {
 	const separator = string(filepath.Separator)
 	if base := os.Getenv("CCACHE_BASEDIR"); filepath.IsAbs(base) {
 		base = strings.TrimSuffix(filepath.Clean(base), separator)
 		if dir == base || strings.HasPrefix(dir, base+separator) {
-			return root(base)
+			return Root(base)
 		}
 	}
-	return root(strings.TrimSuffix(dir, separator))
+	return Root(strings.TrimSuffix(dir, separator))
 }
 
 // rootMark represents the root. Paths cannot contain it.
 const rootMark = "\x00"
 
-// without returns a path with a mark for the root that it begins with.
-func (r root) without(path string) string {
+// Without returns a path with a mark for the root that it begins with.
+func (r Root) Without(path string) string {
 	rest, ok := strings.CutPrefix(path, string(r))
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
 		return path
@@ -36,28 +36,28 @@ func (r root) without(path string) string {
 	return rootMark + rest
 }
 
-// with undoes without, for the same root or another one.
-func (r root) with(path string) string {
+// with undoes Without, for the same root or another one.
+func (r Root) with(path string) string {
 	if rest, ok := strings.CutPrefix(path, rootMark); ok {
 		return string(r) + rest
 	}
 	return path
 }
 
-// withoutAll returns arguments in which a mark replaces the root, at the beginning of an argument
+// WithoutAll returns arguments in which a mark replaces the root, at the beginning of an argument
 // or after the name of an option. Definitions of macros do not change, because their value is part
 // of the text.
-func (r root) withoutAll(args []string) []string {
+func (r Root) WithoutAll(args []string) []string {
 	short := slices.Clone(args)
 	for i, arg := range args {
 		switch {
 		case i > 0 && slices.Contains([]string{"-D", "-U", "-Xpreprocessor"}, args[i-1]):
 		case !strings.HasPrefix(arg, "-"):
-			short[i] = r.without(arg)
+			short[i] = r.Without(arg)
 		case !strings.HasPrefix(arg, "-D") && !strings.HasPrefix(arg, "-W"):
 			if at := strings.IndexByte(arg, filepath.Separator); at > 0 {
 				path, rest, pair := strings.Cut(arg[at:], "=") // as in -ffile-prefix-map=OLD=NEW
-				if short[i] = arg[:at] + r.without(path); pair {
+				if short[i] = arg[:at] + r.Without(path); pair {
 					short[i] += "=" + rest
 				}
 			}

@@ -1,4 +1,4 @@
-package inputs
+package record
 
 import (
 	"os"
@@ -13,14 +13,9 @@ import (
 func TestAppeared(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "inc"), 0o777))
-	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
-	w.candidate(filepath.FromSlash("inc/sys/deep/a.h"))
-	w.candidate(filepath.FromSlash("inc/b.h"))
-	w.candidate(filepath.FromSlash("none/c.h"))
-	w.candidate("ä.h")
-	require.Equal(t, map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}, w.found)
+	missing := map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}
 	appeared := func(folder string) bool {
-		return (&watched{newInput(dir, folder), w.found[folder]}).appeared(dir)
+		return (&Watched{Look(dir, folder), missing[folder]}).appeared(dir)
 	}
 	for _, c := range []struct {
 		name, folder string
@@ -51,7 +46,7 @@ func TestAppeared(t *testing.T) {
 func isThere(t *testing.T, written, asked string) bool {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, written), nil, 0o666))
-	return exists(dir, asked)
+	return Exists(dir, asked)
 }
 
 // A file is looked into only as long as it is the one that was looked at, and never a folder.
@@ -60,15 +55,15 @@ func TestLookInto(t *testing.T) {
 	write := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), []byte(text), 0o666)) }
 	buf := make([]byte, 4)
 	write("int f(void);")
-	in := newInput(dir, "a.h")
-	require.True(t, in.lookInto(dir, buf))
-	again := newInput(dir, "a.h")
-	require.True(t, again.lookInto(dir, make([]byte, 100)))
+	in := Look(dir, "a.h")
+	require.True(t, in.LookInto(dir, buf))
+	again := Look(dir, "a.h")
+	require.True(t, again.LookInto(dir, make([]byte, 100)))
 	assert.Equal(t, in, again)
 	write("int f(int, int);")
-	assert.False(t, in.lookInto(dir, buf))
-	folder := newInput(dir, ".")
-	assert.False(t, folder.lookInto(dir, buf))
-	gone := newInput(dir, "none.h")
-	assert.False(t, gone.lookInto(dir, buf))
+	assert.False(t, in.LookInto(dir, buf))
+	folder := Look(dir, ".")
+	assert.False(t, folder.LookInto(dir, buf))
+	gone := Look(dir, "none.h")
+	assert.False(t, gone.LookInto(dir, buf))
 }

@@ -29,6 +29,25 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir}, nil
 }
 
+// DefaultDir returns the path of the cache's folder: $AFDO_CACHE_DIR, or the folder afdo of
+// $XDG_CACHE_HOME or of the system's folder for caches.
+func DefaultDir() (string, error) {
+	if dir := os.Getenv("AFDO_CACHE_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	base, err := os.UserCacheDir()
+	if err != nil || os.Getenv("XDG_CACHE_HOME") != "" {
+		return filepath.Join(base, "afdo"), err
+	}
+	// Package builds have a home that does not exist, and nobody would ever clean a cache below it.
+	if home, err := os.UserHomeDir(); err == nil {
+		if _, err := os.Stat(home); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(base, "afdo"), nil
+}
+
 // Dir returns the path of the folder.
 func (c *Store) Dir() string { return c.dir }
 
@@ -65,6 +84,7 @@ const (
 	Slices    = "slices"    // slices that have no place beside an object
 	Taken     = "taken"     // slices, by what they were made of
 	Profiles  = "profiles"  // profiles with an index
+	Plans     = "plans"     // commands that run again while nothing that decided them changes
 	Said      = "said"      // what has been said in this build
 )
 

@@ -45,7 +45,7 @@ func (c *Store) files() ([]cacheFile, error) {
 		return nil, nil
 	}
 	var found []cacheFile
-	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Said} {
+	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Plans, Said} {
 		folder := filepath.Join(c.dir, kind)
 		if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
 			continue
@@ -106,10 +106,10 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 // DueForTrim reports whether files have not been removed within the hour, and takes it that they
 // are now.
 func (c *Store) DueForTrim() bool {
-	mark := filepath.Join(c.dir, "trimmed")
-	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) < usedWithin {
+	if !c.TrimDue() {
 		return false
 	}
+	mark := c.trimMark()
 	if os.WriteFile(mark, nil, 0o600) != nil {
 		return false
 	}
@@ -117,6 +117,15 @@ func (c *Store) DueForTrim() bool {
 	_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
 	return true
 }
+
+// TrimDue reports whether files have not been removed within the hour.
+func (c *Store) TrimDue() bool {
+	info, err := os.Stat(c.trimMark())
+	return err != nil || time.Since(info.ModTime()) >= usedWithin
+}
+
+// trimMark returns the path of the file whose time is when files were last removed.
+func (c *Store) trimMark() string { return filepath.Join(c.dir, "trimmed") }
 
 // sameBuild is for how long there may be no compile in a build.
 const sameBuild = 5 * time.Minute

@@ -89,6 +89,7 @@ type execOptions struct {
 	stale    verb.Share
 	verbose  bool
 	log      string
+	planKey  string
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
@@ -118,8 +119,13 @@ func NewExec(e *verb.Env) *cobra.Command {
 	f.Var(&o.stale, "stale-warn", "warn if more of a compile's samples are for lines that are gone, 100% for never")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
+	f.StringVar(&o.planKey, planKeyFlag, "", "keep the plan for afdo-exec")
+	_ = f.MarkHidden(planKeyFlag)
 	return cmd
 }
+
+// planKeyFlag is what afdo-exec, which finds kept plans, gives "afdo exec".
+const planKeyFlag = "plan-key"
 
 func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
@@ -132,6 +138,7 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
 		StaleWarn: float64(o.stale),
+		PlanKey:   o.planKey,
 		Stdin:     stdin.keep,
 		Warn:      func(text string) { e.Warnf("%s", text) },
 	}
