@@ -16,13 +16,13 @@ import (
 // After the first question about the whole program, it keeps the data for further ones: some 30
 // bytes for each symbol for the names, and 8 for each function inlined into another.
 type Program struct {
-	whole    *program.Program
-	implicit *implicitFunctions // nil where a slice or two are all that is taken
+	whole  *program.Program
+	common *commonNames // nil where a slice or two are all that is taken
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
 func FromProfile(p *profile.Profile) *Program {
-	return &Program{whole: program.FromProfile(p), implicit: new(implicitFunctions)}
+	return &Program{whole: program.FromProfile(p), common: new(commonNames)}
 }
 
 // FromReader returns the program of a version 4 file. Of the records it reads

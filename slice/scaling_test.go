@@ -22,7 +22,7 @@ func TestSelectScales(t *testing.T) {
 				p := profile.New()
 				grow(p, n)
 				source := &slicetest.Counted{Memory: program.NewMemory(p)}
-				program := &Program{whole: program.FromStore(source), implicit: new(implicitFunctions)}
+				program := &Program{whole: program.FromStore(source), common: new(commonNames)}
 				q := Request{Text: text, Target: target}
 				_, err := program.Select(q) // this one reads all names
 				require.NoError(t, err)

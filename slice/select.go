@@ -164,9 +164,9 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 // A selection is what a slice is to hold.
 type selection struct {
 	*program.Program
-	implicit *implicitFunctions // nil if they are looked up by name
-	text     *Text              // nil if there is none
-	scratch  program.Scratch
+	common  *commonNames // nil if names are looked up for each text
+	text    *Text        // nil if there is none
+	scratch program.Scratch
 
 	units   []int
 	symbols []program.Symbol // first those that may have a body in the units, then the names of others
@@ -184,12 +184,12 @@ type selection struct {
 
 func newSelection(p *Program, t *Text) *selection {
 	return &selection{
-		Program:  p.whole,
-		implicit: p.implicit,
-		text:     t,
-		samples:  make(map[program.ID]profile.Function),
-		cuts:     make(map[string]struct{}),
-		keys:     make(map[string]searched),
+		Program: p.whole,
+		common:  p.common,
+		text:    t,
+		samples: make(map[program.ID]profile.Function),
+		cuts:    make(map[string]struct{}),
+		keys:    make(map[string]searched),
 	}
 }
 
@@ -233,15 +233,16 @@ func (s *selection) addText(renamed bool) error {
 			s.symbols = append(s.symbols, sym)
 		}
 	}
+	renamed = renamed && len(s.text.InlineNamespaces()) > 0
 	names := s.text.names()
-	if s.implicit != nil {
-		if err := s.implicit.in(s.text, s.Index, add); err != nil {
+	if s.common != nil {
+		var err error
+		if names, err = s.common.in(s.text, names, renamed, s.Index, add); err != nil {
 			return err
 		}
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(implicitNames, name) })
 	}
 	mayDefine := s.text.mayDefine
-	if renamed && len(s.text.InlineNamespaces()) > 0 {
+	if renamed {
 		mayDefine = func(symbol string) bool { return s.text.mayDefine(symbol) || s.text.mayDefineRenamed(symbol) }
 	}
 	return s.Index.ByKeys(names, mayDefine, add)

@@ -14,7 +14,7 @@ func (p *Program) Summary() (*afdo.Summary, error) { return p.whole.Summary() }
 // WithSummary returns the same program with another summary, which must not change any more. Its
 // slices make the same code as the whole profile would with that summary.
 func (p *Program) WithSummary(s *afdo.Summary) *Program {
-	return &Program{whole: p.whole.WithSummary(s), implicit: p.implicit}
+	return &Program{whole: p.whole.WithSummary(s), common: p.common}
 }
 
 // hotCutoff is the share of all counts, in parts per million, whose smallest count is the threshold

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -46,20 +47,41 @@ type Watched struct {
 	Missing []string
 }
 
-// appeared reports whether one of the missing names is there. The folder is listed, since a file
-// that includes others by many names misses hundreds in each folder that is searched first. A
-// system may take names for the same that differ in case, or in how letters outside ASCII are
-// written, so it is asked for what comes close.
-func (w *Watched) appeared(dir string) bool {
+// appeared reports whether one of the missing names is in the folder, which now has another state.
+// The folder is listed, since a file that includes others by many names misses hundreds in each
+// folder that is searched first. A system may take names for the same that differ in case, or in
+// how letters outside ASCII are written, so it is asked for what comes close.
+func (w *Watched) appeared(dir string, state uint64) bool {
 	folder := PathIn(dir, w.Folder.Path)
-	there, err := namesIn(folder)
+	there, err := namesOf(folder, state)
 	return slices.ContainsFunc(w.Missing, func(name string) bool {
 		near := err != nil || !isASCII(name) || there[strings.ToLower(name)]
 		return near && Exists(folder, name)
 	})
 }
 
-// namesIn returns the names in a folder, in lower case.
+// A listing is the names in a folder at a time when it had a state, in lower case.
+type listing struct {
+	state uint64
+	names map[string]bool
+}
+
+// listings has the last listing of each folder, by path. When a process looks at all compiles of a
+// build, most of them watch the same folders.
+var listings sync.Map
+
+// namesOf returns the names in a folder that has a state, in lower case.
+func namesOf(folder string, state uint64) (map[string]bool, error) {
+	if last, ok := listings.Load(folder); ok && last.(listing).state == state {
+		return last.(listing).names, nil
+	}
+	names, err := namesIn(folder)
+	if err == nil {
+		listings.Store(folder, listing{state, names})
+	}
+	return names, err
+}
+
 func namesIn(folder string) (map[string]bool, error) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -203,7 +225,7 @@ func (r *Record) Holds(dir string) bool {
 		if now.State == w.Folder.State {
 			continue
 		}
-		if w.appeared(dir) {
+		if w.appeared(dir, now.State) {
 			return false
 		}
 		w.Folder, r.Renewed = now, true

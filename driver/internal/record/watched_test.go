@@ -15,7 +15,8 @@ func TestAppeared(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "inc"), 0o777))
 	missing := map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}
 	appeared := func(folder string) bool {
-		return (&Watched{Look(dir, folder), missing[folder]}).appeared(dir)
+		now := Look(dir, folder)
+		return (&Watched{now, missing[folder]}).appeared(dir, now.State)
 	}
 	for _, c := range []struct {
 		name, folder string

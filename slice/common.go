@@ -17,9 +17,15 @@ var implicitNames = []string{
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// implicitFunctions are the symbols with [implicitNames], each with its requirement of a text. A
-// program has many of them, mostly lambdas, and each slice looks at all of them.
-type implicitFunctions struct {
+// commonNames keeps the symbols of each unqualified name that texts have asked for twice, each with
+// its requirement of a text. Texts of one program share most names, such as those of the standard
+// library's functions, and many have a name like begin or operator(). To read a requirement takes
+// ten times as long as to compare it with a text.
+type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
+
+// namesakes are the symbols with one unqualified name. Reading them is left to the second text that
+// has the name.
+type namesakes struct {
 	once sync.Once
 	err  error
 	all  []requirements
@@ -28,35 +34,48 @@ type implicitFunctions struct {
 // requirements are the words, scopes and functions that a text must have to define a symbol.
 type requirements struct {
 	program.Symbol
+	cut       string   // the canonical name
 	words     []uint32 // by hash, as a Text has them
 	scopes    []uint32
 	functions []string
 }
 
-// in calls yield for the symbols that a text may define. The first call takes all of them apart.
-func (f *implicitFunctions) in(t *Text, x program.Index, yield func(program.Symbol)) error {
-	f.once.Do(func() {
-		f.err = x.ByKeys(implicitNames, anyName, func(sym program.Symbol) { f.all = append(f.all, requirementsOf(sym)) })
-	})
-	for i := range f.all {
-		if t.satisfies(&f.all[i]) {
-			yield(f.all[i].Symbol)
+// in calls yield for the symbols with one of the names that a text may define. It returns the names
+// that no text has asked for before.
+func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index, yield func(program.Symbol)) (others []string, err error) {
+	for _, name := range names {
+		known, again := c.asked.LoadOrStore(name, new(namesakes))
+		if !again {
+			others = append(others, name)
+			continue
+		}
+		same := known.(*namesakes)
+		same.once.Do(func() {
+			same.err = x.ByKeys([]string{name}, anyName, func(sym program.Symbol) { same.all = append(same.all, requirementsOf(sym)) })
+		})
+		if same.err != nil {
+			return nil, same.err
+		}
+		for i := range same.all {
+			if r := &same.all[i]; t.satisfies(r) || renamed && t.mayDefineRenamed(r.Name) {
+				yield(r.Symbol)
+			}
 		}
 	}
-	return f.err
+	return others, nil
 }
 
 func anyName(string) bool { return true }
 
 func requirementsOf(sym program.Symbol) requirements {
-	r := requirements{Symbol: sym}
+	r := requirements{Symbol: sym, cut: symname.Canonical(sym.Name)}
 	hashed := func(to *[]uint32) func(string) bool {
 		return func(word string) bool {
 			*to = append(*to, wordHash(word))
 			return true
 		}
 	}
-	needs(symname.Canonical(sym.Name), requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
+	needs(r.cut, requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
 		r.functions = append(r.functions, name)
 		return true
 	}})
@@ -65,9 +84,9 @@ func requirementsOf(sym program.Symbol) requirements {
 
 // satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
-	if cut := symname.Canonical(r.Name); t.isLabel(cut) || t.onlyC && t.has(cut) {
+	if t.isLabel(r.cut) || t.onlyC && t.has(r.cut) {
 		return true
-	} else if !t.mayName(cut) {
+	} else if !t.mayName(r.cut) {
 		return false
 	}
 	for _, function := range r.functions {

@@ -1,0 +1,38 @@
+package slice
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// unedited is the sources of a profile that remembers none.
+type unedited struct{}
+
+func (unedited) Differs(string, uint32) bool { return false }
+func (unedited) Gone(string, string)         {}
+
+// A program in memory answers the second and third text with the same names as the first one, also
+// if the inline namespace has another name now.
+func TestNamesAskedAgain(t *testing.T) {
+	p := profile.New()
+	for _, name := range []string{"_ZN4shop2v13runEv", "_ZN4shop2v13runEi", "_ZN5other3runEv", "_ZNK4shop2v1MUlvE_clEv"} {
+		p.AddFunction(p.AddSymbol(p.AddUnit("a.cc"), name), profile.Function{HeadCount: 1})
+	}
+	program := FromProfile(p)
+	for range 3 {
+		for text, want := range map[string]int{
+			"namespace shop { inline namespace v1 { void run() {} } }": 3,
+			"namespace shop { inline namespace v2 { void run() {} } }": 3,
+			"namespace other { void run() {} }":                        1,
+			"namespace none { void run() {} }":                         0,
+		} {
+			s, err := program.Select(Request{Text: textOf(text), Target: Version3, Edited: unedited{}})
+			require.NoError(t, err)
+			assert.Equal(t, want, s.NumFunctions(), text)
+		}
+	}
+}
