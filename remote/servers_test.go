@@ -154,7 +154,7 @@ func TestSilent(t *testing.T) {
 func TestDripping(t *testing.T) {
 	t.Parallel() // it waits
 	s := serve(t, random(1_000))
-	f := open(t, s, remote.Tail(10), remote.Timeout(50*time.Millisecond), remote.Retry(2, 0))
+	f := open(t, s, remote.Tail(10), remote.Timeout(300*time.Millisecond), remote.Retry(2, 0))
 	var sent atomic.Int64
 	s.before = func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("ETag", `"1"`)
