@@ -53,6 +53,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A run that is refused leaves nothing in the tree.
+func TestRefusedLeavesNothing(t *testing.T) {
+	o, _ := newTree(t, nil)
+	o.Build, o.Train, o.Measure = []string{"go", "build"}, []string{"./prog"}, []string{"./prog"}
+	_, err := Run(t.Context(), o)
+	require.ErrorIs(t, err, ErrCannotTune)
+	assert.NoDirExists(t, o.Folder)
+}
+
 // A build that makes its programs elsewhere is refused before the training: both builds would make
 // the same files.
 func TestBuildElsewhere(t *testing.T) {
@@ -111,6 +120,7 @@ func TestReached(t *testing.T) {
 	o, _ := newTree(t, nil)
 	tuning, err := newTuning(o)
 	require.NoError(t, err)
+	require.NoError(t, tuning.claim())
 	_, _, err = tuning.reached()
 	require.ErrorIs(t, err, ErrUnused)
 	const trial = `{"arguments":["cc","-c","/t/CMakeFiles/3.25/CompilerIdC/CMakeCCompilerId.c"],"outcome":"sliced"}` + "\n"

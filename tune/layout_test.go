@@ -50,6 +50,7 @@ func TestNoPlacer(t *testing.T) {
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
 	w, err := newTuning(o)
 	require.NoError(t, err)
+	require.NoError(t, w.claim())
 	require.NoError(t, os.WriteFile(w.in("base.compiles"), []byte("cc\n"), 0o600))
 	_, err = w.placer()
 	assert.ErrorIs(t, err, ErrNoLayout)

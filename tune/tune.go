@@ -150,13 +150,18 @@ func newTuning(o Options) (*tuning, error) {
 		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
 	}
 	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), after: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
-	if err := claimFolder(o.Folder); err != nil {
-		return nil, err
-	}
-	t.state = readState(t.in("state.json"))
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	t.compilers = findCompilers(t.env)
 	return t, nil
+}
+
+// claim makes the working folder and reads which steps have been done in it.
+func (t *tuning) claim() error {
+	if err := claimFolder(t.Folder); err != nil {
+		return err
+	}
+	t.state = readState(t.in("state.json"))
+	return nil
 }
 
 // isWithin reports whether an absolute path is an absolute folder or lies in it.
@@ -207,6 +212,9 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{}
 	if err := t.announce(r); err != nil {
+		return nil, err
+	}
+	if err := t.claim(); err != nil {
 		return nil, err
 	}
 	if err := t.reportLeftovers(); err != nil {
