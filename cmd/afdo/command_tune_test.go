@@ -55,6 +55,7 @@ func TestHowToBuild(t *testing.T) {
 	assert.Equal(t, `CFLAGS='-O3 -g' make CC="afdo exec --profile p.afdo -- cc"`, compile.HowToBuild([]string{"make"}, []string{"CFLAGS=-O3 -g"}, r))
 	r.Compilers = []string{"rustc"}
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", compile.HowToBuild([]string{"sh", "-c", "cargo build -r"}, []string{"RUSTC_BOOTSTRAP=1"}, r))
+	assert.Equal(t, "RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", compile.HowToBuild([]string{"cargo", "build"}, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, r))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps

@@ -274,14 +274,18 @@ func advice(t *tuning, r *tune.Result) string {
 // its environment and the compilers of a build.
 func HowToBuild(build, env []string, r *tune.Result) string {
 	said := strings.Join(build, " ")
-	set := ""
+	set, rust := "", slices.Contains(r.Compilers, "rustc")
+	flags := "-Cdebuginfo=1 -Zprofile-sample-use=" + r.Profile // without lines, LLVM finds no place for the counts
 	for _, setting := range env {
 		name, value, _ := strings.Cut(setting, "=")
+		if name == "RUSTFLAGS" && rust {
+			flags = value + " " + flags
+			continue
+		}
 		set += name + "=" + shell.Quote(value) + " "
 	}
-	if slices.Contains(r.Compilers, "rustc") {
-		// Without lines, LLVM finds no place for the counts.
-		return set + "RUSTFLAGS=" + shell.Quote("-Cdebuginfo=1 -Zprofile-sample-use="+r.Profile) + " " + shell.Line(build)
+	if rust {
+		return set + "RUSTFLAGS=" + shell.Quote(flags) + " " + shell.Line(build)
 	}
 	return set + commandWithProfile(said, r)
 }
