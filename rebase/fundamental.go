@@ -2,11 +2,13 @@ package rebase
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
@@ -45,6 +47,57 @@ func codesOf(p outline.Parameter) string {
 	slices.Sort(words)
 	return fundamentalTypes[strings.Join(words, " ")]
 }
+
+// compoundOf returns the code of a parameter that is a pointer or a reference to a fundamental
+// type, such as "Ri" or "PKc", empty for others.
+func compoundOf(p outline.Parameter) string {
+	words := strings.Fields(p.Words)
+	at := slices.IndexFunc(words, func(w string) bool { return w == "*" || w == "&" })
+	if at < 1 {
+		return ""
+	}
+	code, rest := "P", words[at+1:]
+	if words[at] == "&" {
+		code = "R"
+		if len(rest) > 0 && rest[0] == "&" {
+			code, rest = "O", rest[1:]
+		}
+	}
+	if slices.Contains(words[:at], "const") {
+		code += "K"
+	}
+	rest = slices.DeleteFunc(rest, func(w string) bool { return w == "const" })
+	codes := codesOf(outline.Parameter{Words: strings.Join(words[:at], " ")})
+	if codes == "" || len(rest) > 1 || len(rest) == 1 && !cpp.IsWordByte(rest[0][0]) { // more than a name follows
+		return ""
+	}
+	return code + codes[:1]
+}
+
+// appendCompound appends a parameter of the type of [compoundOf] to a symbol. A symbol that has a
+// type already refers to it: "S1_". text is what the demangler makes of the symbol with the code.
+func appendCompound(symbol, code, text string) string {
+	for i := range len(code) - 1 {
+		for n := range maxReferences {
+			reference := "S_"
+			if n > 0 {
+				reference = "S" + strings.ToUpper(strconv.FormatInt(int64(n-1), 36)) + "_"
+			}
+			referring := symbol + code[:i] + reference
+			tree := treeOf(referring)
+			if tree == nil {
+				break // there are no more
+			}
+			if textOf(tree) == text {
+				return referring
+			}
+		}
+	}
+	return symbol + code
+}
+
+// maxReferences bounds the number of types to which a symbol may refer.
+const maxReferences = 1 << 6
 
 // isType reports whether a parameter of a template is a type.
 func isType(p outline.Parameter) bool {

@@ -298,17 +298,24 @@ func (c *change) retypeParameters(function *demangle.FunctionType, symbol string
 		bare = strings.TrimSuffix(symbol, "v")
 	}
 	from, codes, ok := newParameters(old, c.new)
-	if !ok || from == len(old) && codes == "" || new.hasOverload(c.new, old) {
+	if !ok || from == len(old) && len(codes) == 0 || new.hasOverload(c.new, old) {
 		return symbol
 	}
 	function.Args = slices.Clone(old[:from])
+	bare = bare[:len(bare)-(len(old)-from)]
 	for _, code := range codes {
-		function.Args = append(function.Args, argument(string(code)))
+		function.Args = append(function.Args, argument(code))
+		with := treeOf(bare + code)
+		if len(code) > 1 && with != nil {
+			bare = appendCompound(bare, code, textOf(with))
+		} else {
+			bare += code
+		}
 	}
 	if len(function.Args) == 0 {
-		codes = "v"
+		bare += "v"
 	}
-	return bare[:len(bare)-(len(old)-from)] + codes
+	return bare
 }
 
 // Limits on the number of attempts.
@@ -327,7 +334,7 @@ func (s *Sources) hasOverload(f *function, parameters []demangle.AST) bool {
 		}
 		list, _ := g.parameterList()
 		from, codes, ok := newParameters(parameters, g)
-		return len(list) == len(parameters) && (!ok || from == len(parameters) && codes == "")
+		return len(list) == len(parameters) && (!ok || from == len(parameters) && len(codes) == 0)
 	})
 }
 
@@ -342,34 +349,38 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 
 // newParameters compares the parameters of a symbol with the parameters of a function in the text.
 // From index from on, all parameters have fundamental types in both, and codes are the codes in the
-// text. ok reports whether the parameters before from are the same, as far as the text shows.
-func newParameters(old []demangle.AST, f *function) (from int, codes string, ok bool) {
+// text. Those that the symbol does not have may be pointers and references to such types. ok
+// reports whether the parameters before from are the same, as far as the text shows.
+func newParameters(old []demangle.AST, f *function) (from int, codes []string, ok bool) {
 	list, ok := f.parameterList()
 	if !ok {
-		return 0, "", false
+		return 0, nil, false
 	}
 	var now []string
 	for i, p := range list {
 		code := codesOf(p)
 		if i < len(old) {
 			if code, ok = sameParameter(old[i], p); !ok {
-				return 0, "", false
+				return 0, nil, false
 			}
 		}
-		if code == "" && i >= len(old) {
-			return 0, "", false
+		code = code[:min(len(code), 1)]
+		if i >= len(old) {
+			if code = cmp.Or(compoundOf(p), code); code == "" {
+				return 0, nil, false
+			}
 		}
-		now = append(now, code[:min(len(code), 1)])
+		now = append(now, code)
 	}
 	for from < min(len(old), len(now)) && (now[from] == "" || now[from] == string(codeOf(old[from]))) {
 		from++
 	}
 	for i := from; i < max(len(old), len(now)); i++ {
 		if i < len(old) && codeOf(old[i]) == 0 || i < len(now) && now[i] == "" {
-			return 0, "", false
+			return 0, nil, false
 		}
 	}
-	return from, strings.Join(now[from:], ""), true
+	return from, now[from:], true
 }
 
 // sameParameter returns the code that a parameter of a symbol has now, empty if it is of no

@@ -106,10 +106,12 @@ func TestRetypedSymbols(t *testing.T) {
 		"more of a template":       {"template <class T, int N>\nstruct", "template <class T, int N, class Base = void, bool Checked = true, unsigned Step = 8>\nstruct"},
 		"more of a function": {"long to)", "long to, bool all, size_t step)", "c.sum(argc, 2)", "c.sum(argc, 2, true, 3)", "int none()", "int none(unsigned short a)", "int Cart::none()", "int Cart::none(unsigned short)", "c.none()", "c.none(3)",
 			"int n)", "int n, double d)", "held.get(), 1)", "held.get(), 1, 2)", "char c)", "char c, int more = 1)"},
-		"less of a function": {"(int from, long to)", "(int from)", "from + to", "from", "c.sum(argc, 2)", "c.sum(argc)"},
-		"none of a function": {"(int from, long to)", "()", "from + to", "1", "c.sum(argc, 2)", "c.sum()"},
-		"type in a function": {"int from, long to", "unsigned from, const size_t to", "int n)", "long long n)", "#include <stddef.h>", "#include <cstddef>"},
-		"both":               {"template <class T, int N>\nstruct", "template <class T, long N, int M = 5>\nstruct", "int n)", "int n, bool all)", "held.get(), 1)", "held.get(), 1, true)"},
+		"pointers and references": {"long to)", "long to, int &out, const char *name, int &again, char *, const char *)", "c.sum(argc, 2)", "c.sum(argc, 2, argc, *argv, argc, *argv, *argv)", "count(const char *s)", "count(const char *s, const char *t, const int *, int &, const int *)", "c.count(*argv)", "c.count(*argv, *argv, &argc, argc, &argc)"},
+		"more references":         {"long to)", "long to, int &&out, const int &name, int &again)", "c.sum(argc, 2)", "c.sum(argc, 2, 3, 4, argc)"},
+		"less of a function":      {"(int from, long to)", "(int from)", "from + to", "from", "c.sum(argc, 2)", "c.sum(argc)"},
+		"none of a function":      {"(int from, long to)", "()", "from + to", "1", "c.sum(argc, 2)", "c.sum()"},
+		"type in a function":      {"int from, long to", "unsigned from, const size_t to", "int n)", "long long n)", "#include <stddef.h>", "#include <cstddef>"},
+		"both":                    {"template <class T, int N>\nstruct", "template <class T, long N, int M = 5>\nstruct", "int n)", "int n, bool all)", "held.get(), 1)", "held.get(), 1, true)"},
 	} {
 		for _, compiler := range []string{"g++", "clang++-22"}[:testenv.Rounds(1, 2)] {
 			t.Run(name+" "+compiler, func(t *testing.T) {
