@@ -10,6 +10,11 @@ type Relocation struct {
 	// Line returns the new line for the records at a line, or false to drop them. It must map
 	// different lines to different lines. A nil Line keeps all lines.
 	Line func(line uint32) (uint32, bool)
+
+	// CallLine returns the new line for the calls of a symbol at a line, and for its inlined bodies
+	// there, in place of the result of Line. A nil CallLine leaves calls at the new line of their
+	// counts.
+	CallLine func(line uint32, callee SymbolRef) (uint32, bool)
 }
 
 // Relocate returns a profile with records moved to other lines, and with symbols renamed. It calls
@@ -45,22 +50,18 @@ type relocator struct {
 
 // An openBody is an inlined body whose records are being moved.
 type openBody struct {
-	end  int
-	line func(uint32) (uint32, bool)
+	end    int
+	symbol SymbolRef // the function around it
 }
 
 func (r *relocator) records(s SymbolRef, records []Record) []Record {
 	r.body.Reset()
-	line := r.where[s].Line
 	for i := 0; i < len(records); i++ {
 		for !r.open.Empty() && r.open.Top().end == i {
-			r.leave(&line)
+			s = r.leave()
 		}
 		record := &records[i]
-		at, ok := record.Line, true
-		if line != nil {
-			at, ok = line(at)
-		}
+		at, ok := r.where[s].line(record)
 		switch {
 		case record.Kind == KindInlined && (!ok || r.where[record.Callee].Drop):
 			i += int(record.Count)
@@ -71,18 +72,29 @@ func (r *relocator) records(s SymbolRef, records []Record) []Record {
 			r.body.Call(at, record.Discriminator, r.symbols[record.Callee], record.Count)
 		default:
 			r.body.Enter(at, record.Discriminator, r.symbols[record.Callee])
-			r.open.Push(openBody{i + 1 + int(record.Count), line})
-			line = r.where[record.Callee].Line
+			r.open.Push(openBody{i + 1 + int(record.Count), s})
+			s = record.Callee
 		}
 	}
 	for !r.open.Empty() {
-		r.leave(&line)
+		r.leave()
 	}
 	return r.body.Records()
 }
 
-// leave ends the innermost body, and restores the line function of the enclosing one.
-func (r *relocator) leave(line *func(uint32) (uint32, bool)) {
+// line returns the new line of a record.
+func (w *Relocation) line(record *Record) (uint32, bool) {
+	switch {
+	case record.Kind != KindCount && w.CallLine != nil:
+		return w.CallLine(record.Line, record.Callee)
+	case w.Line != nil:
+		return w.Line(record.Line)
+	}
+	return record.Line, true
+}
+
+// leave ends the innermost body, and returns the function around it.
+func (r *relocator) leave() SymbolRef {
 	r.body.Leave()
-	*line = r.open.Pop().line
+	return r.open.Pop().symbol
 }

@@ -33,7 +33,9 @@ func treeOf(records []Record) *bodyTree {
 func (b *bodyTree) relocate(to *Body, of SymbolRef, where []Relocation, symbols []SymbolRef) {
 	for i, r := range b.records {
 		line, ok := r.Line, true
-		if f := where[of].Line; f != nil {
+		if f := where[of].CallLine; f != nil && r.Kind != KindCount {
+			line, ok = f(line, r.Callee)
+		} else if f := where[of].Line; f != nil {
 			line, ok = f(line)
 		}
 		switch {
@@ -67,6 +69,9 @@ func TestRelocate(t *testing.T) {
 			case 2, 3:
 				first := rng.Uint32N(10)
 				r.Line = func(line uint32) (uint32, bool) { return line ^ first, line%4 != first%4 }
+				if first%2 == 0 {
+					r.CallLine = func(line uint32, callee SymbolRef) (uint32, bool) { return line ^ uint32(callee), line != first }
+				}
 			}
 		}
 		got := p.Relocate(func(s SymbolRef) Relocation { return where[s] })

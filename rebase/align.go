@@ -25,6 +25,10 @@ const leastSimilar = 0.5
 // replaced is the similarity of two lines if only their marks are known, and the marks differ.
 const replaced = 0.2
 
+// sameMark is added to the similarity of two lines with the same mark: the longest words of their
+// conditions are equal, though a formatter may have moved the statement after the condition.
+const sameMark = 0.15
+
 // An alignment says for each line of an old function which line of the new one it has become.
 type alignment struct {
 	old, new []outline.Line
@@ -40,6 +44,10 @@ type alignment struct {
 // lines is the same, by words if no whole line is. Lines that were moved come last.
 func align(old, new []outline.Line) *alignment {
 	a := &alignment{old: old, new: new, to: nones(len(old)), from: nones(len(new)), left: comparisons * (len(old) + len(new))}
+	if (len(old) == 1) != (len(new) == 1) && len(old) > 0 && len(new) > 0 {
+		a.pair(firstOfBody(old), firstOfBody(new))
+		return a
+	}
 	rest := a.anchors(region{0, len(old), 0, len(new), 0})
 	a.moved()
 	for _, r := range rest {
@@ -47,6 +55,28 @@ func align(old, new []outline.Line) *alignment {
 	}
 	a.extendAll()
 	return a
+}
+
+// firstOfBody returns the index of the first line of a function's body. The counts of a function on
+// one line are those of its body.
+func firstOfBody(lines []outline.Line) int {
+	for i := 1; i < len(lines); i++ {
+		if lines[i].Weight > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// taken returns the offsets of the new lines that old ones have become.
+func (a *alignment) taken() map[int32]bool {
+	taken := make(map[int32]bool)
+	for j, i := range a.from {
+		if i != none {
+			taken[a.new[j].Offset] = true
+		}
+	}
+	return taken
 }
 
 func nones(n int) []int32 {
@@ -233,6 +263,9 @@ func (a *alignment) alike(i, j int) float32 {
 		return replaced * weight(new)
 	}
 	share := similarity(old, new)
+	if old.Mark == new.Mark {
+		share = min(share+sameMark, 1)
+	}
 	if share < leastSimilar {
 		return 0
 	}

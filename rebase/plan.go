@@ -34,10 +34,11 @@ type change struct {
 	name     string  // of the symbol, with the new name if it was renamed
 	path     string  // of its unit
 	old, new *function
-	share    float64 // of the weight of the lines that have counts, that was found again
-	same     bool    // all offsets stay
-	first    int32   // offset of to[0]
-	to       []int32 // new offsets by old ones, none if there is none
+	share    float64          // of the weight of the lines that have counts, that was found again
+	same     bool             // all offsets stay
+	first    int32            // offset of to[0]
+	to       []int32          // new offsets by old ones, none if there is none
+	apart    map[callee]int32 // new offsets of calls that are not at the new line of their counts
 }
 
 // makePlan matches the functions of a profile.
@@ -299,7 +300,7 @@ func (c *change) fits(f *function) float64 {
 	for _, called := range c.callees {
 		if i := lineAt(lines, called.line); i >= 0 && lines[i].Words != nil {
 			all++
-			if _, ok := slices.BinarySearch(lines[i].Words, called.word); ok {
+			if lines[i].Names(called.word) {
 				found++
 			}
 		}
@@ -348,6 +349,7 @@ func (c *change) align() {
 	c.same = false
 	a := align(old, new)
 	c.first, c.to = offsets(a)
+	c.apart = callsApart(a, c)
 	var found, all float32
 	c.outcome = Moved
 	for _, offset := range c.lines {
@@ -405,6 +407,38 @@ func offsets(a *alignment) (first int32, to []int32) {
 	return first, to
 }
 
+// longestSplit bounds how many lines one line may have been split into.
+const longestSplit = 8
+
+// callsApart finds calls whose line was split: a formatter puts the statement after a condition on
+// a line of its own, and the counts stay with the condition. A call moves to the next line that
+// names the callee, if no other old line has become that line.
+func callsApart(a *alignment, c *change) map[callee]int32 {
+	lines := c.new.Lines()
+	var taken map[int32]bool
+	var apart map[callee]int32
+	for _, called := range c.callees {
+		at, ok := c.line(called.line)
+		i := lineAt(lines, at)
+		if !ok || i == none || lines[i].Names(called.word) {
+			continue
+		}
+		if taken == nil {
+			taken, apart = a.taken(), make(map[callee]int32)
+		}
+		for _, l := range lines[i+1 : min(i+1+longestSplit, len(lines))] {
+			if taken[l.Offset] {
+				break
+			}
+			if l.Names(called.word) {
+				apart[called] = l.Offset
+				break
+			}
+		}
+	}
+	return apart
+}
+
 // isBefore reports whether an offset is a line before the declaration. Code of a macro or of an
 // included file has such lines. Offsets have 16 bits, so in a function of more than 32,768 lines a
 // negative offset may be a line of the function itself.
@@ -423,6 +457,15 @@ func (c *change) line(offset int32) (int32, bool) {
 		return 0, false
 	}
 	return c.to[i], true
+}
+
+// callLine returns where the calls of a symbol at an offset go, and its inlined bodies. word is the
+// hash of the callee's unqualified name.
+func (c *change) callLine(offset int32, word uint32) (int32, bool) {
+	if to, ok := c.apart[callee{offset, word}]; ok {
+		return to, true
+	}
+	return c.line(offset)
 }
 
 // A roots is the folders of two paths that end alike.

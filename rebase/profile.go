@@ -94,6 +94,12 @@ func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 			return wire.Line(to), ok
 		}
 	}
+	if len(c.apart) > 0 {
+		r.CallLine = func(line uint32, to profile.SymbolRef) (uint32, bool) {
+			at, ok := c.callLine(wire.Offset(line), outline.Word(p.changes[to].spelled.name))
+			return wire.Line(at), ok
+		}
+	}
 	return r
 }
 

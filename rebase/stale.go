@@ -116,7 +116,7 @@ func (e *evidence) add(at place, callee uint32) {
 	}
 	e.samples = saturating.Add(e.samples, at.count)
 	i := lineAt(e.lines, at.line)
-	names := func(l outline.Line) bool { return slices.Contains(l.Words, callee) }
+	names := func(l outline.Line) bool { return l.Names(callee) }
 	switch {
 	case i == none:
 		e.gone++

@@ -54,3 +54,12 @@ func FollowsParameters(word []byte) bool { return classOf(word)&(parenthesised|q
 // PrecedesOperand reports whether an operand follows a word, so that a bracket after it is not an
 // index.
 func PrecedesOperand(word []byte) bool { return classOf(word)&operator != 0 }
+
+// BeginsStatement reports whether a word begins a statement or is one.
+func BeginsStatement(word []byte) bool {
+	switch string(word) {
+	case "if", "else", "for", "while", "do", "switch", "case", "default", "return", "break", "continue", "goto", "throw":
+		return true
+	}
+	return false
+}

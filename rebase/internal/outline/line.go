@@ -20,6 +20,12 @@ type Line struct {
 	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted; nil if they are not known
 }
 
+// Names reports whether a line has a word, by its hash. Only lines with known words do.
+func (l *Line) Names(word uint32) bool {
+	_, ok := slices.BinarySearch(l.Words, word)
+	return ok
+}
+
 // Lines returns the lines of a piece of text that have tokens. The first line of the text has
 // number line, and the declaration is at line decl. White space and comments make no difference. A
 // "#line" renumbers the following lines. A line is left out if it belongs to another file or comes
@@ -31,14 +37,16 @@ func Lines(text []byte, line, decl int) []Line {
 
 type lineReader struct {
 	cpp.Lexer
-	decl    int
-	lines   []Line
-	words   []uint32
-	longest []byte // word, the first one of several
-	digest  xxhash.Digest
-	brace   bool // the first token is "}"
-	tokens  int
-	numbers numbering
+	decl      int
+	lines     []Line
+	words     []uint32
+	longest   []byte // word, the first one of several
+	rank      int    // of that word
+	condition condition
+	digest    xxhash.Digest
+	brace     bool // the first token is "}"
+	tokens    int
+	numbers   numbering
 }
 
 func (r *lineReader) read() []Line {
@@ -69,10 +77,11 @@ func (r *lineReader) read() []Line {
 		r.digest.Write(spelled)
 		if t.Kind == cpp.Word || t.Kind == cpp.Literal {
 			r.words = append(r.words, wordHash(spelled))
-			if len(spelled) > len(r.longest) {
-				r.longest = spelled
+			if rank := rankOf(spelled); rank > r.rank && !r.condition.closed {
+				r.longest, r.rank = spelled, rank
 			}
 		}
+		r.condition.read(spelled, r.rank > 1)
 		r.tokens++
 	}
 }
@@ -88,11 +97,42 @@ func (r *lineReader) flush(line int) {
 			Mark: r.mark(), Words: append([]uint32{}, r.words...),
 		})
 	}
-	r.words, r.longest, r.tokens = r.words[:0], nil, 0
+	r.words, r.longest, r.rank, r.tokens = r.words[:0], nil, 0, 0
+	r.condition = condition{}
 	r.digest.Reset()
 }
 
 func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
+
+// A condition is the parentheses after an if, for, while or switch. Formatters move the statement
+// after it to a line of its own and back. The words of the condition alone are the line's then, so
+// that it keeps its mark.
+type condition struct {
+	begun, closed bool
+	parens        int
+}
+
+// read takes note of a token of the line. worded is whether the line has a word that ranks.
+func (c *condition) read(token []byte, worded bool) {
+	switch string(token) {
+	case "if", "for", "while", "switch":
+		c.begun = c.begun || c.parens == 0
+	case "(":
+		c.parens++
+	case ")":
+		c.parens--
+		c.closed = c.closed || c.begun && c.parens == 0 && worded
+	}
+}
+
+// rankOf returns how well a word stands for its line. Longer words rank higher, and all others
+// above those that begin a statement.
+func rankOf(word []byte) int {
+	if cpp.BeginsStatement(word) {
+		return 1
+	}
+	return 1 + len(word)
+}
 
 // Word returns what Line.Words has for a token.
 func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }

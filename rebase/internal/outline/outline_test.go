@@ -166,3 +166,26 @@ void lost(
 		`S true [{"int ( & a ) [ N ]" ""} {"const T * b" "{ 1 , 2 }"}]`,
 	}, lists)
 }
+
+// A line keeps its mark if a formatter moves the statement after a condition to the next line.
+func TestMarksOfFormattedLines(t *testing.T) {
+	mark := func(line string) Mark {
+		lines := Lines([]byte(line), 1, 1)
+		require.Len(t, lines, 1, line)
+		return lines[0].Mark
+	}
+	for line, same := range map[string]string{
+		"if (a) continue;":                    "if (a)",
+		"if (!find (a)) return something;":    "if (!find (a))",
+		"} else if (a > b) { ready = true; }": "} else if (a > b) {",
+		"while (has (next)) count_them ();":   "while (has (next))",
+		"else finished = true;":               "finished = true;",
+		"return find (a);":                    "find (a);",
+	} {
+		assert.Equal(t, mark(same), mark(line), line)
+	}
+	assert.Equal(t, mark("for (;;)"), mark("for (;;) {"))
+	assert.NotEqual(t, mark("break;"), mark("return;"))
+	assert.Equal(t, mark("if (1) work ();"), mark("if (1)"))
+	assert.Equal(t, mark("value = other;"), mark("int value = x;"), "the longest word")
+}
