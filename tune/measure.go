@@ -86,6 +86,8 @@ func (t *tuning) chooseRounds(first time.Duration) int {
 // rounds runs all measured commands of both programs, round by round. The programs take turns in
 // running first.
 func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
+	outputs := make(map[uint64]bool) // of the program without the profile
+	defer func() { r.Differs = r.Differs && len(outputs) == 1 }()
 	for round, rounds := 0, 0; round <= rounds; round++ {
 		var took [2]usage
 		var printed [2]uint64
@@ -95,6 +97,7 @@ func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, 
 				return nil, nil, fmt.Errorf("the measured program: %w", err)
 			}
 		}
+		outputs[printed[0]] = true
 		r.Differs = r.Differs || printed[0] != printed[1]
 		if round > 0 {
 			before, after = append(before, took[0]), append(after, took[1])

@@ -79,8 +79,11 @@ type Result struct {
 
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
-	Differs  bool   // the outputs of the two programs differ
 	Short    bool   // the program runs for less than 50 ms, so its times are mostly of its start
+
+	// Differs: the outputs of the two programs differ, and the output of the program without the
+	// profile is the same in every run, so that it has no time or random number.
+	Differs bool
 
 	Placement Placement // how the code was laid out, if Options.Layout asked for it
 	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang

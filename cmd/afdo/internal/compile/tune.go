@@ -179,7 +179,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 		return err
 	}
 	if r.Differs {
-		e.Warnf("the two programs print different output: unless the program prints something else in every run, one of them is broken, so compare their outputs")
+		e.Warnf("the two programs print different output: compare what the commands print in the folders base and fast; one program may be broken")
 	}
 	if t.json {
 		return output.JSON(e.Out, newTuneFacts(t, r))
