@@ -213,8 +213,10 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
 	}
-	if rows, names, ok := u.entry.SomeNames(idsOf(wanted), u.r.maxNameBytes); ok {
-		return u.place(wanted, rows, names, symbols), nil
+	if u.entry.Parted(len(wanted)) {
+		if rows, names, ok := u.entry.SomeNames(idsOf(wanted), u.r.maxNameBytes); ok {
+			return u.place(wanted, rows, names, symbols), nil
+		}
 	}
 	t, err := u.encodedNames(buf)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestNamePartsLie(t *testing.T) {
 		data, truth, unit := partedFile(t, compact)
 		from, to := indexSection(truth)
 		var ids []afdo.SymbolID
-		for i := 3; i < partedSymbols; i += partedSymbols / 16 {
+		for i := 3; i < partedSymbols; i += partedSymbols / 8 {
 			ids = append(ids, afdo.SymbolID(unit.Symbols[i].ID))
 		}
 		lies := 0

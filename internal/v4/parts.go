@@ -5,20 +5,24 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// partShare: if more than 1/partShare of a unit's symbols are wanted, most of its parts have one.
-const partShare = 64
-
-// SomeNames returns the rows and names of a few of the unit's symbols, by ascending symbol ID, and
-// reads only those parts of the unit's names in which they are. It needs an index that is trusted
-// and has these parts. ids must ascend. ok is false if there is no such index, if so many symbols
-// are wanted that reading all names is cheaper, if the names are longer than limit bytes, or if
-// something is wrong: reading all names then finds the exact error.
-func (u *Unit) SomeNames(ids []uint32, limit int) (rows []wire.Row, names map[uint32]string, ok bool) {
+// Parted reports whether the unit may have parts of names in which so few symbols can be found with
+// less work than in all names. It reads nothing. There is less work if at most one symbol is wanted
+// for each part: then a third of the parts or more have none.
+func (u *Unit) Parted(wanted int) bool {
 	v := u.file
-	if uint64(len(ids))*partShare > uint64(u.End)-uint64(u.Start) || v.opts.SkipChecksums || v.src.remote() {
-		return nil, nil, false
+	if v.opts.SkipChecksums || v.src.remote() || uint64(wanted)*indexfmt.PartSize > uint64(u.End)-uint64(u.Start) {
+		return false
 	}
 	x, err := v.Trusted()
+	return err == nil && x != nil && x.Has(indexfmt.NameParts)
+}
+
+// SomeNames returns the rows and names of a few of the unit's symbols, by ascending symbol ID, and
+// reads only those parts of the unit's names in which they are. ids must ascend. ok is false if
+// the index has no parts of the unit, if the names are longer than limit bytes, or if something is
+// wrong: reading all names then finds the exact error.
+func (u *Unit) SomeNames(ids []uint32, limit int) (rows []wire.Row, names map[uint32]string, ok bool) {
+	x, err := u.file.Trusted()
 	if x == nil || err != nil {
 		return nil, nil, false
 	}
@@ -118,12 +122,10 @@ func (p *nameParts) namesOf() bool {
 		if f.Data, ok = p.read(p.strings, part.Strings, part.StringsSum); !ok {
 			return false
 		}
-		ok = f.StringsFrom(&part.Mark, uint32(i*indexfmt.PartSize), func(index uint32, name []byte) bool {
-			if wanted.Has(index) {
-				p.names[index] = string(name)
-				p.limit -= len(name)
-				left--
-			}
+		ok = f.PickStringsFrom(&part.Mark, wanted, func(index uint32, name []byte) bool {
+			p.names[index] = string(name)
+			p.limit -= len(name)
+			left--
 			return left > 0 && p.limit >= 0
 		})
 		ok = ok && left == 0 && p.limit >= 0

@@ -409,23 +409,21 @@ func (f *Fields) TrieMarks(n int) (marks []TrieMark, ok bool) {
 	}
 }
 
-// StringsFrom calls yield for the strings of a part of a string table, until yield returns false.
-// The part begins at a mark; the first string has the index first, and the others follow in order.
-// It returns false if the part is malformed.
-func (f *Fields) StringsFrom(m *TrieMark, first uint32, yield func(index uint32, name []byte) bool) bool {
+// PickStringsFrom is [Fields.PickStrings] for a part of a string table that begins at a mark and ends
+// before the node of another. It returns false if the part is malformed, and does not change wanted.
+func (f *Fields) PickStringsFrom(m *TrieMark, wanted BitSet, yield func(index uint32, name []byte) bool) bool {
 	t := Trie{Fields: f, Frames: slices.Clone(m.Frames), Prefix: len(m.Path)}
 	path := slices.Clone(m.Path)
 	for f.Rest() > 0 {
-		children, terminal, id := f.Node()
-		if f.Err != nil || terminal && id != first {
+		children, terminal, index := f.Node()
+		if f.Err != nil {
 			return false
 		}
-		if terminal {
-			if first++; !yield(id, path) {
-				return true
-			}
+		if terminal && wanted.Has(index) && !yield(index, path) {
+			return true
 		}
 		t.Descend(children)
+		t.skipLeaves(wanted)
 		parent, label, ok := t.Child()
 		if !ok {
 			return f.Err == nil && f.Rest() == 0
@@ -436,4 +434,15 @@ func (f *Fields) StringsFrom(m *TrieMark, first uint32, yield func(index uint32,
 		path = append(path[:parent], label...)
 	}
 	return true
+}
+
+// skipLeaves skips the next children as long as they have no children and no wanted string.
+func (t *Trie) skipLeaves(wanted BitSet) {
+	for len(t.Frames) > 0 {
+		top := &t.Frames[len(t.Frames)-1]
+		if top.Children -= t.Fields.skipLeaves(top.Children, wanted); top.Children > 0 {
+			return
+		}
+		t.Frames = t.Frames[:len(t.Frames)-1]
+	}
 }
