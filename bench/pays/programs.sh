@@ -66,7 +66,7 @@ flags() {
 	brotli) echo -I"$(echo "$sources"/brotli-*/c/include)" ;;
 	libyaml) echo -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 "-DYAML_VERSION_STRING=\"0.2.5\"" -I"$(echo "$sources"/libyaml-*/include)" ;;
 	jansson) echo -DHAVE_CONFIG_H -I"$work/jansson" -I"$(echo "$sources"/jansson-*)/android" -I"$(echo "$sources"/jansson-*)/src" ;;
-	yamlcpp) echo -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
+	yamlcpp) echo -include cstdint -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
 	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng*)" ;;
 	mujs) echo -I"$(echo "$sources"/mujs-*)" ;;
 	nlohmann) echo -I"$(echo "$sources"/nlohmann-json3-*/include)" ;;
