@@ -409,8 +409,9 @@ func (f *Fields) TrieMarks(n int) (marks []TrieMark, ok bool) {
 	}
 }
 
-// PickStringsFrom is [Fields.PickStrings] for a part of a string table that begins at a mark and ends
-// before the node of another. It returns false if the part is malformed, and does not change wanted.
+// PickStringsFrom is [Fields.PickStrings] for a part of a string table that begins at a mark and
+// ends before the node of another. It returns false if the part is malformed, and does not change
+// wanted.
 func (f *Fields) PickStringsFrom(m *TrieMark, wanted BitSet, yield func(index uint32, name []byte) bool) bool {
 	t := Trie{Fields: f, Frames: slices.Clone(m.Frames), Prefix: len(m.Path)}
 	path := slices.Clone(m.Path)
