@@ -24,10 +24,9 @@ import (
 // of the units:
 //
 //   - mentions: the size of a table of the names to which each unit's samples refer,
-//   - ids: the size of a table of the symbol IDs of each unit's slice, without those that all have,
+//   - ids: the size of a table of the symbol IDs of each unit's slice, without those of all slices,
 //   - names: the size of that table with the names,
-//   - p90: what 9 units of 10 fetch at most, if 9 requests fetch the sections that the table
-//     leads to,
+//   - p90: what 9 units of 10 fetch at most, if 9 requests fetch all sections that a slice needs,
 //   - tenth: how many units fetch at most a tenth of the file,
 //   - least and least-tenth: the same as p90 and tenth for the contents of the slices alone.
 func BenchmarkRemoteLayout(b *testing.B) {
