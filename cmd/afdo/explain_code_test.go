@@ -231,7 +231,9 @@ func TestExplainAgreesWithCode(t *testing.T) {
 					c.flags = append(c.flags, "-fdebug-info-for-profiling")
 				}
 				kinds := c.compare(t, strings.Fields(program.arguments)...)
-				assert.Positive(t, kinds["code changes, counts found"])
+				if program.share == 1 {
+					assert.Positive(t, kinds["code changes, counts found"])
+				}
 				t.Logf("%s: %v", compiler.c, kinds)
 			})
 		}
