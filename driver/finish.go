@@ -13,6 +13,11 @@ import (
 // their counts. GCC before 12 used 10 rounds with a profile.
 const earlyInliner = "max-early-inliner-iterations"
 
+// noUnrolling is the option that GCC 12 needs. With a profile by samples, it unrolls all hot loops
+// eight times, without looking at how often they repeat: a loop that repeats three times gets
+// slower, and code grows. GCC 13 and later unroll none because of such a profile.
+const noUnrolling = "-fno-unroll-loops"
+
 // finish adds to a plan with a profile what the compiler needs besides, and how to do without. It
 // warns if the compiler makes nothing of it.
 func (p *preparation) finish(plan *Plan) {
@@ -23,20 +28,20 @@ func (p *preparation) finish(plan *Plan) {
 		p.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", p.command.Sources[0])
 	}
 	plan.Without = p.command.WithProfile("")
-	p.addParam(plan)
+	p.addOptions(plan)
 }
 
-// addParam adds the parameter that the compiler needs to a plan.
-func (p *preparation) addParam(plan *Plan) {
-	param := p.compiler.Param(p.command)
-	if p.NoParams || param == "" {
+// addOptions adds the options that the compiler needs to a plan.
+func (p *preparation) addOptions(plan *Plan) {
+	options := p.compiler.Options(p.command)
+	if p.NoParams || len(options) == 0 {
 		return
 	}
-	plan.Argv = slices.Insert(plan.Argv, len(p.command.Launcher)+1, param)
-	p.trace("%v gets %s", p.compiler, param)
+	plan.Argv = slices.Insert(plan.Argv, len(p.command.Launcher)+1, options...)
+	p.trace("%v gets %s", p.compiler, strings.Join(options, " "))
 }
 
-// header returns a plan for a command that precompiles a header. It gets the parameter of the
+// header returns a plan for a command that precompiles a header. It gets the options of the
 // compiles that include the header, because GCC stores the parameters in the precompiled header and
 // restores them over those of the command line.
 func (p *preparation) header() (*Plan, error) {
@@ -49,21 +54,21 @@ func (p *preparation) header() (*Plan, error) {
 		return plan, err
 	}
 	p.compiler = compiler
-	p.addParam(plan)
+	p.addOptions(plan)
 	return plan, err
 }
 
-// Param returns the parameter without which the compiler loses counts of a profile, empty if it
-// needs none or the command sets it.
-func (c *Compiler) Param(command *command.Line) string {
-	if !c.inlinesOnce() || command.Mentions(earlyInliner) {
-		return ""
+// Options returns what the compiler needs to make good use of a profile, without the options that
+// the command sets.
+func (c *Compiler) Options(command *command.Line) (options []string) {
+	if (c.isGCC(12) || c.isGCC(13)) && !command.Mentions(earlyInliner) {
+		options = append(options, "--param="+earlyInliner+"=10")
 	}
-	return "--param=" + earlyInliner + "=10"
+	if c.isGCC(12) && !command.Mentions("unroll-") {
+		options = append(options, noUnrolling)
+	}
+	return options
 }
-
-// inlinesOnce reports whether the compiler is one that needs [earlyInliner].
-func (c *Compiler) inlinesOnce() bool { return c.isGCC(12) || c.isGCC(13) }
 
 // sayNoneOf says that a slice of a program has no function: those that the profile has of the
 // sources are others now, or it has none.

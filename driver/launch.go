@@ -48,8 +48,8 @@ type Launcher struct {
 	// 1 Warn is never called.
 	StaleWarn float64
 
-	// NoParams adds no parameters to the command. Without NoParams, GCC 12 and 13 get a parameter
-	// unless the command sets it, because they lose counts without it.
+	// NoParams adds no options but that of the profile to the command. Without NoParams, GCC 12 and
+	// 13 get those of [Compiler.Options].
 	NoParams bool
 
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.

@@ -26,8 +26,8 @@ import (
 // A Compiling runs compilers and reads their reports about a profile. It writes only into a folder
 // of its own. Its methods may be called by many goroutines.
 type Compiling struct {
-	// NoParams adds no parameters to the command. Without it, GCC 12 and 13 get the parameter that
-	// "afdo exec" adds.
+	// NoParams adds no options to the command. Without it, GCC 12 and 13 get the options that "afdo
+	// exec" adds.
 	NoParams bool
 
 	folder  string
@@ -156,8 +156,8 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	base := filepath.Base(source) // GNAT takes no object of another name
 	object, dump := filepath.Join(folder, strings.TrimSuffix(base, filepath.Ext(base))+".o"), filepath.Join(folder, "said")
 	how := sayingOf(compiler, profile, dump)
-	if param := compiler.Param(command); param != "" && !c.NoParams {
-		how.flags = append(how.flags, param)
+	if !c.NoParams {
+		how.flags = append(how.flags, compiler.Options(command)...)
 	}
 	if before := command.ModulesBefore(source, folder); before != nil {
 		if err := run(ctx, command.Dir, folder, before); err != nil {

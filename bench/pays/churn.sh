@@ -81,7 +81,7 @@ differing() { (cd "$1" && find . -name '*.afdo' | while read -r f; do cmp -s "$f
 # coded SUFFIX FOLDER PROGRAM SLICE OUT compiles one source to assembly with its slice.
 coded() {
 	local suffix=$1 program=$3 file option=-fauto-profile=
-	case $suffix in clang*) option=-fprofile-sample-use= ;; plain) option="--param=max-early-inliner-iterations=10 $option" ;; esac
+	case $suffix in clang*) option=-fprofile-sample-use= ;; plain) option="--param=max-early-inliner-iterations=10 -fno-unroll-loops $option" ;; esac
 	file=$(files "$program" | while read -r f; do [ "./$program$(tr / _ <<<"$f").o.afdo" != "$4" ] || echo "$f"; done)
 	$(compiler "$program" "$suffix") -O2 -w $(flags "$program") ${option}"$2/$4" -S -o "$5" "$file"
 }

@@ -65,7 +65,7 @@ instructions() {
 			"$work/afdo" convert "$prof" --to extbinary -o "$prof.ext" 2>/dev/null
 			flags=("-fprofile-sample-use=$prof.ext")
 			;;
-		*) flags=("-fauto-profile=$prof" --param=max-early-inliner-iterations=10) ;;
+		*) flags=("-fauto-profile=$prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops) ;;
 		esac
 		log=$with.log
 		if build "$program" "$suffix" "$with" "${flags[@]}" 2>"$log"; then

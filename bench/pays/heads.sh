@@ -55,7 +55,7 @@ for program in "${programs[@]}"; do
 		for variant in observed estimated exact; do
 			with=$base.with
 			prof=$(profile "$base" "$version" "$variant")
-			build "$program" "$suffix" "$with" -fauto-profile="$prof" --param=max-early-inliner-iterations=10
+			build "$program" "$suffix" "$with" -fauto-profile="$prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops
 			printf '| %s | GCC %s | %s | %s | %s |\n' "$program" "$($(compiler "$program" "$suffix" | cut -d' ' -f1) -dumpversion)" "$variant" \
 				"$(percent "$train" "$(count "$program" "$with" train)")" "$(percent "$other" "$(count "$program" "$with" other)")"
 		done

@@ -21,6 +21,23 @@ prepare() {
 		mkdir -p "$work/libpng"
 		cp "$(echo "$sources"/libpng*)"/scripts/pnglibconf.h.prebuilt "$work/libpng/pnglibconf.h"
 	fi
+	mkdir -p "$work/gperf"
+	echo '#define HAVE_DYNAMIC_ARRAY 1' >"$work/gperf/config.h"
+	keywords 1500 1 >"$work/gperf/train"
+	keywords 1300 2 >"$work/gperf/other"
+}
+
+# keywords NUMBER SEED prints different random words, one in each line.
+keywords() {
+	awk -v n="$1" -v random="$2" '
+		function below(m) { random = random * 16807 % 2147483647; return int(random / 8) % m }
+		BEGIN {
+			while (n > 0) {
+				word = ""
+				for (i = 4 + below(10); i > 0; i--) word = word sprintf("%c", 97 + below(26))
+				if (!(word in seen)) { seen[word]; print word; n-- }
+			}
+		}'
 }
 
 # files PROGRAM prints the source files of a program, and flags NAME the flags they need.
@@ -46,6 +63,7 @@ files() {
 	jsoncpp) ls "$sources"/libjsoncpp-*/src/lib_json/*.cpp "$here/programs/jsoncpp.cc" ;;
 	cadical) ls "$sources"/cadical-*/src/*.cpp "$here/programs/cadical.cc" | grep -v -e /cadical.cpp -e /mobical.cpp ;;
 	pugixml) ls "$sources"/pugixml-*/src/*.cpp "$here/programs/pugixml.cc" ;;
+	gperf) ls "$sources"/gperf-*/src/*.cc "$sources"/gperf-*/lib/{hash,getline}.cc ;;
 	nlohmann | httplib | cli11) echo "$here/programs/$1.cc" ;;
 	leveldb) ls "$sources"/leveldb-*/{db,table,util,helpers/memenv}/*.cc "$here/programs/leveldb.cc" |
 		grep -v -e _test -e testutil -e windows -e /db/leveldbutil -e /db/c.cc ;;
@@ -76,6 +94,7 @@ flags() {
 	cadical) echo -DNDEBUG -DNBUILD -I"$(echo "$sources"/cadical-*/src)" ;;
 	pugixml) echo -I"$(echo "$sources"/pugixml-*/src)" ;;
 	cli11) echo -I"$(echo "$sources"/cli11-*/include)" ;;
+	gperf) echo -std=gnu++98 -I"$work/gperf" -I"$(echo "$sources"/gperf-*/lib)" ;;
 	leveldb) echo -DLEVELDB_PLATFORM_POSIX=1 -DLEVELDB_IS_BIG_ENDIAN=0 -DHAVE_FDATASYNC=1 -DHAVE_O_CLOEXEC=1 -fno-rtti -fno-exceptions \
 		-I"$work/leveldb" -I"$(echo "$sources"/leveldb-*)" -I"$(echo "$sources"/leveldb-*/include)" ;;
 	esac
@@ -117,7 +136,7 @@ export out
 # count PROGRAM BINARY INPUT [CALLGRIND] prints how many instructions of the binary itself run.
 count() {
 	local program=$1 binary=$2 input=$3 to=${4:-$work/counts}
-	[ "$program" != lua ] || input=$here/programs/$input.lua
+	case $program in lua) input=$here/programs/$input.lua ;; gperf) input=$work/gperf/$input ;; esac
 	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$binary" "$input" >"$to.said"
 	"$work/afdo" create --binary "$binary" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
 }

@@ -22,7 +22,7 @@ programs=("$@")
 [ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
 read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16)}"
 early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
-read -ra variants <<<"${VARIANTS-exact exact:$early hot heads zeros sum targets lbr addresses}"
+read -ra variants <<<"${VARIANTS-exact exact:$early exact:$early,-fno-unroll-loops hot heads zeros sum targets lbr addresses}"
 work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 period=${PERIOD:-2003}

@@ -50,7 +50,7 @@ for program in "${programs[@]}"; do
 		for seed in "${seeds[@]}"; do
 			"$work/pays" draw "$n" "$seed" "$base.all" "$base.drawn"
 			facts=$("$work/afdo" create --binary "$base" --profile "$base.drawn" ${CREATE---allow-poor} --to v2 -o "$base.prof" --json 2>"$base.log") || { tail -1 "$base.log" >&2; continue; }
-			build "$program" plain "$base.with" "-fauto-profile=$base.prof" --param=max-early-inliner-iterations=10
+			build "$program" plain "$base.with" "-fauto-profile=$base.prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops
 			printf '| %s | %s | %s | %s | %s | %s | %s | %s |\n' "$program" "$n" "$(field density <<<"$facts")" \
 				"$(field left_out_share <<<"$facts")" "$(field uncertain_share <<<"$facts")" "$(field verdict <<<"$facts")" \
 				"$(percent "$train" "$(count "$program" "$base.with" train)")" "$(percent "$other" "$(count "$program" "$base.with" other)")"

@@ -60,7 +60,7 @@ profile() {
 use() {
 	case $1 in
 	clang*) echo "-fprofile-sample-use=$2" ;;
-	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10" ;;
+	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
 	esac
 }
 

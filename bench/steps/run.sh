@@ -66,7 +66,7 @@ use() {
 	case $1 in
 	clang*) echo "-fprofile-sample-use=$2" ;;
 	-16) echo "-fauto-profile=$2" ;;
-	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10" ;;
+	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
 	esac
 }
 

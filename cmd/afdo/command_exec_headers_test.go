@@ -14,23 +14,23 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestExecHeaders: compiles of headers get the parameter that the sources get.
+// TestExecHeaders: compiles of headers get the options that the sources get.
 func TestExecHeaders(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.write("a.h", "int f0(void);\n")
 	path := writeV4(t, tinyProfile("/src/a.c"))
-	const param = "--param=max-early-inliner-iterations=10 "
+	const options = "--param=max-early-inliner-iterations=10 -fno-unroll-loops "
 	old, recent := s.fakeGCC("bin/12/gcc", "12.2.0"), s.fakeGCC("bin/14/gcc", "14.2.0")
 	run := func(args ...string) string {
 		return s.run(append([]string{"afdo", "exec", "--profile", path}, args...)...)
 	}
 	for _, line := range []string{"-O2 a.h", "-O2 -c a.hpp", "-x c++-header -c pch.cxx -o pch.gch"} {
 		args := strings.Fields(line)
-		assert.Equal(t, param+line+"\n", run(append([]string{"--", old}, args...)...))
+		assert.Equal(t, options+line+"\n", run(append([]string{"--", old}, args...)...))
 		assert.Equal(t, line+"\n", run(append([]string{"--", recent}, args...)...))
 		assert.Equal(t, line+"\n", run(append([]string{"--no-params", "--", old}, args...)...))
 	}
-	for _, line := range []string{"-fno-auto-profile a.h", "-E a.h", "a.o -o a", "-fsyntax-only a.h", "a.h --param max-early-inliner-iterations=3"} {
+	for _, line := range []string{"-fno-auto-profile a.h", "-E a.h", "a.o -o a", "-fsyntax-only a.h", "a.h -fno-unroll-loops --param max-early-inliner-iterations=3"} {
 		assert.Equal(t, line+"\n", run(append([]string{"--", old}, strings.Fields(line)...)...))
 	}
 }

@@ -35,11 +35,11 @@ type codeCheck struct {
 // as "afdo exec" has them.
 type checkedCompiler struct{ c, cxx, format, options string }
 
-const inlinesMore = "--param=max-early-inliner-iterations=10 -fauto-profile="
+const inlinesMore = "--param=max-early-inliner-iterations=10 "
 
 var checkedCompilers = []checkedCompiler{
-	{"gcc", "g++", "v2", inlinesMore},
-	{"gcc-13", "g++-13", "v2", inlinesMore},
+	{"gcc", "g++", "v2", inlinesMore + "-fno-unroll-loops -fauto-profile="},
+	{"gcc-13", "g++-13", "v2", inlinesMore + "-fauto-profile="},
 	{"gcc-14", "g++-14", "v2", "-fauto-profile="},
 	{"gcc-15", "g++-15", "v2", "-fauto-profile="},
 	{"gcc-16", "g++-16", "v3", "-fauto-profile="},

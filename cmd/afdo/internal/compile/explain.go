@@ -137,7 +137,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, or less of the functions laid out, such as 60%")
 	f.BoolVar(&x.json, "json", false, "print JSON")
 	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
-	f.BoolVar(&x.noParams, "no-params", false, "add no --param for GCC 12 and 13")
+	f.BoolVar(&x.noParams, "no-params", false, "add no other options for GCC 12 and 13")
 	return cmd
 }
 
