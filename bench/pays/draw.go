@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 
 	"github.com/go-afdo/afdo/samples"
@@ -12,12 +11,7 @@ import (
 // draw writes n randomly chosen samples of a recording without branches, as if the recording had
 // been shorter. The same seed chooses the same samples.
 func draw(n, seed uint64, from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	set, err := samples.Parse(in)
+	set, err := readSamples(from)
 	if err != nil {
 		return err
 	}
@@ -34,13 +28,5 @@ func draw(n, seed uint64, from, to string) error {
 	for _, offset := range sampled[:n] {
 		drawn.AddAddress(offset, 1)
 	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if err := drawn.Write(out); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
+	return writeSamples(drawn, to)
 }

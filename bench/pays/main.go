@@ -144,6 +144,11 @@ func (v *variation) records(records []profile.Record, symbol func(profile.Symbol
 
 // sample writes the samples of a run.
 func sample(period uint64, binary, counts, to string) error {
+	return withFlow(binary, counts, func(f *flow) error { return writeSamples(f.sample(period), to) })
+}
+
+// withFlow calls a function with the flow of a run.
+func withFlow(binary, counts string, do func(*flow) error) error {
 	f, err := elf.Open(binary)
 	if err != nil {
 		return err
@@ -157,12 +162,27 @@ func sample(period uint64, binary, counts, to string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(to)
+	return do(flow)
+}
+
+// readSamples reads the samples of a file.
+func readSamples(path string) (*samples.Set, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return samples.Parse(in)
+}
+
+// writeSamples writes samples to a file.
+func writeSamples(set *samples.Set, path string) error {
+	out, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	if err := flow.sample(period).Write(out); err != nil {
+	if err := set.Write(out); err != nil {
 		return err
 	}
 	return out.Close()

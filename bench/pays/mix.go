@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"debug/elf"
 	"fmt"
 	"maps"
 	"math"
@@ -163,37 +162,11 @@ func (m *mixing) write(base *profile.Profile, what string, rule func(*mixing, st
 // the block. Consecutive instructions that ran equally often by callgrind's counts are a block.
 // Samples count 16, so that means are not rounded to 0.
 func means(binary, counts, from, to string) error {
-	f, err := elf.Open(binary)
+	set, err := readSamples(from)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	b, err := samples.NewBinary(f, binary)
-	if err != nil {
-		return err
-	}
-	exact, err := readFlow(b, f, counts)
-	if err != nil {
-		return err
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	set, err := samples.Parse(in)
-	if err != nil {
-		return err
-	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if err := exact.average(set).Write(out); err != nil {
-		return err
-	}
-	return out.Close()
+	return withFlow(binary, counts, func(f *flow) error { return writeSamples(f.average(set), to) })
 }
 
 // meanScale is the number of counts for one sample in a recording of means.

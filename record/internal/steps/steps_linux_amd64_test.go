@@ -202,15 +202,21 @@ int main(int argc, char **argv) {
 }
 `
 
-// samplesIn returns how many samples begin in a function of a program, and the number of samples.
-func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int) {
+// symbolOf returns the symbol of a function of a program.
+func symbolOf(t *testing.T, program, function string) elf.Symbol {
 	t.Helper()
 	file, err := elf.Open(program)
 	require.NoError(t, err)
 	defer file.Close()
 	symbols, err := file.Symbols()
 	require.NoError(t, err)
-	f := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
+	return symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
+}
+
+// samplesIn returns how many samples begin in a function of a program, and the number of samples.
+func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int) {
+	t.Helper()
+	f := symbolOf(t, program, function)
 	for _, s := range r.samples() {
 		if first := s.Branches[len(s.Branches)-1].From; first-f.Value < f.Size {
 			in++
@@ -301,12 +307,7 @@ func TestSystemCalls(t *testing.T) {
 // branchesIn returns the share of all branches that start in a function of a program.
 func branchesIn(t *testing.T, program, function string, r *recorded) float64 {
 	t.Helper()
-	file, err := elf.Open(program)
-	require.NoError(t, err)
-	defer file.Close()
-	symbols, err := file.Symbols()
-	require.NoError(t, err)
-	f := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
+	f := symbolOf(t, program, function)
 	in, all := 0, 0
 	for _, s := range r.samples() {
 		for _, b := range s.Branches {
