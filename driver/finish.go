@@ -58,8 +58,8 @@ func (p *preparation) header() (*Plan, error) {
 	return plan, err
 }
 
-// Options returns what the compiler needs to make good use of a profile, without the options that
-// the command sets.
+// Options returns the options that the compiler needs to make good use of a profile. It leaves out
+// the options that the command sets itself.
 func (c *Compiler) Options(command *command.Line) (options []string) {
 	if (c.isGCC(12) || c.isGCC(13)) && !command.Mentions(earlyInliner) {
 		options = append(options, "--param="+earlyInliner+"=10")

@@ -48,8 +48,8 @@ type Launcher struct {
 	// 1 Warn is never called.
 	StaleWarn float64
 
-	// NoParams adds no options but that of the profile to the command. Without NoParams, GCC 12 and
-	// 13 get those of [Compiler.Options].
+	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 get the
+	// options that [Compiler.Options] returns as well.
 	NoParams bool
 
 	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.

@@ -57,8 +57,8 @@ func align(old, new []outline.Line) *alignment {
 	return a
 }
 
-// firstOfBody returns the index of the first line of a function's body. The counts of a function on
-// one line are those of its body.
+// firstOfBody returns the index of the first line of a function's body. If an old function was
+// written on a single line, its counts belong to its body.
 func firstOfBody(lines []outline.Line) int {
 	for i := 1; i < len(lines); i++ {
 		if lines[i].Weight > 0 {

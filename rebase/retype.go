@@ -349,7 +349,7 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 
 // newParameters compares the parameters of a symbol with the parameters of a function in the text.
 // From index from on, all parameters have fundamental types in both, and codes are the codes in the
-// text. Those that the symbol does not have may be pointers and references to such types. ok
+// text. Parameters that the symbol does not have may be pointers and references to such types. ok
 // reports whether the parameters before from are the same, as far as the text shows.
 func newParameters(old []demangle.AST, f *function) (from int, codes []string, ok bool) {
 	list, ok := f.parameterList()

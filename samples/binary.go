@@ -218,8 +218,9 @@ const looked = 1000
 
 // counted returns the base from which addresses are counted. llvm-profgen counts from the first
 // segment of code unless told otherwise, and other tools count from the first segment or from 0.
-// counted tries these bases and returns the base for which most ranges are in code and end in a
-// branch. guessed reports that another base fits as many ranges.
+// counted tries the first segment of code, 0 and the first segment. It returns the base for which
+// the most ranges are in code and end in a branch. guessed reports that a second base fits as many
+// ranges.
 func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {

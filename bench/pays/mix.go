@@ -75,9 +75,9 @@ func eachPlace(p *profile.Profile, do func(at string, n uint64)) {
 	}
 }
 
-// mix writes a mixture of a sampled and an exact profile of one binary, both of version 2.
-// Mixtures that are all exact have the functions of the exact profile, others have those of the
-// sampled profile.
+// mix writes a mixture of a sampled and an exact profile of one binary, both of version 2. A
+// mixture whose counts are all exact has the functions of the exact profile. Any other mixture has
+// the functions of the sampled profile.
 func mix(what, sampledPath, exactPath, to string) error {
 	rule, ok := mixes[what]
 	if !ok {

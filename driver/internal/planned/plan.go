@@ -1,6 +1,6 @@
 // Package planned keeps what the launcher has prepared for a command, so that the command can run
 // again without preparing it. It imports little, because a program that imports the whole launcher
-// takes longer to start than this takes.
+// needs more time to start than this package needs to find a plan.
 package planned
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
-// A Plan is a command that gets the slice beside its object, and all that decided that. It is kept
-// only if the launcher had nothing to report.
+// A Plan is a command that gets the slice beside its object, and everything that decided this. A
+// plan is kept only if the launcher had nothing to report.
 type Plan struct {
 	Command []string // as it was given
 	Dir     string   // of the command, an absolute path

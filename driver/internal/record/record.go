@@ -149,8 +149,8 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 	return err == nil && filestate.Of(info) == in.State
 }
 
-// sameContent reports whether a file that is another one than it was, as after a checkout, says the
-// same as then. It becomes the one that is there now.
+// sameContent reports whether a file whose state has changed, as after a checkout, still has its
+// recorded content. If so, the record gets the new state.
 func (in *File) sameContent(dir string, now File, buf []byte) bool {
 	if in.Content == 0 || in.Size != now.Size || !now.LookInto(dir, buf) || now.Content != in.Content {
 		return false
@@ -195,9 +195,9 @@ func (r *Record) State() uint64 {
 	return xxhash.Sum64(e.data)
 }
 
-// Holds reports whether a command that runs in a folder still reads the same text. It renews the
-// state of files that changed without a change of content, and of folders in which only other files
-// changed.
+// Holds reports whether a command that runs in a folder still reads the recorded text. If a file
+// was written again with its old content, or a folder has changed but no missing file has appeared
+// in it, Holds puts the new state of this file or folder into the record.
 func (r *Record) Holds(dir string) bool {
 	var buf []byte
 	for i := range r.Inputs {

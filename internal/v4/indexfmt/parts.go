@@ -16,8 +16,8 @@ const (
 	// PartSize is the number of strings, and of rows, in a part.
 	PartSize = 128
 
-	// MinParted is the number of symbols from which on a unit has parts. For smaller units reading
-	// the record takes as long as going through the unit's names.
+	// MinParted is the number of symbols of the smallest unit that has parts. For a smaller unit,
+	// reading its record takes as long as reading all its names.
 	MinParted = 4 * PartSize
 
 	// minPart is the minimum size of a part in a record: four numbers, two of them paths and nodes,
@@ -156,10 +156,9 @@ func appendParts(dst []byte, u *NamesSections) []byte {
 		return nil
 	}
 	strings := u.Strings
-	if strings.StringCount() != count {
+	if f := u.Strings; f.StringCount() != count {
 		return nil
 	}
-	strings = u.Strings
 	marks, ok := strings.TrieMarks(PartSize)
 	if !ok || len(marks) != len(rows) {
 		return nil

@@ -50,7 +50,7 @@ func (p *places) row(i int) (id uint32, off int64, err error) {
 	return uint32(first), int64(at), err
 }
 
-// at returns number i, its offset and the next one. These are at most size.
+// at returns number i, its offset, and the offset of the next number. Offsets are at most size.
 func (p *places) at(i int, size int64) (id uint32, from, to int64, err error) {
 	id, from, err = p.row(i)
 	if err != nil {

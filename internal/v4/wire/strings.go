@@ -376,10 +376,10 @@ type TrieMark struct {
 	Frames []TrieFrame
 }
 
-// TrieMarks returns a mark for every n-th string of a string table: for the nodes of string 0, n,
-// 2n and so on, where the first mark is that of the root. Afterwards f is at the end of the trie.
-// TrieMarks returns false if the strings are not numbered in the order of the trie, if the path to
-// a mark is very long, or if the table is malformed.
+// TrieMarks returns a mark for every n-th string of a string table: the first mark is at the root
+// of the trie, and the next ones are at the nodes of strings n, 2n and so on. Afterwards f is at
+// the end of the trie. TrieMarks returns false if the strings are not numbered in the order of the
+// trie, if the path to a mark is very long, or if the table is malformed.
 func (f *Fields) TrieMarks(n int) (marks []TrieMark, ok bool) {
 	count, next := f.StringCount(), 0
 	t := Trie{Fields: f}

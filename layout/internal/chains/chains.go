@@ -129,8 +129,9 @@ func (s *Set[E]) moveLinks(e entry[E]) {
 	from.links, s.chains[from.ID] = nil, nil
 }
 
-// Concatenate returns the items of all chains, the chain with item first at the start, and then the
-// densest one. No chain has an item -1. Afterwards the set must not be used.
+// Concatenate returns the items of all chains. The chain that starts with item first comes first,
+// and the others follow by falling density. If first is -1, all chains are in order of density.
+// Afterwards the set must not be used.
 func (s *Set[E]) Concatenate(first int) []int {
 	rest := slices.DeleteFunc(s.chains, func(c *Chain[E]) bool { return c == nil })
 	slices.SortFunc(rest, func(a, b *Chain[E]) int {

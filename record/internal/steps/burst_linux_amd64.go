@@ -270,7 +270,8 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
-// maxBetween limits a burst between two system calls, in lengths of other bursts.
+// maxBetween limits the instructions of a burst between two system calls, as a multiple of
+// Config.Length.
 const maxBetween = 10
 
 // lengthBetween returns the number of instructions within which a burst that begins at the end of a
