@@ -77,8 +77,8 @@ func TestLookupAllocations(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s *subject) {
 		for _, from := range sources {
 			allocations := testing.AllocsPerRun(10, func() {
-				r, done := from.open(s)
-				defer done()
+				r, opened := from.open(s)
+				defer opened.Close()
 				u, err := r.Unit(s.unit)
 				require.NoError(t, err)
 				s.walkUnit(u)
@@ -124,9 +124,9 @@ func TestOperationsRun(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s *subject) {
 		for _, from := range sources {
 			for _, op := range readOps {
-				r, done := from.open(s)
+				r, opened := from.open(s)
 				op.do(s, r)
-				done()
+				_ = opened.Close()
 			}
 		}
 	})

@@ -8,6 +8,7 @@
 # files of this project with a statement that ran. With FOLDER it writes there, for each operation, a
 # list of these files. It needs gcc and valgrind.
 set -euo pipefail
+case ${1-} in -*) echo "usage: $0 [FOLDER]; the script's first lines explain it" >&2; exit 2 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lists=${1:-}
 work=$(mktemp -d)

@@ -12,27 +12,16 @@
 # the others; and "all", which records all programs again and compiles with the slices. COMPILERS are
 # suffixes as in run.sh, or names of clang. KEEP is a folder for what is built.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua lz4 jsoncpp pugixml yamlcpp leveldb)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua lz4 jsoncpp pugixml yamlcpp leveldb" "$@"
 read -ra again <<<"${AGAIN-${programs[0]}}"
-read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16) $(command -v clang-22 >/dev/null && echo clang-22)}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
+read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16) $(has clang-22 clang-22)}"
 afdo=$work/afdo
 export AFDO_CACHE_DIR=$work/cache
 
-. "$here/programs.sh"
-prepare
-
 # recorded PROGRAM INPUT makes a profile of a program, which GCC 12 builds.
 recorded() {
-	local base=$work/$1
+	local base=$work/$1plain
 	[ ! -f "$base.$2.v4" ] || return 0
 	[ -x "$base" ] || build "$1" plain "$base"
 	count "$1" "$base" "$2" "$base.$2" >/dev/null
@@ -44,7 +33,7 @@ merged() {
 	local file=$1 program parts=()
 	shift
 	for program in "${programs[@]}"; do
-		case " $* " in *" $program "*) parts+=("$work/$program.other.v4") ;; *) parts+=("$work/$program.train.v4") ;; esac
+		case " $* " in *" $program "*) parts+=("$work/${program}plain.other.v4") ;; *) parts+=("$work/${program}plain.train.v4") ;; esac
 	done
 	"$afdo" merge --to v4c --index -o "$file" "${parts[@]}" 2>/dev/null
 }
@@ -80,10 +69,9 @@ differing() { (cd "$1" && find . -name '*.afdo' | while read -r f; do cmp -s "$f
 
 # coded SUFFIX FOLDER PROGRAM SLICE OUT compiles one source to assembly with its slice.
 coded() {
-	local suffix=$1 program=$3 file option=-fauto-profile=
-	case $suffix in clang*) option=-fprofile-sample-use= ;; plain) option="--param=max-early-inliner-iterations=10 -fno-unroll-loops $option" ;; esac
+	local suffix=$1 program=$3 file
 	file=$(files "$program" | while read -r f; do [ "./$program$(tr / _ <<<"$f").o.afdo" != "$4" ] || echo "$f"; done)
-	$(compiler "$program" "$suffix") -O2 -w $(flags "$program") ${option}"$2/$4" -S -o "$5" "$file"
+	$(compiler "$program" "$suffix") -O2 -w $(flags "$program") $(use "$suffix" "$2/$4") -S -o "$5" "$file"
 }
 
 for program in "${programs[@]}"; do

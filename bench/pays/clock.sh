@@ -11,31 +11,16 @@
 # profiles, RECORDINGS how many recordings there are, TIME how long each is, and KEEP a folder for what is made. What is
 # there is not made again.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua brotli libpng mujs lz4)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua brotli libpng mujs lz4" "$@"
 read -ra compilers <<<"${COMPILERS-plain clang-22}"
 read -ra mixtures <<<"${MIXTURES-clock heads zeros functions shape means scaled rounded exact}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
-
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/pays" ./pays
-
-. "$here/programs.sh"
-prepare
 
 create() { "$work/afdo" create --binary "$1" --profile "$2" --allow-poor --to v2 -o "$3" >"$3.log" 2>&1 || { cat "$3.log" >&2; return 1; }; }
 
-# record PROGRAM BINARY OUT writes samples of the training input, over and over.
-record() {
-	local input=train
-	[ "$1" != lua ] || input=$here/programs/train.lua
-	"$work/afdo" record -e cpu-clock -F 4001 --duration "${TIME-15s}" -o "$3.perf" -- \
-		sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$input" >"$3.log" 2>&1
+# sampled PROGRAM BINARY OUT writes samples of the training input.
+sampled() {
+	record "$1" "$2" "$3.perf" "${TIME-15s}" 4001 >"$3.log" 2>&1
 	"$work/afdo" create --binary "$2" --profile "$3.perf" --to samples -o "$3" 2>>"$3.log"
 }
 
@@ -57,18 +42,13 @@ mixture() {
 
 # instructions PROGRAM SUFFIX BASE NUMBER KIND prints the instructions on both inputs.
 instructions() {
-	local program=$1 suffix=$2 with=$3.$4.$5 prof flags=() log
+	local program=$1 suffix=$2 with=$3.$4.$5 prof
 	if [ ! -s "$with.counted" ]; then
 		prof=$(mixture "$3" "$4" "$5")
-		case $suffix in
-		clang*)
-			"$work/afdo" convert "$prof" --to extbinary -o "$prof.ext" 2>/dev/null
-			flags=("-fprofile-sample-use=$prof.ext")
-			;;
-		*) flags=("-fauto-profile=$prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops) ;;
-		esac
-		log=$with.log
-		if build "$program" "$suffix" "$with" "${flags[@]}" 2>"$log"; then
+		"$work/afdo" convert "$prof" --to "$(format "$suffix")" -o "$prof.use" 2>/dev/null
+		# Flags are split.
+		# shellcheck disable=SC2046
+		if build "$program" "$suffix" "$with" $(use "$suffix" "$prof.use") 2>"$with.log"; then
 			echo "$(count "$program" "$with" train) $(count "$program" "$with" other)" >"$with.counted"
 		else
 			echo "failed failed" >"$with.counted"
@@ -77,8 +57,6 @@ instructions() {
 	fi
 	cat "$with.counted"
 }
-
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {if (b == "failed") printf "failed"; else printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | compiler | profile | similarity | trained input | other input |\n|---|---|---|--:|--:|--:|\n'
 for program in "${programs[@]}"; do
@@ -91,7 +69,7 @@ for program in "${programs[@]}"; do
 		fi
 		read -r train other <"$base.none"
 		for n in $(seq "${RECORDINGS:-3}"); do
-			[ -s "$base.$n" ] || record "$program" "$base" "$base.$n"
+			[ -s "$base.$n" ] || sampled "$program" "$base" "$base.$n"
 		done
 		for kind in "${mixtures[@]}"; do
 			numbers=$(seq "${RECORDINGS:-3}")

@@ -8,20 +8,9 @@
 # the program is built with, MOST how many of the functions to show that lose most, KEEP a folder for what is
 # built, and what is there is not built again.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua zstd re2 fmt leveldb calc" "$@"
 suffix=${COMPILER--16}
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
-
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-
-. "$here/programs.sh"
-prepare
 
 for program in "${programs[@]}"; do
 	base=$work/$program$suffix

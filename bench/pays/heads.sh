@@ -10,22 +10,10 @@
 # docs/create.md has the result. COMPILERS names the suffixes of the compilers, SAMPLES the
 # approximate number of branch stacks, and KEEP a folder for what is made.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd leveldb lz4 mujs)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua zstd leveldb lz4 mujs" "$@"
 read -ra compilers <<<"${COMPILERS-plain -16}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 wanted=${SAMPLES:-1000}
-
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/pays" ./pays
-
-. "$here/programs.sh"
-prepare
 
 # profile BASE VERSION KIND makes a profile and prints its path.
 profile() {
@@ -38,13 +26,9 @@ profile() {
 	echo "$1.$3.prof"
 }
 
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
-
 printf '| program | compiler | profile | trained input | other input |\n|---|---|---|--:|--:|\n'
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
-		version=v2
-		case $suffix in -16) version=v3 ;; esac
 		base=$work/$program$suffix
 		[ -e "$base" ] || build "$program" "$suffix" "$base"
 		build "$program" "$suffix" "$base.none"
@@ -54,8 +38,8 @@ for program in "${programs[@]}"; do
 		"$work/pays" sample $((all / wanted / 6 + 1)) "$base" "$base.train" "$base.samples"
 		for variant in observed estimated exact; do
 			with=$base.with
-			prof=$(profile "$base" "$version" "$variant")
-			build "$program" "$suffix" "$with" -fauto-profile="$prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops
+			prof=$(profile "$base" "$(format "$suffix")" "$variant")
+			build "$program" "$suffix" "$with" $(use "$suffix" "$prof")
 			printf '| %s | GCC %s | %s | %s | %s |\n' "$program" "$($(compiler "$program" "$suffix" | cut -d' ' -f1) -dumpversion)" "$variant" \
 				"$(percent "$train" "$(count "$program" "$with" train)")" "$(percent "$other" "$(count "$program" "$with" other)")"
 		done

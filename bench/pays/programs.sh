@@ -1,5 +1,48 @@
-# The programs that the scripts here build: what they are made of, how they are built and run. To be sourced, with
-# $here (this folder), $sources (of the programs), $work (for what is made) and $programs (the names of those wanted).
+# The programs that the scripts here build: what they are made of, how they are built, run and recorded. A script
+# sources this file and calls begin. Another script sets $here (this folder), $sources (of the programs), $work (for
+# what is made, with afdo) and $programs (the names of those wanted), and calls prepare.
+
+# begin DEFAULTS SOURCES [PROGRAM...] sets these variables from the arguments of a script, whose programs are DEFAULTS if
+# it names none. It builds afdo and pays. KEEP is a folder for what is made, which is deleted otherwise.
+begin() {
+	[ $# -ge 2 ] && [ -d "$2" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+	root=$here/../..
+	sources=$(cd "$2" && pwd)
+	read -ra programs <<<"$1"
+	[ $# -eq 2 ] || programs=("${@:3}")
+	work=${KEEP:-$(mktemp -d)}
+	[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
+	mkdir -p "$work"
+	go build -C "$root" -o "$work/afdo" ./cmd/afdo
+	go build -C "$root/bench" -o "$work/pays" ./pays
+	prepare
+}
+
+# has COMMAND SUFFIX prints the suffix of a compiler if it is there.
+has() { ! command -v "$1" >/dev/null || echo "$2"; }
+
+# percent A B prints by how much B differs from A.
+percent() { awk -v a="$1" -v b="$2" 'BEGIN {if (b == "failed") printf "failed"; else printf "%+.1f", 100 * (b - a) / a}'; }
+
+# format SUFFIX prints the format of profiles that a compiler reads.
+format() {
+	case $1 in
+	clang*) echo extbinary ;;
+	-16) echo v3 ;;
+	*) echo v2 ;;
+	esac
+}
+
+# use SUFFIX PROFILE prints the flags with which afdo exec has a compiler use a profile.
+use() {
+	case $1 in
+	clang*) echo "-fprofile-sample-use=$2" ;;
+	plain | -12) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
+	-13) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10" ;;
+	*) echo "-fauto-profile=$2" ;;
+	esac
+}
 
 # What the build systems of Debian, LevelDB and re2 would make. The tables need python3 with six, perl and Debian's
 # unicode-data.
@@ -139,4 +182,18 @@ count() {
 	case $program in lua) input=$here/programs/$input.lua ;; gperf) input=$work/gperf/$input ;; esac
 	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$binary" "$input" >"$to.said"
 	"$work/afdo" create --binary "$binary" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
+}
+
+# repeated PROGRAM BINARY prints the words of a command that runs the training input again and again.
+repeated() {
+	local input=train
+	[ "$1" != lua ] || input=$here/programs/train.lua
+	printf '%s\n' sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$input"
+}
+
+# record PROGRAM BINARY OUT TIME RATE records the training input by the processor's clock.
+record() {
+	local command
+	mapfile -t command < <(repeated "$1" "$2")
+	"$work/afdo" record -e cpu-clock -F "$5" --duration "$4" -o "$3" -- "${command[@]}"
 }

@@ -14,33 +14,21 @@
 #
 # It takes minutes a program.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd re2 fmt leveldb calc)
-read -ra compilers <<<"${COMPILERS-plain $(command -v gcc-16 >/dev/null && echo -16)}"
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua zstd re2 fmt leveldb calc" "$@"
+read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16)}"
 early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
 read -ra variants <<<"${VARIANTS-exact exact:$early exact:$early,-fno-unroll-loops hot heads zeros sum targets lbr addresses}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 period=${PERIOD:-2003}
-
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/pays" ./pays
-
-. "$here/programs.sh"
-prepare
 
 code() { size "$1" | awk 'NR == 2 {print $1}'; }
 
 # profile PROGRAM SUFFIX KIND makes a profile and prints the flag that has GCC use it.
 profile() {
-	local base=$work/$1$2 to version=v2 from=$work/$1$2.train
+	local base=$work/$1$2 to version from=$work/$1$2.train
 	to=$base.$3.prof
 	[ "$3" != none ] || return 0
-	[ "$2" != -16 ] || version=v3
+	version=$(format "$2")
 	case $3 in
 	exact) "$work/afdo" create --binary "$base" --profile "$from" --to $version -o "$to" ;;
 	sum) "$work/afdo" create --binary "$base" --profile "$from" --combine sum --to $version -o "$to" ;;
@@ -56,8 +44,6 @@ profile() {
 	esac 2>"$to.log" || { cat "$to.log" >&2; return 1; }
 	echo "-fauto-profile=$to"
 }
-
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | compiler | profile | trained input | other input | code |\n|---|---|---|---|---|---|\n'
 for program in "${programs[@]}"; do

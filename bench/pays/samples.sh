@@ -10,47 +10,31 @@
 # compared with a build without a profile. docs/create.md has the result.
 # TIME is how long each program is recorded, and KEEP a folder for what is made.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd calc)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua zstd calc" "$@"
 read -ra numbers <<<"${NUMBERS-30 100 300 1000 3000 10000 30000}"
 read -ra seeds <<<"${SEEDS-1 2}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/pays" ./pays
-
-. "$here/programs.sh"
-prepare
-
-# record PROGRAM BINARY writes samples of the training input, over and over.
-record() {
-	local input=train
-	[ "$1" != lua ] || input=$here/programs/train.lua
-	"$work/afdo" record -e cpu-clock -F 20011 --duration "${TIME-60s}" -o "$2.perf" -- \
-		sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$input"
+# sampled PROGRAM BINARY writes samples of the training input.
+sampled() {
+	record "$1" "$2" "$2.perf" "${TIME-60s}" 20011
 	"$work/afdo" create --binary "$2" --profile "$2.perf" --to samples -o "$2.all"
 }
 
 field() { sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p"; }
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
 
 printf '| program | samples | density | left out | uncertain | verdict | trained input | other input |\n|---|--:|--:|--:|--:|---|--:|--:|\n'
 for program in "${programs[@]}"; do
 	base=$work/$program.plain
 	[ -e "$base" ] || build "$program" plain "$base"
-	[ -e "$base.all" ] || record "$program" "$base"
+	[ -e "$base.all" ] || sampled "$program" "$base"
 	train=$(count "$program" "$base" train)
 	other=$(count "$program" "$base" other)
 	for n in "${numbers[@]}"; do
 		for seed in "${seeds[@]}"; do
 			"$work/pays" draw "$n" "$seed" "$base.all" "$base.drawn"
 			facts=$("$work/afdo" create --binary "$base" --profile "$base.drawn" ${CREATE---allow-poor} --to v2 -o "$base.prof" --json 2>"$base.log") || { tail -1 "$base.log" >&2; continue; }
-			build "$program" plain "$base.with" "-fauto-profile=$base.prof" --param=max-early-inliner-iterations=10 -fno-unroll-loops
+			build "$program" plain "$base.with" $(use plain "$base.prof")
 			printf '| %s | %s | %s | %s | %s | %s | %s | %s |\n' "$program" "$n" "$(field density <<<"$facts")" \
 				"$(field left_out_share <<<"$facts")" "$(field uncertain_share <<<"$facts")" "$(field verdict <<<"$facts")" \
 				"$(percent "$train" "$(count "$program" "$base.with" train)")" "$(percent "$other" "$(count "$program" "$base.with" other)")"

@@ -9,38 +9,25 @@
 # compared with a build without a profile. docs/create.md has the result. COMPILERS names the suffixes of the
 # compilers, or clang; TIME is how long each program is recorded, and KEEP a folder for what is made.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
-sources=$(cd "$1" && pwd)
-shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(lua zstd leveldb)
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+begin "lua zstd leveldb" "$@"
 read -ra compilers <<<"${COMPILERS-plain -16 clang-22}"
 read -ra variants <<<"${VARIANTS-addresses stacks lbr exact}"
-work=${KEEP:-$(mktemp -d)}
-[ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 period=${PERIOD:-2003}
 
-go build -C "$root" -o "$work/afdo" ./cmd/afdo
-go build -C "$root/bench" -o "$work/pays" ./pays
-
-. "$here/programs.sh"
-prepare
-
-# record PROGRAM BINARY writes samples of the training input, over and over.
-record() {
-	local input=train
-	[ "$1" != lua ] || input=$here/programs/train.lua
-	perf record -q -e cpu-clock -F 4999 -g -o "$2.perf" -- timeout "${TIME-20}" \
-		sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$input" || [ -s "$2.perf" ]
+# stacked PROGRAM BINARY writes samples of the training input with their call stacks.
+stacked() {
+	local command
+	mapfile -t command < <(repeated "$1" "$2")
+	perf record -q -e cpu-clock -F 4999 -g -o "$2.perf" -- timeout "${TIME-20}" "${command[@]}" || [ -s "$2.perf" ]
 }
 
 # profile PROGRAM SUFFIX KIND makes a profile and prints its path.
 profile() {
-	local base=$work/$1$2 to version=v2
+	local base=$work/$1$2 to version
 	local from=$base.train
 	to=$base.$3.prof
-	case $2 in -16) version=v3 ;; clang*) version=extbinary ;; esac
+	version=$(format "$2")
 	case $3 in
 	addresses)
 		"$work/afdo" create --binary "$base" --profile "$base.perf" --to samples -o "$to.samples"
@@ -56,22 +43,12 @@ profile() {
 	echo "$to"
 }
 
-# use SUFFIX PROFILE prints the flags that have a compiler use a profile.
-use() {
-	case $1 in
-	clang*) echo "-fprofile-sample-use=$2" ;;
-	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
-	esac
-}
-
-percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f", 100 * (b - a) / a}'; }
-
 printf '| program | compiler | profile | trained input | other input |\n|---|---|---|--:|--:|\n'
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
 		base=$work/$program$suffix
 		[ -e "$base" ] || build "$program" "$suffix" "$base" -fno-omit-frame-pointer
-		[ -e "$base.perf" ] || record "$program" "$base"
+		[ -e "$base.perf" ] || stacked "$program" "$base"
 		count "$program" "$base" train "$base.train" >/dev/null
 		build "$program" "$suffix" "$base.none"
 		train=$(count "$program" "$base.none" train)
