@@ -62,7 +62,7 @@ prepare() {
 	printf '#define %s 1\n' HAVE_STDINT_H HAVE_INTTYPES_H HAVE_SYS_TYPES_H HAVE_LOCALE_H >"$work/jansson/jansson_private_config.h"
 	if [[ " ${programs[*]} " == *" libpng "* ]]; then
 		mkdir -p "$work/libpng"
-		cp "$(echo "$sources"/libpng*)"/scripts/pnglibconf.h.prebuilt "$work/libpng/pnglibconf.h"
+		cp "$(echo "$sources"/libpng1.6-*)"/scripts/pnglibconf.h.prebuilt "$work/libpng/pnglibconf.h"
 	fi
 	mkdir -p "$work/gperf"
 	echo '#define HAVE_DYNAMIC_ARRAY 1' >"$work/gperf/config.h"
@@ -100,7 +100,7 @@ files() {
 	libyaml) ls "$sources"/libyaml-*/src/*.c "$here/programs/libyaml.c" ;;
 	jansson) ls "$sources"/jansson-*/src/*.c "$here/programs/jansson.c" ;;
 	yamlcpp) ls "$sources"/yaml-cpp-*/src/*.cpp "$here/programs/yamlcpp.cc" ;;
-	libpng) ls "$sources"/libpng*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
+	libpng) ls "$sources"/libpng1.6-*/png*.c "$here/programs/libpng.c" | grep -v pngtest ;;
 	mujs) ls "$sources"/mujs-*/*.c "$here/programs/mujs.c" | grep -v -e /main.c -e /one.c -e /pp.c ;;
 	md4c) ls "$sources"/md4c-*/src/{md4c,md4c-html,entity}.c "$here/programs/md4c.c" ;;
 	jsoncpp) ls "$sources"/libjsoncpp-*/src/lib_json/*.cpp "$here/programs/jsoncpp.cc" ;;
@@ -128,7 +128,7 @@ flags() {
 	libyaml) echo -DYAML_VERSION_MAJOR=0 -DYAML_VERSION_MINOR=2 -DYAML_VERSION_PATCH=5 "-DYAML_VERSION_STRING=\"0.2.5\"" -I"$(echo "$sources"/libyaml-*/include)" ;;
 	jansson) echo -DHAVE_CONFIG_H -I"$work/jansson" -I"$(echo "$sources"/jansson-*)/android" -I"$(echo "$sources"/jansson-*)/src" ;;
 	yamlcpp) echo -include cstdint -I"$(echo "$sources"/yaml-cpp-*)/include" ;;
-	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng*)" ;;
+	libpng) echo -DPNG_INTEL_SSE_OPT=0 -I"$work/libpng" -I"$(echo "$sources"/libpng1.6-*)" ;;
 	mujs) echo -I"$(echo "$sources"/mujs-*)" ;;
 	nlohmann) echo -I"$(echo "$sources"/nlohmann-json3-*/include)" ;;
 	httplib) echo -I"$(echo "$sources"/cpp-httplib-*)" ;;
