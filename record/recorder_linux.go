@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -115,9 +116,16 @@ func (r *Recorder) open() error {
 		if r.openEvents(Branches) == nil {
 			return nil
 		}
-		if !r.target.Machine && r.options.Period == 0 && r.openSteps() == nil {
+		if r.target.Machine || r.options.Period != 0 {
+			break
+		}
+		err := r.openSteps()
+		if err == nil {
 			r.warnings = append(r.warnings, fmt.Sprintf("this processor records no branches, so --event steps stops threads to follow them, for at most %v%% of the time", 100*r.steps.overhead))
 			return nil
+		}
+		if !errors.Is(err, steps.ErrUnsupported) {
+			r.warnings = append(r.warnings, fmt.Sprintf("--event steps is not possible: %s", strings.TrimPrefix(err.Error(), "record: ")))
 		}
 	case Steps:
 		return r.openSteps()

@@ -36,7 +36,7 @@ func (r *Recorder) openSteps() error {
 	}
 	session, err := steps.Start(steps.Config{Overhead: overhead})
 	if err != nil {
-		return explainSteps(err)
+		return r.explainSteps(err)
 	}
 	s := &stepRecorder{session: session, overhead: overhead}
 	if len(r.target.Command) > 0 {
@@ -49,27 +49,37 @@ func (r *Recorder) openSteps() error {
 	}
 	if err != nil {
 		s.close()
-		return explainSteps(err)
+		return r.explainSteps(err)
 	}
 	r.steps = s
 	return nil
 }
 
-// explainSteps adds to an error of a tracer what to do about it.
-func explainSteps(err error) error {
+// explainSteps adds to an error of a tracer its likely cause, and what to do about it if the caller
+// asked for steps.
+func (r *Recorder) explainSteps(err error) error {
+	advice := "record with --event cpu-clock"
 	switch {
 	case errors.Is(err, steps.ErrUnsupported):
 		return fmt.Errorf("record: %w: %w", ErrEvent, err)
 	case errors.Is(err, ErrTraced):
-		return fmt.Errorf("record: %w: end the debugger, or record with --event cpu-clock", err)
+		advice = "end the debugger, or " + advice
+	case errors.Is(err, ErrNotPermitted) && len(r.target.Command) > 0:
+		err = fmt.Errorf("%w (the seccomp profile of a container may forbid it: the container needs --cap-add SYS_PTRACE or another profile)", err)
 	case errors.Is(err, ErrNotPermitted):
 		hint := "processes of other users need CAP_SYS_PTRACE"
 		if scope, failure := setting("yama/ptrace_scope"); failure == nil && scope > 0 {
 			hint = fmt.Sprintf("/proc/sys/kernel/yama/ptrace_scope is %d: a running process needs 0 there, or CAP_SYS_PTRACE", scope)
 		}
-		return fmt.Errorf("record: %w (%s; a container needs --cap-add SYS_PTRACE): start the program with afdo record, or record with --event cpu-clock", err, hint)
+		err = fmt.Errorf("%w (%s; a container needs --cap-add SYS_PTRACE)", err, hint)
+		advice = "start the program with afdo record, or " + advice
+	default:
+		return fmt.Errorf("record: %w", err)
 	}
-	return fmt.Errorf("record: %w", err)
+	if r.options.Event != Steps {
+		return fmt.Errorf("record: %w", err)
+	}
+	return fmt.Errorf("record: %w: %s", err, advice)
 }
 
 // close ends the tracer, and a command that was not executed.
@@ -89,7 +99,7 @@ func (s *stepRecorder) close() {
 // runSteps is [Recorder.Run] for Steps.
 func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Report, error) {
 	if err := r.steps.session.Begin(); err != nil {
-		return nil, explainSteps(err)
+		return nil, r.explainSteps(err)
 	}
 	copied := make(chan error, 1)
 	go func() { copied <- s.copySteps(r.steps.session.Records()) }()

@@ -182,3 +182,50 @@ func TestRecordRefuses(t *testing.T) {
 		})
 	}
 }
+
+// withoutTracing executes a command that may not trace processes, as the seccomp profiles of some
+// containers have it.
+const withoutTracing = `
+#include <errno.h>
+#include <stddef.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {4, rules};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) return 77;
+	execvp(argv[1], argv + 1);
+	return 127;
+}
+`
+
+// Where tracing is forbidden, steps are refused with a reason, and the best event is another one.
+func TestRecordWithoutTracing(t *testing.T) {
+	t.Parallel()
+	needRecord(t)
+	program := compileC(t, spinningProgram, "-g")
+	if r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: record.Steps}); err != nil {
+		t.Skipf("no steps here: %v", err)
+	} else {
+		require.NoError(t, r.Close())
+	}
+	forbid := compileC(t, withoutTracing)
+	out := filepath.Join(t.TempDir(), "perf.data")
+	said, err := exec.Command(forbid, "afdo", "record", "--event", "steps", "-o", out, "--", program, "1000").CombinedOutput()
+	require.Error(t, err)
+	assert.Regexp(t, `^afdo: process \d+: the kernel does not permit tracing \(the seccomp profile of a container may forbid it: the container needs --cap-add SYS_PTRACE or another profile\): record with --event cpu-clock\n$`, string(said))
+	assert.NoFileExists(t, out)
+
+	said, err = exec.Command(forbid, "afdo", "record", "-o", out, "--", program, "300000000").CombinedOutput()
+	require.NoError(t, err)
+	assert.Regexp(t, `^afdo: --event steps is not possible: process \d+: the kernel does not permit tracing \([^)]*\)\n`, string(said))
+	assert.FileExists(t, out)
+}

@@ -202,26 +202,40 @@ func TestGroupStop(t *testing.T) {
 // A process that runs is recorded with all its threads, and goes on when the recording ends.
 func TestAttach(t *testing.T) {
 	program := build(t, many, "-pthread")
-	cmd := exec.Command(program, "3", "0", "400000000")
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	s, err := Start(Config{Overhead: 0.5})
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	skipUnlessTraceable(t, s.Attach(cmd.Process.Pid))
-	require.NoError(t, s.Begin())
-	first := untilSample(t, s)
-	s.Stop()
-	r := collectAfter(t, s, nil, first)
-	assert.NotEmpty(t, r.samples())
-	require.NoError(t, cmd.Wait())
 	want, err := exec.Command(program, "3", "0", "400000000").Output()
 	require.NoError(t, err)
-	assert.Equal(t, string(want), out.String())
+	attach := func(t *testing.T, attributes *syscall.SysProcAttr) (ended int) {
+		cmd := exec.Command(program, "3", "0", "400000000")
+		cmd.SysProcAttr = attributes
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		s, err := Start(Config{Overhead: 0.5})
+		require.NoError(t, err)
+		if err := cmd.Start(); err != nil && attributes != nil {
+			t.Skipf("no namespaces can be made here: %v", err)
+		}
+		skipUnlessTraceable(t, s.Attach(cmd.Process.Pid))
+		require.NoError(t, s.Begin())
+		first := untilSample(t, s)
+		s.Stop()
+		r := collectAfter(t, s, nil, first)
+		assert.NotEmpty(t, r.samples())
+		require.NoError(t, cmd.Wait())
+		assert.Equal(t, string(want), out.String())
+		return cmd.Process.Pid
+	}
+	ended := attach(t, nil)
+	t.Run("container", func(t *testing.T) {
+		attach(t, &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		})
+	})
 
-	s, err = Start(Config{})
+	s, err := Start(Config{})
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Attach(cmd.Process.Pid), unix.ESRCH, "it has ended")
+	require.ErrorIs(t, s.Attach(ended), unix.ESRCH, "it has ended")
 	_, _ = s.Wait()
 }
 
@@ -303,37 +317,61 @@ int main(int argc, char **argv) {
 }
 `
 
+// A victim is a program that writes a result while a process records it that will be killed.
+type victim struct {
+	t               *testing.T
+	program, result string
+	want            string // the result
+
+	recorder    *exec.Cmd
+	pid, tracer int
+}
+
+func newVictim(t *testing.T) *victim {
+	v := &victim{t: t, program: build(t, writesResult), result: filepath.Join(t.TempDir(), "result")}
+	require.NoError(t, exec.Command(v.program, v.result).Run())
+	want, err := os.ReadFile(v.result)
+	require.NoError(t, err)
+	v.want = string(want)
+	return v
+}
+
+// start starts the recorder and the program.
+func (v *victim) start() {
+	require.NoError(v.t, os.Remove(v.result))
+	v.recorder = exec.Command(os.Args[0])
+	v.recorder.Env = append(os.Environ(), killedVariable+"="+v.program+" "+v.result)
+	v.recorder.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := v.recorder.StdoutPipe()
+	require.NoError(v.t, err)
+	require.NoError(v.t, v.recorder.Start())
+	if _, err := fmt.Fscan(out, &v.pid, &v.tracer); err != nil {
+		_ = v.recorder.Wait()
+		v.t.Skip("no process can be traced here")
+	}
+}
+
+// requireSurvival waits for the recorder and the program, and compares its result.
+func (v *victim) requireSurvival(round int) {
+	_ = v.recorder.Wait()
+	require.Eventually(v.t, func() bool { return !isAlive(v.pid) }, time.Minute, time.Millisecond)
+	got, err := os.ReadFile(v.result)
+	require.NoError(v.t, err, "round %d: the program was killed", round)
+	require.Equal(v.t, v.want, string(got))
+}
+
 // A program survives its recorder, whenever that is killed: alone, with its process group, or the
 // tracer alone. The recording takes 90% of the time, so that most kills come in a burst.
 func TestKilledRecorder(t *testing.T) {
-	program := build(t, writesResult)
-	result := filepath.Join(t.TempDir(), "result")
-	require.NoError(t, exec.Command(program, result).Run())
-	want, err := os.ReadFile(result)
-	require.NoError(t, err)
+	v := newVictim(t)
 	for i := range testenv.Rounds(3, 45, 600) {
-		require.NoError(t, os.Remove(result))
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), killedVariable+"="+program+" "+result)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		var pid, tracer int
-		if _, err := fmt.Fscan(out, &pid, &tracer); err != nil {
-			_ = cmd.Wait()
-			t.Skip("no process can be traced here")
-		}
+		v.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(100 * time.Millisecond))))
-		victim := []int{cmd.Process.Pid, -cmd.Process.Pid, tracer}[i%3]
-		if err := unix.Kill(victim, unix.SIGKILL); err != unix.ESRCH { // the program may have ended
+		killed := []int{v.recorder.Process.Pid, -v.recorder.Process.Pid, v.tracer}[i%3]
+		if err := unix.Kill(killed, unix.SIGKILL); err != unix.ESRCH { // the program may have ended
 			require.NoError(t, err)
 		}
-		_ = cmd.Wait()
-		require.Eventually(t, func() bool { return !isAlive(pid) }, time.Minute, time.Millisecond)
-		got, err := os.ReadFile(result)
-		require.NoError(t, err, "round %d: the program was killed", i)
-		require.Equal(t, string(want), string(got))
+		v.requireSurvival(i)
 	}
 }
 

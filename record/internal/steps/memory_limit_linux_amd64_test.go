@@ -1,0 +1,77 @@
+package steps
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// takesMemory joins a control group and allocates until the kernel kills a process of the group,
+// usually this one.
+const takesMemory = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	FILE *f = fopen(argv[1], "w");
+	if (!f || fprintf(f, "%d", getpid()) < 0 || fclose(f)) return 1;
+	for (;;) {
+		char *p = malloc(1 << 20);
+		if (p) memset(p, 1, 1 << 20);
+	}
+}
+`
+
+// memoryGroup creates a control group with a memory limit. It skips the test if it cannot.
+func memoryGroup(t *testing.T, bytes int) (processes string) {
+	name := fmt.Sprintf("afdo-test-%d-%d", os.Getpid(), rand.Uint32())
+	for parent, limit := range map[string]string{
+		"/sys/fs/cgroup/memory": "memory.limit_in_bytes", // version 1 of control groups
+		"/sys/fs/cgroup":        "memory.max",
+	} {
+		group := filepath.Join(parent, name)
+		if os.Mkdir(group, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = os.Remove(group) })
+		if os.WriteFile(filepath.Join(group, limit), []byte(strconv.Itoa(bytes)), 0) == nil {
+			return filepath.Join(group, "cgroup.procs")
+		}
+	}
+	t.Skip("no control group with a memory limit can be created here")
+	return ""
+}
+
+// A program survives when the memory limit of a control group kills the recorder, the tracer, or
+// another process of the group. The program is not in the group, since the kernel may kill it too.
+func TestMemoryLimit(t *testing.T) {
+	v, hog := newVictim(t), build(t, takesMemory)
+	processes := memoryGroup(t, 32<<20)
+	for i := range testenv.Rounds(3, 15, 300) {
+		v.start()
+		for _, pid := range []int{v.recorder.Process.Pid, v.tracer} {
+			_ = os.WriteFile(processes, []byte(strconv.Itoa(pid)), 0) // the process may have ended
+		}
+		if first := []int{v.recorder.Process.Pid, v.tracer, 0}[i%3]; first != 0 {
+			// The kernel prefers this process to those that use more memory.
+			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", first), []byte("1000"), 0)
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(50 * time.Millisecond))))
+		require.EqualError(t, exec.Command(hog, processes).Run(), "signal: killed")
+		v.requireSurvival(i)
+		if status, ok := v.recorder.ProcessState.Sys().(syscall.WaitStatus); i%3 == 0 && !(ok && status.Signaled()) {
+			t.Logf("round %d: the program had ended before the limit was reached", i)
+		}
+	}
+}
