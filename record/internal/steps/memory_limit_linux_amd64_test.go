@@ -26,26 +26,28 @@ const takesMemory = `
 int main(int argc, char **argv) {
 	FILE *f = fopen(argv[1], "w");
 	if (!f || fprintf(f, "%d", getpid()) < 0 || fclose(f)) return 1;
-	for (;;) {
+	for (int i = 0; i < 256; i++) {
 		char *p = malloc(1 << 20);
 		if (p) memset(p, 1, 1 << 20);
 	}
+	return 0; // there is no limit
 }
 `
 
 // memoryGroup creates a control group with a memory limit. It skips the test if it cannot.
 func memoryGroup(t *testing.T, bytes int) (processes string) {
 	name := fmt.Sprintf("afdo-test-%d-%d", os.Getpid(), rand.Uint32())
-	for parent, limit := range map[string]string{
-		"/sys/fs/cgroup/memory": "memory.limit_in_bytes", // version 1 of control groups
-		"/sys/fs/cgroup":        "memory.max",
+	for parent, files := range map[string][2]string{ // of the limit and of swapping
+		"/sys/fs/cgroup/memory": {"memory.limit_in_bytes", "memory.swappiness"}, // version 1 of control groups
+		"/sys/fs/cgroup":        {"memory.max", "memory.swap.max"},
 	} {
 		group := filepath.Join(parent, name)
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
 		t.Cleanup(func() { _ = os.Remove(group) })
-		if os.WriteFile(filepath.Join(group, limit), []byte(strconv.Itoa(bytes)), 0) == nil {
+		_ = os.WriteFile(filepath.Join(group, files[1]), []byte("0"), 0) // there may be no swapping
+		if os.WriteFile(filepath.Join(group, files[0]), []byte(strconv.Itoa(bytes)), 0) == nil {
 			return filepath.Join(group, "cgroup.procs")
 		}
 	}
