@@ -1,12 +1,12 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -37,22 +37,32 @@ int main(int argc, char **argv) {
 // memoryGroup creates a control group with a memory limit. It skips the test if it cannot.
 func memoryGroup(t *testing.T, bytes int) (processes string) {
 	name := fmt.Sprintf("afdo-test-%d-%d", os.Getpid(), rand.Uint32())
-	for parent, files := range map[string][2]string{ // of the limit and of swapping
-		"/sys/fs/cgroup/memory": {"memory.limit_in_bytes", "memory.swappiness"}, // version 1 of control groups
-		"/sys/fs/cgroup":        {"memory.max", "memory.swap.max"},
+	for _, c := range []struct{ parent, limit, swap string }{
+		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.swappiness"}, // version 1 of control groups
+		{"/sys/fs/cgroup", "memory.max", "memory.swap.max"},
 	} {
-		group := filepath.Join(parent, name)
+		group := filepath.Join(c.parent, name)
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
 		t.Cleanup(func() { _ = os.Remove(group) })
-		_ = os.WriteFile(filepath.Join(group, files[1]), []byte("0"), 0) // there may be no swapping
-		if os.WriteFile(filepath.Join(group, files[0]), []byte(strconv.Itoa(bytes)), 0) == nil {
+		_ = set(filepath.Join(group, c.swap), 0) // there may be no swapping
+		if set(filepath.Join(group, c.limit), bytes) == nil {
 			return filepath.Join(group, "cgroup.procs")
 		}
 	}
 	t.Skip("no control group with a memory limit can be created here")
 	return ""
+}
+
+// set writes a number into a file of the kernel, which exists.
+func set(path string, value int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(f, value)
+	return errors.Join(err, f.Close())
 }
 
 // A program survives when the memory limit of a control group kills the recorder, the tracer, or
@@ -63,11 +73,11 @@ func TestMemoryLimit(t *testing.T) {
 	for i := range testenv.Rounds(3, 15, 300) {
 		v.start()
 		for _, pid := range []int{v.recorder.Process.Pid, v.tracer} {
-			_ = os.WriteFile(processes, []byte(strconv.Itoa(pid)), 0) // the process may have ended
+			_ = set(processes, pid) // the process may have ended
 		}
 		if first := []int{v.recorder.Process.Pid, v.tracer, 0}[i%3]; first != 0 {
 			// The kernel prefers this process to those that use more memory.
-			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", first), []byte("1000"), 0)
+			_ = set(fmt.Sprintf("/proc/%d/oom_score_adj", first), 1000)
 		}
 		time.Sleep(time.Duration(rand.Int64N(int64(50 * time.Millisecond))))
 		require.EqualError(t, exec.Command(hog, processes).Run(), "signal: killed")
