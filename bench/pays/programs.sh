@@ -176,20 +176,31 @@ build() {
 }
 export out
 
+# input PROGRAM NAME prints the argument that has a program take its input train or other.
+input() {
+	case $1 in
+	lua) echo "$here/programs/$2.lua" ;;
+	gperf) echo "$work/gperf/$2" ;;
+	*) echo "$2" ;;
+	esac
+}
+
 # count PROGRAM BINARY INPUT [CALLGRIND] prints how many instructions of the binary itself run.
 count() {
-	local program=$1 binary=$2 input=$3 to=${4:-$work/counts}
-	case $program in lua) input=$here/programs/$input.lua ;; gperf) input=$work/gperf/$input ;; esac
-	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$binary" "$input" >"$to.said"
-	"$work/afdo" create --binary "$binary" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
+	local to=${4:-$work/counts}
+	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$2" "$(input "$1" "$3")" >"$to.said"
+	"$work/afdo" create --binary "$2" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d", n}'
+}
+
+# mispredicted PROGRAM BINARY INPUT prints how many branches cachegrind's simple processor predicts wrongly, those of
+# shared libraries included.
+mispredicted() {
+	setarch -R valgrind --tool=cachegrind --branch-sim=yes --cache-sim=no --cachegrind-out-file="$work/branches" "$2" "$(input "$1" "$3")" 2>&1 >/dev/null |
+		awk '$2 == "Mispredicts:" {gsub(",", ""); print $3}'
 }
 
 # repeated PROGRAM BINARY prints the words of a command that runs the training input again and again.
-repeated() {
-	local input=train
-	[ "$1" != lua ] || input=$here/programs/train.lua
-	printf '%s\n' sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$input"
-}
+repeated() { printf '%s\n' sh -c 'while :; do "$0" "$1" >/dev/null; done' "$2" "$(input "$1" train)"; }
 
 # record PROGRAM BINARY OUT TIME RATE records the training input by the processor's clock.
 record() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does it pay? Builds programs without and with profiles that afdo create makes of callgrind's counts, and counts
-# their instructions with callgrind:
+# their instructions with callgrind and the branches that are predicted wrongly with cachegrind:
 #
 #	bench/pays/run.sh SOURCES [PROGRAM...]
 #
@@ -45,22 +45,26 @@ profile() {
 	echo "-fauto-profile=$to"
 }
 
-printf '| program | compiler | profile | trained input | other input | code |\n|---|---|---|---|---|---|\n'
+printf '| program | compiler | profile | trained input | other input | mispredicted: trained | other | code |\n|---|---|---|--:|--:|--:|--:|--:|\n'
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
 		base=$work/$program$suffix
 		[ -e "$base" ] || build "$program" "$suffix" "$base"
 		train=$(count "$program" "$base" train "$base.train")
 		other=$(count "$program" "$base" other)
+		wrong=$(mispredicted "$program" "$base" train)
+		wrong_other=$(mispredicted "$program" "$base" other)
 		compiler=$(gcc${suffix#plain} -dumpfullversion)
-		printf '| %s | %s | none | %.1f M | %.1f M | %d |\n' "$program" "$compiler" "$((train / 100000))e-1" "$((other / 100000))e-1" "$(code "$base")"
+		printf '| %s | %s | none | %.1f M | %.1f M | %.2f M | %.2f M | %d |\n' "$program" "$compiler" "$((train / 100000))e-1" \
+			"$((other / 100000))e-1" "${wrong}e-6" "${wrong_other}e-6" "$(code "$base")"
 		for variant in "${variants[@]}"; do
 			flag=$(profile "$program" "$suffix" "${variant%%:*}")
 			with=$base.with
 			IFS=, read -ra flags <<<"${variant#"${variant%%:*}"}"
 			build "$program" "$suffix" "$with" $flag "${flags[@]#:}"
-			printf '| | | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
-				"$(percent "$other" "$(count "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")"
+			printf '| | | %s | %s | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
+				"$(percent "$other" "$(count "$program" "$with" other)")" "$(percent "$wrong" "$(mispredicted "$program" "$with" train)")" \
+				"$(percent "$wrong_other" "$(mispredicted "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")"
 		done
 	done
 done
