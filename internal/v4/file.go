@@ -38,7 +38,7 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newFile(&source{mapped: m, size: m.info.Size()}, o)
+	v, err := newFile(&source{mapped: m, size: m.state.size}, o)
 	if err != nil {
 		_ = m.close()
 		return nil, err

@@ -22,13 +22,19 @@ import (
 // modified file, does not raise a fault. So the size and modification time of the file are compared
 // after each copy.
 type mapping struct {
-	data *mmap.ReaderAt
-	file *os.File
-	info fs.FileInfo // state when the file was opened
+	data  *mmap.ReaderAt
+	file  *os.File
+	state fileState // when the file was opened
 
 	mu      sync.Mutex
 	users   int
 	closing bool
+}
+
+// A fileState is what a write or a truncation changes of a file.
+type fileState struct {
+	size     int64
+	modified int64 // in nanoseconds since 1970
 }
 
 func openMapping(path string) (*mapping, error) {
@@ -73,7 +79,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 		data.Close()
 		return nil, err
 	}
-	return &mapping{data: data, file: file, info: info}, nil
+	return &mapping{data: data, file: file, state: fileState{info.Size(), info.ModTime().UnixNano()}}, nil
 }
 
 // largeRead is the size in bytes above which a read system call is faster than copying from the
@@ -131,14 +137,11 @@ func (m *mapping) unmap() error {
 
 // unchanged returns an error if the file has changed since it was opened.
 func (m *mapping) unchanged() error {
-	now, err := m.file.Stat()
-	if err != nil {
-		return err
+	now, err := stateOf(m.file)
+	if err == nil && now != m.state {
+		err = fault.ErrChanged
 	}
-	if now.Size() != m.info.Size() || !now.ModTime().Equal(m.info.ModTime()) {
-		return fault.ErrChanged
-	}
-	return nil
+	return err
 }
 
 // guardedRead converts a memory fault in the map to an error.
