@@ -167,8 +167,8 @@ func (p *placer) hottest(r *Result) (program string, recordings []string, err er
 	ran := make(map[string]uint64)
 	of := make(map[string][]string)
 	for _, recording := range all {
-		one := make(map[string]uint64)
-		if err := addObjects(one, recording, filepath.Join(p.mapped, r.Programs[0])); err != nil {
+		one, err := objectsOf(recording, filepath.Join(p.mapped, r.Programs[0]))
+		if err != nil {
 			return "", nil, err
 		}
 		for path, n := range one {

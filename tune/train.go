@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -301,16 +302,23 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 		return nil, nil, err
 	}
 	recordings = make(map[string][]string)
+	total := make(map[string]uint64)
 	for _, r := range all {
-		ran := make(map[string]uint64)
-		if err := addObjects(ran, r, filepath.Join(t.base, built[0])); err != nil {
+		ran, err := objectsOf(r, filepath.Join(t.base, built[0]))
+		if err != nil {
 			return nil, nil, err
+		}
+		for path, n := range ran {
+			total[path] += n
 		}
 		for _, b := range built {
 			if ran[filepath.Join(t.base, b)] > 0 {
 				recordings[b] = append(recordings[b], r)
 			}
 		}
+	}
+	if err := t.checkLibraries(built, total); err != nil {
+		return nil, nil, err
 	}
 	for _, b := range built {
 		if len(recordings[b]) > 0 {
@@ -323,20 +331,41 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 	return programs, recordings, nil
 }
 
-// addObjects adds the number of samples of each file in a recording.
-func addObjects(to map[string]uint64, recording, program string) error {
+// checkLibraries returns an error if the training ran an installed library instead of the one that
+// the build has made, so that a profile could change nothing. samples are those of each file.
+func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error {
+	made := make(map[string]string) // by the name without the version
+	sum := uint64(0)
+	for _, b := range built {
+		sum += samples[filepath.Join(t.base, b)]
+		if name, _, ok := strings.Cut(filepath.Base(b), ".so"); ok {
+			made[name] = b
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(samples)) {
+		name, _, _ := strings.Cut(filepath.Base(path), ".so")
+		b, ok := made[name]
+		if ok && samples[path] > sum && path != filepath.Join(t.base, b) {
+			return fmt.Errorf("tune: %w: the training mostly runs %s, which is installed, and not %s of the build: let the program find that one, such as with --env LD_LIBRARY_PATH=%s", ErrCannotTune, path, b, filepath.Dir(b))
+		}
+	}
+	return nil
+}
+
+// objectsOf returns the number of samples of each file in a recording.
+func objectsOf(recording, program string) (map[string]uint64, error) {
 	e, err := elf.Open(program)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer e.Close()
 	binary, err := samples.NewBinary(e, program)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, _, err := files.Open(recording)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	_, report, err := samples.Read(f, binary, samples.Options{})
@@ -345,16 +374,17 @@ func addObjects(to map[string]uint64, recording, program string) error {
 		report, err = none.Report, nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", recording, err)
+		return nil, fmt.Errorf("%s: %w", recording, err)
 	}
+	ran := make(map[string]uint64)
 	for _, o := range report.Objects {
 		path, err := filepath.EvalSymlinks(o.Name)
 		if err != nil {
 			path = o.Name
 		}
-		to[path] += o.Samples
+		ran[path] += o.Samples
 	}
-	return nil
+	return ran, nil
 }
 
 // builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.

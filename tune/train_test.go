@@ -67,6 +67,33 @@ func TestTrainMore(t *testing.T) {
 	}
 }
 
+// A program that loads an installed library in place of the one that was built is refused.
+func TestInstalledLibrary(t *testing.T) {
+	w := &tuning{base: "/w/base"}
+	built := []string{"tool", "lib/libtool.so.1.2", "libother.so"}
+	const installed = "/usr/lib/libtool.so.1.0"
+	for _, c := range []struct {
+		samples map[string]uint64
+		want    bool
+	}{
+		{map[string]uint64{"/w/base/tool": 5, installed: 90}, true},
+		{map[string]uint64{"/w/base/tool": 90, installed: 5}, false},
+		{map[string]uint64{"/w/base/tool": 5, "/w/base/lib/libtool.so.1.2": 90}, false},
+		{map[string]uint64{"/w/base/tool": 5, "/usr/lib/libc.so.6": 90}, false},
+		{map[string]uint64{"/w/base/tool": 5, "/usr/bin/tool": 90}, false},
+		{map[string]uint64{installed: 90}, true},
+	} {
+		err := w.checkLibraries(built, c.samples)
+		if !c.want {
+			assert.NoError(t, err, c.samples)
+			continue
+		}
+		require.ErrorIs(t, err, ErrCannotTune, c.samples)
+		assert.ErrorContains(t, err, installed+", which is installed, and not lib/libtool.so.1.2 of the build")
+		assert.ErrorContains(t, err, "--env LD_LIBRARY_PATH=lib")
+	}
+}
+
 // A training that fails does not run again under another recorder.
 func TestTrainingFails(t *testing.T) {
 	o, said := newTree(t, nil)
