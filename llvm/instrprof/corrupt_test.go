@@ -125,7 +125,7 @@ func TestCorruptIndexed(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	for _, version := range []uint64{0, 14} {
+	for _, version := range []uint64{0, 15} {
 		_, err := instrprof.OpenBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profdata")))
 		require.ErrorIs(t, err, afdo.ErrVersion)
 		_, err = instrprof.OpenRawBytes(put(8, 1<<56|version)(read(t, zooDir, "ir.profraw")))

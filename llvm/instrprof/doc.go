@@ -1,5 +1,5 @@
 // Package instrprof reads and writes LLVM's instrumentation profiles:
-//   - indexed files, which compilers use (.profdata), in versions 1 to 13;
+//   - indexed files, which compilers use (.profdata), in versions 1 to 14;
 //   - raw files, which instrumented programs write (.profraw), in versions 4 to 11, in either byte
 //     order and pointer size (reading only);
 //   - the text form (.proftext).

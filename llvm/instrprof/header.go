@@ -9,9 +9,12 @@ const Magic = "\xfflprofi\x81"
 
 const (
 	minIndexed = 1
-	maxIndexed = 13
+	maxIndexed = 14
 
-	minWritten = 5 // the oldest version that this package writes
+	// Versions that this package writes: from minWritten to maxIndexed. LLVM 22 reads no later one
+	// than the usual one.
+	minWritten   = 5
+	usualWritten = 13
 )
 
 // First versions of indexed files with a feature.
@@ -24,6 +27,7 @@ const (
 	versionTraces    = 10
 	versionBitmap    = 11
 	versionVTables   = 12
+	versionUniform   = 14
 )
 
 // A Header is the decoded header of an indexed file. The fields after Flags are file offsets in

@@ -122,6 +122,10 @@ func naiveRecord(s *slow, version uint32, name string) plain {
 			p.Bitmap = append(p.Bitmap, byte(s.u64()))
 		}
 	}
+	if version > 13 {
+		n := s.u64()
+		s.take(n + uint64(-int(n)&7))
+	}
 	if version > 2 {
 		p.Values = naiveValues(s)
 	}

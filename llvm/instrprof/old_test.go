@@ -35,6 +35,52 @@ func TestOldTools(t *testing.T) {
 	}
 }
 
+// Files of LLVM 23: raw 11 and indexed 14, with the text that its llvm-profdata makes of them. The
+// program for a GPU has uniformity bits, which the text does not have either. Such a function is in
+// no slice.
+func TestLLVM23(t *testing.T) {
+	const dir = "testdata/llvm23"
+	for _, name := range []string{"ir", "gpu"} {
+		text, indexed := string(read(t, dir, name+".proftext")), read(t, dir, name+".profdata")
+		for _, file := range []string{name + ".profraw", name + ".profdata"} {
+			p, err := instrprof.Load(filepath.Join(dir, file))
+			require.NoError(t, err)
+			require.Equal(t, text, asText(t, p), file)
+			same := bytes.Equal(indexed, asVersion(t, p, 14))
+			require.Equal(t, name == "ir", same, file)
+		}
+		r, err := instrprof.OpenBytes(indexed)
+		require.NoError(t, err)
+		require.Equal(t, uint32(14), r.Header().Version)
+		for problem := range r.Check() {
+			require.NoError(t, problem.Err)
+		}
+		s, err := r.Slice(func(string) bool { return true })
+		if name == "gpu" {
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+			s, err = r.Slice(func(string) bool { return false })
+		}
+		require.NoError(t, err)
+		var slice bytes.Buffer
+		require.NoError(t, s.Write(&slice))
+		if name == "ir" {
+			kept := new(instrprof.Profile)
+			r, err := instrprof.OpenBytes(slice.Bytes())
+			require.NoError(t, err)
+			require.Equal(t, uint32(14), r.Header().Version)
+			require.NoError(t, kept.AddIndexed(r, 1, nil))
+			require.Equal(t, text, asText(t, kept))
+		}
+		for n := range indexed { // a file that was cut is an error, not a crash
+			if r, err := instrprof.OpenBytes(indexed[:n:n]); err == nil {
+				for problem := range r.Check() {
+					require.Error(t, problem.Err)
+				}
+			}
+		}
+	}
+}
+
 // asVersion writes an indexed file of a version.
 func asVersion(t testing.TB, p *instrprof.Profile, version uint32) []byte {
 	t.Helper()
@@ -96,7 +142,7 @@ func TestWrittenVersions(t *testing.T) {
 	}
 	require.NotEmpty(t, p.BinaryIDs)
 	require.NotEmpty(t, p.Traces.Traces)
-	for version := uint32(5); version <= 13; version++ {
+	for version := uint32(5); version <= 14; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			r, err := instrprof.OpenBytes(asVersion(t, p, version))
 			require.NoError(t, err)
@@ -125,8 +171,8 @@ func TestWrittenVersions(t *testing.T) {
 			require.Equal(t, asVersion(t, again, version), asVersion(t, p, version))
 		})
 	}
-	for _, version := range []uint32{1, 4, 14} {
-		require.ErrorContains(t, p.WriteIndexed(new(bytes.Buffer), instrprof.IndexedOptions{Version: version}), "only 5 to 13")
+	for _, version := range []uint32{1, 4, 15} {
+		require.ErrorContains(t, p.WriteIndexed(new(bytes.Buffer), instrprof.IndexedOptions{Version: version}), "only 5 to 14")
 	}
 	section := instrprof.IndexedOptions{Version: 11, MemProf: emptySection{}}
 	require.ErrorIs(t, p.WriteIndexed(new(bytes.Buffer), section), afdo.ErrUnrepresentable)

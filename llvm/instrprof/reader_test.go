@@ -217,7 +217,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// olderVersions returns a file in every version. Before version 3 there are no values.
+// olderVersions returns a file in every version up to 13. Before version 3 there are no values.
 func olderVersions(t testing.TB) map[uint32][]byte {
 	t.Helper()
 	files := map[uint32][]byte{}

@@ -15,6 +15,7 @@ type Record struct {
 	counters Counters
 	bitmap   Bitmap
 	values   Values
+	uniform  bool // it has uniformity bits, which are skipped
 }
 
 // NewRecord creates a record. It copies its arguments. Errors match afdo.ErrUnrepresentable.
@@ -58,6 +59,7 @@ func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.
 //   - u64 number of counters, from version 2; before, counters fill the rest of the data
 //   - the counters
 //   - u64 number of bitmap bytes and a u64 for each byte, from version 11
+//   - u64 number of uniformity bytes and these bytes, padded to a multiple of 8, from version 14
 //   - value data, from version 3
 
 // record reads a record of an indexed file.
@@ -71,6 +73,9 @@ func (f *fields) record(version uint32, name []byte) Record {
 	r.bitmap.stride = 8
 	if version >= versionBitmap {
 		r.bitmap.data = f.bitmap()
+	}
+	if version >= versionUniform {
+		r.uniform = f.uniformity()
 	}
 	if version >= versionValues {
 		r.values = f.values()
@@ -91,6 +96,14 @@ func (f *fields) bitmap() []byte {
 	return data
 }
 
+// uniformity passes over the uniformity bits of a function of a GPU, one for each block, and reports
+// whether there are any.
+func (f *fields) uniformity() bool {
+	n := f.count(1, "the number of uniformity bytes")
+	f.Take((uint64(n)+7)&^7, "the uniformity bytes")
+	return n > 0
+}
+
 // append appends a record in the form that fields.record reads.
 func (f *profileFunction) append(p []byte, version uint32) []byte {
 	p = append64(p, f.hash, uint64(f.numCounters))
@@ -102,6 +115,9 @@ func (f *profileFunction) append(p []byte, version uint32) []byte {
 			p = append64(p, uint64(b))
 		}
 	}
+	if version >= versionUniform {
+		p = append64(p, 0)
+	}
 	return append(p, f.encodedValues(version)...)
 }
 
@@ -110,6 +126,9 @@ func (f *profileFunction) encodedSize(version uint32) uint64 {
 	size := 16 + len(f.counters().data) + len(f.encodedValues(version))
 	if version >= versionBitmap {
 		size += 8 + 8*len(f.bitmap())
+	}
+	if version >= versionUniform {
+		size += 8
 	}
 	return uint64(size)
 }

@@ -23,11 +23,11 @@ func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 // virtual tables. It leaves out traces and binary IDs, which no compile uses.
 //
 // Slice passes over all names in the file, and takes memory for the wanted functions. A file of a
-// version before 12, or one with a MemProf section, gives an error that matches
-// afdo.ErrUnrepresentable.
+// version before 12, one with a MemProf section, or a wanted function with uniformity bits gives an
+// error that matches afdo.ErrUnrepresentable.
 func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	h := r.header
-	if h.Version < maxIndexed-1 || h.Flags&HasMemProf != 0 {
+	if h.Version < versionVTables || h.Flags&HasMemProf != 0 {
 		return nil, fmt.Errorf("instrprof: a slice of version %d with flags %v: %w", h.Version, h.Flags, fault.ErrUnrepresentable)
 	}
 	s := &Slice{profile: new(Profile), version: h.Version, summaries: [2]*Summary{r.summary, r.cs}}
@@ -38,7 +38,11 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	w.wanted = func(name []byte) bool { return wanted(string(name)) }
 	for w.next() {
 		for w.f.Err == nil && w.f.Rest() > 0 {
-			if rec := w.f.record(h.Version, w.key); w.f.Err == nil {
+			rec := w.f.record(h.Version, w.key)
+			if w.f.Err == nil && rec.uniform {
+				w.f.Stop(fmt.Errorf("instrprof: a slice with the uniformity bits of %v: %w", rec, fault.ErrUnrepresentable))
+			}
+			if w.f.Err == nil {
 				w.f.Stop(s.profile.add(w.hash, rec, 1))
 			}
 		}

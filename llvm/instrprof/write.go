@@ -15,15 +15,16 @@ import (
 
 // IndexedOptions configure [Profile.WriteIndexed].
 type IndexedOptions struct {
-	// Version is the version of the format, from 5 to 13; 0 means 13. The highest version that LLVM
+	// Version is the version of the format, from 5 to 14; 0 means 13. The highest version that LLVM
 	// reads is
 	//   - 7 for LLVM 13 and 14,
 	//   - 8, 9, 10 and 11 for LLVM 15, 16, 17 and 18,
-	//   - 12 for LLVM 19 to 21.
+	//   - 12 for LLVM 19 to 21,
+	//   - 13 and 14 for LLVM 22 and 23.
 	//
 	// For front-end instrumentation, the version must also match the LLVM that built the program,
 	// because clang derives from it how function hashes were computed: 12 for LLVM 20 and 21, 13
-	// for LLVM 22. See [Profile.IndexedLosses] for what older versions cannot store.
+	// or 14 for later ones. See [Profile.IndexedLosses] for what older versions cannot store.
 	Version uint32
 
 	// VTableNames keeps the names of virtual tables. LLVM drops them by default.
@@ -49,7 +50,7 @@ type Payload interface {
 // version that is not written, or match afdo.ErrUnrepresentable.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
-		o.Version = maxIndexed
+		o.Version = usualWritten
 	}
 	if o.Version < minWritten || o.Version > maxIndexed {
 		return fmt.Errorf("instrprof: no version %d to write, only %d to %d", o.Version, minWritten, maxIndexed)
@@ -77,7 +78,7 @@ type IndexedLosses struct {
 }
 
 // IndexedLosses returns what [Profile.WriteIndexed] leaves out in a file of the given version, from
-// 5 to 13. It passes over the records.
+// 5 to 14. It passes over the records.
 func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	var l IndexedLosses
 	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0

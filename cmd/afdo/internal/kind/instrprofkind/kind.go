@@ -51,7 +51,8 @@ const (
 
 const (
 	oldestVersion = 5
-	newestVersion = 13
+	usualVersion  = 13
+	newestVersion = 14
 )
 
 // AddFlags adds --hash to lookup, and --indexed-version, --keep-vtable-symbols and --sparse to
@@ -69,14 +70,14 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if f.Lookup("to") == nil {
 		return
 	}
-	f.Uint32Var(&k.version, kind.IndexedVersionFlag, newestVersion, "version of profdata and memprof to write: 7 for LLVM up to 14, 8 to 11 for 15 to 18, 12 for 19 to 21, 13")
+	f.Uint32Var(&k.version, kind.IndexedVersionFlag, usualVersion, "version of profdata and memprof to write: 7 for LLVM up to 14, 8 to 11 for 15 to 18, 12 for 19 to 21, 13 for 22, 14")
 	f.BoolVar(&k.vtableNames, "keep-vtable-symbols", false, "keep the names of virtual tables in profdata and proftext")
 	f.BoolVar(&k.sparse, "sparse", false, "leave functions that never ran out of profdata and proftext")
 }
 
 // CheckFlags refuses flags that a format has no use for.
 func (k *Kind) CheckFlags(format string) error {
-	if k.version != newestVersion && format != formatIndexed && format != formatMemory {
+	if k.version != usualVersion && format != formatIndexed && format != formatMemory {
 		return cli.Usagef("--%s is for profdata and memprof, not for %s", kind.IndexedVersionFlag, format)
 	}
 	if k.version < oldestVersion || k.version > newestVersion {

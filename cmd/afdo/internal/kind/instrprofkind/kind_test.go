@@ -118,7 +118,7 @@ func TestFlags(t *testing.T) {
 	}{
 		{func(k *Kind) { k.version = 12 }, formatText},
 		{func(k *Kind) { k.version = 4 }, formatIndexed},
-		{func(k *Kind) { k.version = 14 }, formatIndexed},
+		{func(k *Kind) { k.version = 15 }, formatIndexed},
 		{func(k *Kind) { k.sparse = true }, "v4"},
 		{func(k *Kind) { k.vtableNames = true }, "v4"},
 	} {
