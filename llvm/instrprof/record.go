@@ -96,8 +96,8 @@ func (f *fields) bitmap() []byte {
 	return data
 }
 
-// uniformity passes over the uniformity bits of a function of a GPU, one for each block, and reports
-// whether there are any.
+// uniformity passes over the uniformity bits of a function of a GPU, one for each block, and
+// reports whether there are any.
 func (f *fields) uniformity() bool {
 	n := f.count(1, "the number of uniformity bytes")
 	f.Take((uint64(n)+7)&^7, "the uniformity bytes")
