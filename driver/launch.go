@@ -215,7 +215,7 @@ type preparation struct {
 
 // asItIs returns the command as it was given.
 func (p *preparation) asItIs(why command.Reason, format string, args ...any) (*Plan, error) {
-	p.trace("running the command without the profile: "+format, args...)
+	p.trace("running "+filepath.Base(p.command.Compiler)+" without the profile: "+format, args...)
 	return &Plan{Argv: p.command.Argv(), Outcome: AsItIs, Reason: why}, nil
 }
 

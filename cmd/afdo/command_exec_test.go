@@ -74,7 +74,7 @@ func TestExecPassesThrough(t *testing.T) {
 		}
 		out := s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...)
 		assert.True(t, strings.HasSuffix(out, want), "%s: %s", c.args, out)
-		assert.Equal(t, "afdo: running the command without the profile: "+c.reason+"\n"+want,
+		assert.Equal(t, "afdo: running "+filepath.Base(args[0])+" without the profile: "+c.reason+"\n"+want,
 			s.run(append(append([]string{"afdo", "exec", "-v"}, append(profile, "--")...), args...)...), c.args)
 	}
 }
