@@ -67,7 +67,7 @@ func converted(from string, formats ...string) func(*testing.T, string) []string
 }
 
 func instrumentationSeeds(t *testing.T, dir string) []string {
-	seeds := converted(writeFile(t, "instr", []byte(instrSeed)), "profdata", "proftext")(t, dir)
+	seeds := converted(writeFile(t, "instr", []byte(instrSeed)), "profdata", "profdata --indexed-version 14", "proftext")(t, dir)
 	raw := filepath.Join(dir, "raw")
 	require.NoError(t, os.WriteFile(raw, gen.SharedCounters(20, 40, 0), 0o666))
 	return append(seeds, raw)

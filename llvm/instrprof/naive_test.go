@@ -302,6 +302,9 @@ func FuzzInstrProfile(f *testing.F) {
 	for _, old := range olderVersions(f) {
 		f.Add(old)
 	}
+	for _, name := range []string{"ir", "gpu"} {
+		f.Add(read(f, "testdata/llvm23", name+".profdata"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := instrprof.OpenBytes(data)
 		if err != nil {
