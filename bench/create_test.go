@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"debug/elf"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/samples"
 	"github.com/go-afdo/afdo/symbolize"
 )
@@ -32,7 +34,8 @@ func BenchmarkCreate(b *testing.B) {
 	for _, functions := range []int{50, 500, 5000} {
 		in := sampleRandomly(b, binary, debug, functions)
 		b.Run(fmt.Sprintf("functions=%d/tool=afdo", functions), func(b *testing.B) {
-			command := []string{afdo, "create", "--json", "--no-sources", "--binary", binary, "--profile", in, "--to", "v4c", "-o", out}
+			// The samples have no build ID, which it says.
+			command := []string{"sh", "-c", `exec "$0" "$@" 2>/dev/null`, afdo, "create", "--json", "--no-sources", "--binary", binary, "--profile", in, "--to", "v4c", "-o", out}
 			if debug != "" {
 				command = append(command, "--debug-file", debug)
 			}
@@ -71,6 +74,27 @@ func noSamples(b *testing.B) (path string) {
 	return path
 }
 
+// instructions returns where the instructions of a function for x86-64 begin, from its first byte on.
+func instructions(b *testing.B, file *elf.File, s symbolize.Symbol) (begins []uint64) {
+	code := make([]byte, s.High-s.Low)
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && s.Low >= p.Vaddr && s.High <= p.Vaddr+p.Filesz {
+			_, err := p.ReadAt(code, int64(s.Low-p.Vaddr))
+			require.NoError(b, err)
+		}
+	}
+	for at := 0; at < len(code); {
+		in := opcode.X86(code[at:], 64)
+		if in.Size == 0 {
+			break
+		}
+		begins = append(begins, uint64(at))
+		at += int(in.Size)
+	}
+	require.NotEmpty(b, begins)
+	return begins
+}
+
 // sampleRandomly writes samples of ranges in some functions of a program.
 func sampleRandomly(b *testing.B, binary, debug string, functions int) (path string) {
 	var options []symbolize.Option
@@ -96,8 +120,9 @@ func sampleRandomly(b *testing.B, binary, debug string, functions int) (path str
 	for _, s := range all[:min(functions, len(all))] {
 		const ranges = 6
 		start, _ := layout.Offset(s.Low)
+		begins := instructions(b, f.ELF(), s)
 		for range ranges { // each of one instruction, or code might lead elsewhere within
-			at := start + random.Uint64N(s.High-s.Low)
+			at := start + begins[random.IntN(len(begins))]
 			set.AddRange(samples.Range{Begin: at, End: at}, 100+random.Uint64N(10_000))
 		}
 	}
