@@ -74,7 +74,8 @@ func noSamples(b *testing.B) (path string) {
 	return path
 }
 
-// instructions returns where the instructions of a function for x86-64 begin, from its first byte on.
+// instructions returns where the instructions of a function for x86-64 begin, from its first byte
+// on.
 func instructions(b *testing.B, file *elf.File, s symbolize.Symbol) (begins []uint64) {
 	code := make([]byte, s.High-s.Low)
 	for _, p := range file.Progs {
