@@ -46,6 +46,7 @@ func TestLLVM23(t *testing.T) {
 			p, err := instrprof.Load(filepath.Join(dir, file))
 			require.NoError(t, err)
 			require.Equal(t, text, asText(t, p), file)
+			require.Equal(t, name == "gpu", p.NumUniform() == 1, file)
 			same := bytes.Equal(indexed, asVersion(t, p, 14))
 			require.Equal(t, name == "ir", same, file)
 		}

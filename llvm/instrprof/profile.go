@@ -55,6 +55,19 @@ func (p *Profile) NumWithoutCounters() int {
 	return n
 }
 
+// NumUniform returns the number of records that had uniformity bits or uniform counters in the file
+// they come from. These are of programs for GPUs. A profile does not keep them, so no output has
+// them. NumUniform passes over the records.
+func (p *Profile) NumUniform() int {
+	n := 0
+	for f := range p.all() {
+		if f.uniform {
+			n++
+		}
+	}
+	return n
+}
+
 // Records iterates over the records, sorted by name and hash. They are views and valid until the
 // profile is changed. Each call sorts, in O(n log n) and with 8 bytes per record.
 func (p *Profile) Records() iter.Seq[Record] {

@@ -213,7 +213,8 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 			return r, 0, err
 		}
 	}
-	return r, stamp, d.checkUniform(raw, i)
+	r.uniform, err = d.uniformCounters(raw, i)
+	return r, stamp, err
 }
 
 // never reports whether a time stamp is that of a function that was not called.

@@ -158,15 +158,15 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	return c, stamp, nil
 }
 
-// checkUniform checks that the uniform counters of record i, if it has any, lie in the file. There
-// are as many as counters. They are not used otherwise.
-func (d *Dump) checkUniform(r *rawRecord, i int) error {
+// uniformCounters reports whether record i has uniform counters, and checks that they lie in the
+// file. There are as many as counters. They are not used otherwise.
+func (d *Dump) uniformCounters(r *rawRecord, i int) (bool, error) {
 	if r.uniform == 0 || d.header.numUniform == 0 || d.header.correlated() {
-		return nil
+		return false, nil
 	}
 	start := d.layout.distance(r.uniform, d.header.uniformDelta, i)
 	_, err := d.part(sectionUniform, d.uniform.Data, d.uniform.base, start, uniformWidth*uint64(r.numCounters), i)
-	return err
+	return true, err
 }
 
 // maxRawCount is the largest count in a raw file. LLVM considers a file with larger counts damaged.

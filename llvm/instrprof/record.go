@@ -15,7 +15,7 @@ type Record struct {
 	counters Counters
 	bitmap   Bitmap
 	values   Values
-	uniform  bool // it has uniformity bits, which are skipped
+	uniform  bool // it has uniformity bits or uniform counters, which are skipped
 }
 
 // NewRecord creates a record. It copies its arguments. Errors match afdo.ErrUnrepresentable.

@@ -35,6 +35,7 @@ type profileFunction struct {
 	body        []byte // counters as in indexed files, followed by the bitmap as in raw files
 	numCounters uint32
 	next        int32 // index of the previous function with the same alike key, or -1
+	uniform     bool  // as in Record
 	values      *Values
 }
 
@@ -50,7 +51,7 @@ func (f *profileFunction) executed() bool {
 }
 
 func (f *profileFunction) record() Record {
-	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}}
+	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}, uniform: f.uniform}
 	if f.values != nil {
 		r.values = *f.values
 	}
@@ -96,7 +97,7 @@ func (f *profileFunction) is(name []byte, hash uint64) bool {
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	name := s.name(nameHash, r.name)
 	f := s.place(nameHash, r.hash)
-	f.name, f.numCounters = name, uint32(r.counters.Len())
+	f.name, f.numCounters, f.uniform = name, uint32(r.counters.Len()), r.uniform
 	f.body = r.bitmap.append(r.counters.append(s.alloc(8*r.counters.Len() + r.bitmap.Len())))
 	if weight != 1 && r.Pseudo() == 0 {
 		scaleCounters(f.counters().data, weight)
@@ -176,6 +177,7 @@ func (s *shard) addTo(f *profileFunction, r Record, weight uint64) error {
 	if n := r.counters.Len(); n != counters.Len() {
 		return dropped(r, weight, fmt.Errorf("instrprof: %v: %d counters beside %d: %w", r, n, counters.Len(), ErrMismatch))
 	}
+	f.uniform = f.uniform || r.uniform
 	mine, other := counters.pseudo(), r.Pseudo()
 	switch {
 	case mine == 0 && other == 0:

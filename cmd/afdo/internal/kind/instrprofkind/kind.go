@@ -188,6 +188,9 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	if n := p.NumWithoutCounters(); n > 0 && out.Format.Name == formatText {
 		e.Warnf("%s does not store everything: functions without counters that were left out: %d", formatText, n)
 	}
+	if n := p.NumUniform(); n > 0 {
+		e.Warnf("%s does not store everything: uniformity of functions of a GPU that was left out: %d", out.Format.Name, n)
+	}
 	if out.Format.Name == formatText {
 		if !k.vtableNames {
 			p.VTableNames = nil // as LLVM has it

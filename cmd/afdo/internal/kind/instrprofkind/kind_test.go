@@ -94,6 +94,18 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// What is left out of a program for a GPU is reported, from whichever form it comes.
+func TestConvertTellsUniformity(t *testing.T) {
+	for _, form := range []string{".profraw", ".profdata"} {
+		for name, out := range to {
+			r := newRun()
+			r.version = newestVersion
+			require.NoError(t, r.Convert(&r.Env, open(t, filepath.Join(zoo, "../llvm23/gpu"+form)), out, &trim.Flags{}))
+			require.Equal(t, "afdo: "+name+" does not store everything: uniformity of functions of a GPU that was left out: 1\n", r.err.String())
+		}
+	}
+}
+
 func TestConvertKeepsVTableNames(t *testing.T) {
 	r := newRun()
 	r.vtableNames = true
