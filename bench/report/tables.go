@@ -156,13 +156,14 @@ func (r *results) difference(a, b string) string {
 }
 
 // lookups are the operations on parts of a file, with their names in the tables.
-var lookups = []struct{ op, what string }{
-	{"open", "open"},
-	{"open+unit", "open, then all of one average unit"},
-	{"open+symbol", "open, then one function of it"},
-	{"unit", "all of that unit, the file being open"},
-	{"symbol", "one function, the file being open"},
-	{"search-miss", "a name that no unit has, in all units"},
+var lookups = []struct{ source, op, what string }{
+	{"mmap", "open", "open"},
+	{"mmap", "open+unit", "open, then all of one average unit"},
+	{"bytes", "open+unit", "the same in memory"},
+	{"mmap", "open+symbol", "open, then one function of it"},
+	{"mmap", "unit", "all of that unit, the file being open"},
+	{"mmap", "symbol", "one function, the file being open"},
+	{"mmap", "search-miss", "a name that no unit has, in all units"},
 }
 
 func lookup(r *results) string {
@@ -171,7 +172,7 @@ func lookup(r *results) string {
 		for _, corpus := range r.shapes() {
 			cells := []string{l.what, corpus}
 			for _, mode := range written {
-				cells = append(cells, r.figure(read(corpus, mode, "mmap", l.op), processor, duration))
+				cells = append(cells, r.figure(read(corpus, mode, l.source, l.op), processor, duration))
 			}
 			t.row(cells...)
 		}
@@ -185,7 +186,7 @@ func touched(r *results) string {
 	for _, l := range lookups {
 		cells := []string{l.what}
 		for _, mode := range written {
-			name := read(plainShape, mode, "mmap", l.op)
+			name := read(plainShape, mode, l.source, l.op)
 			cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count), r.figure(name, "allocs/op", count))
 		}
 		t.row(cells...)
