@@ -37,6 +37,7 @@ func newWorkspace(t *testing.T) *workspace {
 	}
 	rules, err := os.ReadFile("bazel/afdo.bzl")
 	require.NoError(t, err)
+	w.write(".bazelrc", "startup --output_user_root="+w.output+" --max_idle_secs=60\n")
 	w.write("WORKSPACE", "")
 	w.write("afdo/BUILD", "")
 	w.write("afdo/afdo.bzl", string(rules))
@@ -46,7 +47,7 @@ func newWorkspace(t *testing.T) *workspace {
 	w.stub("rules_cc", "cc", "toolchain_type(name = 'toolchain_type', visibility = ['//visibility:public'])\n", "cc_binary", "cc_library", "cc_toolchain", "cc_toolchain_suite")
 	w.stub("rules_java", "java", "", "java_binary", "java_import", "java_library", "java_package_configuration", "java_runtime", "java_toolchain")
 	t.Cleanup(func() {
-		_, _ = w.run("shutdown")
+		_, _ = w.run(path, "shutdown")
 		_ = exec.Command("chmod", "-R", "u+w", w.output).Run()
 	})
 	return w
@@ -56,6 +57,17 @@ func (w *workspace) write(name, text string) {
 	path := filepath.Join(w.dir, name)
 	require.NoError(w, os.MkdirAll(filepath.Dir(path), 0o777))
 	require.NoError(w, os.WriteFile(path, []byte(text), 0o666))
+}
+
+// replace makes a folder of the workspace take the place of a repository.
+func (w *workspace) replace(repository, dir string) {
+	w.append(".bazelrc", "build --override_repository="+repository+"="+filepath.Join(w.dir, dir)+"\n")
+}
+
+func (w *workspace) append(name, text string) {
+	old, err := os.ReadFile(filepath.Join(w.dir, name))
+	require.NoError(w, err)
+	w.write(name, string(old)+text)
 }
 
 // stub makes a repository whose rules are those that are built in.
@@ -68,16 +80,11 @@ func (w *workspace) stub(repository, folder, build string, rules ...string) {
 		fmt.Fprintf(&defs, "%s = native.%[1]s\n", rule)
 	}
 	w.write(dir+"/"+folder+"/defs.bzl", defs.String())
+	w.replace(repository, dir)
 }
 
-func (w *workspace) run(verb string, args ...string) (string, error) {
-	words := []string{"--output_user_root=" + w.output, "--max_idle_secs=60", verb}
-	if verb != "shutdown" {
-		for _, repository := range []string{"rules_cc", "rules_java"} {
-			words = append(words, "--override_repository="+repository+"="+filepath.Join(w.dir, "repositories", repository))
-		}
-	}
-	cmd := exec.Command(w.bazel, append(words, args...)...)
+func (w *workspace) run(program string, args ...string) (string, error) {
+	cmd := exec.Command(program, args...)
 	cmd.Dir = w.dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -86,7 +93,7 @@ func (w *workspace) run(verb string, args ...string) (string, error) {
 // build builds everything and returns how many compiles of libraries that took, and how many
 // slices.
 func (w *workspace) build() (compiles, slices int) {
-	out, err := w.run("build", "-s", "//:main")
+	out, err := w.run(w.bazel, "build", "-s", "//:main")
 	require.NoError(w, err, out)
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "SUBCOMMAND: # //:lib") {
@@ -157,11 +164,36 @@ func TestBazelRefresh(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(out), "f1")
 	require.NotContains(t, string(out), "f2")
-	actions, err := w.run("aquery", "mnemonic('AfdoSlice', //:all)")
+	actions, err := w.run(w.bazel, "aquery", "mnemonic('AfdoSlice', //:all)")
 	require.NoError(t, err, actions)
 	slicing := strings.Split(actions, "action '")[1:]
 	require.Len(t, slicing, numLibraries)
 	for _, action := range slicing {
 		require.Contains(t, action, "ExecutionInfo: {no-remote: 1}")
 	}
+}
+
+// TestBazelWholeProfile runs the block of docs/builds.md. Debian's Bazel lacks the program that
+// unpacks instrumented profiles, without which it accepts no profile.
+func TestBazelWholeProfile(t *testing.T) {
+	w := newWorkspace(t)
+	tools := filepath.Join("repositories", "bazel_tools")
+	require.NoError(t, os.CopyFS(filepath.Join(w.dir, tools), os.DirFS("/usr/share/bazel/embedded_tools")))
+	w.replace("bazel_tools", tools)
+	w.write(tools+"/BUILD", "exports_files(['WORKSPACE'])\n")
+	w.append(tools+"/tools/zip/BUILD", "filegroup(name = 'unzip_fdo', srcs = ['//:WORKSPACE'])\n")
+	w.write(".bazelignore", "repositories\n")
+	w.write("BUILD", "cc_binary(name = 'f0', srcs = ['a0.c'])\n")
+	w.write("a0.c", "int f0(int x) { return x; }\nint main(void) { return f0(0); }\n")
+	w.refresh(0)
+	require.NoError(t, os.Rename(filepath.Join(w.dir, "prof.v4"), filepath.Join(w.dir, "prog.afdo")))
+	page, err := os.ReadFile("../docs/builds.md")
+	require.NoError(t, err)
+	_, block, found := strings.Cut(string(page), "```sh bazel\n")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	w.append(".bazelrc", "build -s\n")
+	out, err := w.run("sh", "-e", "-c", "PATH=$PWD/tools:$PATH; "+block)
+	require.NoError(t, err, out)
+	require.Regexp(t, `-fauto-profile=\S*/prog\.v2\.afdo\b.* -c a0\.c`, out)
 }
