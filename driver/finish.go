@@ -70,12 +70,12 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 	return options
 }
 
-// sayNoneOf says that a slice of a program has no function: those that the profile has of the
-// sources are others now, or it has none.
+// sayNoneOf says that a slice of a program has no function: either the compile defines none of those
+// that the profile has of the sources, or the profile has none of the sources.
 func (p *preparation) sayNoneOf(program *slice.Program) {
 	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
-			p.warnOfCode("others", "the profile has functions of %s, and none that is there now: is it of older sources? \"afdo explain\" tells more", m.Path)
+			p.warnOfCode("others", "the profile has functions of %s, but this compile defines none of them: the sources have changed, or macros differ; \"afdo explain\" tells more", m.Path)
 			return
 		}
 	}

@@ -54,7 +54,7 @@ func TestExecSpeaksUp(t *testing.T) {
 	assert.Equal(t, warning+"-fauto-profile=a.o.afdo -O2 -O0 -c a.c\n", run("-O2", "-O0", "-c", "a.c"))
 	assert.Equal(t, "-fauto-profile=b.o.afdo -c a.c -o b.o\n", run("-c", "a.c", "-o", "b.o"), "it is said once")
 	s.write("a.c", "int renamed(void) {}\n")
-	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has functions of a.c, and none that is there now")
+	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has functions of a.c, but this compile defines none of them")
 
 	named := profile.New()
 	named.AddSymbol(named.AddUnit("/src/a.c"), "renamed")
