@@ -1,5 +1,6 @@
 // Command pays creates the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run counted by callgrind.
+// It compares the times of two programs for that script, too.
 // For bench/pays/samples.sh it also creates shorter recordings from a long one, and for
 // bench/pays/clock.sh mixtures of a sampled and an exact profile.
 //
@@ -8,6 +9,7 @@
 //	pays draw NUMBER SEED IN.samples OUT.samples
 //	pays mix zeros|shape|functions|heads|scaled|rounded SAMPLED.v2 EXACT.v2 OUT.v2
 //	pays means BINARY callgrind.out IN.samples OUT.samples
+//	pays race ROUNDS BEFORE AFTER ARGUMENT
 package main
 
 import (
@@ -52,6 +54,12 @@ func run(args []string) error {
 		return mix(args[1], args[2], args[3], args[4])
 	case len(args) == 5 && args[0] == "means":
 		return means(args[1], args[2], args[3], args[4])
+	case len(args) == 5 && args[0] == "race":
+		rounds, err := strconv.Atoi(args[1])
+		if err != nil || rounds <= 0 {
+			return fmt.Errorf("%q is no number of rounds", args[1])
+		}
+		return race(rounds, args[2], args[3], args[4])
 	}
 	return fmt.Errorf("usage: see the comment of bench/pays/main.go")
 }

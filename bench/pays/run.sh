@@ -12,7 +12,8 @@
 #
 #	VARIANTS="exact exact:-fno-tracer none:-O3"
 #
-# It takes minutes a program.
+# ROUNDS is how often each program runs for the columns of processor times, which are empty otherwise; they need an idle
+# machine. It takes minutes a program.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
 begin "lua zstd re2 fmt leveldb calc" "$@"
@@ -20,6 +21,10 @@ read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16)}"
 early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
 read -ra variants <<<"${VARIANTS-exact exact:$early exact:$early,-fno-unroll-loops hot heads zeros sum targets lbr addresses}"
 period=${PERIOD:-2003}
+rounds=${ROUNDS-0}
+
+# raced PROGRAM BEFORE AFTER INPUT prints by how much the processor times differ, in percent.
+raced() { [ "$rounds" = 0 ] || "$work/pays" race "$rounds" "$2" "$3" "$(input "$1" "$4")"; }
 
 code() { size "$1" | awk 'NR == 2 {print $1}'; }
 
@@ -45,7 +50,7 @@ profile() {
 	echo "-fauto-profile=$to"
 }
 
-printf '| program | compiler | profile | trained input | other input | mispredicted: trained | other | code |\n|---|---|---|--:|--:|--:|--:|--:|\n'
+printf '| program | compiler | profile | trained input | other input | mispredicted: trained | other | code | time: trained | other |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n'
 for program in "${programs[@]}"; do
 	for suffix in "${compilers[@]}"; do
 		base=$work/$program$suffix
@@ -55,16 +60,17 @@ for program in "${programs[@]}"; do
 		wrong=$(mispredicted "$program" "$base" train)
 		wrong_other=$(mispredicted "$program" "$base" other)
 		compiler=$(gcc${suffix#plain} -dumpfullversion)
-		printf '| %s | %s | none | %.1f M | %.1f M | %.2f M | %.2f M | %d |\n' "$program" "$compiler" "$((train / 100000))e-1" \
+		printf '| %s | %s | none | %.1f M | %.1f M | %.2f M | %.2f M | %d | | |\n' "$program" "$compiler" "$((train / 100000))e-1" \
 			"$((other / 100000))e-1" "${wrong}e-6" "${wrong_other}e-6" "$(code "$base")"
 		for variant in "${variants[@]}"; do
 			flag=$(profile "$program" "$suffix" "${variant%%:*}")
 			with=$base.with
 			IFS=, read -ra flags <<<"${variant#"${variant%%:*}"}"
 			build "$program" "$suffix" "$with" $flag "${flags[@]#:}"
-			printf '| | | %s | %s | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
+			printf '| | | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$variant" "$(percent "$train" "$(count "$program" "$with" train)")" \
 				"$(percent "$other" "$(count "$program" "$with" other)")" "$(percent "$wrong" "$(mispredicted "$program" "$with" train)")" \
-				"$(percent "$wrong_other" "$(mispredicted "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")"
+				"$(percent "$wrong_other" "$(mispredicted "$program" "$with" other)")" "$(percent "$(code "$base")" "$(code "$with")")" \
+				"$(raced "$program" "$base" "$with" train)" "$(raced "$program" "$base" "$with" other)"
 		done
 	done
 done

@@ -276,7 +276,7 @@ func advice(t *tuning, r *tune.Result) string {
 // fewerInstructions reports whether the program with the profile was counted, and runs fewer
 // instructions.
 func fewerInstructions(r *tune.Result) bool {
-	return slices.ContainsFunc(r.Measures, func(m tune.Measure) bool { return m.What == "instructions" && m.Change < 0 })
+	return slices.ContainsFunc(r.Measures, func(m tune.Measure) bool { return m.What == "instructions" && m.Change <= -smallest })
 }
 
 // isGCC reports whether a compiler of a build is GCC, by its name.
@@ -365,10 +365,11 @@ func verdictText(r *tune.Result) string {
 func decisionText(r *tune.Result) string {
 	cpu := &r.Measures[0]
 	facts := []string{moreOrLess(cpu.Change, "less processor time", "more processor time")}
-	expected := math.Abs(cpu.Change)
+	expected, same := math.Abs(cpu.Change), false
 	for _, m := range r.Measures {
 		if m.What == "instructions" {
-			facts = append(facts, moreOrLess(m.Change, "fewer instructions", "more instructions"))
+			same = math.Abs(m.Change) < smallest
+			facts = append(facts, instructionsText(m.Change))
 			expected = max(expected, math.Abs(m.Change))
 		}
 	}
@@ -382,8 +383,8 @@ func decisionText(r *tune.Result) string {
 	}
 	text := "not decided: "
 	if len(facts) > 1 {
-		if strings.HasPrefix(facts[1], "0.0%") {
-			return text + fmt.Sprintf("the same number of instructions, and the processor times vary by %.1f%%", 100*(cpu.High-cpu.Low))
+		if same {
+			return text + fmt.Sprintf("%s, and the processor times vary by %.1f%%", facts[1], 100*(cpu.High-cpu.Low))
 		}
 		text += facts[1] + ", but "
 	}
@@ -403,6 +404,17 @@ func roundsToDecide(m *tune.Measure, change float64) int {
 	ratio := (m.High - m.Low) / 2 / max(change, 1e-3)
 	rounds := max(float64(m.Rounds)*ratio*ratio, float64(m.Rounds)+10)
 	return int(min(math.Ceil(rounds/10)*10, mostRounds+1))
+}
+
+// smallest is the smallest change of the instructions that is worth words: 0.1% in print.
+const smallest = 0.0005
+
+// instructionsText returns a change of the number of instructions in words.
+func instructionsText(change float64) string {
+	if math.Abs(change) < smallest {
+		return "the same number of instructions"
+	}
+	return moreOrLess(change, "fewer instructions", "more instructions")
 }
 
 // moreOrLess returns a change in percent with one of two words, such as "3.1% fewer instructions".
