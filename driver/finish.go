@@ -18,6 +18,17 @@ const earlyInliner = "max-early-inliner-iterations"
 // slower, and code grows. GCC 13 and later unroll none because of such a profile.
 const noUnrolling = "-fno-unroll-loops"
 
+// The options with which GCC makes fewer branches that a processor cannot predict. Where the profiled
+// program had a conditional move, no samples show which way the condition went, and GCC takes one way
+// for certain. So the tracer copies the code of this way, and other code is not made conditional moves
+// because the branch counts as predictable. The limit of the cost is the one that GCC documents for
+// branches that cannot be predicted.
+const (
+	noTracer      = "-fno-tracer"
+	ifConversion  = "max-rtl-if-conversion-predictable-cost"
+	unpredictable = "40"
+)
+
 // finish adds to a plan with a profile what the compiler needs besides, and how to do without. It
 // warns if the compiler makes nothing of it.
 func (p *preparation) finish(plan *Plan) {
@@ -66,6 +77,12 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 	}
 	if c.isGCC(12) && !command.Mentions("unroll-") {
 		options = append(options, noUnrolling)
+	}
+	if !c.Clang && !command.Mentions("tracer") {
+		options = append(options, noTracer)
+	}
+	if !c.Clang && !command.Mentions(ifConversion) {
+		options = append(options, "--param="+ifConversion+"="+unpredictable)
 	}
 	return options
 }

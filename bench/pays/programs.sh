@@ -36,11 +36,12 @@ format() {
 
 # use SUFFIX PROFILE prints the flags with which afdo exec has a compiler use a profile.
 use() {
+	local branches="-fno-tracer --param=max-rtl-if-conversion-predictable-cost=40"
 	case $1 in
 	clang*) echo "-fprofile-sample-use=$2" ;;
-	plain | -12) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
-	-13) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10" ;;
-	*) echo "-fauto-profile=$2" ;;
+	plain | -12) echo "-fauto-profile=$2 $branches --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
+	-13) echo "-fauto-profile=$2 $branches --param=max-early-inliner-iterations=10" ;;
+	*) echo "-fauto-profile=$2 $branches" ;;
 	esac
 }
 

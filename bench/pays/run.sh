@@ -19,7 +19,9 @@ set -euo pipefail
 begin "lua zstd re2 fmt leveldb calc" "$@"
 read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16)}"
 early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
-read -ra variants <<<"${VARIANTS-exact exact:$early exact:$early,-fno-unroll-loops hot heads zeros sum targets lbr addresses}"
+rolled=$early,-fno-unroll-loops
+branches=-fno-tracer,--param=max-rtl-if-conversion-predictable-cost=40
+read -ra variants <<<"${VARIANTS-exact exact:$early exact:$rolled exact:$rolled,$branches hot heads zeros sum targets lbr addresses}"
 period=${PERIOD:-2003}
 rounds=${ROUNDS-0}
 

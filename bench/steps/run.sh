@@ -63,10 +63,11 @@ version() {
 
 # use SUFFIX PROFILE prints the flags with which afdo exec has a compiler use a profile.
 use() {
+	local branches="-fno-tracer --param=max-rtl-if-conversion-predictable-cost=40"
 	case $1 in
 	clang*) echo "-fprofile-sample-use=$2" ;;
-	-16) echo "-fauto-profile=$2" ;;
-	*) echo "-fauto-profile=$2 --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
+	-16) echo "-fauto-profile=$2 $branches" ;;
+	*) echo "-fauto-profile=$2 $branches --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
 	esac
 }
 

@@ -22,7 +22,7 @@ func TestExecCorners(t *testing.T) {
 	s.write("a.h", "")
 	s.write("ccache", "#!/bin/sh\nCCACHE_DISABLE=1 exec \"$@\"\n")
 	profile := writeV4(t, tinyProfile("/src/a.c"))
-	launch := "afdo exec --profile " + profile + " -- " + gcc + " -O2"
+	launch := "afdo exec --no-params --profile " + profile + " -- " + gcc + " -O2"
 	for script, want := range map[string]string{
 		launch + " -x c /dev/stdin < a.c":                                     "afdo: a source is standard input or a pipe, which can be read once: it is compiled without the profile\n-O2 -x c /dev/stdin\n",
 		"mkdir gone; cd gone; rmdir ../gone; " + launch + " -c ../a.c":        "afdo: getwd: no such file or directory: the command runs without the profile\n",

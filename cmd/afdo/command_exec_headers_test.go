@@ -19,7 +19,8 @@ func TestExecHeaders(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.write("a.h", "int f0(void);\n")
 	path := writeV4(t, tinyProfile("/src/a.c"))
-	const options = "--param=max-early-inliner-iterations=10 -fno-unroll-loops "
+	const branches = "-fno-tracer --param=max-rtl-if-conversion-predictable-cost=40 "
+	const options = "--param=max-early-inliner-iterations=10 -fno-unroll-loops " + branches
 	old, recent := s.fakeGCC("bin/12/gcc", "12.2.0"), s.fakeGCC("bin/14/gcc", "14.2.0")
 	run := func(args ...string) string {
 		return s.run(append([]string{"afdo", "exec", "--profile", path}, args...)...)
@@ -27,10 +28,10 @@ func TestExecHeaders(t *testing.T) {
 	for _, line := range []string{"-O2 a.h", "-O2 -c a.hpp", "-x c++-header -c pch.cxx -o pch.gch"} {
 		args := strings.Fields(line)
 		assert.Equal(t, options+line+"\n", run(append([]string{"--", old}, args...)...))
-		assert.Equal(t, line+"\n", run(append([]string{"--", recent}, args...)...))
+		assert.Equal(t, branches+line+"\n", run(append([]string{"--", recent}, args...)...))
 		assert.Equal(t, line+"\n", run(append([]string{"--no-params", "--", old}, args...)...))
 	}
-	for _, line := range []string{"-fno-auto-profile a.h", "-E a.h", "a.o -o a", "-fsyntax-only a.h", "a.h -fno-unroll-loops --param max-early-inliner-iterations=3"} {
+	for _, line := range []string{"-fno-auto-profile a.h", "-E a.h", "a.o -o a", "-fsyntax-only a.h", "a.h -fno-unroll-loops -fno-tracer --param max-early-inliner-iterations=3 --param max-rtl-if-conversion-predictable-cost=9"} {
 		assert.Equal(t, line+"\n", run(append([]string{"--", old}, strings.Fields(line)...)...))
 	}
 }

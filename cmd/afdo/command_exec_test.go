@@ -147,7 +147,7 @@ func TestExecCommands(t *testing.T) {
 		if c.slice != "" {
 			os.Remove(s.path(c.slice))
 		}
-		out := s.run(append([]string{"afdo", "exec", "--profile", profile, "--"}, strings.Fields(c.args)...)...)
+		out := s.run(append([]string{"afdo", "exec", "--no-params", "--profile", profile, "--"}, strings.Fields(c.args)...)...)
 		assert.True(t, out == c.want+"\n" || strings.HasPrefix(out, "afdo: indexed a copy of own.v3") && strings.HasSuffix(out, "\n"+c.want+"\n"), "%s: %s", c.args, out)
 		if c.slice == "" {
 			continue
@@ -161,7 +161,7 @@ func TestExecCommands(t *testing.T) {
 	}
 
 	// What is thrown away has its slice elsewhere.
-	out := s.run("afdo", "exec", "--profile", profile, gcc, "-O2", "-c", "a.c", "-o", "/dev/null")
+	out := s.run("afdo", "exec", "--no-params", "--profile", profile, gcc, "-O2", "-c", "a.c", "-o", "/dev/null")
 	option, rest, _ := strings.Cut(out, " ")
 	assert.Equal(t, "-O2 -c a.c -o /dev/null\n", rest)
 	assert.Contains(t, option, "/slices/")
@@ -171,7 +171,7 @@ func TestExecCommands(t *testing.T) {
 	sccache := s.path("bin/sccache")
 	s.write("bin/sccache", "#!/bin/sh\nprintf '%s\\n' \"$*\"\n")
 	byContent := func() string {
-		out := s.run("afdo", "exec", "--profile", profile, "--", sccache, gcc, "-O2", "-c", "a.c")
+		out := s.run("afdo", "exec", "--no-params", "--profile", profile, "--", sccache, gcc, "-O2", "-c", "a.c")
 		option, rest, _ := strings.Cut(strings.TrimPrefix(out, gcc+" "), " ")
 		assert.Equal(t, "-O2 -c a.c\n", rest)
 		return option
@@ -189,9 +189,9 @@ func TestExecCommands(t *testing.T) {
 
 	// The environment has the profile, and LTO links none.
 	s.setenv("AFDO_PROFILE", profile)
-	assert.Equal(t, "-fauto-profile=a.o.afdo -O2 -c a.c\n", s.run("afdo", "exec", gcc, "-O2", "-c", "a.c"))
-	assert.Equal(t, "a.o -flto\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4", "-flto"))
-	assert.Equal(t, "a.o -fauto-profile=own.v4\n", s.run("afdo", "exec", "--", gcc, "a.o", "-fauto-profile=own.v4"))
+	assert.Equal(t, "-fauto-profile=a.o.afdo -O2 -c a.c\n", s.run("afdo", "exec", "--no-params", gcc, "-O2", "-c", "a.c"))
+	assert.Equal(t, "a.o -flto\n", s.run("afdo", "exec", "--no-params", "--", gcc, "a.o", "-fauto-profile=own.v4", "-flto"))
+	assert.Equal(t, "a.o -fauto-profile=own.v4\n", s.run("afdo", "exec", "--no-params", "--", gcc, "a.o", "-fauto-profile=own.v4"))
 }
 
 // TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
@@ -327,7 +327,7 @@ func TestExecThrownAway(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range testenv.Rounds(8, 24) {
 		running.Go(func() {
-			out, err := s.command("afdo", "exec", "--profile", profiles[i%2], "--", gcc, "-O2", "-c", "a.c", "-o", "/dev/null").CombinedOutput()
+			out, err := s.command("afdo", "exec", "--no-params", "--profile", profiles[i%2], "--", gcc, "-O2", "-c", "a.c", "-o", "/dev/null").CombinedOutput()
 			assert.NoError(t, err)
 			option, _, _ := strings.Cut(string(out), " ")
 			assert.Len(t, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")), 1+i%2)
@@ -378,7 +378,7 @@ func TestExecInParallel(t *testing.T) {
 	for i := range 2 * objects {
 		running.Go(func() {
 			object := fmt.Sprintf("obj%d.o", i%objects)
-			out, err := s.command("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "-o", object).CombinedOutput()
+			out, err := s.command("afdo", "exec", "--no-params", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "-o", object).CombinedOutput()
 			assert.NoError(t, err)
 			assert.Equal(t, fmt.Sprintf("-fauto-profile=%[1]s.afdo -O2 -c a.c -o %[1]s\n", object), string(out))
 		})

@@ -35,14 +35,17 @@ type codeCheck struct {
 // as "afdo exec" has them.
 type checkedCompiler struct{ c, cxx, format, options string }
 
-const inlinesMore = "--param=max-early-inliner-iterations=10 "
+const (
+	inlinesMore = "--param=max-early-inliner-iterations=10 "
+	branches    = "-fno-tracer --param=max-rtl-if-conversion-predictable-cost=40 -fauto-profile="
+)
 
 var checkedCompilers = []checkedCompiler{
-	{"gcc", "g++", "v2", inlinesMore + "-fno-unroll-loops -fauto-profile="},
-	{"gcc-13", "g++-13", "v2", inlinesMore + "-fauto-profile="},
-	{"gcc-14", "g++-14", "v2", "-fauto-profile="},
-	{"gcc-15", "g++-15", "v2", "-fauto-profile="},
-	{"gcc-16", "g++-16", "v3", "-fauto-profile="},
+	{"gcc", "g++", "v2", inlinesMore + "-fno-unroll-loops " + branches},
+	{"gcc-13", "g++-13", "v2", inlinesMore + branches},
+	{"gcc-14", "g++-14", "v2", branches},
+	{"gcc-15", "g++-15", "v2", branches},
+	{"gcc-16", "g++-16", "v3", branches},
 	{"clang-22", "clang++-22", "extbinary", "-fprofile-sample-use="},
 }
 

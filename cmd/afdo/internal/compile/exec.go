@@ -47,10 +47,13 @@ other file, and if it links, preprocesses, compiles nothing, or runs another
 compiler. Exit status and signals are the compiler's. Languages other than C and C++, such
 as Fortran, get the whole profile.
 
-GCC 12 and 13 get --param=max-early-inliner-iterations=10 as well, without which they
-lose the counts of functions that were inlined more than one call deep. GCC 12 also
-gets -fno-unroll-loops, because with a profile it unrolls loops that repeat a few times.
-A command that sets one of them keeps its own, and --no-params adds neither.
+GCC also gets options with which its code is faster. -fno-tracer and
+--param=max-rtl-if-conversion-predictable-cost=40 keep conditional moves, which branches
+that the processor cannot predict would replace. GCC 12 and 13 get
+--param=max-early-inliner-iterations=10, without which they lose the counts of functions
+that were inlined more than one call deep. GCC 12 gets -fno-unroll-loops, because with a
+profile it unrolls loops that repeat a few times. A command that sets one of them keeps
+its own, and --no-params adds none.
 
 Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
 powers of two, so that a new profile does not change every slice. So have whole
@@ -113,7 +116,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 	o.bits.addFlag(cmd)
 	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	o.summary.addFlags(cmd)
-	f.BoolVar(&o.noParams, "no-params", false, "add no other options for GCC 12 and 13")
+	f.BoolVar(&o.noParams, "no-params", false, "add no options but that for the profile")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
 	f.BoolVar(&o.noCheck, "no-layout-check", false, "do not look for functions that changed since the layout was made")

@@ -28,7 +28,7 @@ why not for the rest, and which functions lose most.
 
 A compile runs in a folder of its own, and the outputs of the build stay as they are. It gets
 what "afdo exec" gives it: counts are moved to where their lines are in sources that were
-edited, if the profile remembers them, and GCC 12 and 13 get a parameter. --no-rebase and
+edited, if the profile remembers them, and GCC gets more options. --no-rebase and
 --no-params do without.
 
 What is found is what the compiler says itself: GCC 16 in the dump of its pass
@@ -137,7 +137,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, or less of the functions laid out, such as 60%")
 	f.BoolVar(&x.json, "json", false, "print JSON")
 	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
-	f.BoolVar(&x.noParams, "no-params", false, "add no other options for GCC 12 and 13")
+	f.BoolVar(&x.noParams, "no-params", false, "add no options but that for the profile")
 	return cmd
 }
 

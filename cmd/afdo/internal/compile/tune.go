@@ -264,23 +264,11 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 
 // advice says what to do with the profile.
 func advice(t *tuning, r *tune.Result) string {
-	if r.Verdict == tune.Slower && fewerInstructions(r) && slices.ContainsFunc(r.Compilers, isGCC) {
-		return "It saves instructions, so the processor may predict more branches wrongly: GCC copies code along the frequent paths, and needs more branches then. Add -fno-tracer to the flags of the compiler and tune again, or build without the profile: \"Does it pay?\" in docs/autofdo.md has figures."
-	}
 	if r.Verdict == tune.Slower {
 		return "Build without it, train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang: \"Does it pay?\" in docs/autofdo.md has reasons."
 	}
 	return "To build with it:\n\n  " + HowToBuild(t.Build, t.Env, r)
 }
-
-// fewerInstructions reports whether the program with the profile was counted, and runs fewer
-// instructions.
-func fewerInstructions(r *tune.Result) bool {
-	return slices.ContainsFunc(r.Measures, func(m tune.Measure) bool { return m.What == "instructions" && m.Change <= -smallest })
-}
-
-// isGCC reports whether a compiler of a build is GCC, by its name.
-func isGCC(name string) bool { return name != "rustc" && !strings.Contains(name, "clang") }
 
 // HowToBuild returns a command that builds with the profile, by the build system, the settings for
 // its environment and the compilers of a build.

@@ -43,30 +43,6 @@ func TestVerdictText(t *testing.T) {
 	}
 }
 
-// A program of GCC that is slower although it runs fewer instructions may have more mispredicted
-// branches.
-func TestAdviceTracer(t *testing.T) {
-	time := tune.Measure{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}
-	fewer, more := tune.Measure{What: "instructions", Change: -0.03}, tune.Measure{What: "instructions", Change: 0.03}
-	for _, c := range []struct {
-		compiler string
-		measures []tune.Measure
-		verdict  tune.Verdict
-		want     bool
-	}{
-		{"cc", []tune.Measure{time, fewer}, tune.Slower, true},
-		{"g++-16", []tune.Measure{time, fewer}, tune.Slower, true},
-		{"cc", []tune.Measure{time, more}, tune.Slower, false},
-		{"cc", []tune.Measure{time}, tune.Slower, false},
-		{"cc", []tune.Measure{time, fewer}, tune.Undecided, false},
-		{"clang-22", []tune.Measure{time, fewer}, tune.Slower, false},
-		{"rustc", []tune.Measure{time, fewer}, tune.Slower, false},
-	} {
-		r := &tune.Result{Verdict: c.verdict, Measures: c.measures, Compilers: []string{c.compiler}, Profile: "p.afdo"}
-		assert.Equal(t, c.want, strings.Contains(advice(&tuning{Options: tune.Options{Build: []string{"make"}}}, r), "-fno-tracer"), c)
-	}
-}
-
 // A profile that makes the program slower is not recommended.
 func TestAdvice(t *testing.T) {
 	r := &tune.Result{Measures: []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}}, Compilers: []string{"cc"}, Profile: "p.afdo"}
