@@ -18,11 +18,11 @@ const earlyInliner = "max-early-inliner-iterations"
 // slower, and code grows. GCC 13 and later unroll none because of such a profile.
 const noUnrolling = "-fno-unroll-loops"
 
-// The options with which GCC makes fewer branches that a processor cannot predict. Where the profiled
-// program had a conditional move, no samples show which way the condition went, and GCC takes one way
-// for certain. So the tracer copies the code of this way, and other code is not made conditional moves
-// because the branch counts as predictable. The limit of the cost is the one that GCC documents for
-// branches that cannot be predicted.
+// These options have GCC make fewer branches that a processor cannot predict. Where the profiled
+// program had a conditional move, no samples show which way the condition went, and GCC takes one
+// way for certain. The tracer copies the code of this way. And GCC makes no conditional move of a
+// branch that it can predict. The limit for its cost is the one that GCC documents for branches
+// that cannot be predicted.
 const (
 	noTracer      = "-fno-tracer"
 	ifConversion  = "max-rtl-if-conversion-predictable-cost"
@@ -87,8 +87,8 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 	return options
 }
 
-// sayNoneOf says that a slice of a program has no function: either the compile defines none of those
-// that the profile has of the sources, or the profile has none of the sources.
+// sayNoneOf says that a slice of a program has no function: either the compile defines none of
+// those that the profile has of the sources, or the profile has none of the sources.
 func (p *preparation) sayNoneOf(program *slice.Program) {
 	for _, m := range program.Match(p.command.Sources, p.command.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
