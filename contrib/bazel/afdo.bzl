@@ -160,12 +160,15 @@ def afdo_cc_library(name, srcs, profile, afdo, hdrs = [], deps = [], copts = [],
         textual_hdrs = [part],
         # Bazel forgets those inputs that the compiler does not name as headers, so one that it
         # names stands for the slice.
-        copts = copts + ["-fauto-profile=" + folder + _slice_path(part), "-include", folder + _stamp_path(part)],
+        copts = _BRANCHES + copts + ["-fauto-profile=" + folder + _slice_path(part), "-include", folder + _stamp_path(part)],
         local_defines = local_defines,
         visibility = ["//visibility:private"],
         **kwargs
     )
     _linked(name = name, interface = outside, compiled = compiled, visibility = visibility)
+
+# With a profile, GCC takes more branches for predictable than are. "afdo exec" adds the same.
+_BRANCHES = ["-fno-tracer", "--param=max-rtl-if-conversion-predictable-cost=40"]
 
 def _is_header(src):
     return src.rpartition(".")[2] in ["h", "hh", "hpp", "hxx", "inc"]
