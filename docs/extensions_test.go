@@ -183,7 +183,7 @@ func (a *indexAnnotator) parts(size int) {
 			count := a.uint(4, "PARTED_NUM_SYMBOLS")
 			a.uint(4, "PARTED_FIRST_NODE")
 			a.uint(4, "PARTED_FIRST_ROW")
-			for range (count + 127) / 128 {
+			for range (count + 63) / 64 {
 				a.part()
 			}
 		}
@@ -399,7 +399,7 @@ func TestPartsAsSpecified(t *testing.T) {
 		a := indexAnnotator{annotator: annotator{data: content(t, file.Bytes()[info.Section.Offset:])}}
 		a.index(info.Section.Index)
 		text := a.take()
-		require.Equal(t, 6, strings.Count(text, "PART_STRINGS_SIZE"))
+		require.Equal(t, 11, strings.Count(text, "PART_STRINGS_SIZE"))
 		require.Contains(t, text, "700             PARTED_NUM_SYMBOLS")
 	}
 }
