@@ -124,6 +124,7 @@ func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err
 		return nil, false, p.profile.wrap(err)
 	}
 	defer whole.Close()
+	p.sayUniqueNames(whole)
 	if p.steady() {
 		if whole.summary, err = p.steadySummary(whole.samples.Summary); err != nil {
 			return nil, false, err
@@ -132,6 +133,23 @@ func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err
 	var file bytes.Buffer
 	n, err := whole.WriteSlice(&file, text, p.command.Sources)
 	return file.Bytes(), n > 0, p.profile.wrap(err)
+}
+
+// sayUniqueNames warns if only one of the two builds, the recorded one and this, had
+// -funique-internal-linkage-names.
+func (p *preparation) sayUniqueNames(whole *LLVMProfile) {
+	if whole.samples == nil {
+		return
+	}
+	const flag = "-funique-internal-linkage-names"
+	given := p.command.Mentions(flag)
+	switch whole.samples.HasUniqueNames() {
+	case given:
+	case true:
+		p.warnOf("unique", "clang does not find static functions of the profile: compile with %s, as the recorded program was", flag)
+	default:
+		p.warnOf("unique", "clang does not find static functions of the profile: compile without %s, or record a program that was compiled with it", flag)
+	}
 }
 
 // An LLVMProfile is a profile for clang, from which slices are taken. Many goroutines may use it.

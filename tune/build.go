@@ -131,7 +131,7 @@ func (t *tuning) writeScripts(bin, log string, v variant) error {
 			argv = append(argv, "--", path)
 		}
 		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\nexec %s \"$@\" %s\n",
-			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(debugFlags(path), v.flags...)))
+			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(t.profilingFlags(path), v.flags...)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}
@@ -142,13 +142,21 @@ func (t *tuning) writeScripts(bin, log string, v variant) error {
 	return nil
 }
 
-// debugFlags returns the compiler flags for the debug info that profiles need. Valgrind cannot read
-// clang's DWARF 5.
-func debugFlags(compiler string) []string {
-	if isClang(compiler) {
-		return []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
+// uniqueNames gives static functions names that no other file has, so that a layout can name them.
+// Clang finds static functions of a profile only if both builds have this flag, or neither has.
+const uniqueNames = "-funique-internal-linkage-names"
+
+// profilingFlags returns the compiler flags that all builds need: for debug info, and for a layout.
+// Valgrind cannot read clang's DWARF 5.
+func (t *tuning) profilingFlags(compiler string) []string {
+	if !isClang(compiler) {
+		return []string{"-g"}
 	}
-	return []string{"-g"}
+	flags := []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
+	if t.Layout {
+		flags = append(flags, uniqueNames)
+	}
+	return flags
 }
 
 func isClang(compiler string) bool {

@@ -146,7 +146,7 @@ func (p *placer) mapping() variant {
 	case p.by == ByBOLT:
 		v.flags = []string{"-fno-reorder-blocks-and-partition", "-Wl,-q"}
 	default:
-		v.flags = append([]string{"-fbasic-block-address-map"}, listFlags...)
+		v.flags = []string{"-fbasic-block-address-map", useLLD}
 		if p.hashes {
 			v.flags = append(v.flags, "-mllvm", "-emit-bb-hash")
 		}
@@ -154,8 +154,7 @@ func (p *placer) mapping() variant {
 	return v
 }
 
-// listFlags are the flags of clang both for the recording and for the layout.
-var listFlags = []string{"-funique-internal-linkage-names", "-fuse-ld=lld"}
+const useLLD = "-fuse-ld=lld"
 
 // hottest returns the program or library with the most samples, and its recordings. One list for
 // clang, or one run of llvm-bolt, is about one program.
@@ -215,7 +214,7 @@ func (p *placer) build(ctx context.Context, program string) error {
 	if p.by == ByClang {
 		prefix := p.in(prefixName)
 		order := "-Wl,--symbol-ordering-file=" + prefix + "_ld_profile.txt,--no-warn-symbol-ordering"
-		return p.tuning.build(ctx, placed, variant{profile: p.in(profileName), layout: prefix, flags: append([]string{order}, listFlags...)})
+		return p.tuning.build(ctx, placed, variant{profile: p.in(profileName), layout: prefix, flags: []string{order, useLLD}})
 	}
 	if err := copyTree(p.mapped, nil, placed); err != nil {
 		return err

@@ -227,7 +227,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings())
+	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings(), t.Layout)
 	if err := t.step(buildingBase, func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
 		return nil, fmt.Errorf("the build without a profile: %w", err)
 	}
@@ -241,7 +241,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {
 		return nil, err
 	}
-	t.key = keyOf(t.key, t.Train, string(r.Recorder), t.Layout)
+	t.key = keyOf(t.key, t.Train, string(r.Recorder))
 	if err := t.forgetShortTraining(); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,6 +44,36 @@ func newClangSite(t *testing.T) (s *site, clang string) {
 	}
 	require.Equal(t, cli.StatusDone, afdoRun("convert", s.path("p.sampletext"), "--to", "extbinary", "--md5", "-o", s.path("p.md5")).status)
 	return s, clang
+}
+
+// Clang finds a static function if both the recorded program and this compile have
+// -funique-internal-linkage-names, or neither has.
+func TestExecUniqueNames(t *testing.T) {
+	t.Parallel()
+	s, clang := newClangSite(t)
+	const flag = "-funique-internal-linkage-names"
+	s.run(clang, "-c", "a.c", "-o", "unique.o", flag)
+	name := regexp.MustCompile(`\w+\.__uniq\.\d+`).FindString(s.run("nm", "unique.o"))
+	require.NotEmpty(t, name)
+	s.write("unique.sampletext", strings.ReplaceAll(strings.ReplaceAll(clangText, "\nwork:", "\n"+name+":"), " work:", " "+name+":"))
+	for _, c := range []struct{ profile, option, says string }{
+		{"p.extbinary", "-O2", ""},
+		{"p.extbinary", flag, "compile without " + flag},
+		{"unique.sampletext", "-O2", "compile with " + flag},
+		{"unique.sampletext", flag, ""},
+	} {
+		s.setenv("AFDO_CACHE_DIR", t.TempDir())
+		os.Remove(s.path("s.o.afdo"))
+		out := s.run("afdo", "exec", "--profile", c.profile, "--", clang, "-O2", "-gmlt", c.option, "-c", "a.c", "-o", "s.o")
+		assert.Equal(t, c.says != "", strings.Contains(out, "does not find static functions"), "%v: %s", c, out)
+		assert.Contains(t, out, c.says)
+		cut := afdoRun("convert", s.path("s.o.afdo"), "--to", "sampletext", "-o", "-").out
+		want := "\nwork:"
+		if strings.HasPrefix(c.profile, "unique") {
+			want = "\n" + name + ":"
+		}
+		assert.Contains(t, cut, want)
+	}
 }
 
 // Clang gets slices of sample profiles in any format, and makes the code that it makes with the

@@ -134,6 +134,13 @@ func (r *Reader) Format() Format { return r.format }
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.Size() }
 
+// HasUniqueNames reports whether a file in the ExtBinary format has names that clang has made by
+// -funique-internal-linkage-names. A flag in its section table says so.
+func (r *Reader) HasUniqueNames() bool {
+	names := r.section(SectionNames)
+	return names != nil && names.Flags&flagUniq != 0
+}
+
 // Sections returns the section table. For a [Binary] file it returns the parts that are sections in
 // the other format. The caller must not change it.
 func (r *Reader) Sections() []Section { return r.sections }

@@ -254,7 +254,7 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	}
 	switch r.Placement {
 	case tune.ByClang:
-		_, err = fmt.Fprintf(w, "\nand link with %s. Make a new layout whenever the sources or the profile change much.\n",
+		_, err = fmt.Fprintf(w, "\nand compile with -funique-internal-linkage-names and link with %s. Make a new layout whenever the sources or the profile change much.\n",
 			shell.Line([]string{"-fuse-ld=lld", "-Wl,--symbol-ordering-file=" + r.Layout + "_ld_profile.txt,--no-warn-symbol-ordering"}))
 	case tune.ByBOLT:
 		_, err = fmt.Fprintln(w, "\nwith -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands above.")
