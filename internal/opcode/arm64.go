@@ -1,41 +1,53 @@
 package opcode
 
-import "golang.org/x/arch/arm64/arm64asm"
+import "encoding/binary"
 
-// ARM64 decodes an instruction of AArch64.
+// ARM64 decodes an instruction of AArch64. All instructions have 4 bytes. Branches are recognised
+// by the fields of Arm's encoding tables, so those that check signed addresses are among them.
 func ARM64(code []byte) Instruction {
-	in, err := arm64asm.Decode(code)
-	if err != nil {
+	const size = 4
+	if len(code) < size {
 		return Instruction{}
 	}
-	i := Instruction{Size: 4}
-	switch in.Op {
-	case arm64asm.RET:
-		i.Leaves, i.Returns = true, true
-	case arm64asm.ERET:
-		i.Leaves, i.Returns, i.Opaque = true, true, true
-	case arm64asm.BRK, arm64asm.HLT:
-		i.Opaque = true
-	case arm64asm.BL, arm64asm.BLR:
-		i.Calls = true
-		i.By = distance(in)
-	case arm64asm.BR:
-		i.Leaves, i.Jumps = true, true
-	case arm64asm.B:
-		_, conditional := in.Args[0].(arm64asm.Cond)
-		i.Leaves, i.Jumps, i.By = !conditional, true, distance(in)
-	case arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
-		i.Jumps, i.By = true, distance(in)
+	w := binary.LittleEndian.Uint32(code)
+	if w>>16 == 0 { // udf: no instruction
+		return Instruction{}
+	}
+	i := Instruction{Size: size}
+	switch {
+	case w>>26 == 0b000101: // b
+		i.Leaves, i.Jumps, i.By = true, true, armDistance(w, 0, 26)
+	case w>>26 == 0b100101: // bl
+		i.Calls, i.By = true, armDistance(w, 0, 26)
+	case w>>24 == 0b01010100, w>>25&0x3f == 0b011010: // b.cond, cbz, cbnz
+		i.Jumps, i.By = true, armDistance(w, 5, 19)
+	case w>>25&0x3f == 0b011011: // tbz, tbnz
+		i.Jumps, i.By = true, armDistance(w, 5, 14)
+	case w>>25 == 0b1101011:
+		i.toRegister(w)
+	case w>>24 == 0b11010100: // brk, hlt
+		kind := w >> 21 & 7
+		i.Opaque = kind == 1 || kind == 2
 	}
 	return i
 }
 
-// distance returns how far a direct branch leads from the next instruction, 0 for any other.
-func distance(in arm64asm.Inst) int64 {
-	for _, arg := range in.Args {
-		if by, ok := arg.(arm64asm.PCRel); ok {
-			return int64(by) - 4
-		}
+// toRegister decodes a branch to an address in a register.
+func (i *Instruction) toRegister(w uint32) {
+	switch w >> 21 & 7 {
+	case 0: // br
+		i.Leaves, i.Jumps = true, true
+	case 1: // blr
+		i.Calls = true
+	case 2: // ret
+		i.Leaves, i.Returns = true, true
+	case 4: // eret
+		i.Leaves, i.Returns, i.Opaque = true, true, true
 	}
-	return 0
+}
+
+// armDistance returns the distance from the next instruction to the target of a branch. A field of
+// the instruction has it, as a number of words from the branch itself.
+func armDistance(w uint32, low, bits int) int64 {
+	return int64(int32(w<<(32-low-bits))>>(32-bits))*4 - 4
 }
