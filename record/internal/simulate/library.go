@@ -11,50 +11,51 @@ import (
 const maxString = 1 << 16
 
 // library are functions of the C library that use instructions of the newest processors. Their
-// effect is known, so their code need not be simulated. They return the value of rax.
-var library = map[string]func(c *CPU, a, b, n uint64) uint64{
-	"memcpy": copyMemory, "memmove": copyMemory, "mempcpy": func(c *CPU, a, b, n uint64) uint64 { return copyMemory(c, a, b, n) + n },
-	"memset": func(c *CPU, a, b, n uint64) uint64 {
+// effect is known, so their code need not be simulated. They get their first three arguments and
+// return their result.
+var library = map[string]func(c *call, a, b, n uint64) uint64{
+	"memcpy": copyMemory, "memmove": copyMemory, "mempcpy": func(c *call, a, b, n uint64) uint64 { return copyMemory(c, a, b, n) + n },
+	"memset": func(c *call, a, b, n uint64) uint64 {
 		c.put(a, bytes.Repeat([]byte{byte(b)}, int(min(n, maxString+1))))
 		return a
 	},
-	"memcmp": func(c *CPU, a, b, n uint64) uint64 { return order(c.take(a, n), c.take(b, n)) },
-	"bcmp":   func(c *CPU, a, b, n uint64) uint64 { return order(c.take(a, n), c.take(b, n)) },
-	"memchr": func(c *CPU, a, b, n uint64) uint64 {
+	"memcmp": func(c *call, a, b, n uint64) uint64 { return order(c.take(a, n), c.take(b, n)) },
+	"bcmp":   func(c *call, a, b, n uint64) uint64 { return order(c.take(a, n), c.take(b, n)) },
+	"memchr": func(c *call, a, b, n uint64) uint64 {
 		return found(a, bytes.IndexByte(c.find(a, byte(b), n), byte(b)))
 	},
-	"rawmemchr": func(c *CPU, a, b, _ uint64) uint64 { return found(a, len(c.find(a, byte(b), maxString))-1) },
-	"strlen":    func(c *CPU, a, _, _ uint64) uint64 { return uint64(len(c.text(a, maxString))) },
-	"strnlen":   func(c *CPU, a, n, _ uint64) uint64 { return uint64(len(c.text(a, n))) },
-	"strcmp":    func(c *CPU, a, b, _ uint64) uint64 { return order(c.text(a, maxString), c.text(b, maxString)) },
-	"strncmp":   func(c *CPU, a, b, n uint64) uint64 { return order(c.text(a, n), c.text(b, n)) },
-	"strchr": func(c *CPU, a, b, _ uint64) uint64 {
+	"rawmemchr": func(c *call, a, b, _ uint64) uint64 { return found(a, len(c.find(a, byte(b), maxString))-1) },
+	"strlen":    func(c *call, a, _, _ uint64) uint64 { return uint64(len(c.text(a, maxString))) },
+	"strnlen":   func(c *call, a, n, _ uint64) uint64 { return uint64(len(c.text(a, n))) },
+	"strcmp":    func(c *call, a, b, _ uint64) uint64 { return order(c.text(a, maxString), c.text(b, maxString)) },
+	"strncmp":   func(c *call, a, b, n uint64) uint64 { return order(c.text(a, n), c.text(b, n)) },
+	"strchr": func(c *call, a, b, _ uint64) uint64 {
 		return found(a, bytes.IndexByte(append(c.text(a, maxString), 0), byte(b)))
 	},
-	"strrchr": func(c *CPU, a, b, _ uint64) uint64 {
+	"strrchr": func(c *call, a, b, _ uint64) uint64 {
 		return found(a, bytes.LastIndexByte(append(c.text(a, maxString), 0), byte(b)))
 	},
-	"strspn":  func(c *CPU, a, b, _ uint64) uint64 { return span(c, a, b, true) },
-	"strcspn": func(c *CPU, a, b, _ uint64) uint64 { return span(c, a, b, false) },
-	"strpbrk": func(c *CPU, a, b, _ uint64) uint64 {
+	"strspn":  func(c *call, a, b, _ uint64) uint64 { return span(c, a, b, true) },
+	"strcspn": func(c *call, a, b, _ uint64) uint64 { return span(c, a, b, false) },
+	"strpbrk": func(c *call, a, b, _ uint64) uint64 {
 		n := span(c, a, b, false)
 		if n == uint64(len(c.text(a, maxString))) {
 			return 0
 		}
 		return a + n
 	},
-	"strchrnul": func(c *CPU, a, b, _ uint64) uint64 {
+	"strchrnul": func(c *call, a, b, _ uint64) uint64 {
 		text := c.text(a, maxString)
 		if i := bytes.IndexByte(text, byte(b)); i >= 0 {
 			return a + uint64(i)
 		}
 		return a + uint64(len(text))
 	},
-	"strcpy": func(c *CPU, a, b, _ uint64) uint64 {
+	"strcpy": func(c *call, a, b, _ uint64) uint64 {
 		c.put(a, append(c.text(b, maxString), 0))
 		return a
 	},
-	"stpcpy": func(c *CPU, a, b, _ uint64) uint64 {
+	"stpcpy": func(c *call, a, b, _ uint64) uint64 {
 		text := c.text(b, maxString)
 		c.put(a, append(text, 0))
 		return a + uint64(len(text))
@@ -84,67 +85,81 @@ func IsLibrary(name string) bool {
 	return library[name] != nil || numbers[name] != nil || numbers[strings.TrimSuffix(name, "f")] != nil
 }
 
-// Call does what a function of the C library does, and returns from it. The CPU is at the entry of
-// the function. Call returns false if it does not know the function, or cannot read its operands.
-func (c *CPU) Call(name string) bool {
-	if c.Mode != 64 {
-		return false
+// A call is a call of a function of the C library.
+type call struct {
+	memory *Memory
+	work   int
+	failed bool
+}
+
+// Call does what a function of the C library does. It returns the result of the function, and how
+// many pieces of strings were handled, each of which takes as long as an instruction. It returns
+// false if it does not know the function, or cannot read its operands.
+func (m *Memory) Call(name string, a, b, n uint64) (result uint64, work int, ok bool) {
+	f := library[canonical(name)]
+	if f == nil {
+		return 0, 0, false
 	}
-	name, c.failed, c.tainted = canonical(name), false, false
-	if f := library[name]; f != nil {
-		result := f(c, c.R[7], c.R[6], c.R[2])
-		if !c.failed {
-			c.R[0] = result
+	c := call{memory: m}
+	result = f(&c, a, b, n)
+	return result, c.work, !c.failed
+}
+
+// Number returns a function of libm, as one of the bits of its arguments. It returns nil if it does
+// not know the function.
+func Number(name string) func(a, b uint64) uint64 {
+	name = canonical(name)
+	if f := numbers[name]; f != nil {
+		return func(a, b uint64) uint64 {
+			return math.Float64bits(f(math.Float64frombits(a), math.Float64frombits(b)))
 		}
-	} else if f := numbers[name]; f != nil {
-		c.X[0][0][0] = double64(f)(c.X[0][0][0], c.X[1][0][0])
-	} else if f := numbers[strings.TrimSuffix(name, "f")]; f != nil {
-		c.X[0][0][0] = single(func(a, b float32) float32 { return float32(f(float64(a), float64(b))) })(c.X[0][0][0], c.X[1][0][0])
-	} else {
-		return false
 	}
-	if !c.failed {
-		c.IP = c.pop(8)
+	f := numbers[strings.TrimSuffix(name, "f")]
+	if f == nil {
+		return nil
 	}
-	return !c.failed && !c.tainted
+	return func(a, b uint64) uint64 {
+		x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
+		return uint64(math.Float32bits(float32(f(float64(x), float64(y)))))
+	}
 }
 
 // pieceSize is the number of bytes of a string that count as one instruction.
 const pieceSize = 64
 
 // take returns a copy of memory.
-func (c *CPU) take(address, n uint64) []byte {
-	c.Work += int(min(n, maxString) / pieceSize)
+func (c *call) take(address, n uint64) []byte {
+	c.work += int(min(n, maxString) / pieceSize)
 	if n > maxString {
-		c.fail()
+		c.failed = true
 		return nil
 	}
 	b := make([]byte, n)
-	if c.Memory.Bytes(address, b) != len(b) || c.Memory.isUnknown(address, len(b)) {
-		c.fail()
+	if c.memory.Bytes(address, b) != len(b) || c.memory.IsUnknown(address, len(b)) {
+		c.failed = true
 	}
 	return b
 }
 
 // put changes memory.
-func (c *CPU) put(address uint64, b []byte) {
-	if c.failed || len(b) > maxString || !c.Memory.write(address, b) {
-		c.fail()
+func (c *call) put(address uint64, b []byte) {
+	if c.failed || len(b) > maxString || !c.memory.Write(address, b) {
+		c.failed = true
 	}
-	c.Memory.setUnknown(address, len(b), false)
+	c.memory.SetUnknown(address, len(b), false)
 }
 
 // find returns memory up to a byte and with it, or n bytes if it is not there.
-func (c *CPU) find(address uint64, what byte, n uint64) (b []byte) {
-	defer func() { c.Work += len(b) / pieceSize }()
+func (c *call) find(address uint64, what byte, n uint64) (b []byte) {
+	defer func() { c.work += len(b) / pieceSize }()
 	for uint64(len(b)) < n {
-		part := c.Memory.at(address + uint64(len(b)))
+		part := c.memory.At(address + uint64(len(b)))
 		if len(part) == 0 || len(b) >= maxString {
-			c.fail()
+			c.failed = true
 			return b
 		}
 		part = part[:min(uint64(len(part)), n-uint64(len(b)))]
-		c.tainted = c.tainted || c.Memory.isUnknown(address+uint64(len(b)), len(part))
+		c.failed = c.failed || c.memory.IsUnknown(address+uint64(len(b)), len(part))
 		if i := bytes.IndexByte(part, what); i >= 0 {
 			return append(b, part[:i+1]...)
 		}
@@ -154,23 +169,23 @@ func (c *CPU) find(address uint64, what byte, n uint64) (b []byte) {
 }
 
 // text returns a string without the zero byte at its end, of at most n bytes.
-func (c *CPU) text(address, n uint64) []byte {
+func (c *call) text(address, n uint64) []byte {
 	return bytes.TrimSuffix(c.find(address, 0, n), []byte{0})
 }
 
-func copyMemory(c *CPU, to, from, n uint64) uint64 {
+func copyMemory(c *call, to, from, n uint64) uint64 {
 	c.put(to, c.take(from, n))
 	return to
 }
 
 // span returns how many bytes a string begins with that are in a set, or are not.
-func span(c *CPU, text, set uint64, in bool) (n uint64) {
+func span(c *call, text, set uint64, in bool) (n uint64) {
 	var of [256]bool
 	for _, b := range c.text(set, maxString) {
 		of[b] = true
 	}
 	for _, b := range c.text(text, maxString) {
-		c.Work++
+		c.work++
 		if of[b] != in {
 			break
 		}
@@ -180,7 +195,7 @@ func span(c *CPU, text, set uint64, in bool) (n uint64) {
 }
 
 // order returns the result of a comparison, whose sign counts.
-func order(a, b []byte) uint64 { return uint64(int64(bytes.Compare(a, b))) & mask(4) }
+func order(a, b []byte) uint64 { return uint64(int64(bytes.Compare(a, b))) & 0xffffffff }
 
 // found returns the address of a byte of a string, 0 if it was not found.
 func found(address uint64, i int) uint64 {

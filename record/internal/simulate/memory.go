@@ -6,15 +6,12 @@ import (
 	"slices"
 )
 
-// PageSize is the unit in which a [Memory] copies.
-const PageSize = pageSize
+// PageSize is the unit in which a [Memory] copies. Pages of the processor have this size or a
+// multiple of it.
+const PageSize = 4096
 
-const (
-	pageSize = 4096
-
-	// maxPages bounds the memory of a simulation: most bursts need a few dozen pages.
-	maxPages = 512
-)
+// maxPages bounds the memory of a simulation: most bursts need a few dozen pages.
+const maxPages = 512
 
 // A Memory holds copies of the pages that a simulation has touched.
 type Memory struct {
@@ -38,8 +35,8 @@ type Memory struct {
 
 const wordSize = 4
 
-// isUnknown reports whether the content of a piece of memory is not known.
-func (m *Memory) isUnknown(address uint64, size int) bool {
+// IsUnknown reports whether the content of a piece of memory is not known.
+func (m *Memory) IsUnknown(address uint64, size int) bool {
 	if len(m.unknown) == 0 || size == 0 {
 		return false
 	}
@@ -51,9 +48,9 @@ func (m *Memory) isUnknown(address uint64, size int) bool {
 	return false
 }
 
-// setUnknown sets whether the content of a piece of memory is unknown, after the simulation has
+// SetUnknown sets whether the content of a piece of memory is unknown, after the simulation has
 // written there.
-func (m *Memory) setUnknown(address uint64, size int, unknown bool) {
+func (m *Memory) SetUnknown(address uint64, size int, unknown bool) {
 	switch {
 	case unknown:
 		if m.unknown == nil {
@@ -94,8 +91,8 @@ func (m *Memory) Reset() {
 
 // page returns the page of an address, nil if there is none.
 func (m *Memory) page(address uint64) *page {
-	start := address &^ (pageSize - 1)
-	recent := &m.recent[start/pageSize%uint64(len(m.recent))]
+	start := address &^ (PageSize - 1)
+	recent := &m.recent[start/PageSize%uint64(len(m.recent))]
 	if p := *recent; p != nil && p.address == start {
 		return p
 	}
@@ -110,14 +107,31 @@ func (m *Memory) page(address uint64) *page {
 	return p
 }
 
-// at returns the copy of the memory from an address to the end of its page, nil if there is none.
-func (m *Memory) at(address uint64) []byte {
+// At returns the copy of the memory from an address to the end of its page, nil if there is none.
+func (m *Memory) At(address uint64) []byte {
 	p := m.page(address)
 	if p == nil {
 		return nil
 	}
-	return p.bytes[min(int(address&(pageSize-1)), len(p.bytes)):]
+	return p.bytes[min(int(address&(PageSize-1)), len(p.bytes)):]
 }
+
+// Unchanging returns the page of an address, nil if the page can change or cannot be read.
+func (m *Memory) Unchanging(address uint64) *Page {
+	if p := m.page(address); p != nil {
+		return p.constant
+	}
+	return nil
+}
+
+// HasZeros reports whether the page of an address has zeros only, as it has when the kernel has
+// just made it.
+func (m *Memory) HasZeros(address uint64) bool {
+	p := m.page(address)
+	return p != nil && bytes.Equal(p.bytes, zeros[:len(p.bytes)])
+}
+
+var zeros [PageSize]byte
 
 // fetch copies a page.
 func (m *Memory) fetch(start uint64) *page {
@@ -140,11 +154,11 @@ func (m *Memory) fetch(start uint64) *page {
 
 // newPage returns a page for a copy.
 func (m *Memory) newPage(start uint64) *page {
-	p := &page{bytes: make([]byte, pageSize)}
+	p := &page{bytes: make([]byte, PageSize)}
 	if n := len(m.unused); n > 0 {
 		p, m.unused = m.unused[n-1], m.unused[:n-1]
 	}
-	p.address, p.bytes, p.used = start, p.bytes[:pageSize], false
+	p.address, p.bytes, p.used = start, p.bytes[:PageSize], false
 	return p
 }
 
@@ -156,7 +170,7 @@ const maxAhead = 24
 func (m *Memory) ReadAhead(addresses []uint64) {
 	var wanted []uint64
 	for _, a := range addresses {
-		a &^= pageSize - 1
+		a &^= PageSize - 1
 		if len(wanted) < maxAhead && a != 0 && m.pages[a] == nil && !slices.Contains(wanted, a) && m.Constant(a) == nil {
 			wanted = append(wanted, a)
 		}
@@ -168,7 +182,7 @@ func (m *Memory) ReadAhead(addresses []uint64) {
 			p := m.newPage(a)
 			pages, to = append(pages, p), append(to, p.bytes)
 		}
-		n := m.Read(wanted, to) / pageSize
+		n := m.Read(wanted, to) / PageSize
 		for i, p := range pages {
 			if i < n {
 				m.pages[p.address] = p
@@ -193,7 +207,7 @@ func (m *Memory) Used(to []uint64) []uint64 {
 // Bytes copies memory as the simulation sees it, and returns the number of bytes copied.
 func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	for n < len(to) {
-		from := m.at(address + uint64(n))
+		from := m.At(address + uint64(n))
 		if len(from) == 0 {
 			break
 		}
@@ -202,10 +216,10 @@ func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	return n
 }
 
-// write changes the copy of the memory. It returns false for memory that does not change.
-func (m *Memory) write(address uint64, from []byte) bool {
+// Write changes the copy of the memory. It returns false for memory that does not change.
+func (m *Memory) Write(address uint64, from []byte) bool {
 	for len(from) > 0 {
-		to := m.at(address)
+		to := m.At(address)
 		if len(to) == 0 || m.page(address).constant != nil {
 			return false
 		}
@@ -215,17 +229,20 @@ func (m *Memory) write(address uint64, from []byte) bool {
 	return true
 }
 
-func (m *Memory) load(address uint64, size int) (uint64, bool) {
-	if b := m.at(address); len(b) >= 8 {
-		return binary.LittleEndian.Uint64(b) & mask(size), true
+// Load reads a number of up to 8 bytes. It returns false if the memory cannot be read.
+func (m *Memory) Load(address uint64, size int) (uint64, bool) {
+	if b := m.At(address); len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b) & (^uint64(0) >> (64 - 8*size)), true
 	}
 	var word [8]byte
 	n := m.Bytes(address, word[:size])
 	return binary.LittleEndian.Uint64(word[:]), n == size
 }
 
-func (m *Memory) store(address uint64, size int, v uint64) bool {
+// Store writes a number of up to 8 bytes into the copy of the memory. It returns false for memory
+// that does not change.
+func (m *Memory) Store(address uint64, size int, v uint64) bool {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], v)
-	return m.write(address, word[:size])
+	return m.Write(address, word[:size])
 }

@@ -76,25 +76,35 @@ func readSlots(path string) *slotTable {
 		}
 	}
 	for _, s := range f.Sections {
-		if s.Type == elf.SHT_RELA && f.Machine == elf.EM_X86_64 {
-			t.addRelocations(f, s, dynamic, resolvers)
+		if kinds, ok := relocations[f.Machine]; ok && s.Type == elf.SHT_RELA {
+			t.addRelocations(f, s, kinds, dynamic, resolvers)
 		}
 	}
 	return t
 }
 
+// relocationKinds are the kinds of relocations that fill a slot: with the address of a function,
+// with that of any symbol, or with the result of a function that selects a variant.
+type relocationKinds struct{ slot, symbol, resolver uint32 }
+
+// relocations are the kinds of each machine.
+var relocations = map[elf.Machine]relocationKinds{
+	elf.EM_X86_64:  {uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_IRELATIVE)},
+	elf.EM_AARCH64: {uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_IRELATIVE)},
+}
+
 // addRelocations adds the slots of a section with relocations.
-func (t *slotTable) addRelocations(f *elf.File, s *elf.Section, dynamic []elf.Symbol, resolvers map[uint64]string) {
+func (t *slotTable) addRelocations(f *elf.File, s *elf.Section, kinds relocationKinds, dynamic []elf.Symbol, resolvers map[uint64]string) {
 	data, err := s.Data()
 	const size = 24 // address, type and symbol, addend
 	for ; err == nil && len(data) >= size; data = data[size:] {
 		info, name := f.ByteOrder.Uint64(data[8:]), ""
-		switch elf.R_X86_64(info & 0xffffffff) {
-		case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+		switch uint32(info) {
+		case kinds.slot, kinds.symbol:
 			if i := info >> 32; i > 0 && i <= uint64(len(dynamic)) {
 				name = dynamic[i-1].Name
 			}
-		case elf.R_X86_64_IRELATIVE:
+		case kinds.resolver:
 			name = resolvers[f.ByteOrder.Uint64(data[16:])]
 		}
 		if simulate.IsLibrary(name) {

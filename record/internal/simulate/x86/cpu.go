@@ -1,10 +1,10 @@
-// Package simulate executes x86 code on a copy of a thread's registers and memory. The thread
-// itself does not run meanwhile, and nothing of it is changed. So the tracer learns which way a
-// stopped thread is about to go, at a fraction of the cost of stepping it.
-package simulate
+// Package x86 simulates code of x86, in 64 or 32 bits.
+package x86
 
 import (
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/go-afdo/afdo/record/internal/simulate"
 )
 
 // Flags that the simulation knows. It does not compute the auxiliary carry.
@@ -33,7 +33,7 @@ type CPU struct {
 	X      [32][lanes128]Vector
 	FS, GS uint64 // bases of segments
 	Mode   int    // 32 or 64 bits
-	Memory Memory
+	Memory simulate.Memory
 	Kept   int // instructions of pages that Decode has added
 	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
@@ -80,6 +80,9 @@ func (c *CPU) SetVectors(saved []byte, more int) {
 		c.X[count+n] = [lanes128]Vector{vectorOf([size]byte(at)), vectorOf([size]byte(at[size:]))}
 	}
 }
+
+// Addresses appends the registers, most of which are addresses that the next instructions use.
+func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
 
 // fail marks the instruction as one that cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
@@ -227,20 +230,20 @@ func (c *CPU) set(i int, v uint64) {
 
 // load reads a number of up to 8 bytes from memory.
 func (c *CPU) load(address uint64, size int) uint64 {
-	v, ok := c.Memory.load(address, size)
+	v, ok := c.Memory.Load(address, size)
 	if !ok {
 		c.fail()
 	}
-	c.tainted = c.tainted || c.Memory.isUnknown(address, size)
+	c.tainted = c.tainted || c.Memory.IsUnknown(address, size)
 	return v
 }
 
 // store writes a number of up to 8 bytes into the copy of the memory.
 func (c *CPU) store(address uint64, size int, v uint64) {
-	if c.failed || !c.Memory.store(address, size, v) {
+	if c.failed || !c.Memory.Store(address, size, v) {
 		c.fail()
 	}
-	c.Memory.setUnknown(address, size, c.tainted)
+	c.Memory.SetUnknown(address, size, c.tainted)
 }
 
 // flag sets or clears flags.

@@ -1,3 +1,5 @@
+//go:build amd64
+
 package steps
 
 import (
@@ -19,7 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/perfdata"
-	"github.com/go-afdo/afdo/record/internal/simulate"
 )
 
 // init makes this process a tracer or a launcher if it was started as one, before main runs.
@@ -55,13 +56,12 @@ type tracer struct {
 	threads    map[int]*thread
 	order      []*thread // the same threads, to pick one at random
 	processes  map[int]*process
-	cpu        simulate.CPU // of bursts
+	cpu        processor      // of bursts
+	registers  otherRegisters // of the last burst
 	slots      slotCache
 	pages      pageCache
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
-	saved      [sizeXSAVE]byte   // vector registers of the last burst
-	upper      int               // offset of vector registers 16 to 31 in what XSAVE stores; 0: not known yet
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }

@@ -1,3 +1,5 @@
+//go:build amd64
+
 package steps
 
 import (
@@ -20,35 +22,6 @@ func ptrace(request, tid int, addr, data uintptr) error {
 		return errno
 	}
 	return nil
-}
-
-// registers returns the registers of a stopped thread.
-func registers(tid int, regs *unix.PtraceRegs) error {
-	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(regs)))
-}
-
-// Sizes of areas for registers: what FXSAVE writes, and a limit for XSAVE with AVX-512.
-const (
-	sizeFXSAVE = 512
-	sizeXSAVE  = 4096
-)
-
-// saveOffset returns where XSAVE stores a component of the registers. Only processors with XSAVE
-// have the instruction that it executes.
-func saveOffset(component uint32) uint32
-
-// vectors returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores
-// them.
-func vectors(tid int, buffer *[sizeXSAVE]byte) []byte {
-	to := unix.Iovec{Base: &buffer[0], Len: sizeXSAVE}
-	const xstate = 0x202 // NT_X86_XSTATE
-	if ptrace(unix.PTRACE_GETREGSET, tid, xstate, uintptr(unsafe.Pointer(&to))) == nil {
-		return buffer[:to.Len]
-	}
-	if ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(buffer))) != nil {
-		return nil
-	}
-	return buffer[:sizeFXSAVE]
 }
 
 // readMemory reads pieces of the memory of a process, at most maxPieces. It returns the number of

@@ -1,7 +1,6 @@
-package simulate
+package x86
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/record/internal/simulate"
 )
 
 // A stepped is a process that a test executes instruction by instruction.
@@ -80,7 +80,7 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 		got, _ := unix.ProcessVMReadv(p.pid, local, []unix.RemoteIovec{{Base: uintptr(address), Len: len(to)}}, 0)
 		return max(0, got)
 	}
-	constant := func(uint64) *Page { return nil }
+	constant := func(uint64) *simulate.Page { return nil }
 	before, after := CPU{Mode: 64}, CPU{Mode: 64}
 	before.Memory.Read, before.Memory.Constant = func(a []uint64, to [][]byte) int { return read(a[0], to[0]) }, constant
 	for ; n < limit; n++ {
@@ -126,17 +126,18 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 		if before.tainted {
 			unknown["(vectors) "+text]++
 		}
-		for _, page := range before.Memory.pages {
-			if page.address != before.FS&^(pageSize-1) { // the kernel writes there
-				var now [pageSize]byte
-				require.Equal(t, len(page.bytes), read(page.address, now[:]), text)
-				for word := range before.Memory.unknown {
-					if a := word * wordSize; a-page.address < pageSize {
-						copy(page.bytes[a-page.address:][:wordSize], now[a-page.address:])
-					}
-				}
-				require.True(t, bytes.Equal(now[:len(page.bytes)], page.bytes), text)
+		for _, start := range before.Memory.Used(nil) {
+			if start == before.FS&^(simulate.PageSize-1) { // the kernel writes there
+				continue
 			}
+			var now, simulated [simulate.PageSize]byte
+			require.Equal(t, before.Memory.Bytes(start, simulated[:]), read(start, now[:]), text)
+			for i := 0; i < simulate.PageSize; i++ {
+				if before.Memory.IsUnknown(start+uint64(i), 1) {
+					simulated[i] = now[i]
+				}
+			}
+			require.True(t, now == simulated, text)
 		}
 	}
 	return n, unknown

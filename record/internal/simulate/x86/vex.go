@@ -1,4 +1,4 @@
-package simulate
+package x86
 
 import (
 	"slices"
@@ -343,7 +343,7 @@ func (c *CPU) forgetWide() {
 		if w.isEVEX {
 			m.Disp *= w.unit(isScalar)
 		}
-		c.Memory.setUnknown(c.address(m), 16*w.lanes, true)
+		c.Memory.SetUnknown(c.address(m), 16*w.lanes, true)
 	}
 }
 

@@ -1,4 +1,4 @@
-package simulate
+package x86
 
 import (
 	"hash/crc32"

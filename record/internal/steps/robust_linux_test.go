@@ -1,3 +1,5 @@
+//go:build amd64
+
 package steps
 
 import (
@@ -118,8 +120,10 @@ int main(int argc, char **argv) {
 	memset(a, 1, sizeof a - 1); memset(b, 1, sizeof b - 1);
 	for (long n = atol(argv[1]); n > 0; n--) {
 		for (long i = 0; i < 100000; i++) sum += i;
+#ifdef __x86_64__
 		void *to = a; long count = 16000;
 		__asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(1) : "memory");
+#endif
 		sum += strspn(a, b) + strlen(a); memcpy(b, a, sizeof a); sum += memcmp(a, b, sizeof a);
 	}
 	return 0;
@@ -135,7 +139,8 @@ func TestStopsAreShort(t *testing.T) {
 	assert.GreaterOrEqual(t, r.stats.Stopped, r.stats.Longest)
 }
 
-// signals counts its own signals: one of a timer each millisecond, one per loop, and traps.
+// signals counts its own signals: one of a timer each millisecond, one per loop, and traps. On x86,
+// it also executes single steps by itself.
 const signals = `
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -143,27 +148,41 @@ const signals = `
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 static volatile sig_atomic_t alarms, users, traps;
-static void count(int s) { if (s == SIGALRM) alarms++; else if (s == SIGUSR1) users++; else traps++; }
+#ifdef __aarch64__
+#define BREAK "brk #0"
+#define AFTER_BREAK(c) (c)->uc_mcontext.pc += 4
+#define SINGLE_STEP ""
+#else
+#define BREAK "int3"
+#define AFTER_BREAK(c)
+#define SINGLE_STEP "pushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tnop\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq"
+#endif
+static void count(int s, siginfo_t *i, void *c) {
+	if (s == SIGALRM) alarms++; else if (s == SIGUSR1) users++; else traps++;
+	if (s == SIGTRAP && i->si_code == TRAP_BRKPT) AFTER_BREAK((ucontext_t *)c);
+}
 static long step(long i) { return i % 3 ? i : -i; }
 int main(int argc, char **argv) {
 	long rounds = atol(argv[1]), sum = 0;
-	signal(SIGALRM, count); signal(SIGUSR1, count); signal(SIGTRAP, count);
+	struct sigaction a = {.sa_sigaction = count, .sa_flags = SA_SIGINFO | SA_RESTART};
+	sigaction(SIGALRM, &a, 0); sigaction(SIGUSR1, &a, 0); sigaction(SIGTRAP, &a, 0);
 	struct itimerval every = {{0, 1000}, {0, 1000}};
 	setitimer(ITIMER_REAL, &every, 0);
 	for (long i = 0; i < rounds; i++) {
 		for (int k = 0; k < 2000; k++) sum += step(i + k);
 		if (i % 100 == 0) raise(SIGUSR1);
-		if (i % 100 == 1) __asm__ volatile("int3");
+		if (i % 100 == 1) __asm__ volatile(BREAK);
 		if (i % 100 == 2) kill(getpid(), SIGTRAP);
-		if (i % 100 == 3) __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tnop\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+		if (i % 100 == 3) __asm__ volatile(SINGLE_STEP ::: "cc", "memory");
 		if (i % 100 == 4) { sigset_t all, old; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, &old);
 			for (int k = 0; k < 2000; k++) sum += step(k);
 			sigset_t now; sigprocmask(SIG_SETMASK, &old, &now); if (!sigismember(&now, SIGTRAP)) return 2; }
 	}
-	struct sigaction a; sigaction(SIGTRAP, 0, &a);
-	if (a.sa_handler != count || !alarms) return 3;
+	sigaction(SIGTRAP, 0, &a);
+	if (a.sa_sigaction != count || !alarms) return 3;
 	printf("%ld %d %d\n", sum, (int)users, (int)traps);
 	return 0;
 }
@@ -390,17 +409,24 @@ const sequences = `
 #include <stdint.h>
 #include <sys/rseq.h>
 static long counters[4096], restarts;
+#define TABLE ".pushsection __rseq_cs, \"aw\"\n\t.balign 32\n3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"
+#ifdef __aarch64__
+#define BODY "adrp x9, 3b\n\tadd x9, x9, :lo12:3b\n\tstr x9, %0\n" \
+	"1:\n\tldr w9, %1\n\tadd x9, %2, x9, lsl #6\n\tldr x10, [x9]\n\ttbz x10, #0, 5f\n\tnop\n5:\n\tadd x10, x10, #1\n\tstr x10, [x9]\n2:\n\t" \
+	".pushsection __rseq_failure, \"ax\"\n\t.inst 0xd428bc00\n4:\n\tb %l[abort]\n\t.popsection"
+#define CLOBBERED "x9", "x10"
+#else
+#define BODY "leaq 3b(%%rip), %%rax\n\tmovq %%rax, %0\n" \
+	"1:\n\tmovl %1, %%eax\n\tshlq $6, %%rax\n\taddq %2, %%rax\n\tmovq (%%rax), %%rcx\n\t" \
+	"testq $1, %%rcx\n\tjz 5f\n\tnop\n5:\n\tincq %%rcx\n\tmovq %%rcx, (%%rax)\n2:\n\t" \
+	".pushsection __rseq_failure, \"ax\"\n\t.byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n4:\n\tjmp %l[abort]\n\t.popsection"
+#define CLOBBERED "rax", "rcx"
+#endif
 static long increment(long n) {
 	struct rseq *r = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 	long done = 0;
 	while (done < n) {
-		__asm__ goto volatile(
-			".pushsection __rseq_cs, \"aw\"\n\t.balign 32\n3:\n\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"
-			"leaq 3b(%%rip), %%rax\n\tmovq %%rax, %0\n"
-			"1:\n\tmovl %1, %%eax\n\tshlq $6, %%rax\n\taddq %2, %%rax\n\tmovq (%%rax), %%rcx\n\t"
-			"testq $1, %%rcx\n\tjz 5f\n\tnop\n5:\n\tincq %%rcx\n\tmovq %%rcx, (%%rax)\n2:\n\t"
-			".pushsection __rseq_failure, \"ax\"\n\t.byte 0x0f, 0xb9, 0x3d\n\t.long 0x53053053\n4:\n\tjmp %l[abort]\n\t.popsection"
-			:: "m"(r->rseq_cs), "m"(r->cpu_id), "r"(counters) : "rax", "rcx", "memory", "cc" : abort);
+		__asm__ goto volatile(TABLE BODY :: "m"(r->rseq_cs), "m"(r->cpu_id), "r"(counters) : CLOBBERED, "memory", "cc" : abort);
 		done++;
 		continue;
 	abort:
@@ -418,7 +444,7 @@ int main(int argc, char **argv) {
 `
 
 func TestRestartableSequences(t *testing.T) {
-	if _, err := os.Stat("/usr/include/x86_64-linux-gnu/sys/rseq.h"); err != nil {
+	if headers, _ := filepath.Glob("/usr/include/*/sys/rseq.h"); len(headers) == 0 {
 		t.Skip("the C library knows no restartable sequences")
 	}
 	program := build(t, sequences)

@@ -1,3 +1,5 @@
+//go:build amd64
+
 package steps
 
 import (
@@ -35,7 +37,7 @@ type burst struct {
 	picked activity // of the thread when it was picked
 	fault  bool     // it was stopped at the end of a page fault
 	call   bool     // it was stopped at the end of a system call
-	cpu    *simulate.CPU
+	cpu    *processor
 	walked int
 	stack  []perfdata.Branch
 }
@@ -157,65 +159,38 @@ func isInterrupt(s unix.WaitStatus) bool {
 
 // start copies the registers of the thread, and reports whether a burst can start there.
 func (b *burst) start() bool {
-	var r unix.PtraceRegs
-	if registers(b.th.tid, &r) != nil {
+	var r registers
+	if !r.read(b.th.tid) {
 		return false
 	}
-	if b.call = inSystemCall(&r); b.call && isRestarted(&r) || !b.call && !b.isRecorded(r.Rip) {
+	b.resetMemory()
+	var restarted bool
+	if b.call, restarted = r.systemCall(b.cpu); b.call && restarted || !b.call && !b.isRecorded(r.ip()) {
 		return false
 	}
-	b.fault = endsFault(&r)
-	const code32 = 0x23 // the code segment of 32-bit code
+	b.fault = r.endsFault()
+	if !b.registers.set(b.cpu, b.th.tid, &r) {
+		return false
+	}
 	c := b.cpu
-	c.Mode = 64
-	if r.Cs == code32 {
-		c.Mode = 32
-	}
-	c.R = [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
-	c.IP, c.Flags, c.FS, c.GS = r.Rip, r.Eflags, r.Fs_base, r.Gs_base
-	saved := vectors(b.th.tid, &b.saved)
-	if saved == nil {
-		return false
-	}
-	const upperVectors = 7 // XSAVE's number of vector registers 16 to 31
-	more := 0
-	if len(saved) > sizeFXSAVE {
-		if b.upper == 0 {
-			b.upper = int(saveOffset(upperVectors))
-		}
-		more = b.upper
-	}
-	c.SetVectors(saved, more)
-	c.Memory.Reset()
-	c.Memory.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
-	c.Memory.Constant = func(address uint64) *simulate.Page {
-		if m := b.mapping(address); m != nil && m.constant {
-			return b.pages.of(b.th.process, m, address, c.Memory.Read)
-		}
-		return nil
-	}
-	b.pages.trim(&c.Kept)
-	c.Memory.ReadAhead(append(append(b.ahead[:0], c.R[:]...), b.th.copied...))
+	c.Memory.ReadAhead(append(c.Addresses(b.ahead[:0]), b.th.copied...))
 	hadFault := b.hadFault()
 	c.Memory.Fresh = 0 // the first instruction is allowed to use a new page
 	return b.fault || !hadFault
 }
 
-// inSystemCall reports whether a thread was stopped at the end of a system call.
-func inSystemCall(r *unix.PtraceRegs) bool { return int64(r.Orig_rax) >= 0 }
-
-// isRestarted reports whether the system call at whose end a thread was stopped was waiting. The
-// kernel starts it again, or makes it fail, after the stop.
-func isRestarted(r *unix.PtraceRegs) bool {
-	const first, last = 512, 516 // ERESTARTSYS to ERESTART_RESTARTBLOCK of Linux
-	result := -int64(r.Rax)
-	return result >= first && result <= last
-}
-
-// endsFault reports whether a thread was stopped at the end of a page fault.
-func endsFault(r *unix.PtraceRegs) bool {
-	const resume = 1 << 16 // the processor sets this flag when an instruction faults, not when it is interrupted
-	return r.Eflags&resume != 0
+// resetMemory makes the simulation read the memory of the thread.
+func (b *burst) resetMemory() {
+	m := &b.cpu.Memory
+	m.Reset()
+	m.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
+	m.Constant = func(address uint64) *simulate.Page {
+		if mapping := b.mapping(address); mapping != nil && mapping.constant {
+			return b.pages.of(b.th.process, mapping, address, m.Read)
+		}
+		return nil
+	}
+	b.pages.trim(&b.cpu.Kept)
 }
 
 // hadFault reports whether a stop that came just after a page fault looks like one in user code.
@@ -313,8 +288,8 @@ func (b *burst) follow(deadline int64) bool {
 			return true
 		}
 		next, name := from+in.Flow.Size, ""
-		if in.Slot != 0 {
-			name = b.libraryFunction(from, next+uint64(in.Slot))
+		if slot := c.Slot(in); slot != 0 {
+			name = b.libraryFunction(from, slot)
 		}
 		if !c.Execute(in) {
 			b.stats.Unknown++
@@ -347,8 +322,7 @@ func (b *burst) taken(from, to uint64) {
 }
 
 // libraryFunction returns the name of the C library's function that an instruction enters, if it
-// is one that need not be simulated. The instruction is the jump of a procedure linkage table,
-// jmp *slot(%rip), or a call of this form.
+// is one that need not be simulated. The instruction gets its target from a slot of a table.
 func (b *burst) libraryFunction(from, slot uint64) string {
 	m := b.mapping(from)
 	if m == nil {

@@ -1,7 +1,6 @@
-package simulate
+package x86
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -12,8 +11,8 @@ import (
 // An Instruction is a decoded instruction.
 type Instruction struct {
 	Flow opcode.Instruction
-	Slot int64 // of a jump or call through a table, jmp *Slot(%rip): the table's distance from the next instruction; else 0
 
+	slot int64 // of a jump or call through a table, jmp *slot(%rip): the table's distance from the next instruction; else 0
 	in   x86asm.Inst
 	does func(*CPU) // nil if the instruction cannot be simulated
 	wide *wide      // nil if the instruction has no VEX or EVEX prefix
@@ -23,16 +22,13 @@ type Instruction struct {
 const maxInstruction = 15
 
 // Decode decodes the next instruction. It returns nil if there is none, or none that can be
-// decoded. The result is valid until the next call. Instructions of a [Page] are decoded once.
+// decoded. The result is valid until the next call. Instructions of a
+// [simulate.Page] are decoded once.
 func (c *CPU) Decode() *Instruction {
-	p := c.Memory.page(c.IP)
-	if p == nil {
-		return nil
-	}
-	offset := c.IP & (pageSize - 1)
-	shared := p.constant != nil && p.constant.size-int(offset) >= maxInstruction
+	p := c.Memory.Unchanging(c.IP)
+	shared := p.After(c.IP) >= maxInstruction
 	if shared {
-		if i := p.constant.decoded(offset, c.Mode); i != nil {
+		if i, _ := p.Instruction(c.IP).(*Instruction); i != nil && i.in.Mode == c.Mode {
 			return i
 		}
 	}
@@ -43,8 +39,10 @@ func (c *CPU) Decode() *Instruction {
 	if !shared {
 		return &c.scratch
 	}
+	kept := c.scratch
+	p.Keep(c.IP, &kept)
 	c.Kept++
-	return p.constant.add(offset, &c.scratch)
+	return &kept
 }
 
 // decode decodes an instruction, and reports whether its length is known.
@@ -56,7 +54,7 @@ func decode(to *Instruction, code []byte, mode int) bool {
 	}
 	code = code[:size]
 	if mode == 64 {
-		to.Slot = slot(code)
+		to.slot = slot(code)
 	}
 	to.in.Mode = mode
 	if size == 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]&0xfe == 0xfa { // endbr64, endbr32
@@ -76,6 +74,16 @@ func decode(to *Instruction, code []byte, mode int) bool {
 		}
 	}
 	return true
+}
+
+// Slot returns the address of the table entry from which an instruction that Decode has returned
+// gets its target, 0 if there is none. It is a jump of a procedure linkage table, or a call of this
+// form.
+func (c *CPU) Slot(i *Instruction) uint64 {
+	if i.slot == 0 {
+		return 0
+	}
+	return c.IP + i.Flow.Size + uint64(i.slot)
 }
 
 // slot returns the distance of the table of a jump or call.
@@ -126,51 +134,9 @@ func (c *CPU) TouchesZeros() bool {
 		if !ok || i.in.Op == x86asm.LEA || i.in.Op == x86asm.NOP {
 			continue
 		}
-		if p := c.Memory.page(c.address(m)); p != nil && bytes.Equal(p.bytes, zeros[:len(p.bytes)]) {
+		if c.Memory.HasZeros(c.address(m)) {
 			return true
 		}
 	}
 	return false
-}
-
-var zeros [pageSize]byte
-
-// A Page is a page of memory that does not change, such as code and constants. Several simulations
-// can use it, one after another.
-type Page struct {
-	size  int
-	bytes [pageSize]byte
-	index *[pageSize]uint16 // of the instruction at an offset in list, plus 1; nil if the page has no instructions
-	list  []*Instruction
-}
-
-// NewPage returns a page. Short pages end at the end of readable memory.
-func NewPage(content []byte) *Page {
-	p := new(Page)
-	p.size = copy(p.bytes[:], content)
-	return p
-}
-
-// Holds reports whether a page has a content.
-func (p *Page) Holds(content []byte) bool { return string(p.bytes[:p.size]) == string(content) }
-
-func (p *Page) decoded(offset uint64, mode int) *Instruction {
-	if p.index == nil || p.index[offset] == 0 {
-		return nil
-	}
-	if i := p.list[p.index[offset]-1]; i.in.Mode == mode {
-		return i
-	}
-	return nil
-}
-
-// add keeps a copy of an instruction.
-func (p *Page) add(offset uint64, i *Instruction) *Instruction {
-	kept := *i
-	if p.index == nil {
-		p.index = new([pageSize]uint16)
-	}
-	p.list = append(p.list, &kept)
-	p.index[offset] = uint16(len(p.list))
-	return &kept
 }

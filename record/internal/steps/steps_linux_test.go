@@ -1,3 +1,5 @@
+//go:build amd64
+
 package steps
 
 import (
@@ -126,7 +128,7 @@ func build(t *testing.T, source string, flags ...string) string {
 	return program
 }
 
-// knownLoop runs a loop whose body takes one branch in 4 rounds, and a call in each.
+// knownLoop runs a loop whose body has a branch that goes one way in 4 rounds, and a call in each.
 const knownLoop = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +173,8 @@ func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
 			}
 		}
 		assert.Equal(t, 4, counts[len(counts)-1], "the branch of each round")
-		assert.Contains(t, counts, 1, "the branch of one round in four")
+		rare := counts[0] // of the rounds, or of the other rounds: compilers differ
+		assert.Contains(t, []int{1, 3}, rare, "the branch of one round in four")
 		return
 	}
 	assert.Fail(t, "the branches of the loop do not repeat")
