@@ -1,0 +1,133 @@
+package arm64
+
+// structurePatterns are loads and stores of vectors whose elements are interleaved in memory.
+var structurePatterns = []pattern{
+	{text: "0 . 0011000 . 000000 .... .. ..... .....", does: (*CPU).transferMultiple},
+	{text: "0 . 0011001 . 0 ..... .... .. ..... .....", does: (*CPU).transferMultiple},
+	{text: "0 . 0011010 . . 00000 ... . .. ..... .....", does: (*CPU).transferElement},
+	{text: "0 . 0011011 . . ..... ... . .. ..... .....", does: (*CPU).transferElement},
+}
+
+// multiples are the opcodes of LD1 to LD4: how many groups of registers there are, and how many
+// registers a group has, whose elements alternate.
+var multiples = [16]struct{ groups, registers int }{
+	0: {1, 4}, 2: {4, 1}, 4: {1, 3}, 6: {3, 1}, 7: {1, 1}, 8: {1, 2}, 10: {2, 1},
+}
+
+// vectorBytes returns how many bytes of the vectors an instruction uses, 8 or 16.
+func (w word) vectorBytes() int { return 8 << w.field(30, 1) }
+
+// transferMultiple makes LD1 to LD4 and ST1 to ST4 of whole registers.
+func (c *CPU) transferMultiple(w word) {
+	m, size, loads := multiples[w.field(12, 4)], 1<<w.field(10, 2), w.bit(22)
+	if m.groups == 0 || size == 8 && !w.bit(30) && m.registers > 1 {
+		c.fail()
+		return
+	}
+	registers := make([]Vector, m.groups*m.registers)
+	for i := range registers {
+		if !loads {
+			registers[i] = c.vector(w.after(i))
+		}
+	}
+	at := c.base(w.rn())
+	for group := range m.groups {
+		for element := range w.vectorBytes() / size {
+			for n := range m.registers {
+				c.transferPart(&registers[group+n], at, size, element, loads)
+				at += uint64(size)
+			}
+		}
+	}
+	for i, v := range registers {
+		if loads {
+			c.setVector(w.after(i), v)
+		}
+	}
+	c.indexAfter(w, len(registers)*w.vectorBytes())
+}
+
+// after returns the number of a register after that of the result. The first one follows the last.
+func (w word) after(n int) uint64 { return (w.rd() + uint64(n)) % 32 }
+
+// transferPart loads or stores an element of a vector.
+func (c *CPU) transferPart(v *Vector, address uint64, size, element int, loads bool) {
+	if loads {
+		v.put(size, element, c.load(address, size))
+	} else {
+		c.store(address, size, v.get(size, element))
+	}
+}
+
+// indexAfter adds to the base what was transferred, or a register.
+func (c *CPU) indexAfter(w word, size int) {
+	if !w.bit(23) {
+		return
+	}
+	by := uint64(size)
+	if w.rm() != zeroOrStack {
+		by = c.X[w.rm()]
+	}
+	c.setBase(w.rn(), c.base(w.rn())+by)
+}
+
+// element returns the size and the number of the element that an instruction transfers. It returns
+// a size of 0 if there is no such instruction.
+func (w word) element() (size, element int) {
+	index := int(w.field(30, 1)<<3 | w.field(12, 1)<<2 | w.field(10, 2))
+	switch low := w.field(10, 2); w.field(14, 2) {
+	case 0:
+		return 1, index
+	case 1:
+		if low&1 == 0 {
+			return 2, index >> 1
+		}
+	case 2:
+		if low == 0 {
+			return 4, index >> 2
+		}
+		if low == 1 && !w.bit(12) {
+			return 8, index >> 3
+		}
+	case 3: // to all elements
+		if w.bit(22) && !w.bit(12) {
+			return 1 << low, -1
+		}
+	}
+	return 0, 0
+}
+
+// transferElement makes LD1 to LD4 and ST1 to ST4 of one element of each register, and LD1R to
+// LD4R.
+func (c *CPU) transferElement(w word) {
+	size, element := w.element()
+	if size == 0 {
+		c.fail()
+		return
+	}
+	registers, at := int(w.field(13, 1)*2+w.field(21, 1)+1), c.base(w.rn())
+	for i := range registers {
+		n := w.after(i)
+		switch {
+		case element < 0:
+			c.setVector(n, duplicated(c.load(at, size), size, w.vectorBytes()))
+		case w.bit(22):
+			v := c.vector(n)
+			v.put(size, element, c.load(at, size))
+			c.setVector(n, v)
+		default:
+			v := c.vector(n)
+			c.store(at, size, v.get(size, element))
+		}
+		at += uint64(size)
+	}
+	c.indexAfter(w, registers*size)
+}
+
+// duplicated returns a vector with the same value in all elements.
+func duplicated(value uint64, size, vectorBytes int) (v Vector) {
+	for i := range vectorBytes / size {
+		v.put(size, i, value)
+	}
+	return v
+}

@@ -1,0 +1,267 @@
+package arm64
+
+import "math/bits"
+
+// oneLane sets each element of the result from an element of one vector.
+func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
+	v := c.vector(w.rn())
+	var r Vector
+	for i := range w.lanes(size) {
+		r.put(size, i, of(v.get(size, i), size))
+	}
+	c.setVector(w.rd(), r)
+}
+
+// setHalf sets half of a vector: the low one, clearing the other, or the high one.
+func (c *CPU) setHalf(w word, half uint64) {
+	v := Vector{half}
+	if w.bit(30) {
+		v = Vector{c.vector(w.rd())[0], half}
+	}
+	c.setVector(w.rd(), v)
+}
+
+// signedZero makes a comparison of a signed element with 0.
+func signedZero(holds func(v int64) bool) func(v uint64, size int) uint64 {
+	return func(v uint64, size int) uint64 { return all(holds(int64(extend(v, 8*size)))) }
+}
+
+// oneSameLanes are the operations of one vector, by bit 29 and the opcode.
+var oneSameLanes = [2][12]func(v uint64, size int) uint64{
+	{
+		4:  func(v uint64, size int) uint64 { return countLeading(v, 8*size, true) },
+		5:  func(v uint64, _ int) uint64 { return uint64(bits.OnesCount64(v)) },
+		8:  signedZero(func(v int64) bool { return v > 0 }),
+		9:  signedZero(func(v int64) bool { return v == 0 }),
+		10: signedZero(func(v int64) bool { return v < 0 }),
+		11: func(v uint64, size int) uint64 { return uint64(absolute(int64(extend(v, 8*size)), 0)) },
+	},
+	{
+		4:  func(v uint64, size int) uint64 { return countLeading(v, 8*size, false) },
+		8:  signedZero(func(v int64) bool { return v >= 0 }),
+		9:  signedZero(func(v int64) bool { return v <= 0 }),
+		11: func(v uint64, _ int) uint64 { return -v },
+	},
+}
+
+// twoSame makes the instructions of one vector.
+func (c *CPU) twoSame(w word) {
+	const counts, numbers = 5, 12
+	opcode, size := w.field(12, 5), w.elementSize()
+	switch opcode {
+	case 0, 1:
+		c.reverseElements(w)
+	case 2, 6:
+		c.addNeighbours(w, size, opcode == 6)
+	case 18, 20:
+		c.narrow(w, size)
+	case 19:
+		c.shiftLong(w, size)
+	default:
+		if opcode >= numbers {
+			c.oneNumberSame(w)
+			return
+		}
+		of := oneSameLanes[w.field(29, 1)][opcode]
+		if opcode == counts && w.bit(29) {
+			of, size = inverted(size), 1
+		}
+		bytesOnly := opcode == counts && size != 1
+		if of == nil || bytesOnly || w.lanes(size) == 0 || w.isLowest() && (size != 8 || opcode < 8) || opcode == 4 && size == 8 {
+			c.forget(w)
+			return
+		}
+		c.oneLane(w, size, of)
+	}
+}
+
+// inverted returns what NOT and RBIT do with a byte.
+func inverted(size int) func(v uint64, size int) uint64 {
+	switch size {
+	case 1:
+		return func(v uint64, _ int) uint64 { return ^v }
+	case 2:
+		return func(v uint64, _ int) uint64 { return uint64(bits.Reverse8(byte(v))) }
+	}
+	return nil
+}
+
+// reverseElements makes REV16, REV32 and REV64.
+func (c *CPU) reverseElements(w word) {
+	group, size := 8>>(w.field(12, 1)<<1|w.field(29, 1)), w.elementSize()
+	if size >= group || w.isLowest() || w.field(12, 1)<<1|w.field(29, 1) == 3 {
+		c.forget(w)
+		return
+	}
+	v, n := c.vector(w.rn()), group/size
+	var r Vector
+	for i := range w.lanes(size) {
+		r.put(size, i, v.get(size, i^(n-1)))
+	}
+	c.setVector(w.rd(), r)
+}
+
+// long returns an element, extended as an instruction does.
+func (w word) long(v *Vector, size, i int) uint64 {
+	if isUnsigned := w.bit(29); isUnsigned {
+		return v.get(size, i)
+	}
+	return uint64(v.signed(size, i))
+}
+
+// addNeighbours makes SADDLP, UADDLP and those that add to the result.
+func (c *CPU) addNeighbours(w word, size int, adds bool) {
+	if size == 8 || w.isLowest() {
+		c.forget(w)
+		return
+	}
+	v, r := c.vector(w.rn()), Vector{}
+	if adds {
+		r = c.vector(w.rd())
+	}
+	for i := range w.lanes(size) / 2 {
+		r.put(2*size, i, r.get(2*size, i)+w.long(&v, size, 2*i)+w.long(&v, size, 2*i+1))
+	}
+	if w.vectorBytes() == 8 {
+		r[1] = 0
+	}
+	c.setVector(w.rd(), r)
+}
+
+// narrow makes XTN, SQXTN, SQXTUN and UQXTN.
+func (c *CPU) narrow(w word, size int) {
+	if size == 8 || w.isLowest() {
+		c.forget(w)
+		return
+	}
+	v, half := c.vector(w.rn()), Vector{}
+	for i := range 8 / size {
+		e := v.get(2*size, i)
+		switch w.field(29, 1)<<5 | w.field(12, 5) {
+		case 20: // signed
+			e = uint64(saturate(v.signed(2*size, i), size))
+		case 32 + 18: // signed to unsigned
+			e = uint64(min(max(v.signed(2*size, i), 0), int64(mask(8*size))))
+		case 32 + 20: // unsigned
+			e = min(e, mask(8*size))
+		}
+		half.put(size, i, e)
+	}
+	c.setHalf(w, half[0])
+}
+
+// shiftLong makes SHLL.
+func (c *CPU) shiftLong(w word, size int) {
+	if size == 8 || w.isLowest() || !w.bit(29) {
+		c.forget(w)
+		return
+	}
+	c.lengthen(w, size, 8*size)
+}
+
+// lengthen sets elements of twice the size, shifted to the left.
+func (c *CPU) lengthen(w word, size, by int) {
+	from, r := Vector{c.vector(w.rn())[w.field(30, 1)]}, Vector{}
+	for i := range 8 / size {
+		r.put(2*size, i, w.long(&from, size, i)<<by)
+	}
+	c.setVector(w.rd(), r)
+}
+
+// acrossLanes makes ADDV, SADDLV, UADDLV, SMAXV and its relatives.
+func (c *CPU) acrossLanes(w word) {
+	const addLong, greatest, least, add = 3, 10, 26, 27
+	opcode, size := w.field(12, 5), w.elementSize()
+	if size == 8 || size == 4 && !w.bit(30) || opcode != addLong && opcode != greatest && opcode != least && (opcode != add || w.bit(29)) {
+		c.forget(w)
+		return
+	}
+	v := c.vector(w.rn())
+	r := w.long(&v, size, 0)
+	for i := 1; i < w.lanes(size); i++ {
+		e := w.long(&v, size, i)
+		switch opcode {
+		case greatest:
+			r = uint64(max(int64(r), int64(e)))
+		case least:
+			r = uint64(min(int64(r), int64(e)))
+		default:
+			r += e
+		}
+	}
+	if opcode == addLong {
+		size *= 2
+	}
+	c.setVector(w.rd(), Vector{r & mask(8*size)})
+}
+
+// threeDifferent makes the instructions of two vectors whose result has elements of another size.
+func (c *CPU) threeDifferent(w word) {
+	opcode, size := w.field(12, 4), w.elementSize()
+	switch {
+	case size == 8 || 1<<opcode&(1<<9|1<<11|1<<13|1<<14|1<<15) != 0:
+		c.forget(w)
+	case opcode == 4 || opcode == 6:
+		c.highHalves(w, size, opcode == 6)
+	default:
+		half := w.field(30, 1)
+		a, b := c.vector(w.rn()), Vector{c.vector(w.rm())[half]}
+		if isWide := opcode == 1 || opcode == 3; !isWide {
+			a = w.lengthened(Vector{a[half]}, size)
+		}
+		c.longOperation(w, opcode, size, a, w.lengthened(b, size))
+	}
+}
+
+// lengthened returns the low elements of a vector with twice their size.
+func (w word) lengthened(v Vector, size int) (r Vector) {
+	for i := range 8 / size {
+		r.put(2*size, i, w.long(&v, size, i))
+	}
+	return r
+}
+
+// longOperation does what the opcode of threeDifferent says with elements of twice the size.
+func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
+	var d Vector
+	if adds := opcode == 5 || opcode == 8 || opcode == 10; adds {
+		d = c.vector(w.rd())
+	}
+	for i := range 8 / size {
+		x, y, z := a.get(2*size, i), b.get(2*size, i), d.get(2*size, i)
+		switch opcode {
+		case 0, 1:
+			z = x + y
+		case 2, 3:
+			z = x - y
+		case 5, 7:
+			if w.bit(29) {
+				z += max(x, y) - min(x, y)
+			} else {
+				z += uint64(absolute(a.signed(2*size, i), b.signed(2*size, i)))
+			}
+		case 8, 12:
+			z += x * y
+		case 10:
+			z -= x * y
+		}
+		d.put(2*size, i, z)
+	}
+	c.setVector(w.rd(), d)
+}
+
+// highHalves makes ADDHN, SUBHN and those that round.
+func (c *CPU) highHalves(w word, size int, minus bool) {
+	a, b, half := c.vector(w.rn()), c.vector(w.rm()), Vector{}
+	for i := range 8 / size {
+		x, y := a.get(2*size, i), b.get(2*size, i)
+		if minus {
+			y = -y
+		}
+		if x += y; w.bit(29) {
+			x += 1 << (8*size - 1)
+		}
+		half.put(size, i, x>>(8*size))
+	}
+	c.setHalf(w, half[0])
+}
