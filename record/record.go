@@ -92,8 +92,8 @@ const (
 	// instructions late.
 	Clock
 	// Steps stops one thread at a time and follows it for a few hundred instructions. Samples have
-	// a branch stack. It needs Linux on x86-64 and the permission to trace the process, and cannot
-	// record the whole machine.
+	// a branch stack. It needs Linux on x86-64 or arm64 and the permission to trace the process,
+	// and cannot record the whole machine.
 	Steps
 )
 

@@ -19,7 +19,7 @@ import (
 
 var (
 	// ErrUnsupported: this system or processor is not supported.
-	ErrUnsupported = errors.New("recording by steps needs Linux on x86-64")
+	ErrUnsupported = errors.New("recording by steps needs Linux on x86-64 or arm64")
 
 	// ErrTraced: another tracer, such as a debugger, is attached to the process.
 	ErrTraced = errors.New("another tracer is attached")

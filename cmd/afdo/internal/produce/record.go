@@ -39,9 +39,9 @@ about to execute, and writes the same branch stacks. A line says so. --overhead 
 the time for which threads are stopped. Where steps are not possible either, cycles or
 time are sampled, which makes much poorer profiles. --event asks for one of these, and fails if it is not available.
 
---event steps needs Linux on x86-64. For --pid, it needs the permission to trace the
-process (/proc/sys/kernel/yama/ptrace_scope). It cannot record all processes. While
-it runs, no debugger can attach to the program.
+--event steps needs Linux on x86-64 or arm64. For --pid, it needs the permission to
+trace the process (/proc/sys/kernel/yama/ptrace_scope). It cannot record all processes.
+While it runs, no debugger can attach to the program.
 
 The file is a perf.data that perf report and perf script read as well. It appears whole
 or not at all, and one without a sample is not written. With -o -, the recording is a
