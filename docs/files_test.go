@@ -43,6 +43,7 @@ var openers = map[string]int{
 	"rebase/folder.go":                              1, // a folder, for its names
 	"record/candidate_linux.go":                     2, // /proc and /sys
 	"record/processes_linux.go":                     2, // /proc
+	"record/internal/steps/machine_linux.go":        1, // the program to record, and /proc
 	"record/internal/steps/proc_linux.go":           3, // /proc
 	"tune/build.go":                                 1, // in tune's folder
 	"tune/rust.go":                                  1, // in tune's folder

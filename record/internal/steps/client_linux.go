@@ -132,7 +132,12 @@ func (s *Session) ask(r request) error {
 }
 
 // Attach attaches to a process and all its threads. They are recorded from [Session.Begin] on.
-func (s *Session) Attach(pid int) error { return s.ask(request{PID: pid}) }
+func (s *Session) Attach(pid int) error {
+	if err := checkMachine(procPath(pid, "exe")); err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	return s.ask(request{PID: pid})
+}
 
 // Launch starts a command, as a child of this process, and attaches to it. The command executes its
 // program at [Session.Begin], and is recorded from the first instruction on. Errors are those of
@@ -140,6 +145,9 @@ func (s *Session) Attach(pid int) error { return s.ask(request{PID: pid}) }
 func (s *Session) Launch(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
+	}
+	if err := checkMachine(cmd.Path); err != nil {
+		return fmt.Errorf("%s: %w", cmd.Path, err)
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"debug/elf"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +11,9 @@ import (
 
 // A processor simulates a thread.
 type processor = x86.CPU
+
+// unsupportedMachine is none: 32-bit code is simulated as well.
+const unsupportedMachine = elf.EM_NONE
 
 // registers are the general registers of a stopped thread.
 type registers struct{ unix.PtraceRegs }

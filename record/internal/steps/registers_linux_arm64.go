@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"debug/elf"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +11,9 @@ import (
 
 // A processor simulates a thread.
 type processor = arm64.CPU
+
+// unsupportedMachine is that of 32-bit code.
+const unsupportedMachine = elf.EM_ARM
 
 // registers are the general registers of a stopped thread.
 type registers struct{ unix.PtraceRegs }

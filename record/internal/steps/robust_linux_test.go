@@ -4,6 +4,8 @@ package steps
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -291,6 +293,22 @@ func TestNoCommand(t *testing.T) {
 	_, _ = io.Copy(io.Discard, s.Records())
 	_, err = s.Wait()
 	require.NoError(t, err)
+}
+
+// Programs that cannot be simulated are refused before they run.
+func TestUnsupportedMachine(t *testing.T) {
+	if unsupportedMachine == elf.EM_NONE {
+		t.Skip("all programs of this system can be simulated")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	head := append([]byte(elf.ELFMAG), make([]byte, 16)...)
+	binary.NativeEndian.PutUint16(head[18:], uint16(unsupportedMachine))
+	require.NoError(t, os.WriteFile(file, head, 0o700))
+	s, err := Start(Config{})
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Launch(exec.Command(file)), ErrUnsupported)
+	s.Stop()
+	_, _ = s.Wait()
 }
 
 // killedVariable makes the test binary a recorder of the command in its value.

@@ -211,7 +211,8 @@ func mapKeys(m map[uint64]uint64) func(func(uint64) bool) {
 	}
 }
 
-// wordsFile has words with what an Arm processor does with them. TestWordsOnProcessor writes it.
+// wordsFile has words with what an Arm processor does with them. On such a processor,
+// TestWordsOnProcessor writes it with -update.
 const wordsFile = "testdata/words.txt"
 
 // Words do what a processor has done with them.
