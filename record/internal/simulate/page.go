@@ -28,9 +28,10 @@ func (p *Page) After(address uint64) int {
 	return p.size - int(address&(PageSize-1))
 }
 
-// Instruction returns the instruction that was kept for an address, nil if there is none.
+// Instruction returns the instruction that was kept for an address, nil if there is none, as of a
+// page that is nil.
 func (p *Page) Instruction(address uint64) any {
-	if p.index == nil {
+	if p == nil || p.index == nil {
 		return nil
 	}
 	if i := p.index[address&(PageSize-1)]; i != 0 {

@@ -114,11 +114,8 @@ func operation(w word) func(*CPU, word) {
 // the next call. Instructions of a [simulate.Page] are decoded once.
 func (c *CPU) Decode() *Instruction {
 	p := c.Memory.Unchanging(c.IP)
-	kept := p.After(c.IP) >= instructionSize
-	if kept {
-		if i, _ := p.Instruction(c.IP).(*Instruction); i != nil {
-			return i
-		}
+	if i, _ := p.Instruction(c.IP).(*Instruction); i != nil {
+		return i
 	}
 	var code [instructionSize]byte
 	n := c.Memory.Bytes(c.IP, code[:])
@@ -127,7 +124,7 @@ func (c *CPU) Decode() *Instruction {
 		return nil
 	}
 	to := &c.scratch
-	if kept {
+	if p.After(c.IP) >= instructionSize {
 		to = new(Instruction)
 		p.Keep(c.IP, to)
 		c.Kept++

@@ -26,17 +26,14 @@ const maxInstruction = 15
 // [simulate.Page] are decoded once.
 func (c *CPU) Decode() *Instruction {
 	p := c.Memory.Unchanging(c.IP)
-	shared := p.After(c.IP) >= maxInstruction
-	if shared {
-		if i, _ := p.Instruction(c.IP).(*Instruction); i != nil && i.in.Mode == c.Mode {
-			return i
-		}
+	if i, _ := p.Instruction(c.IP).(*Instruction); i != nil && i.in.Mode == c.Mode {
+		return i
 	}
 	var code [maxInstruction]byte
 	if !decode(&c.scratch, code[:c.Memory.Bytes(c.IP, code[:])], c.Mode) {
 		return nil
 	}
-	if !shared {
+	if p.After(c.IP) < maxInstruction {
 		return &c.scratch
 	}
 	kept := c.scratch
