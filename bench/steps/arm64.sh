@@ -22,10 +22,9 @@
 #	KEEP          folder for what is made
 #
 # The exact counts come from the plugin exact.c of QEMU's user mode, for which the programs have fixed addresses. The
-# emulated processor executes some 0.2 to 1 billion instructions per second and
-# needs 10 times as long for a burst as a real one: do not compare times with those of other machines. The test
+# emulated processor is slow: a burst took up to 80 ms, so do not compare times with those of other machines. The test
 # TestStopsAreShort, which measures times, is left out. The programs sign return addresses, which the processor max
-# checks; it uses a cipher of QEMU's own, because QEMU spends most of its time on the standard one.
+# checks. It uses QEMU's own cipher for that (pauth-impdef), which is faster than the standard one.
 set -euo pipefail
 shopt -s inherit_errexit
 [ $# -ge 2 ] || { echo "usage: $0 SOURCES PACKAGES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
