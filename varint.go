@@ -2,7 +2,8 @@ package afdo
 
 import "github.com/go-afdo/afdo/internal/v4/wire"
 
-// This file decodes several varints of a record at once. Package wire decodes them one by one.
+// This file decodes several varints of a record at once. Package wire decodes them one by one, and
+// refuses those that are too long.
 
 // lowBits returns a word whose lowest n bits are set. n must be below 64.
 func lowBits(n uint32) uint64 { return 1<<(n&63) - 1 }

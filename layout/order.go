@@ -122,9 +122,10 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 
 // order returns the blocks of the function's hot part in the order of the layout, or in the order
 // of their addresses if there are no edges. If any landing pad is hot, all landing pads are in the
-// hot part: clang moves them to another section if they are in different ones.
+// hot part: clang moves them to another section if they are in different ones. The blocks that are
+// left out are cold: clang splits them off.
 func (f *function) order(hasEdges bool) []int {
-	var hot, cold []int
+	var hot, coldPads []int
 	hotPad := false
 	for i := range f.blocks {
 		isPad := f.blocks[i].flags&bbmap.IsLandingPad != 0
@@ -133,7 +134,7 @@ func (f *function) order(hasEdges bool) []int {
 			hot = append(hot, i)
 			hotPad = hotPad || isPad
 		case isPad:
-			cold = append(cold, i)
+			coldPads = append(coldPads, i)
 		}
 	}
 	order := hot
@@ -141,7 +142,7 @@ func (f *function) order(hasEdges bool) []int {
 		order = f.chain(hot)
 	}
 	if hotPad {
-		order = append(order, cold...)
+		order = append(order, coldPads...)
 	}
 	return order
 }

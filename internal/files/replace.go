@@ -16,9 +16,9 @@ import (
 // then the target is untouched. The caller calls Discard in any case.
 type Pending struct {
 	*os.File
-	path   string // of the target, as the caller named it, for errors
-	target string // the file that is replaced
-	mode   fs.FileMode
+	path   string      // of the target, as the caller named it, for errors
+	target string      // the file that is replaced
+	mode   fs.FileMode // of an existing target
 }
 
 // Create makes the file that is to replace a target: path, or the file to which a symbolic link

@@ -4,11 +4,12 @@ import "math/rand/v2"
 
 // A schedule decides when the next burst starts. All times are in nanoseconds.
 //
-// Moments are a Poisson process: the time to the next one does not depend on anything that the
+// A moment is a time at which the tracer looks for a running thread, to start a burst. Moments are
+// a Poisson process: the time to the next one does not depend on anything that the
 // program does, so all code is sampled in proportion to its time. The mean distance follows from
 // the cost of a burst and the budget. The budget is a share of the time in which some thread ran.
 type schedule struct {
-	overhead float64
+	overhead float64 // share of the running time that stops may take
 	random   *rand.Rand
 	next     int64   // time of the next moment
 	last     int64   // time of the last moment
