@@ -1,8 +1,8 @@
 // Command pays creates the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run counted by callgrind.
-// It compares the times of two programs for that script, too.
-// For bench/pays/samples.sh it also creates shorter recordings from a long one, and for
-// bench/pays/clock.sh mixtures of a sampled and an exact profile.
+// It also races the programs that the script builds. For bench/pays/samples.sh it creates shorter
+// recordings from a long one, and for bench/pays/clock.sh mixtures of a sampled and an exact
+// profile.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples

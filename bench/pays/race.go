@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// race runs two programs with the same argument in turn, and prints by how many percent the
-// shortest processor time of the second differs from that of the first. The shortest of several
-// runs depends least on what else the machine does.
+// race runs two programs in turn, each time with the same argument. It prints how much more
+// processor time the program after takes than the program before, in percent. It compares the
+// shortest run of each, which depends least on what else the machine does.
 func race(rounds int, before, after, arg string) error {
 	var shortest [2]time.Duration
 	for range rounds {

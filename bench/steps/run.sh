@@ -36,8 +36,8 @@ sources=$(cd "$1" && pwd)
 shift
 programs=("$@")
 [ $# -gt 0 ] || programs=(lua brotli leveldb zstdmt libpng)
-there() { ! command -v "$1" >/dev/null || echo "$2"; }
-read -ra compilers <<<"${COMPILERS-plain $(there gcc-16 -16) $(there clang-22 clang-22)}"
+. "$here/programs.sh"
+read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16) $(has clang-22 clang-22)}"
 read -ra kinds <<<"${KINDS-exact cpu-clock} ${OVERHEADS-1% 2% 5% 10%}"
 read -ra compiled <<<"${COMPILED-exact cpu-clock 5%}"
 seconds=${SECONDS_EACH:-60}
@@ -46,8 +46,6 @@ work=${KEEP:-$(mktemp -d)}
 mkdir -p "$work"
 
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
-
-. "$here/programs.sh"
 prepare
 
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%+.1f %%", 100 * (b - a) / a}'; }
@@ -59,16 +57,6 @@ yielding() { (renice -n 10 -p "$BASHPID" >/dev/null && "$@"); }
 # version SUFFIX prints the version of a compiler.
 version() {
 	case $1 in clang*) "$1" -dumpversion ;; *) "gcc${1#plain}" -dumpfullversion ;; esac
-}
-
-# use SUFFIX PROFILE prints the flags with which afdo exec has a compiler use a profile.
-use() {
-	local branches="-fno-tracer --param=max-rtl-if-conversion-predictable-cost=40"
-	case $1 in
-	clang*) echo "-fprofile-sample-use=$2" ;;
-	-16) echo "-fauto-profile=$2 $branches" ;;
-	*) echo "-fauto-profile=$2 $branches --param=max-early-inliner-iterations=10 -fno-unroll-loops" ;;
-	esac
 }
 
 # once FILE COMMAND... prints what a command prints. A file remembers it.

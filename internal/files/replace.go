@@ -16,9 +16,10 @@ import (
 // then the target is untouched. The caller calls Discard in any case.
 type Pending struct {
 	*os.File
-	path   string      // of the target, as the caller named it, for errors
-	target string      // the file that is replaced
-	mode   fs.FileMode // of an existing target
+	path   string // of the target, as the caller named it, for errors
+	target string // the file that is replaced
+	exists bool   // the target is there, so its mode and owner are kept
+	mode   fs.FileMode
 }
 
 // Create makes the file that is to replace a target: path, or the file to which a symbolic link
@@ -28,7 +29,7 @@ func Create(path, target string) (*Pending, error) {
 	p := &Pending{path: path, target: target}
 	perm := fs.FileMode(0o666)
 	if info, err := os.Stat(target); err == nil {
-		p.mode, perm = info.Mode().Perm(), 0o600 // for the owner alone until Commit
+		p.exists, p.mode, perm = true, info.Mode().Perm(), 0o600 // for the owner alone until Commit
 	}
 	for {
 		// The name is short, because the target's may be as long as a name can be.
@@ -67,7 +68,7 @@ func (p *Pending) Write(data []byte) (int, error) {
 // Commit gives the file the name of its target. With durable it first waits until the disk has the
 // content, so the target is whole even after a crash of the machine.
 func (p *Pending) Commit(durable bool) error {
-	if p.mode != 0 {
+	if p.exists {
 		if err := p.Chmod(p.mode); err != nil {
 			return p.about("chmod", err)
 		}

@@ -73,6 +73,12 @@ func TestReplace(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.EqualValues(t, 0o640, info.Mode().Perm())
+
+	require.NoError(t, os.Chmod(path, 0))
+	require.NoError(t, Replace(path, []byte("newer")))
+	info, err = os.Stat(path)
+	require.NoError(t, err)
+	assert.Zero(t, info.Mode().Perm())
 	assert.Equal(t, []string{"file"}, names(t, dir))
 
 	_, err = Create("given", filepath.Join(dir, "none", "file"))

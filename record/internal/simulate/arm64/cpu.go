@@ -5,9 +5,9 @@
 // without a pattern ends the simulation. Exclusive stores always succeed, as they do for a thread
 // that is alone.
 //
-// Two things are not simulated: the cumulative flags of floating-point exceptions, which nobody can
-// read then, and the signing of addresses. A signed address is used without its signature, and a
-// new one gets none.
+// Two things are not simulated: the cumulative flags of floating-point exceptions, and the signing
+// of addresses. An instruction that reads the flags ends the simulation. A signed address is used
+// without its signature, and a new one gets none.
 package arm64
 
 import "github.com/go-afdo/afdo/record/internal/simulate"

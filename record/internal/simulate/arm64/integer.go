@@ -308,8 +308,6 @@ func (c *CPU) divide(w word) {
 	c.set(w.rd(), w.cut(v))
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // checksum makes CRC32 and CRC32C, which do not invert what they start with, as Go does.
 func (c *CPU) checksum(w word) {
 	size := 1 << w.field(10, 2)
@@ -319,7 +317,7 @@ func (c *CPU) checksum(w word) {
 	}
 	table := crc32.IEEETable
 	if w.bit(12) {
-		table = castagnoli
+		table = crc32.MakeTable(crc32.Castagnoli) // makes it once
 	}
 	v := Vector{c.X[w.rm()]}
 	c.set(w.rd(), uint64(^crc32.Update(^uint32(c.X[w.rn()]), table, bytesOf(v)[:size])))

@@ -358,7 +358,7 @@ func integer(v float64, bits int, isUnsigned bool) uint64 {
 	return uint64(int64(v)) & mask(bits)
 }
 
-// fraction returns how many bits of an integer are after its ofTwo point.
+// fraction returns the number of bits after the binary point of a fixed-point number.
 func (w word) fraction() int {
 	if w.bit(21) {
 		return 0
@@ -391,7 +391,7 @@ func (c *CPU) fromInteger(w word) {
 	c.setVector(w.rd(), Vector{w.format().ofInteger(c.X[w.rn()], w.width(), w.fraction(), w.bit(16))})
 }
 
-// ofInteger converts an integer with some bits after its ofTwo point.
+// ofInteger converts a fixed-point number. fraction is the number of bits after its binary point.
 func (f format) ofInteger(v uint64, bits, fraction int, isUnsigned bool) uint64 {
 	scale := math.Ldexp(1, -fraction)
 	switch v = extend(v, bits); {

@@ -59,8 +59,9 @@ func (w word) lanes(size int) int {
 	return w.vectorBytes() / size
 }
 
-// A lane is an operation of an element of the result, d, and of one or two operands. The size is
-// that of the elements in bytes.
+// A lane computes one element of a result from the elements at the same place of one or two
+// operands, a and b. The element d is what the result register contained before. The size of an
+// element is in bytes.
 type lane func(d, a, b uint64, size int) uint64
 
 // ofSigned makes an operation of signed numbers.
