@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // The help is printed for terminals of this many columns. Outside a terminal, it is for the fewest.
@@ -18,22 +18,20 @@ const (
 	mostColumns   = 100
 )
 
-// wrapHelp makes the help of all verbs fit the terminal.
-func wrapHelp(root *cobra.Command, out io.Writer) {
-	print := root.HelpFunc()
+// printHelp prints the help of a verb, so that it fits the terminal out. print is cobra's function
+// for that.
+func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.Command, args []string) {
 	columns := min(max(cli.Width(out), fewestColumns), mostColumns)
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		to := cmd.OutOrStdout()
-		var text bytes.Buffer
-		cmd.SetOut(&text)
-		print(cmd, args)
-		cmd.SetOut(to)
-		_, _ = io.WriteString(to, wrapText(text.String(), columns)) // to keeps its error
-	})
+	to := cmd.OutOrStdout()
+	var text bytes.Buffer
+	cmd.SetOut(&text)
+	print(cmd, args)
+	cmd.SetOut(to)
+	_, _ = io.WriteString(to, wrapText(text.String(), columns)) // to keeps its error
 }
 
 // item matches the beginning of an item in a list: a flag or a word, and a gap.
-var item = regexp.MustCompile(`^ +(?:\S+ )*\S+ {2,}`)
+var item = pattern.Of(`^ +(?:\S+ )*\S+ {2,}`)
 
 // A paragraph is text that is filled: lines from the first column on, an item of a list, or JSON.
 type paragraph struct {
@@ -61,7 +59,7 @@ func wrapText(text string, columns int) string {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n ")
-		first, isJSON := item.FindString(line), strings.HasPrefix(line, "  {")
+		first, isJSON := item().FindString(line), strings.HasPrefix(line, "  {")
 		if line == "" || !p.goesOn(line) {
 			flush()
 		}

@@ -66,7 +66,8 @@ func run(e *verb.Env, args []string) int {
 	root := newRoot(e, verbsFor(args)...)
 	help := &stickyWriter{w: e.Out}
 	root.SetOut(help)
-	wrapHelp(root, e.Out)
+	print := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) { printHelp(print, e.Out, cmd, args) })
 	root.SetArgs(append([]string{}, args...)) // not nil, which would mean os.Args
 	if len(args) > 0 && args[0] == completionVerb {
 		checkShells(root)

@@ -1,6 +1,6 @@
-// Package pattern compiles regular expressions when they are first used: a command that stands in
-// front of every compile should not compile those that it does not use, which takes longer than
-// most else that it does before main.
+// Package pattern compiles regular expressions when they are first used. afdo exec starts before
+// every compile, and compiling an expression that it does not use would take longer than most of
+// its start.
 package pattern
 
 import (
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Of returns what compiles a regular expression once. It panics then if that is malformed, so each
-// has to be used in a test.
+// Of returns a function that returns the compiled expression. The first call compiles it, and panics
+// if it is malformed. So a test has to use each expression.
 func Of(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
