@@ -29,7 +29,7 @@ type Record struct {
 	Watched []Watched
 	There   []string // what has to stay, whatever is in it
 
-	Renewed bool // files and folders are others now, but with nothing in them that matters
+	Renewed bool // Holds has put states into the record that are worth storing
 }
 
 // A File is a file or a folder as it was when it was looked at.
@@ -40,25 +40,32 @@ type File struct {
 	Content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
 }
 
-// A Watched is a folder that changes before files can be that are not there: such files, or folders
-// on the way to them, have one of the missing names in it.
+// A Watched is a folder that is searched for files that do not exist. If such a file is created, or
+// a folder on the way to it, one of the missing names appears in the watched folder.
 type Watched struct {
 	Folder  File
 	Missing []string
 }
 
-// appeared reports whether one of the missing names is in the folder, which now has another state.
-// The folder is listed, since a file that includes others by many names misses hundreds in each
-// folder that is searched first. A system may take names for the same that differ in case, or in
-// how letters outside ASCII are written, so it is asked for what comes close.
-func (w *Watched) appeared(dir string, state uint64) bool {
+// appeared reports whether one of the missing names is in the folder, which now has another state,
+// and whether that took long to find out. The folder is listed, since a source with many includes
+// misses hundreds of names in each folder that is searched first. Some systems treat names as the
+// same that differ in case, or in how letters outside ASCII are written. So if a listed name is
+// similar to a missing one, the system decides.
+func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
-	return slices.ContainsFunc(w.Missing, func(name string) bool {
+	found = slices.ContainsFunc(w.Missing, func(name string) bool {
 		near := err != nil || !isASCII(name) || there[strings.ToLower(name)]
 		return near && Exists(folder, name)
 	})
+	return found, err != nil || len(there) >= longListing
 }
+
+// longListing is the number of names in a folder from which listing it at the next compile takes
+// longer than storing its new state now. Listing takes 0.3 us a name, storing 125 us. A folder with
+// objects gets a new state with every compile, so storing it would be in vain.
+const longListing = 400
 
 // A listing is the names in a folder at a time when it had a state, in lower case.
 type listing struct {
@@ -197,7 +204,8 @@ func (r *Record) State() uint64 {
 
 // Holds reports whether a command that runs in a folder still reads the recorded text. If a file
 // was written again with its old content, or a folder has changed but no missing file has appeared
-// in it, Holds puts the new state of this file or folder into the record.
+// in it, Holds puts the new state of this file or folder into the record. It sets Renewed if storing
+// the record makes the next call faster.
 func (r *Record) Holds(dir string) bool {
 	var buf []byte
 	for i := range r.Inputs {
@@ -225,10 +233,11 @@ func (r *Record) Holds(dir string) bool {
 		if now.State == w.Folder.State {
 			continue
 		}
-		if w.appeared(dir, now.State) {
+		found, slow := w.appeared(dir, now.State)
+		if found {
 			return false
 		}
-		w.Folder, r.Renewed = now, true
+		w.Folder, r.Renewed = now, r.Renewed || slow
 	}
 	return true
 }

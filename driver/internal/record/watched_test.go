@@ -1,9 +1,11 @@
 package record
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,7 +18,8 @@ func TestAppeared(t *testing.T) {
 	missing := map[string][]string{"inc": {"sys", "b.h"}, ".": {"none", "ä.h"}}
 	appeared := func(folder string) bool {
 		now := Look(dir, folder)
-		return (&Watched{now, missing[folder]}).appeared(dir, now.State)
+		found, _ := (&Watched{now, missing[folder]}).appeared(dir, now.State)
+		return found
 	}
 	for _, c := range []struct {
 		name, folder string
@@ -41,6 +44,21 @@ func TestAppeared(t *testing.T) {
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "inc")))
 	assert.False(t, appeared("inc"), "the folder is gone")
+}
+
+// A folder with few names may get a new state with every compile, which is not worth storing.
+func TestRenewed(t *testing.T) {
+	dir := t.TempDir()
+	r := &Record{Watched: []Watched{{Look(dir, "."), []string{"a.h"}}}}
+	for i := range longListing {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o666))
+		then := time.Unix(int64(i), 0) // clocks of file systems may stand still for milliseconds
+		require.NoError(t, os.Chtimes(dir, then, then))
+		require.True(t, r.Holds(dir))
+		assert.Equal(t, i+1 == longListing, r.Renewed, i)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), nil, 0o666))
+	assert.False(t, r.Holds(dir))
 }
 
 // isThere reports whether a file system finds a file under another name.
