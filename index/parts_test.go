@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -97,6 +99,30 @@ func TestNameParts(t *testing.T) {
 			}
 		}
 		require.NotZero(t, noticed)
+	}
+}
+
+// A part that was written to after the file was opened is not used.
+func TestNamePartsChange(t *testing.T) {
+	data, _, unit := partedFile(t, true)
+	for _, change := range []func(path string) error{
+		func(path string) error { return os.WriteFile(path, make([]byte, len(data)), 0o600) },
+		func(path string) error { return os.Truncate(path, 0) },
+	} {
+		path := filepath.Join(t.TempDir(), "indexed.afdo")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		r, err := afdo.Open(path, afdo.TrustIndex())
+		require.NoError(t, err)
+		defer r.Close()
+		last := unit.Symbols[partedSymbols-1]
+		for _, s := range []naive.Symbol{unit.Symbols[0], last} {
+			got, err := r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(s.ID)})
+			require.NoError(t, err)
+			require.Equal(t, s.Name, got[0].Name())
+		}
+		require.NoError(t, change(path))
+		_, err = r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(last.ID)})
+		require.ErrorIs(t, err, afdo.ErrChanged)
 	}
 }
 

@@ -86,9 +86,17 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 // map, where each page used for the first time causes a page fault.
 const largeRead = 32 << 10
 
-// read copies bytes at offset off. If compare is set, it returns an error if the file has changed
-// since it was opened.
-func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
+// A verification is how a change of a mapped file is noticed, of which read copies some bytes.
+type verification int
+
+const (
+	byState    verification = iota // read compares the state of the file
+	byChecksum                     // the caller compares a checksum of the bytes
+	atOpened                       // the file is being opened, and opened compares its state
+)
+
+// read copies bytes at offset off.
+func (m *mapping) read(p []byte, off int64, v verification) (err error) {
 	m.mu.Lock()
 	if m.closing {
 		m.mu.Unlock()
@@ -97,12 +105,12 @@ func (m *mapping) read(p []byte, off int64, compare bool) (err error) {
 	m.users++
 	m.mu.Unlock()
 	defer m.release()
-	if len(p) >= largeRead || !compare {
+	if len(p) >= largeRead || v == atOpened {
 		err = readFull(m.file, p, off)
 	} else {
 		err = guardedRead(m.data, p, off)
 	}
-	if err != nil || !compare {
+	if err != nil || v != byState {
 		return err
 	}
 	return m.unchanged()

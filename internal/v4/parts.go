@@ -43,6 +43,7 @@ type nameParts struct {
 	u                *Unit
 	strings, symbols extent
 	limit            int
+	buf              []byte // contains the last part that was read
 
 	rows  []wire.Row
 	names map[uint32]string // by string index
@@ -63,12 +64,13 @@ func (p *nameParts) open() bool {
 	return err == nil
 }
 
-// read returns a part of a section, which must have the given checksum.
+// read returns a part of a section, which must have the given checksum. The bytes are valid until
+// the next call.
 func (p *nameParts) read(e extent, r indexfmt.Range, sum uint32) ([]byte, bool) {
 	if r.Off+r.Size > e.size-1 {
 		return nil, false
 	}
-	data, err := p.u.file.src.view(e.off+1+r.Off, int(r.Size))
+	data, err := p.u.file.src.viewBy(byChecksum, &p.buf, e.off+1+r.Off, int(r.Size))
 	return data, err == nil && indexfmt.Sum(data) == sum
 }
 

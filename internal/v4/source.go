@@ -23,7 +23,7 @@ type source struct {
 	at      io.ReaderAt // for OpenAt; read into new memory
 	windows windows     // data that was read ahead from at
 	mapped  *mapping    // for Open; copied under a guard
-	opening bool        // the file is being opened; changes of the file are checked at the end
+	opening bool        // the file is being opened
 	closed  atomic.Bool
 }
 
@@ -32,6 +32,11 @@ func (s *source) view(off int64, n int) ([]byte, error) { return s.viewIn(nil, o
 
 // viewIn is like view. If buf is not nil, it may use and replace the memory of *buf.
 func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
+	return s.viewBy(byState, buf, off, n)
+}
+
+// viewBy is like viewIn, with a choice of how a change of a mapped file is noticed.
+func (s *source) viewBy(v verification, buf *[]byte, off int64, n int) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, fault.ErrClosed
 	}
@@ -43,12 +48,12 @@ func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
 			return p, nil
 		}
 	}
-	return s.read(buf, off, n)
+	return s.read(v, buf, off, n)
 }
 
 // read returns a copy of n bytes at off. For a remote file, n may depend on a size that only the
 // server claims.
-func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
+func (s *source) read(v verification, buf *[]byte, off int64, n int) (p []byte, err error) {
 	if buf != nil {
 		p = *buf
 	}
@@ -60,7 +65,7 @@ func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
 			p = make([]byte, n)
 		}
 		p = p[:n]
-		err = s.readInto(p, off)
+		err = s.readInto(v, p, off)
 	}
 	if buf != nil {
 		*buf = p
@@ -69,8 +74,11 @@ func (s *source) read(buf *[]byte, off int64, n int) (p []byte, err error) {
 }
 
 // readInto copies bytes at off from a mapped file.
-func (s *source) readInto(p []byte, off int64) error {
-	return readError(off, len(p), s.mapped.read(p, off, !s.opening))
+func (s *source) readInto(v verification, p []byte, off int64) error {
+	if s.opening {
+		v = atOpened
+	}
+	return readError(off, len(p), s.mapped.read(p, off, v))
 }
 
 // opened ends the opening of a file. It returns an error if the file changed in the meantime.
@@ -173,7 +181,7 @@ func (s *source) ahead(off, n int64) {
 	if n > math.MaxInt {
 		return
 	}
-	if data, err := s.read(nil, off, int(n)); err == nil {
+	if data, err := s.read(byState, nil, off, int(n)); err == nil {
 		s.windows.add(window{off, data})
 	}
 }

@@ -38,7 +38,7 @@ func (v *File) scanInFile(t *sectionTable) error {
 	buf := make([]byte, tableChunk)
 	ordered, err := t.inOrder(int(end), func(at int) ([]byte, error) {
 		chunk := buf[:min(len(buf), int(end)-at)]
-		return chunk, v.src.readInto(chunk, int64(at))
+		return chunk, v.src.readInto(byState, chunk, int64(at))
 	})
 	if !ordered || err != nil {
 		return err
