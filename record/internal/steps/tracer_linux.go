@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -198,8 +197,8 @@ func (t *tracer) collect() {
 	if t.moments++; t.moments%100 != 0 {
 		return
 	}
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	if metrics.Read(heap); heap[0].Value.Uint64() > heapLimit {
+	var stats runtime.MemStats
+	if runtime.ReadMemStats(&stats); stats.HeapAlloc > heapLimit {
 		runtime.GC()
 	}
 }
