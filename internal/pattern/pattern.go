@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Of returns a function that returns the compiled expression. The first call compiles it, and panics
-// if it is malformed. So a test has to use each expression.
+// Of returns a function that returns the compiled expression. The first call compiles it, and
+// panics if it is malformed. So a test has to use each expression.
 func Of(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -204,8 +204,8 @@ func (r *Record) State() uint64 {
 
 // Holds reports whether a command that runs in a folder still reads the recorded text. If a file
 // was written again with its old content, or a folder has changed but no missing file has appeared
-// in it, Holds puts the new state of this file or folder into the record. It sets Renewed if storing
-// the record makes the next call faster.
+// in it, Holds puts the new state of this file or folder into the record. It sets Renewed if
+// storing the record makes the next call faster.
 func (r *Record) Holds(dir string) bool {
 	var buf []byte
 	for i := range r.Inputs {

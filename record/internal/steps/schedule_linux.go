@@ -4,10 +4,10 @@ import "math/rand/v2"
 
 // A schedule decides when the next burst starts. All times are in nanoseconds.
 //
-// At a moment the tracer looks for a running thread. If it finds one, it starts a burst. Moments are
-// a Poisson process: the time to the next one does not depend on what the program does, so all code
-// is sampled in proportion to its time. The mean distance follows from the cost of a burst and from
-// the budget, which is a share of the time in which at least one thread ran.
+// At a moment the tracer looks for a running thread. If it finds one, it starts a burst. Moments
+// are a Poisson process: the time to the next one does not depend on what the program does, so all
+// code is sampled in proportion to its time. The mean distance follows from the cost of a burst and
+// from the budget, which is a share of the time in which at least one thread ran.
 type schedule struct {
 	overhead float64 // share of the running time that stops may take
 	random   *rand.Rand

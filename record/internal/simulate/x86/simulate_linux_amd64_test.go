@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/internal/testkit/tracee"
 	"github.com/go-afdo/afdo/record/internal/simulate"
-	"github.com/go-afdo/afdo/record/internal/simulate/internal/tracee"
 )
 
 // A stepped is a process that a test executes instruction by instruction.
