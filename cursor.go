@@ -20,7 +20,7 @@ import (
 //	if err := c.Err(); err != nil { … }
 //
 // Records come in file order. Several records may describe the same place; their counts add up
-// (format note 13). A Cursor uses four bytes per level of nesting and does not recurse. It is not
+// (format note 13). A Cursor takes four bytes per level of nesting and does not recurse. It is not
 // safe for concurrent use.
 type Cursor struct {
 	f         v4.Fields
@@ -59,7 +59,8 @@ func (c *Cursor) Depth() int { return c.depth }
 // note 16).
 func (c *Cursor) Unknown() uint64 { return c.unknown }
 
-// Offset returns the file offset of the next record or, after an error, of the section.
+// Offset returns the file offset of the next unread call target or record. After an error, it
+// returns the offset of the section.
 func (c *Cursor) Offset() int64 { return c.f.Section.Offset + int64(c.f.Pos) }
 
 // Next moves to the next record. It returns false at the end and after an error, see [Cursor.Err].
@@ -83,8 +84,9 @@ func (c *Cursor) Next() bool {
 	}
 }
 
-// Targets iterates once over the call targets of the current record. A record that is not a call
-// has none. Targets allocates nothing. An error ends the iteration and the walk, see [Cursor.Err].
+// Targets iterates over the call targets of the current record that have not been read. A record
+// that is not a call has none. Targets allocates nothing. An error ends the iteration and the walk,
+// see [Cursor.Err].
 func (c *Cursor) Targets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for c.targets > 0 {
@@ -271,10 +273,10 @@ func (c *Cursor) skipTargets() {
 }
 
 // An Info holds the samples of one function (RFC 4.7). Use a [Cursor] to walk its locations. An
-// Info is a small value that refers to the bytes of its section.
+// Info is a small value that refers to the bytes of the function's section.
 type Info struct {
 	HeadCount uint64 // how often the function was entered
-	Timestamp uint64 // when the function first ran, 0 if unknown
+	Timestamp uint64 // when the function first ran, in an unspecified unit; 0 if unknown
 
 	f         v4.Fields // positioned at the first location
 	locations uint32

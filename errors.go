@@ -27,7 +27,7 @@ var ErrMalformed = fault.ErrMalformed
 // Classes of [FormatError] that several formats share. The packages of the formats define further
 // classes.
 var (
-	ErrMagic      = fault.ErrMagic      // the file has another format; LLVM's formats word this differently
+	ErrMagic      = fault.ErrMagic      // the file has another format
 	ErrHeader     = fault.ErrHeader     // the header or section table is invalid; the file may be truncated or in another dialect
 	ErrTruncated  = fault.ErrTruncated  // a field extends past the end of its section, or a text ends too early
 	ErrVarint     = fault.ErrVarint     // a varint exceeds the width of its field
@@ -44,7 +44,8 @@ var (
 	ErrHashTable  = fault.ErrHashTable  // an on-disk chained hash table of LLVM is inconsistent
 )
 
-// Classes of [FormatError] that only checkers report, such as package check.
+// Classes of [FormatError] that checkers report, such as package check. Readers of LLVM's formats
+// also report ErrUnused.
 var (
 	ErrUnused   = fault.ErrUnused   // a section or some bytes are unreferenced, or referenced more than once
 	ErrMissing  = fault.ErrMissing  // there is no unit for symbols with unknown file (RFC 4.5)
@@ -56,32 +57,33 @@ var (
 // section table, and anywhere in a format whose sections are not numbered.
 const HeaderSection = fault.HeaderSection // -1
 
-// A FormatError describes a violation of the format and where it is. All formats of this module use
-// it. errors.Is matches it with its class and, unless the class is [ErrLimit], with [ErrMalformed].
+// A FormatError describes a violation of a format and its position. All formats of this module use
+// it, as a *FormatError. It matches its class and, unless the class is [ErrLimit], [ErrMalformed].
 // Its fields are
-//   - Format, the format as which the file was read: "afdo" for version 4, otherwise the package,
-//     such as "gcov", or the recording, such as "perf.data";
+//   - Format, "afdo" for version 4, otherwise the name of the package, such as "gcov", or of the
+//     kind of recording, such as "perf.data";
 //   - File, the path, if the input has several files;
 //   - Section, the index of the section, or [HeaderSection];
 //   - Part, the type or name of the section, such as "symbol info";
 //   - Offset, the byte offset in the file (for an ELF file, in the section), or -1 if unknown;
-//   - Inflated: the section is compressed, and Offset counts its decompressed bytes;
-//   - Line and Column, of a text, both counted from 1, Column in bytes;
-//   - Err, the class;
+//   - Inflated, set if the section is compressed and Offset counts decompressed bytes;
+//   - Line and Column in a text, both from 1, Column in bytes;
+//   - Err, the class, such as [ErrCount];
 //   - Detail, in words.
 type FormatError = fault.FormatError
 
-// A Problem is a finding of a file check, in any format of this module. Its fields are Err, which
-// is usually a [FormatError], and Remark, which is set if the finding is unusual but legal.
+// A Problem is a finding of a file check, in any format of this module. Its fields are Err, usually
+// a *[FormatError], and Remark, set if the finding is unusual but legal.
 type Problem = fault.Problem
 
-// A ReadError is a failed read of the file or io.ReaderAt that a [Reader] uses. Its fields are the
-// Offset in the file, the Size of the read in bytes, and the cause Err, which it wraps.
+// A ReadError is a failed read of a file or io.ReaderAt. Its fields are the Offset in the file, the
+// Size of the read in bytes, and the cause Err, which it wraps.
 type ReadError = fault.ReadError
 
 // A VersionError reports a profile version that the package cannot read or write. It matches
 // [ErrVersion]. Its fields are Format, as in [FormatError], Kind (the magic of a GCOV file;
-// "indexed" or "raw" for instrumentation profiles; otherwise empty), Version, and Detail, in words.
+// "indexed" or "raw" for instrumentation profiles; otherwise empty), Version, and Detail, a
+// description in words.
 type VersionError = fault.VersionError
 
 // An AmbiguousError lists the units that match a lookup meant to find one unit. It matches

@@ -47,7 +47,7 @@ type Location struct {
 	NumLocations  uint32   // number of records directly in the inlined body, for LocationInlinedFn
 }
 
-// A Target is a function called from a call site, with the number of calls from there.
+// A Target is a function called from a call site, with the number of calls from this site.
 type Target struct {
 	Callee SymbolID
 	Count  uint64

@@ -31,20 +31,21 @@ type Reader struct {
 
 type handle = v4.Handle
 
-// Open opens and maps a file. The caller must close the Reader. If the file is truncated or
-// modified while it is open, reads return a [ReadError] that wraps [ErrChanged].
+// Open opens and maps a regular file. The caller must close the Reader. Errors are system errors,
+// *[FormatError], *[VersionError] and *[ReadError]. If the file is truncated or modified while it
+// is open, reads return a *ReadError that wraps [ErrChanged].
 //
 // Open reads the header and the section table and checks that sections lie within the file and do
-// not overlap. Time is linear in the number of sections. So is memory: typically 6 bytes per
-// section in a compact file and 16 in a normal one, up to 256 KiB. Of a larger table in file order,
-// at most 64 KiB are in memory at a time, plus, in a compact file, 1/8 byte per section.
+// not overlap. It takes time and memory proportional to the number of sections: typically 6 bytes
+// per section in a compact file and 16 in a normal one. If a table in file order exceeds 256 KiB,
+// at most 64 KiB of it are in memory, plus 1/8 byte per section in a compact file.
 func Open(path string, opts ...Option) (*Reader, error) {
 	o := newOptions(opts)
 	file, err := v4.Open(path, o.Options)
 	return newReader(file, o, err)
 }
 
-// OpenBytes reads a file in memory without copying it. data must not change while the Reader or
+// OpenBytes opens a file in memory without copying it. data must not change while the Reader or
 // anything it returned is in use. OpenBytes costs as much as [Open].
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	o := newOptions(opts)
@@ -52,8 +53,8 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(file, o, err)
 }
 
-// NewReader reads a file of size bytes through src. As io.ReaderAt demands, src must allow
-// concurrent reads. Close does not close src.
+// NewReader opens a file of size bytes that it reads through src. As io.ReaderAt demands, src must
+// allow concurrent reads. Close does not close src.
 //
 // Since reads of src may be slow, NewReader reads ahead: opening reads the end of the file and the
 // section table, and the first lookup in a unit reads the whole unit unless it is large. Opening a
@@ -110,8 +111,8 @@ func (r *Reader) Size() int64 { return r.file().Size() }
 // NumSections returns the number of sections, including the summary and the file names.
 func (r *Reader) NumSections() int { return r.file().NumSections() }
 
-// Section returns the section with the given index (RFC 4.1, format note 1), or [ErrNotFound] if
-// the index is out of range. It reads one byte of the section.
+// Section describes the section with the given index (RFC 4.1, format note 1). It returns
+// [ErrNotFound] if the index is out of range. It reads one byte of the section.
 func (r *Reader) Section(index int) (Section, error) {
 	f := r.file()
 	if f.Closed() {
@@ -127,9 +128,9 @@ func (r *Reader) Section(index int) (Section, error) {
 	return newSection(s), nil
 }
 
-// Data returns the bytes of a section, including the bitmask byte, or [ErrNotFound] if the index is
-// out of range. The caller must not modify them. Each call reads the section again, except after
-// [OpenBytes]: then the result is a part of the caller's bytes.
+// Data returns the bytes of a section, including the bitmask byte. The caller must not modify them.
+// Data returns [ErrNotFound] if the index is out of range. Each call reads the section again,
+// except after [OpenBytes]: then the result is a part of the caller's bytes.
 func (r *Reader) Data(index int) ([]byte, error) {
 	s, err := r.Section(index)
 	if err != nil {
@@ -211,16 +212,16 @@ func (r *Reader) unit(entry v4.Unit) *Unit { return &Unit{r: r, entry: entry} }
 
 // Unit returns the unit with the given path, compared byte for byte. The empty path is the unit of
 // symbols with unknown file (format note 8). Unit returns [ErrNotFound] if there is none, and an
-// [AmbiguousError] if a malformed file has several. The first lookup reads the file names section
-// and compares every path; later lookups use a hash table.
+// [AmbiguousError] if a malformed file has several. The first lookup reads the file names section.
+// The first few lookups compare every path; later ones use a hash table.
 func (r *Reader) Unit(path string) (*Unit, error) {
 	return r.uniqueUnit(path, r.file().Exact)
 }
 
-// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix: "b/c.h" finds
-// "/a/b/c.h", not "/a/bb/c.h". An exact match wins. UnitBySuffix returns [ErrNotFound] if there is
-// no match, and an [AmbiguousError] if there are several. A lookup without an exact match compares
-// every path.
+// UnitBySuffix returns the unit whose path equals suffix or ends with "/" + suffix: "b/c.h" and
+// "/b/c.h" find "/a/b/c.h", not "/a/bb/c.h". An exact match wins. UnitBySuffix returns
+// [ErrNotFound] if there is no match, and an [AmbiguousError] if there are several. A lookup
+// without an exact match compares every path.
 func (r *Reader) UnitBySuffix(suffix string) (*Unit, error) {
 	return r.uniqueUnit(suffix, r.file().BySuffix)
 }
@@ -258,9 +259,9 @@ func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 }
 
 // Symbol returns the symbol with the given ID, for example a call target or an inlined function,
-// from whichever unit has it. It returns [ErrNotFound] if there is none. The first call for a unit
-// decodes and keeps the symbols of that unit; later calls do two binary searches. For several IDs
-// use [Reader.SymbolsByID].
+// from any unit. It returns [ErrNotFound] if no unit has the ID. The first call for a unit decodes
+// and keeps the symbols of that unit; later calls do two binary searches. For several IDs use
+// [Reader.SymbolsByID].
 func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
@@ -333,27 +334,26 @@ func newOptions(opts []Option) options {
 // table of a few megabytes can expand to gigabytes of names. The default is [DefaultMaxNameBytes].
 // Values above 4 GiB or below 0 mean 4 GiB.
 //
-// A lookup fails with [ErrLimit] if
+// Decoding the symbols of a unit fails with [ErrLimit] if
 //   - the names of the unit exceed n bytes or
-//   - the names of all units read so far exceed 4n bytes plus eight times the file size.
+//   - the decoded symbols of all units so far take 4n bytes plus eight times the file size.
 //
-// In addition, each of the two is limited to 64 times the file size plus 16 MiB. A string table
-// shared by several units counts once.
+// Both limits are at most 64 times the file size plus 16 MiB. A string table shared by several
+// units counts once.
 func MaxNameBytes(n int) Option {
 	return func(o *options) { o.maxNameBytes = n }
 }
 
 // TrustIndex makes the Reader use the index at the end of the file, if there is one (see package
-// index). Opening then reads a few pages of the index instead of the section table, and a lookup
-// reads only the unit it finds. A malformed section table is reported by the call that first reads
-// it, not by Open.
+// index). Opening then reads a few pages of the index instead of the section table, and the first
+// lookups by path or symbol ID read only the unit they find. A malformed section table is reported
+// by the call that first reads it, not by Open.
 //
-// A lookup verifies the unit to which the index leads. But a crafted index can hide a unit, make
-// UnitBySuffix return a unit although others match as well, or, together with a section table that
-// is not in file order, return the samples of another function. A Reader from [NewReader] also
-// believes what the index states about the header, the units' entries and the places of their
-// sections; it verifies their bytes by checksum. Without TrustIndex, an index never changes an
-// answer.
+// A lookup verifies the unit to which the index leads. But a crafted index can hide a unit or make
+// UnitBySuffix return a unit although others match as well. If the section table is not in file
+// order, it can also lead to the samples of another function. A Reader from [NewReader] also trusts
+// the index's copy of the header, of the units' entries and of the positions of their sections; it
+// verifies the sections by checksum. Without TrustIndex, an index never changes an answer.
 func TrustIndex() Option {
 	return func(o *options) { o.TrustIndex = true }
 }
@@ -365,7 +365,7 @@ func SkipChecksums() Option {
 }
 
 // RequireChecksums rejects a file with [ErrChecksum] if it has no checksums, or if its index is
-// damaged or belongs to another file. It cancels [SkipChecksums].
+// damaged or belongs to another file. It cancels an earlier [SkipChecksums].
 func RequireChecksums() Option {
 	return func(o *options) { o.SkipChecksums, o.RequireChecksums = false, true }
 }

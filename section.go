@@ -7,8 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A SectionType is the type of a section (RFC 4.2). Readers skip sections of other types than
-// these.
+// A SectionType is the type of a section (RFC 4.2). Readers skip sections of unknown types.
 type SectionType uint8
 
 // The section types of the RFC.
@@ -31,9 +30,9 @@ func (t SectionType) String() string { return wire.SectionTypeName(byte(t)) }
 
 // A Section describes a section and its place in the file (RFC 4.2).
 type Section struct {
-	Index   int // position in the file's order of sections (format note 1)
+	Index   int // rank of the section by file offset (format note 1)
 	Type    SectionType
-	Compact bool  // its integers are varints
+	Compact bool  // the integers of the section are varints
 	Offset  int64 // file offset of the bitmask byte
 	Size    int64 // in bytes, including the bitmask byte
 }

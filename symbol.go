@@ -134,9 +134,9 @@ const sieveBits = 1 << 13
 
 // SymbolsByID returns the symbols with the given IDs, in the order of ids. It returns [ErrNotFound]
 // if any of them does not exist. It reads the string table and the symbol names of each unit
-// involved once. If only a few symbols of a unit are wanted and none were wanted before, it decodes
-// just these, checks only the bytes it passes, and keeps nothing. If the index of a local file is
-// trusted, it then reads only those parts of a large unit's names in which they are.
+// involved once. The first time that a few symbols of a unit are wanted, it decodes just these
+// symbols, checks only the bytes on the way, and keeps nothing. With [TrustIndex] on a local file,
+// it then reads only the parts of a large unit's names that hold these symbols.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 	file := r.file()
 	if file.Closed() {

@@ -12,7 +12,8 @@ import (
 
 // A Unit is a source file with the symbols it defines, an entry of the file names section (RFC
 // 4.5). It reads each of its sections when first needed and keeps it. Two lookups of the same unit
-// return two Units, which read separately. All methods may be called concurrently.
+// return two Units, which share decoded symbols but not samples. All methods may be called
+// concurrently.
 type Unit struct {
 	r     *Reader
 	entry v4.Unit
@@ -29,13 +30,13 @@ func (u *Unit) Path() string { return u.entry.Path }
 // Index returns the position of the unit in the file names section.
 func (u *Unit) Index() int { return u.entry.Rank }
 
-// Sections returns the section indexes of the unit's string table and symbol names (RFC 4.5). They
-// are not checked.
+// Sections returns the section indexes of the unit's string table and symbol names (RFC 4.5),
+// unchecked.
 func (u *Unit) Sections() (stringTable, symbolNames int) {
 	return int(u.entry.Strings), int(u.entry.Symbols)
 }
 
-// IDs returns the range of the unit's symbol IDs. end is exclusive.
+// IDs returns the range of the unit's symbol IDs: start <= ID < end.
 func (u *Unit) IDs() (start, end SymbolID) {
 	return SymbolID(u.entry.Start), SymbolID(u.entry.End)
 }
@@ -83,7 +84,7 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 
 // Symbol returns the symbol with the given name, or [ErrNotFound]. If the symbols of the unit have
 // not been decoded, Symbol follows the name through the encoded trie. This costs a fraction of
-// decoding, and checks only the bytes it passes. Otherwise Symbol compares the names of the unit.
+// decoding and checks only the bytes on the way. Otherwise Symbol compares the names of the unit.
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	row, ok, err := u.find(name)
 	if err != nil {
@@ -114,12 +115,12 @@ func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 }
 
 // Clones iterates over the symbols of the unit whose canonical name is canonicalName, by ascending
-// ID. These are the name itself and the name followed by '.' and more, for example f, f.part.0 and
-// f.constprop.1 for "f". There are none if canonicalName contains a '.'. An error ends the
+// ID. Such symbols have this name, or this name followed by '.' and more: for "f", these are f,
+// f.part.0 and f.constprop.1. There are none if canonicalName contains a '.'. An error ends the
 // iteration.
 //
-// Clones follows the name through the encoded trie, like [Unit.Symbol]. If the symbols of the unit
-// have been decoded, the next call reads the encoded tables again.
+// Clones follows the name through the encoded trie, like [Unit.Symbol]. It reads the trie again if
+// the symbols of the unit have been decoded.
 func (u *Unit) Clones(canonicalName string) iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		found, err := u.clones(canonicalName)
@@ -156,9 +157,8 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 }
 
 // Load reads all sections of the unit that have not been read, in as few reads as their places in
-// the file allow. Afterwards this Unit reads nothing more, except in [Unit.Clones] and in a
-// malformed file: sections that overlap so much that together they are larger than the file are
-// read when they are needed.
+// the file allow. Afterwards only [Unit.Clones] reads again. If a malformed file has sections that
+// overlap so much that the unit's samples exceed the size of the file, they are read when needed.
 func (u *Unit) Load() error {
 	u.entry.AheadOfAll()
 	t, err := u.symbols()

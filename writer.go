@@ -30,7 +30,8 @@ func NewWriter(compact bool) *Writer {
 }
 
 // Add appends a section and returns its index, counted from 0 (format note 1). It copies data,
-// which excludes the bitmask byte. compact declares that the integers in data are varints.
+// which excludes the bitmask byte, and does not check it. compact declares that the integers in
+// data are varints.
 func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 	w.sections = append(w.sections, writtenSection{t, len(w.data)})
 	w.data = append(w.data, wire.SectionBitmask(byte(t), compact))
@@ -39,7 +40,7 @@ func (w *Writer) Add(t SectionType, compact bool, data []byte) (index uint32) {
 }
 
 // WriteTo writes the header, the section table and all sections. It fails unless there is exactly
-// one summary section and one file names section.
+// one summary section and one file names section. Other errors come from dst.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	header, err := w.header()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // An Alignment describes which units of two profiles were found to be the same.
 type Alignment struct {
-	Same  int           // number of units with the same path in both
+	Same  int           // number of units with the same path in both profiles
 	Roots []AlignedRoot // folders that correspond to each other, those with the most units first
 	Moved []MovedUnit   // units matched by their symbols
 }
@@ -23,14 +23,14 @@ type AlignedRoot struct {
 // A MovedUnit is a pair of units that were matched by their symbols: the path in each profile.
 type MovedUnit struct{ First, Second string }
 
-// Align changes the paths of units in second to those of the same units in first. This is useful
-// for two builds of a program in different folders. Units are matched by the first of these rules
-// that applies:
+// Align gives units in second the paths of the same units in first, for two builds of a program in
+// different folders. first is not changed. Units are matched by the first of these rules that
+// applies:
 //   - their paths are the same;
 //   - their paths are the same below two corresponding folders. Folders correspond if at least one
 //     pair of units with the same relative path has a symbol name in common;
 //   - at least half of the symbols of the smaller unit are also in the other unit, and in no third
-//     unit.
+//     unmatched unit.
 //
 // Align takes about 100 bytes per symbol.
 func Align(first, second *Profile) Alignment {

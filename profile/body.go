@@ -6,8 +6,7 @@ import "github.com/go-afdo/afdo/internal/saturating"
 // Body is ready to use. Reusing a Body saves allocations.
 //
 // Records added in canonical order are only appended. Otherwise [Body.Records] sorts them in O(n
-// log n), whatever the depth and the number of records to be merged. Sorting temporarily takes at
-// most about a hundred bytes per record.
+// log n), whatever the depth, which temporarily takes at most about a hundred bytes per record.
 type Body struct {
 	records []Record // in the order of adding, with the tangled mark
 	spare   []Record
@@ -87,7 +86,7 @@ func (b *Body) Leave() {
 	b.last, b.place = left.head+1, head.place()
 }
 
-// Records returns the canonical records. They are valid until the next call of a method of b. More
+// Records returns the canonical records, which are valid until the next call of a method of b. More
 // records may be added afterwards. Records panics if a body is still open.
 func (b *Body) Records() []Record {
 	if b.depth > 0 {

@@ -7,7 +7,7 @@ import (
 
 // Compare returns an error that describes the first difference between two profiles, or nil if they
 // are equal. It ignores order, numbering, summaries, marks, hashes of files, and units without
-// symbols. Symbols without functions count.
+// symbols. Symbols without functions are compared, too.
 //
 // The error names the unit and the symbol. For a difference between records, it also names the
 // location and the enclosing inlined callees. Compare takes O(n log n).

@@ -13,8 +13,8 @@ type Diff struct {
 	First, Second Portion // the whole profiles; their Share is 1, or 0 without samples
 	Overlap       Overlap
 
-	// Functions and Units contain everything that has functions in either profile, sorted by the
-	// absolute change of its share of all samples, largest change first.
+	// Functions and Units list the functions in either profile and their units, sorted by the
+	// absolute change of their share of all samples, largest change first.
 	Functions []FunctionDiff
 	Units     []UnitDiff
 }
@@ -26,7 +26,7 @@ type Portion struct {
 	Share     float64 // share of all samples in the profile
 }
 
-// A FunctionDiff describes how a function differs.
+// A FunctionDiff describes how a function differs between two profiles.
 type FunctionDiff struct {
 	Path, Name    string
 	First, Second Portion
@@ -35,7 +35,7 @@ type FunctionDiff struct {
 	Overlap float64
 }
 
-// A UnitDiff describes how a unit differs.
+// A UnitDiff describes how a unit differs between two profiles.
 type UnitDiff struct {
 	Path          string
 	First, Second Portion
@@ -46,14 +46,16 @@ type UnitDiff struct {
 	Overlap float64
 }
 
-// Change returns the function's share of all samples in the second profile minus that in the first.
+// Change returns the function's share of all samples in the second profile minus its share in the
+// first.
 func (f *FunctionDiff) Change() float64 { return f.Second.Share - f.First.Share }
 
-// Change returns the unit's share of all samples in the second profile minus that in the first.
+// Change returns the unit's share of all samples in the second profile minus its share in the
+// first.
 func (u *UnitDiff) Change() float64 { return u.Second.Share - u.First.Share }
 
-// NewDiff compares the samples of two profiles. They must not change during the call. It takes O(n
-// log n) time and about 200 bytes per function.
+// NewDiff compares the samples of two profiles. It takes O(n log n) time and about 200 bytes per
+// function.
 func NewDiff(first, second *Profile) *Diff {
 	d := differ{units: make(map[string]*unitPair)}
 	d.match(first, second)

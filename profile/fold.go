@@ -3,20 +3,20 @@ package profile
 import "github.com/go-afdo/afdo/internal/saturating"
 
 // FoldInlined returns a profile in which inlined bodies are nested at most maxDepth deep: 1 keeps
-// what is inlined directly into a function, 0 keeps no inlined bodies. A deeper body moves to the
-// function of its callee, which is created if necessary, and a call record replaces it. Within the
-// moved body, depth is counted from the callee's function again.
+// bodies inlined directly into a function, 0 keeps none. A deeper body moves to the function of its
+// callee, which is created if necessary, and a call record replaces the body. In the callee's
+// function, depth counts from 0 again.
 //
 // No count changes, so the sum of all samples stays the same unless it saturates; samples move from
 // callers to callees. The count of the call record is an estimate of how often the body was
-// entered. It is also added to the callee's head count. The estimate is
-//   - the count of the body's first location or, if that has none,
-//   - the sum of the calls from there and the estimates of bodies inlined there,
+// entered. The estimate is also added to the callee's head count. It is
+//   - the count of the body's first location or, if there is none,
+//   - the sum of the calls from that location and the estimates of bodies inlined there,
 //
 // and at least 1 if anything in the body is above 0.
 //
-// folded is the number of moved bodies. Symbols without any reference are dropped. The result has
-// no summary. p is not changed. FoldInlined takes O(n log n).
+// folded is the number of moved bodies. Unused symbols are dropped. The result has no summary. p is
+// not changed. FoldInlined takes O(n log n).
 func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
 	q = p.like()
 	var f folder

@@ -13,16 +13,16 @@ import (
 // A Function holds the samples of one top-level function (RFC 4.7).
 type Function struct {
 	HeadCount uint64 // number of times the function was entered
-	Timestamp uint64 // time of its first call, 0 if unknown
+	Timestamp uint64 // time of the first call, in an unspecified unit; 0 if unknown
 	Records   []Record
 }
 
 // AddFunction adds samples to the function of a symbol. If the symbol already has a function,
 // counts are summed, saturating, and the smaller timestamp wins unless it is 0. A function without
-// records, head count and timestamp is empty and is not added (format note 12). f.Records must be
-// canonical. They are copied.
+// records, head count and timestamp is empty and is not added (format note 12). AddFunction copies
+// f.Records, which must be canonical.
 //
-// Adding n records takes O(n log n) in total, no matter how many pieces a function comes in.
+// Adding n records takes O(n log n) in total, even if each function is added in many pieces.
 func (p *Profile) AddFunction(s SymbolRef, f Function) {
 	row := p.symbols.rows.at(int(s))
 	if row.function != 0 {
@@ -36,8 +36,8 @@ func (p *Profile) AddFunction(s SymbolRef, f Function) {
 	row.function = uint32(p.bodies.rows.len)
 }
 
-// Function returns the function of a symbol, or nil. The caller must not change it, nor use it
-// after p has changed.
+// Function returns the function of a symbol, or nil. The caller must not change the function, nor
+// use it after p has changed.
 func (p *Profile) Function(s SymbolRef) *Function {
 	row := p.symbols.rows.at(int(s))
 	if row.function == 0 {

@@ -6,15 +6,15 @@ import "slices"
 // out.
 type Removed struct {
 	Functions int
-	Samples   uint64  // sum of their counts, saturating
+	Samples   uint64  // sum of the counts of these functions, saturating
 	Share     float64 // share of all samples
 }
 
 // KeepFunctions returns a profile with the functions of p for which keep returns true, including
-// their inlined bodies and calls. Symbols without a function and without any reference, and units
-// without symbols, are left out. The result has no summary. p is not changed.
+// their inlined bodies and calls. Symbols without function and reference, and units without
+// symbols, are left out. The result has no summary. p is not changed.
 //
-// It takes time and memory proportional to the size of the profile.
+// KeepFunctions takes time and memory proportional to the size of the profile.
 func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 	q := p.like()
 	var removed Removed
@@ -34,9 +34,9 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 }
 
 // KeepHottest keeps the hottest functions that together have the given share of all samples, as by
-// [Profile.KeepFunctions]. It takes the smallest set of functions with the most samples that
-// reaches the share, and all functions with as many samples as the last of them. The samples of a
-// function include those of its inlined bodies. Sums and shares are computed exactly.
+// [Profile.KeepFunctions]. It keeps as few functions as reach the share, and all functions with as
+// many samples as the last of these. The samples of a function include those of its inlined bodies.
+// Sums and shares are computed exactly.
 //
 // Functions without samples are always left out. The share must be above 0. A share above 1 keeps
 // all functions with samples.
@@ -44,7 +44,7 @@ func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
 	return p.KeepHot(LeastHot(p.Heats(), share))
 }
 
-// A Heat is the number of samples of a function, upper word first.
+// A Heat is the number of samples of a function in 128 bits, upper word first.
 type Heat [2]uint64
 
 // Heats returns the samples of all functions, in the order of [Profile.Functions].
@@ -57,8 +57,8 @@ func (p *Profile) Heats() []Heat {
 	return heats
 }
 
-// LeastHot returns the number of samples of the least hot function that [Profile.KeepHottest] would
-// keep. It is never 0. LeastHot sorts functions in place.
+// LeastHot returns the samples of the least hot function that [Profile.KeepHottest] would keep, at
+// least 1. It sorts functions in place.
 func LeastHot(functions []Heat, share Ratio) Heat {
 	slices.SortFunc(functions, func(a, b Heat) int { return b.total().compare(a.total()) })
 	var all, sum total
@@ -79,8 +79,8 @@ func LeastHot(functions []Heat, share Ratio) Heat {
 func (h Heat) total() total { return total{h[0], h[1]} }
 
 // KeepHot keeps the functions with at least the given number of samples, as by
-// [Profile.KeepFunctions]. Together with [LeastHot], it is for a profile that is distributed over
-// several places.
+// [Profile.KeepFunctions]. Use it with [Profile.Heats] and [LeastHot] for a profile that is divided
+// among several Profiles, as by [Profile.Split].
 func (p *Profile) KeepHot(least Heat) (*Profile, Removed) {
 	return p.KeepFunctions(func(s SymbolRef) bool {
 		return samplesOf(p.Function(s).Records).compare(least.total()) >= 0

@@ -8,11 +8,11 @@ import (
 )
 
 // Merge adds q to p. Units are matched by path, symbols by unit and name. Head counts, counts and
-// calls are summed, saturating; the smaller timestamp wins unless it is 0. Marks of a function stay
-// if they are equal in both profiles or only one has them. p.Summary becomes nil. q is not changed.
+// calls are summed, saturating; the smaller timestamp wins unless it is 0. If both profiles have
+// different marks for a function, the marks become empty. Unit sums that differ become 0. p.Summary
+// becomes nil. q is not changed.
 //
-// The meaning of a sum depends neither on the order of merging nor on grouping. Only the numbering
-// of units and symbols depends on the order.
+// Only the numbering of units and symbols depends on the order and grouping of merges.
 //
 // Merge takes O(n log n), where n is the number of records of q and of the functions that p and q
 // share. The garbage left by repeated calls never exceeds the size of p.

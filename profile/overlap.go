@@ -3,19 +3,18 @@ package profile
 import "math"
 
 // An Overlap describes the similarity of two profiles. All figures except OnlyFirst and OnlySecond
-// are 1 if all counts are equal, and 0 if no function has samples in both profiles. They are also 1
-// if neither profile has samples, and 0 if only one has. All figures except Counts compare shares
-// of the samples, so they do not depend on the duration of the recordings.
+// are 1 if all counts are equal or neither profile has samples, and otherwise 0 if no function has
+// samples in both profiles. All figures except Counts compare shares of the samples, so they do not
+// depend on the duration of the recordings.
 //
 // A location is a line and discriminator in a function, or in a function inlined there through a
-// given chain of calls. Functions are the same if their units and names are. The figures do not
-// depend on the numbering of units and symbols.
+// given chain of calls. Functions are the same if the paths of their units and their names are.
 type Overlap struct {
 	// Similarity is the profile similarity of "llvm-profdata overlap --sample". It is the sum over
 	// all functions of FS(f) * (w1(f) + w2(f)) / 2, where w1 and w2 are the function's shares of
 	// the samples in each profile, and FS(f) is (1 - |w1(f) - w2(f)|) times the overlap of the
-	// function's locations, see [FunctionDiff]. If both profiles have the function but only one has
-	// samples in it, LLVM uses an overlap of 1/2; this package uses 0.
+	// function's locations, see [FunctionDiff]. If only one profile has samples in a function of
+	// both, LLVM uses an overlap of 1/2; this package uses 0.
 	Similarity float64
 
 	// Functions is the sum over all functions of the smaller of their two shares.
@@ -29,8 +28,8 @@ type Overlap struct {
 	// divided by the sum of the larger.
 	Counts float64
 
-	// OnlyFirst and OnlySecond are the shares of samples of one profile at locations for which the
-	// other profile has no count. They are 0 if the profile has no samples.
+	// OnlyFirst is the share of the first profile's samples at locations for which the second
+	// profile has no count; OnlySecond is the reverse. Each is 0 if its profile has no samples.
 	OnlyFirst, OnlySecond float64
 }
 

@@ -1,17 +1,17 @@
 // Package profile is the in-memory model shared by all readers and writers of whole profiles:
 // translation units, symbols, functions and their records.
 //
-// A [Profile] numbers its symbols itself ([SymbolRef]) and does not keep the numbers of a file,
-// such as symbol IDs and string indexes. So equal profiles compare equal, whatever files they came
-// from.
+// A [Profile] numbers its symbols itself ([SymbolRef]) and does not keep symbol IDs and other
+// numbers of a file. So [Compare] finds profiles with the same content equal, whatever files they
+// came from.
 //
-// [Read] takes version 4, and method GCOV of package anyprof's Profile takes any version.
+// [Read] reads version 4. For the other versions and text, use package anyprof and its method
+// Profile.GCOV.
 //
-// A Profile is not safe for concurrent use while it changes. Otherwise any number of goroutines may
-// read it.
+// Any number of goroutines may read a Profile while none changes it.
 //
-// Methods panic if they are given a reference or index that the Profile did not return, as for the
-// index of a slice.
+// References belong to one Profile. A method may panic if it is given a reference that its Profile
+// did not return.
 package profile
 
 import (
@@ -34,11 +34,11 @@ const UnknownUnit UnitRef = 0
 
 // A Profile holds the samples of a program, grouped by translation unit. Use [New] to create one.
 //
-// It takes 24 bytes per record, 40 per symbol in addition to its name, and 40 per function, in few
+// A Profile takes 24 bytes per record, 40 per symbol plus the name, and 40 per function, in few
 // large allocations.
 type Profile struct {
-	// Summary is the summary in the source of the profile, or nil if there was none. If it is nil,
-	// writers compute one, see [Profile.Summarize].
+	// Summary is the summary in the file from which the profile was read, or nil. If Summary is
+	// nil, writers call [Profile.Summarize].
 	Summary *afdo.Summary
 
 	paths []string
@@ -59,7 +59,7 @@ func New() *Profile {
 }
 
 // AddUnit returns the unit with the given path, and adds it if it is new. Units are numbered in the
-// order in which they are added. The path may be any bytes, not necessarily UTF-8. It is copied.
+// order in which they are added. AddUnit copies the path, which need not be valid UTF-8.
 func (p *Profile) AddUnit(path string) UnitRef {
 	if f, ok := p.files[path]; ok {
 		return f
@@ -126,10 +126,10 @@ func (t *table[T]) append(v T) {
 //
 // Every count record is one count, including zeros and those of inlined bodies. The total
 // saturates. An entry describes the smallest set of largest counts that reaches its share of the
-// total; equal counts are taken together. A share of 0, of a total that is 0 or too small for the
-// cutoff, needs no counts. Both fields of such an entry are 0, as in LLVM's summaries.
+// total; equal counts are taken together. If the share rounds down to 0, both fields of the entry
+// are 0, as in LLVM's summaries.
 //
-// It takes O(n) time, 8 bytes per record, and 8 bytes per count above 0. It does not change
+// Summarize takes O(n) time, 8 bytes per record, and 8 bytes per count above 0. It does not change
 // p.Summary.
 func (p *Profile) Summarize() *afdo.Summary {
 	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}

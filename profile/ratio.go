@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples. Den
-// must not be 0. If it is, [Ratio.Of] and [Profile.MergeScaled] panic, and [Sum] returns an error.
+// A Ratio is an exact fraction: the weight of a profile in a sum, or a share of all samples. If Den
+// is 0, [Ratio.Of] and [Profile.MergeScaled] panic, and [Sum] returns an error.
 type Ratio struct{ Num, Den uint64 }
 
 // one is the weight that does not change counts.
 var one = Ratio{1, 1}
 
 // ParseRatio parses a positive ratio: an integer ("3"), a decimal fraction ("0.5"), a quotient
-// ("3/4") or a percentage ("99.99%"). The result is exact and in lowest terms. It is an error if it
-// does not fit in 64 bits.
+// ("3/4") or a percentage ("99.99%"). The result is exact and in lowest terms. A ratio whose terms
+// exceed 64 bits is an error.
 func ParseRatio(s string) (Ratio, error) {
 	r, ok := parseRatio(s)
 	switch {
@@ -105,8 +105,8 @@ func (r Ratio) Of(count uint64) uint64 {
 
 // MergeScaled is like [Profile.Merge], but multiplies every head count, count and number of calls
 // of q by weight. Products are computed in 128 bits, rounded to nearest, halves up, and saturate.
-// Timestamps are not scaled. A function is not added if neither a record nor a timestamp nor a head
-// count is left.
+// Timestamps are not scaled. Records whose count becomes 0 are kept. A function with nothing but a
+// head count is dropped if the head count becomes 0.
 //
 // Each input is scaled separately before it is added, so the order of inputs does not matter.
 // Merging first and scaling the sum gives the same result for an integer weight; for other weights

@@ -10,13 +10,13 @@ import (
 )
 
 // Read reads a whole version 4 file: summary, units in file order, all symbols, all functions, and
-// the marks of the sources section. It ignores a sources section that has another version or does
-// not match the file. It does not close r.
+// the sources section. It ignores a sources section that has another version or does not match the
+// file. It does not close r.
 //
-// It takes time and memory proportional to the size of the file. Some malformed files would violate
-// this, because string tables can expand a thousandfold and symbols can share sections of samples;
-// they give [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol].
-// Other errors are those of the reader. After an error the profile is nil.
+// Read takes time and memory proportional to the size of the file. It rejects a malformed file that
+// would need far more, because of shared prefixes or shared sections of samples, with
+// [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol]. Other errors
+// are those of the reader. After an error the profile is nil.
 func Read(r *afdo.Reader) (*Profile, error) {
 	p, _, err := ReadCounting(r)
 	return p, err
@@ -186,10 +186,10 @@ func (r idRun) find(id uint32) (SymbolRef, bool) {
 	return r.symbol + SymbolRef(id-r.id), true
 }
 
-// Load replaces the records of the body by those of a function in a version 4 file. c is scratch;
-// reusing it for the next function saves allocations. callee converts the symbol IDs of the file;
-// if it does not know an ID, Load fails with [afdo.ErrSymbol]. Other errors are those of the
-// cursor. After an error the body is empty.
+// Load replaces the records of the body by the records of a function in a version 4 file. Load
+// resets c; passing the same Cursor for the next function saves allocations. callee converts the
+// symbol IDs of the file. If callee does not know an ID, Load fails with [afdo.ErrSymbol]. Other
+// errors are those of the cursor. After an error the body is empty.
 func (b *Body) Load(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (SymbolRef, bool)) error {
 	c.Reset(info)
 	b.Reset()

@@ -18,11 +18,11 @@ const (
 )
 
 // A Record is one entry of a function body. Bodies are flat: the records of an inlined body,
-// including nested ones, follow its KindInlined record, whose Count is their number. So 2.5 million
-// records take 60 MB without any pointer, and a loop can walk them without recursion.
+// including nested bodies, follow its KindInlined record, whose Count is their number. So 2.5
+// million records take 60 MB without any pointer, and a loop can walk a body without recursion.
 //
 // The records of a body are canonical: siblings are in strictly ascending order of line,
-// discriminator, kind and callee. So no two of them can be merged (format note 13). Use [Body] to
+// discriminator, kind and callee. So no two records can be merged (format note 13). Use [Body] to
 // make records canonical.
 //
 // Lines and discriminators are wider here than in any file format. Writers reject values that do
@@ -84,7 +84,7 @@ func (p place) less(q place) bool {
 }
 
 // Line16 returns the lower 16 bits of the line offset, which GCC and LLVM use in lookups. keep is
-// false for a count or call of 0 with a larger offset, which only means that a line did not run.
+// false for a count or call of 0 at an offset above 65,535: it only means that a line did not run.
 func (r *Record) Line16() (line uint32, keep bool) {
 	return r.Line & math.MaxUint16, r.Line <= math.MaxUint16 || r.Count > 0 || r.Kind == KindInlined
 }
@@ -100,12 +100,13 @@ type Walker struct {
 	deep    stack.Stack[int] // further ends, if there are more
 }
 
-// Walk returns a walker over the records of a body. The records must not change while it is in use.
+// Walk returns a walker over the records of a body. The records must not change while the walker is
+// in use.
 func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
 
 // Next returns the next record and its depth. The records of the function itself have depth 0. A
-// KindInlined record has the depth of the body that contains it; the records of its own body are
-// one deeper. The caller must not change the record.
+// KindInlined record has the depth of the body that contains it; the records of the inlined body
+// are one deeper. The caller must not change the record.
 func (w *Walker) Next() (r *Record, depth int, ok bool) {
 	for w.next >= w.end {
 		if w.depth == 0 {

@@ -11,17 +11,16 @@ type Relocation struct {
 	// different lines to different lines. A nil Line keeps all lines.
 	Line func(line uint32) (uint32, bool)
 
-	// CallLine returns the new line for the calls of a symbol at a line, and for its inlined bodies
-	// there, in place of the result of Line. A nil CallLine leaves calls at the new line of their
-	// counts.
+	// CallLine replaces Line for calls and inlined bodies of a callee at a line. A nil CallLine
+	// means that Line applies to these, too.
 	CallLine func(line uint32, callee SymbolRef) (uint32, bool)
 }
 
 // Relocate returns a profile with records moved to other lines, and with symbols renamed. It calls
-// where once for each symbol. An inlined body moves together with the line of its call. Head
-// counts, timestamps, and the order of units and symbols stay. Units and symbols without any
-// reference are dropped. The result has no summary, no marks and no hashes of files. p is not
-// changed. Relocate takes O(n log n).
+// where once for each symbol. An inlined body moves with the line of its call. Its records move by
+// the Relocation of the inlined function. Head counts, timestamps, and the order of units and
+// symbols stay. Unused units and symbols are dropped. The result has no summary, no marks and no
+// hashes of files. p is not changed. Relocate takes O(n log n).
 func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
 	for f := range p.NumUnits() {

@@ -19,16 +19,16 @@ type Sources struct {
 	table   *sourcefmt.Table
 }
 
-// ErrOtherSources is returned if a sources section does not match the units of its file. A program
-// that does not know the section has changed them.
+// ErrOtherSources matches the error for a sources section that does not match the units of its
+// file, because a program that does not know the section has changed the units.
 var ErrOtherSources = errors.New("sources of other units")
 
 var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
 
 // ReadSources opens the sources section of a file, which is the last section or the last one before
-// the index. It returns [afdo.ErrNotFound] if there is none or if it has another version, and
-// [ErrOtherSources] if it does not match the file; other errors concern a malformed section. It
-// reads the section and the file names.
+// the index. The error matches [afdo.ErrNotFound] if there is no section or it has another version,
+// and [ErrOtherSources] if it does not match the file. Other errors are those of reading, or
+// concern a malformed section.
 func ReadSources(r *afdo.Reader) (*Sources, error) {
 	s, err := findSources(r)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *Sources) fault(f *wire.Fault) error {
 	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// Sum returns the lower 32 bits of the hash of a unit's file, 0 if unknown. ok reports whether any
-// function of the unit has marks. u must be a unit of the same file.
+// Sum returns the lower 32 bits of the hash of a unit's source file, or 0 if unknown. ok reports
+// whether any function of the unit has marks. u must be a unit of the same file.
 func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
 
 // Unit calls yield for each function of a unit that has marks. It returns the same sum as
-// [Sources.Sum]. u must be a unit of the same file. Errors are of type [afdo.FormatError].
+// [Sources.Sum]. u must be a unit of the same file. Errors are of type *[afdo.FormatError].
 func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
 	start, end := u.IDs()
 	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
@@ -160,7 +160,7 @@ func (p *Profile) Marks(s SymbolRef) Marks { return p.marks.functions[s] }
 func (p *Profile) HasMarks() bool { return len(p.marks.functions) > 0 }
 
 // SetUnitSum stores the lower 32 bits of the hash of a unit's file, which shows whether the file
-// has changed. 0 removes it.
+// has changed. 0 means unknown or several versions.
 func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	_ = p.paths[f]
 	if p.marks.sums == nil {

@@ -3,10 +3,9 @@ package profile
 import "iter"
 
 // Split iterates over the units of p. For each unit it yields a profile with the symbols and
-// functions of that unit, and with the symbols of other units to which its records refer. Merging
-// all these profiles, in any order and grouping, gives p again except for its Summary, including
-// [UnknownUnit] and units without symbols. Split allows the functions of different units to be
-// summed in different places.
+// functions of that unit, and with the symbols of other units to which its records refer. So the
+// functions of different units can be summed in different places. Merging all yielded profiles, in
+// any order and grouping, gives the content of p except for its Summary.
 //
 // Each step takes time and memory proportional to the yielded profile, which belongs to the caller.
 // p must not change during the iteration.

@@ -4,8 +4,8 @@ import "github.com/go-afdo/afdo/internal/symname"
 
 // StripSuffixes returns a profile whose names have no compiler suffixes: .isra.N, .constprop.N,
 // .part.N, .cold, .cold.N, .lto_priv.N, .localalias, .localalias.N and .llvm.N, in any number and
-// order. Symbols of a unit that then have the same name are merged, as by [Profile.Merge]: their
-// functions and, in all bodies, call targets and inlined bodies at the same location.
+// order. Symbols of a unit that then have the same name become one. [Profile.Merge] describes how
+// their functions and, in all bodies, call targets and inlined bodies are merged.
 //
 // renamed is the number of symbols that had a suffix. merged is the number of symbols that
 // disappeared because of another symbol with the same name. The result has no summary, no marks and

@@ -12,16 +12,16 @@ const (
 )
 
 // Sum merges n profiles, each scaled by its weight as by [Profile.MergeScaled]. load returns
-// profile i and its weight. The result, including its numbering, equals merging the profiles one by
-// one in order, independent of scheduling.
+// profile i and its weight. The result, including its numbering, is the same as if the profiles
+// were merged one by one in order.
 //
-// Sum calls load once for each number, from several goroutines: one more than there are processors,
-// but at most 64. Each goroutine works on up to 64 consecutive profiles and drops each one after
-// merging it. So memory is bounded: per goroutine, one input and one partial sum, which is at most
-// as large as the result.
+// Sum calls load at most once for each i, from several goroutines: one more than there are
+// processors, but at most 64. Each goroutine merges up to 64 consecutive profiles and drops each
+// profile after merging it. So Sum takes memory for one input and one partial sum per goroutine. A
+// partial sum is at most as large as the result.
 //
-// If load fails, or returns a weight whose Den is 0, Sum returns the error with the lowest number.
-// No call of load is running when Sum returns.
+// If load fails, or returns a weight whose Den is 0, Sum returns the error of the lowest i. No call
+// of load is running when Sum returns.
 func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
 	// One worker more than there are processors, so that no processor is idle while a slow batch
 	// delays the batches after it, or while sums are merged.

@@ -10,8 +10,8 @@ import (
 type SymbolRef uint32
 
 // AddSymbol returns the symbol with the given name in a unit, and adds it if it is new. A symbol
-// without a function is only referred to by records. AddSymbol copies the name, so name may be part
-// of a large buffer. The string returned by [Profile.SymbolName] does not retain that buffer.
+// without a function is only referred to by records. AddSymbol copies the name, so it does not
+// retain a buffer that contains name.
 func (p *Profile) AddSymbol(f UnitRef, name string) SymbolRef {
 	_ = p.paths[f]
 	return p.symbols.add(f, name)

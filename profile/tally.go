@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Tally computes the summary of a profile that is distributed over several places, each function
-// in one of them, as by [Profile.Split]. The zero Tally describes an empty profile. It takes 16 to
-// 32 bytes per distinct count. It is not safe for concurrent use.
+// A Tally computes the summary of a profile whose functions are divided among several Profiles, as
+// by [Profile.Split]. The zero Tally describes an empty profile. A Tally takes 16 to 32 bytes per
+// distinct count. It is not safe for concurrent use.
 type Tally struct {
 	facts   afdo.Summary // without entries
 	counts  []counted
@@ -22,7 +22,7 @@ type Tally struct {
 // A counted is a count and the number of its occurrences.
 type counted struct{ count, n uint64 }
 
-// Add adds the functions of a profile.
+// Add adds the functions of a profile. Each function must be added only once.
 func (t *Tally) Add(p *Profile) {
 	for _, f := range p.Functions() {
 		t.facts.NumFunctions++
@@ -38,7 +38,7 @@ func (t *Tally) Add(p *Profile) {
 	}
 }
 
-// AddTally adds another Tally, which must be of other functions.
+// AddTally adds another Tally. No function may be in both.
 func (t *Tally) AddTally(o *Tally) {
 	t.facts.NumFunctions += o.facts.NumFunctions
 	t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, o.facts.MaxFunctionCount)
@@ -109,8 +109,8 @@ func (t *Tally) MarshalBinary() ([]byte, error) {
 
 var errTally = errors.New("profile: not a tally")
 
-// UnmarshalBinary replaces t by the result of [Tally.MarshalBinary]. It returns an error for data
-// that is not in this form. After an error t must not be used.
+// UnmarshalBinary replaces t by the Tally that [Tally.MarshalBinary] encoded. After an error t must
+// not be used.
 func (t *Tally) UnmarshalBinary(data []byte) error {
 	*t = Tally{}
 	next := func() (v uint64) {

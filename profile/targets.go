@@ -9,12 +9,11 @@ import (
 )
 
 // LimitTargets returns a profile in which each location of a body has at most n call targets. It
-// keeps the targets with the most calls; among equals, those that come first by unit and name.
-// Samples and inlined bodies do not change.
+// keeps the targets with the most calls; among targets with equal calls, the first by unit and
+// name. Samples and inlined bodies do not change.
 //
-// removed is the number of removed targets, and calls the sum of their calls, saturating. Symbols
-// without any reference are dropped. The result has no summary. p is not changed. LimitTargets
-// takes O(n log n).
+// removed is the number of removed targets, and calls the sum of their calls, saturating. Unused
+// symbols are dropped. The result has no summary. p is not changed. LimitTargets takes O(n log n).
 func (p *Profile) LimitTargets(n int) (q *Profile, removed int, calls uint64) {
 	q = p.like()
 	l := targetLimiter{profile: p, n: n}

@@ -66,9 +66,9 @@ func (a *adder) one(r Record, nameHash uint64, err error) error {
 	return nil
 }
 
-// AddIndexed adds an indexed file except its MemProf section, with counts multiplied by weight.
-// Records that do not match those in the profile are dropped and reported to mismatch, which may be
-// nil; see [Profile.Add]. Errors concern the file or match [ErrKind]. After an error the profile is
+// AddIndexed adds an indexed file except its MemProf section, with counts multiplied by weight. For
+// each record that does not match, it calls mismatch, which may be nil, with the error of
+// [Profile.Add]. Errors concern the file or match [ErrKind]. After an error the profile is
 // incomplete and must not be used.
 func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
@@ -97,8 +97,8 @@ func (a *adder) indexed(r *Reader) error {
 	return errors.Join(idsErr, namesErr, tracesErr)
 }
 
-// AddRaw adds all dumps of a raw file, like [Profile.AddIndexed]. The trace of each dump gets the
-// weight.
+// AddRaw adds all dumps of a raw file, like [Profile.AddIndexed]. Weight also becomes the weight of
+// each trace.
 func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check reads the whole file and yields every problem:
+// Check reads the whole file and yields its problems:
 //   - errors that the other methods find,
 //   - chains and buckets that do not lead to each other,
 //   - keys stored under a wrong hash,
@@ -210,7 +210,8 @@ func nowhere(class error, format string, args ...any) error {
 	return faultAt("", -1, class, format, args...)
 }
 
-// CheckText reads a whole text. It yields the first error, or that the text has no functions.
+// CheckText reads a whole text. It yields the first error, or an error if the text has no
+// functions.
 func CheckText(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		t, err := newTextReader(bytes.NewReader(data))

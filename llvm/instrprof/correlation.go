@@ -16,9 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Correlation describes the functions of a program whose raw profiles do not contain this
-// description (-profile-correlate). It maps the program's counters to functions. It may be used
-// concurrently.
+// A Correlation maps the counters of a program to functions, for raw profiles that do not describe
+// their functions (-profile-correlate). It may be used concurrently.
 type Correlation struct {
 	counters, end uint64 // address range of the counters section
 	names         nameTable
@@ -39,8 +38,8 @@ const (
 	programNames  = "__llvm_covnames"
 )
 
-// OpenCorrelation reads the description of counters in an ELF program. It uses data records if
-// there are any, and otherwise reads all debug info.
+// OpenCorrelation reads the description of counters in an ELF program. It uses the program's data
+// records or, if there are none, all debug info. It keeps no file open.
 func OpenCorrelation(path string) (*Correlation, error) {
 	file, err := elf.Open(path)
 	if err != nil {

@@ -7,18 +7,17 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Pseudo counts are special values in the first counter of a function without counters. They record
-// that a sampling profile considers the function hot or warm.
+// A pseudo count in the first counter replaces the counts of a function. It records that a sampling
+// profile considers the function hot or warm.
 const (
 	PseudoHot  = 1<<64 - 1
 	PseudoWarm = 1<<64 - 2
 
-	// MaxCount is the largest count. Sums saturate at it.
+	// MaxCount is the largest count. Sums saturate at MaxCount.
 	MaxCount = 1<<64 - 3
 )
 
-// Counters is a view of the counters of a function. It is a small value and valid as long as the
-// bytes that it refers to.
+// Counters is a view of the counters of a function, valid as long as the [Record].
 type Counters struct {
 	data  []byte
 	width uint8 // size of a counter in bytes: 8, or 1 in raw files with single-byte counters

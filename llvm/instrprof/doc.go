@@ -1,7 +1,8 @@
 // Package instrprof reads and writes LLVM's instrumentation profiles:
-//   - indexed files, which compilers use (.profdata), in versions 1 to 14;
-//   - raw files, which instrumented programs write (.profraw), in versions 4 to 11, in either byte
-//     order and pointer size (reading only);
+//   - indexed files, which compilers use (.profdata): versions 1 to 14 for reading, 5 to 14 for
+//     writing;
+//   - raw files, which instrumented programs write (.profraw): versions 4 to 11, in either byte
+//     order and pointer size, for reading only;
 //   - the text form (.proftext).
 //
 // All formats follow LLVM 22.
@@ -11,9 +12,9 @@
 // [RawReader] iterates over the records of a raw file. Both return [Record] values, which are views
 // of the bytes read.
 //
-// A [Profile] holds records in memory. Profiles of any form can be read and merged into it with
-// [Load], [Profile.AddStream] and [MergeFiles]. [Profile.WriteIndexed] and [Profile.WriteText]
-// write it.
+// A [Profile] holds records in memory. [Load] and [MergeFiles] read files of any form into a new
+// Profile, [Profile.AddFile] and [Profile.AddStream] into an existing one. [Profile.WriteIndexed]
+// and [Profile.WriteText] write a Profile.
 //
 // # The format
 //
@@ -31,13 +32,12 @@
 // record for each function, counters, bitmaps, compressed names, vtables and value profiles. LLVM
 // reads only raw files of its own version.
 //
-// The targets of calls, hash tables and traces identify a function by the hash of its name, see
-// [NameHash].
+// Call targets, hash tables and traces identify a function by its [NameHash].
 //
 // # Limits and errors
 //
-// Malformed input gives an afdo.FormatError with the section, the byte offset (in text, line and
+// Malformed input gives an *afdo.FormatError with the section, the byte offset (in text, line and
 // column) and a class for errors.Is. A count is rejected if the remaining bytes cannot hold that
-// many items. Functions of a raw file may share counters and bitmaps, but only until they take ten
-// times the size of their sections in memory; beyond that, the error is afdo.ErrLimit.
+// many items. Functions of a raw file may share counters and bitmaps. If their copies would take
+// more than ten times the size of the sections, the error matches afdo.ErrLimit.
 package instrprof

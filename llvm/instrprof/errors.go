@@ -28,11 +28,11 @@ var errMagic = decode.Reworded(fault.ErrMagic, "not an instrumentation profile o
 // Errors that do not concern malformed files.
 var (
 	// ErrCorrelated is returned for a raw file whose names and data records are in the debug info
-	// or the binary.
+	// or the binary, if no [Correlation] has been set.
 	ErrCorrelated = errors.New("a correlated raw profile: its functions are described by the program, not by the file")
 
-	// ErrNoCorrelation matches errors of [OpenCorrelation] about the program: it is not an ELF
-	// file, or was not built for correlated profiles.
+	// ErrNoCorrelation matches errors of [OpenCorrelation] if the program is no ELF file or was not
+	// built for correlated profiles. It also matches the error if a dump is from another program.
 	ErrNoCorrelation = errors.New("the program does not describe its counters")
 
 	// ErrKind is returned when a front-end profile and an IR-level profile are merged. It is also

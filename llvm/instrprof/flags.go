@@ -2,7 +2,7 @@ package instrprof
 
 import "strings"
 
-// Flags describe how a program was instrumented. A file stores them in the upper half of its
+// Flags describe how a program was instrumented. A file stores the flags in the upper half of its
 // version word.
 type Flags uint32
 

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Load reads a profile in any format into memory, like [Profile.AddFile] with weight 1. Records
-// that do not match an earlier record are dropped.
+// Load reads a profile in any format into memory, like [Profile.AddFile] with weight 1. It drops
+// records that do not match an earlier record, see [Profile.Add].
 func Load(path string) (*Profile, error) {
 	p := &Profile{}
 	if err := p.AddFile(path, 1, nil); err != nil {
@@ -16,7 +16,8 @@ func Load(path string) (*Profile, error) {
 	return p, nil
 }
 
-// AddFile adds a file in any format, like [Profile.AddIndexed]. It reads a raw file into memory.
+// AddFile adds a file in any format, like [Profile.AddIndexed]. It reads a raw file into memory. A
+// file of no known format gives an error that matches afdo.ErrMagic.
 func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }

@@ -13,9 +13,9 @@ import (
 // An Input is a file to be merged.
 type Input struct {
 	Path   string
-	Weight uint64 // factor for its counts
+	Weight uint64 // factor for the counts; 0 makes all counts 0
 
-	// Open, if not nil, opens the file instead of Path. Several goroutines call it, each at least
+	// Open, if not nil, opens the file instead of Path. Several goroutines call Open, each at least
 	// once. Path then only identifies the file in errors.
 	Open func() (io.ReadCloser, error)
 }
@@ -38,34 +38,35 @@ func (in *Input) addTo(a *adder, cache *fileCache) error {
 type Mismatch struct {
 	Input int // index of the file
 	Err   error
-	Lost  uint64 // sum of the dropped counters, times the weight of the file; 0 if counters were kept
+	Lost  uint64 // sum of the dropped counters, times the file's weight; 0 if counters were kept
 }
 
 // MergeOptions configure [MergeFiles].
 type MergeOptions struct {
-	// Goroutines is the number of goroutines; 0 or less means one per processor. Each goroutine
-	// reads all files but adds only a part of the functions.
+	// Goroutines is the number of goroutines, at most 8; 0 or less means one per processor. Each
+	// goroutine reads all files but adds only a part of the functions.
 	Goroutines int
 
-	// Correlation describes the functions of raw files that do not contain this description.
+	// Correlation describes the functions of raw files without a description.
 	Correlation *Correlation
 
 	// Skip, if not nil, is called in order for each file that cannot be read or has different
-	// instrumentation than the files before it. If Skip returns true, the file is left out
-	// entirely; otherwise the merge fails with err. To avoid adding part of a bad file, all files
-	// are read an additional time first.
+	// instrumentation than the files before. If Skip returns true, the file is left out entirely;
+	// otherwise the merge fails with err. All files are then read an additional time first, to add
+	// no part of a bad file.
 	Skip func(input int, err error) bool
 
 	// Progress, if not nil, is called after each merged file with the number of inputs so far,
-	// including skipped ones. It follows one of the goroutines; others may be some files behind.
-	// Calls do not overlap.
+	// including skipped ones. It reports on one goroutine; others may be some files behind. Calls
+	// do not overlap.
 	Progress func(done int)
 }
 
-// MergeFiles merges files in any format. If records do not match, it keeps the one from the earlier
-// file and returns a [Mismatch], in the order of inputs. The result does not depend on the number
-// of goroutines. MergeFiles takes memory for the result and for one raw file per goroutine. If
-// files have errors, it returns the error of the first such file, with its path, and no profile.
+// MergeFiles merges files in any format. If records do not match, it keeps the record from the
+// earlier file and returns a [Mismatch]. Mismatches are in the order of inputs. The result does not
+// depend on the number of goroutines. MergeFiles takes memory for the result and for one raw file
+// per goroutine. If files have errors, it returns the error of the first such file, with the path,
+// and no profile.
 func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	m := merger{inputs: inputs, p: &Profile{correlation: o.Correlation}, o: o}
 	parts := min(cmp.Or(max(o.Goroutines, 0), runtime.GOMAXPROCS(0)), numShards)

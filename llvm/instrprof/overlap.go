@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An Overlap is the similarity of two profiles, from 0 to 1. For each counter or value, it takes
-// the share of the profile's total in both profiles, and sums up the smaller shares. It is 1 if the
-// profiles are equal or neither has counts. llvm-profdata overlap computes the same.
+// An Overlap is the similarity of two profiles, from 0 to 1. It is the sum, over all counters or
+// values, of the smaller of their shares of the two totals. It is 1 if the profiles are equal or
+// neither has counts. llvm-profdata overlap computes the same.
 type Overlap struct {
 	Value float64
 	Sums  [2]float64 // total of the counts in each profile
@@ -29,12 +29,12 @@ type Comparison struct {
 	Values     [numValueKinds]Overlap // by ValueKind
 	Common     int                    // matching records in both profiles
 	Mismatched int                    // records in both profiles with a different number of counters or sites; they add nothing to an overlap
-	Functions  []FunctionDelta        // the records that differ, by the difference of their shares, largest first
+	Functions  []FunctionDelta        // records that differ, largest difference of shares first
 	Equal      bool                   // all records are equal; flags, traces and other data are not compared
 }
 
-// Compare compares the records of two profiles. It passes over all counters a few times, and takes
-// memory for the records that differ.
+// Compare compares the records of two profiles. It takes time proportional to the number of
+// counters, and memory for the records that differ.
 func Compare(a, b *Profile) *Comparison {
 	c := comparer{Comparison: Comparison{Equal: true}}
 	for i, p := range [2]*Profile{a, b} {

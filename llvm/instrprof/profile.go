@@ -12,9 +12,9 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Profile holds records in memory, without duplicates of name and hash. Profiles are merged into
-// it, and it can be written. The zero Profile is empty and ready to use. Methods that only read may
-// be called concurrently, others not.
+// A Profile holds records in memory, one for each name and hash. Profiles can be merged into a
+// Profile. The zero Profile is empty and ready to use. Methods that do not change the Profile may
+// be called concurrently.
 type Profile struct {
 	// Flags describe how the programs were instrumented. HasMemProf and Correlated have no meaning
 	// here.
@@ -30,8 +30,9 @@ type Profile struct {
 	correlation *Correlation
 }
 
-// Correlate sets the description of functions for raw files without one. It applies to files added
-// later.
+// Correlate sets the description of functions for raw files without a description. It applies to
+// later calls of [Profile.AddFile] and [Profile.AddStream]. For [Profile.AddRaw], use
+// [RawReader.Correlate].
 func (p *Profile) Correlate(c *Correlation) { p.correlation = c }
 
 // NumRecords returns the number of records.
@@ -55,9 +56,8 @@ func (p *Profile) NumWithoutCounters() int {
 	return n
 }
 
-// NumUniform returns the number of records that had uniformity bits or uniform counters in the file
-// they come from. These are of programs for GPUs. A profile does not keep them, so no output has
-// them. NumUniform passes over the records.
+// NumUniform returns the number of records that had uniformity bits or uniform counters, which
+// programs for GPUs have. A Profile drops these bits and counters.
 func (p *Profile) NumUniform() int {
 	n := 0
 	for f := range p.all() {
@@ -68,8 +68,8 @@ func (p *Profile) NumUniform() int {
 	return n
 }
 
-// Records iterates over the records, sorted by name and hash. They are views and valid until the
-// profile is changed. Each call sorts, in O(n log n) and with 8 bytes per record.
+// Records iterates over the records, sorted by name and hash. The records are valid until the
+// profile is changed. Each iteration sorts, in O(n log n) and with 8 bytes per record.
 func (p *Profile) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for _, f := range p.sorted() {
@@ -105,8 +105,8 @@ func (p *Profile) sorted() []*profileFunction {
 	return order
 }
 
-// Record returns the record with the given name and hash, or afdo.ErrNotFound. It is a view and
-// valid until the profile is changed.
+// Record returns the record with the given name and hash, or afdo.ErrNotFound. The record is valid
+// until the profile is changed.
 func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	nameHash := NameHash(name)
 	if f := p.shard(nameHash).find(nameHash, []byte(name), hash); f != nil {
@@ -140,11 +140,11 @@ func (p *Profile) Name(nameHash uint64) (string, bool) { return p.names()(nameHa
 //   - bitmaps are combined by OR;
 //   - of two pseudo counts, hot wins.
 //
-// It keeps no reference to r. Add returns an error that matches [ErrMismatch] if the profile has a
-// record with the same name and hash that does not match. It then drops
+// It keeps no reference to r. If the profile has a record with the same name and hash that does not
+// match r, Add returns an error that matches [ErrMismatch], and drops
 //   - all of r, if the numbers of counters differ or only one record has a pseudo count;
 //   - the bitmap and the values, if the sizes of the bitmaps differ;
-//   - the values of a kind, if the numbers of its sites differ.
+//   - the values of a kind, if the numbers of sites differ.
 //
 // The profile stays usable.
 func (p *Profile) Add(r Record, weight uint64) error {

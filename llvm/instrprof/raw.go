@@ -16,8 +16,8 @@ type RawReader struct {
 	correlation *Correlation
 }
 
-// Correlate sets the description of functions for dumps without one. It must be called before
-// anything is read.
+// Correlate sets the description of functions for dumps without a description. It must be called
+// before all other methods.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
 // OpenRaw reads a whole raw file into memory, see [OpenRawBytes]. There is nothing to close.
@@ -30,7 +30,7 @@ func OpenRaw(path string) (*RawReader, error) {
 }
 
 // OpenRawBytes opens a raw file in memory and reads its header. Records are views of data, which
-// must not change while they are in use. Errors are afdo.FormatError and afdo.VersionError.
+// must not change while records are in use. Errors are *afdo.FormatError and *afdo.VersionError.
 func OpenRawBytes(data []byte) (*RawReader, error) { return openRaw(data, &nameCache{}) }
 
 func openRaw(data []byte, names *nameCache) (*RawReader, error) {
@@ -47,8 +47,8 @@ func (r *RawReader) Header() RawHeader { return *r.first.header }
 func (r *RawReader) Size() int64 { return int64(len(r.data)) }
 
 // Dumps iterates over the dumps of the file. All dumps must have the byte order and pointer size of
-// the first. Zeros between dumps are skipped. To find the end of a dump, Dumps walks its records.
-// An error ends the iteration.
+// the first dump. Zeros between dumps are skipped. To find the end of a dump, Dumps walks its
+// records. An error ends the iteration.
 func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	return func(yield func(*Dump, error) bool) {
 		d := r.first

@@ -223,7 +223,7 @@ func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 type stamped struct{ stamp, nameHash uint64 }
 
 // Trace returns the functions that were called, in the order of their first calls, with weight 1.
-// It is empty if the program did not record the order. Trace reads all records.
+// The trace is empty if the program did not record the order. Trace reads all records.
 func (d *Dump) Trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil

@@ -12,8 +12,8 @@ import (
 )
 
 // A Reader reads an indexed file lazily. It reads the header, the summaries and the head of the
-// hash table when opened, and the rest when needed. All methods may be called concurrently. Their
-// results stay valid after Close.
+// hash table when opened, and the rest when needed. All methods may be called concurrently. Results
+// stay valid after Close.
 type Reader struct {
 	src     *source.Source
 	header  Header
@@ -27,11 +27,11 @@ type Reader struct {
 // most 976 bytes.
 const firstRead = 1024
 
-// Open opens a file with two short reads. Each lookup needs two or three more. If the file is
-// truncated or modified while it is open, reads return an afdo.ReadError of afdo.ErrChanged. The
-// caller must close the Reader.
+// Open opens a file with two short reads. Each lookup needs two or three more reads. If the file is
+// truncated or modified while it is open, reads return an *afdo.ReadError that wraps
+// afdo.ErrChanged. The caller must close the Reader.
 //
-// Errors are those of the system, afdo.FormatError and afdo.VersionError.
+// Errors are those of the system, *afdo.FormatError and *afdo.VersionError.
 func Open(path string) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -45,13 +45,14 @@ func Open(path string) (*Reader, error) {
 }
 
 // OpenBytes opens a file in memory without copying it. Records are views of data, which must not
-// change while anything returned is in use. Errors are afdo.FormatError and afdo.VersionError.
+// change while the Reader or its results are in use. Errors are *afdo.FormatError and
+// *afdo.VersionError.
 func OpenBytes(data []byte) (*Reader, error) {
 	return newReader(source.OfBytes(data))
 }
 
-// NewReader opens a file of size bytes behind src, which must allow concurrent reads if the Reader
-// is used concurrently. Close does not close src.
+// NewReader opens a file of size bytes that it reads through src, which must allow concurrent reads
+// if the Reader is used concurrently. Close does not close src.
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("instrprof: size %d is negative", size)
@@ -157,10 +158,10 @@ func (r *Reader) Summary() *Summary { return r.summary }
 // The caller must not change it.
 func (r *Reader) CSSummary() *Summary { return r.cs }
 
-// Summarize computes the summary of the records that are not context-sensitive, and that of the
-// others, nil if the file has none. Unlike the summary that LLVM writes, plain includes functions
-// of front ends whose hash happens to have the bit of context-sensitive records. For each summary,
-// Summarize reads the file once, or twice if it has many counters.
+// Summarize computes the summaries of the plain and of the context-sensitive records. cs is nil if
+// the file lacks the flag [ContextSensitive]. Then plain, unlike LLVM's summary, includes functions
+// whose hash happens to have the bit of context-sensitive records. For each summary, Summarize
+// reads the file once, or twice if it has more than 4,096 counters.
 func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	flags := r.header.Flags
 	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)
@@ -188,7 +189,7 @@ func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
 
 // Function returns all records with the given name, one for each hash. It reads one bucket of the
-// hash table and its chain. If there are none, it returns afdo.ErrNotFound.
+// hash table and its chain. If there are no records, it returns afdo.ErrNotFound.
 func (r *Reader) Function(name string) ([]Record, error) {
 	f, err := r.lookup(name)
 	if err != nil {
@@ -223,14 +224,14 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 }
 
 // Name returns the name of the function with the given hash, or afdo.ErrNotFound. Value profiles
-// and traces contain such hashes. It costs as much as [Reader.Function].
+// and traces contain such hashes. Name costs as much as [Reader.Function].
 func (r *Reader) Name(nameHash uint64) (string, error) {
 	_, name, err := r.find(nameHash, nil)
 	return string(name), err
 }
 
 // Records iterates over all records in file order. Records with the same name are adjacent. An
-// error ends the iteration. It takes 1 MiB of memory, or none after OpenBytes.
+// error ends the iteration, which takes 1 MiB of memory, or none after OpenBytes.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		r.walk(false, part{}, func(rec Record, _ uint64, err error) bool { return yield(rec, err) })

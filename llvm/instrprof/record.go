@@ -6,9 +6,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Record is a view of the data for one function, or one body of a function: if two programs
-// contain different functions with the same name, their hashes differ. A Record is a small value
-// and may be used concurrently. It is valid as long as the bytes that it refers to.
+// A Record is a view of the data for one function. If programs contain different functions with the
+// same name, each has a Record with its own hash. A Record is a small value and may be used
+// concurrently. It is valid as long as the bytes that it refers to.
 type Record struct {
 	name     []byte
 	hash     uint64
@@ -18,7 +18,8 @@ type Record struct {
 	uniform  bool // it has uniformity bits or uniform counters, which are skipped
 }
 
-// NewRecord creates a record. It copies its arguments. Errors match afdo.ErrUnrepresentable.
+// NewRecord creates a record. It copies its arguments. More than 255 values at a site give an error
+// that matches afdo.ErrUnrepresentable.
 func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, values ValueSites) (Record, error) {
 	r := Record{name: []byte(name), hash: hash}
 	r.counters = Counters{data: append64(make([]byte, 0, 8*len(counters)), counters...), width: 8}
@@ -28,14 +29,15 @@ func NewRecord(name string, hash uint64, counters []uint64, bitmap []byte, value
 	return r, err
 }
 
-// Name returns a copy of the function's name. For a static function it starts with the source file.
+// Name returns a copy of the function's name. For a static function, the name starts with the
+// source file, see [Symbol].
 func (r Record) Name() string { return string(r.name) }
 
 // Hash returns the hash of the function's control flow.
 func (r Record) Hash() uint64 { return r.hash }
 
 // ContextSensitive reports whether the counters were recorded by a second instrumentation after
-// inlining. This is meaningful only in a profile with the ContextSensitive flag.
+// inlining. Without the flag ContextSensitive of the profile, the result is meaningless.
 func (r Record) ContextSensitive() bool { return marked(r.hash) }
 
 // Counters returns the execution counts of blocks or edges.

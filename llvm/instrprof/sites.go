@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ValueSites is decoded value data: for each kind, the values at each site. [NewRecord] takes it;
-// [Values] is the encoded form, which readers return.
+// ValueSites is decoded value data for [NewRecord]: for each kind, the values at each site. Readers
+// return the encoded form, [Values].
 type ValueSites [numValueKinds][][]Value
 
 // sites decodes value data.

@@ -19,8 +19,8 @@ type Slice struct {
 func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
 
 // Slice returns the part of a file that clang reads for a module: the functions whose names are
-// wanted. It keeps the summaries, from which clang computes thresholds, the flags and the names of
-// virtual tables. It leaves out traces and binary IDs, which no compile uses.
+// wanted. It keeps flags, names of virtual tables, and the summaries, from which clang computes
+// thresholds. It leaves out traces and binary IDs, which no compile uses.
 //
 // Slice passes over all names in the file, and takes memory for the wanted functions. A file of a
 // version before 12, one with a MemProf section, or a wanted function with uniformity bits gives an

@@ -9,19 +9,19 @@ import (
 )
 
 // A Summary describes the distribution of a profile's counters. Compilers compute thresholds for
-// hot code from it. It leaves out functions with a pseudo count.
+// hot code from a Summary. It leaves out functions with a pseudo count.
 type Summary struct {
 	NumFunctions     uint64 // number of records with counters
 	NumCounts        uint64 // number of counters, including zeros
 	MaxFunctionCount uint64 // the largest first counter of a function
 	MaxCount         uint64 // the largest counter
-	MaxInternalCount uint64 // the largest of all counters that are not the first
+	MaxInternalCount uint64 // the largest counter that is not the first of a function
 	TotalCount       uint64 // sum of all counters; it wraps around on overflow
 	Entries          []SummaryEntry
 }
 
-// A SummaryEntry states that the NumCounts largest counters, each at least MinCount, make up a
-// given share of the total count.
+// A SummaryEntry states that the NumCounts largest counters, each at least MinCount, make up the
+// share Cutoff of the total count.
 type SummaryEntry struct {
 	Cutoff    uint64 // the share, in parts per million
 	MinCount  uint64

@@ -28,8 +28,8 @@ func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 }
 
 // MemProf returns the bytes of the MemProf section and its file offset. The offsets stored in the
-// section are file offsets. data extends to the next section, so it may end with zeros that are not
-// part of it. If there is no section, the error is afdo.ErrNotFound.
+// section are file offsets. data extends to the next section, so it may end with zeros that do not
+// belong to the section. Without such a section, the error is afdo.ErrNotFound.
 func (r *Reader) MemProf() (data []byte, off int64, err error) {
 	if r.header.Flags&HasMemProf == 0 {
 		return nil, 0, fault.ErrNotFound
@@ -44,8 +44,8 @@ func (r *Reader) MemProf() (data []byte, off int64, err error) {
 // A BinaryID identifies a profiled binary, usually by its build ID.
 type BinaryID []byte
 
-// BinaryIDs returns the IDs of the profiled binaries in file order. LLVM writes them sorted. There
-// are none before version 9.
+// BinaryIDs returns the IDs of the profiled binaries in file order, which is sorted if LLVM wrote
+// the file. Files before version 9 have no IDs.
 func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	if r.header.Version < versionBinaryIDs {
 		return nil, nil
@@ -95,8 +95,8 @@ func sortBinaryIDs(ids []BinaryID) []BinaryID {
 	return slices.CompactFunc(ids, func(a, b BinaryID) bool { return bytes.Equal(a, b) })
 }
 
-// VTableNames returns the names of virtual tables. A file contains them only if requested when it
-// was merged, and only from version 12.
+// VTableNames returns the names of virtual tables. Files contain such names only from version 12,
+// and only if requested at the merge.
 func (r *Reader) VTableNames() ([]string, error) {
 	if r.header.Version < versionVTables {
 		return nil, nil
@@ -116,7 +116,7 @@ func (r *Reader) VTableNames() ([]string, error) {
 
 // A Trace lists functions in the order in which a run first called them.
 type Trace struct {
-	Weight    uint64   // weight with which its raw file was added, 1 by default
+	Weight    uint64   // weight of the raw file in the merge, 1 by default
 	Functions []uint64 // name hashes
 }
 

@@ -30,19 +30,20 @@ var textHeaders = [...]struct {
 
 // WriteText writes the profile as text, byte for byte like llvm-profdata merge --text. It takes the
 // names of call targets from the profile's functions, and those of virtual tables from VTableNames.
-// The hash of any other name is lost; like 0, it becomes an external symbol. WriteText leaves out
-// functions without counters, which LLVM writes but cannot read. A profile that would give no text
-// at all gets the header line ":fe", so that its format can be recognised.
+// Any other hash is lost; like 0, it becomes an external symbol. WriteText leaves out functions
+// without counters, which LLVM writes but cannot read. A text that would be empty gets the header
+// line ":fe", so that its format can be recognised.
 //
-// Errors are the errors of w, and afdo.ErrUnrepresentable for a name that a reader of the text
-// would take for something else, such as a function called 54.
+// Errors come from w, or match afdo.ErrUnrepresentable for a name that cannot be read back, such as
+// 54.
 func (p *Profile) WriteText(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: p.names(), exact: true}
 	return t.profile(p.Flags, &p.Traces, p.Records())
 }
 
 // WriteRecords writes records as text for people, like [Profile.WriteText] but without traces. It
-// accepts any name. name returns the name of a function or virtual table by its [NameHash].
+// accepts any name, even if the text cannot be read back. The function name returns the name of a
+// function or virtual table with a [NameHash].
 func WriteRecords(w io.Writer, flags Flags, records iter.Seq[Record], name func(nameHash uint64) (string, bool)) error {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: name}
 	return t.profile(flags&^TemporalTraces, nil, records)

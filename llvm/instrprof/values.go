@@ -14,7 +14,7 @@ type ValueKind uint8
 // The kinds of LLVM 22.
 const (
 	IndirectCallTarget ValueKind = iota // the name hash of the called function
-	MemOPSize                           // the size of a memcpy, memset or similar, in buckets
+	MemOPSize                           // the size of a memcpy or similar, grouped in buckets
 	VTableTarget                        // the name hash of an object's virtual table
 	numValueKinds
 )
@@ -31,8 +31,8 @@ func (k ValueKind) String() string {
 
 const maxSiteValues = 255 // the number of values of a site is stored in a byte
 
-// A Value is a value seen at a site and how often. The values for call targets and virtual tables
-// are name hashes, or 0 for an unknown name.
+// A Value is a value seen at a site, and the number of times. For call targets and virtual tables,
+// it is a name hash, or 0 for an unknown name.
 type Value struct {
 	Value, Count uint64
 }

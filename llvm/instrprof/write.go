@@ -23,8 +23,8 @@ type IndexedOptions struct {
 	//   - 13 and 14 for LLVM 22 and 23.
 	//
 	// For front-end instrumentation, the version must also match the LLVM that built the program,
-	// because clang derives from it how function hashes were computed: 12 for LLVM 20 and 21, 13
-	// or 14 for later ones. See [Profile.IndexedLosses] for what older versions cannot store.
+	// because clang derives the computation of function hashes from the version: 12 for LLVM 20 and
+	// 21, 13 or 14 for later ones. [Profile.IndexedLosses] counts what older versions cannot store.
 	Version uint32
 
 	// VTableNames keeps the names of virtual tables. LLVM drops them by default.
@@ -45,9 +45,9 @@ type Payload interface {
 
 // WriteIndexed writes the profile as an indexed file. The output equals that of llvm-profdata
 // merge, except that records with the same name are sorted by hash here, and that LLVM before 17
-// orders functions differently. It takes a buffer, 24 bytes of memory per name and 8 per record,
-// and passes over the counters for the summary. Errors are those of w and of o.MemProf, concern a
-// version that is not written, or match afdo.ErrUnrepresentable.
+// orders functions differently. It takes 64 KiB of memory, 24 bytes per name and 8 per record.
+// Errors are those of w and o.MemProf, or match afdo.ErrUnrepresentable. A version that
+// WriteIndexed cannot write is an error.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	if o.Version == 0 {
 		o.Version = usualWritten
@@ -67,18 +67,18 @@ func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
 	return newIndexedWriter(p, o, summaries).writeTo(w)
 }
 
-// IndexedLosses counts what a version of indexed files cannot store.
+// IndexedLosses counts data that a version of indexed files cannot store.
 type IndexedLosses struct {
 	Bitmaps     int  // functions with MC/DC bitmaps, before version 11
 	VTableSites int  // value sites of virtual tables, before version 12
-	VTableNames int  // before version 12
+	VTableNames int  // names of virtual tables, before version 12
 	Traces      int  // temporal traces, before version 10
-	BinaryIDs   int  // before version 9
+	BinaryIDs   int  // binary IDs, before version 9
 	LoopEntries bool // the LoopEntries flag, before version 12
 }
 
-// IndexedLosses returns what [Profile.WriteIndexed] leaves out in a file of the given version, from
-// 5 to 14. It passes over the records.
+// IndexedLosses returns the data that [Profile.WriteIndexed] leaves out in a file of the given
+// version, from 5 to 14.
 func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	var l IndexedLosses
 	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0

@@ -3,8 +3,8 @@
 //
 // A [Reader] reads a binary file lazily: to look up one function, it reads the names, the function
 // offsets and that function. [Read], [ParseText] and [Profile.Merge] read whole profiles into a
-// [Profile], which [WriteText], [WriteExtBinary] and [WriteBinary] write. The output equals that of
-// llvm-profdata for the same profile, byte for byte.
+// [Profile]. [WriteText], [WriteExtBinary] and [WriteBinary] write it, byte for byte like
+// llvm-profdata except as noted at WriteExtBinary.
 //
 // docs/llvm-sample.md describes what is supported, the differences from LLVM, and what conversions
 // lose.

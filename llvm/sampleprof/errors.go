@@ -10,7 +10,7 @@ import (
 
 // Classes of afdo.FormatError in addition to those of package afdo.
 var (
-	// ErrLine: a line offset exceeds 16 bits. LLVM's text reader accepts some of these, but its
+	// ErrLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
 	// binary readers reject them.
 	ErrLine = errors.New("illegal line offset")
 
@@ -20,11 +20,11 @@ var (
 
 var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")
 
-// ErrHashed is returned if an operation needs names but the file contains only their MD5s.
+// ErrHashed matches the error of [Reader.Slice] if the file contains only the MD5s of names.
 var ErrHashed = errors.New("names are known by their MD5s only")
 
-// ErrMixed is returned when profiles of different kinds are merged: context-sensitive profiles with
-// others, or probe-based profiles with others.
+// ErrMixed matches the error when context-sensitive profiles are merged with others, or probe-based
+// profiles with others.
 var ErrMixed = errors.New("profiles of different kinds")
 
 // formatName is the prefix of error messages.

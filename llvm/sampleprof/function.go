@@ -1,16 +1,16 @@
 package sampleprof
 
-// A Function holds the samples of a top-level function, without the places where it was inlined
-// into others. In a context-sensitive profile, it holds the samples in one calling context.
+// A Function holds the samples of a function where it was not inlined into others. In a
+// context-sensitive profile, it holds the samples in one calling context.
 type Function struct {
 	Name      NameRef
-	Context   []Frame // outermost first, ending with the function itself; nil unless the profile is context-sensitive
+	Context   []Frame // outermost function first, this function last; nil without contexts
 	Total     uint64  // samples including inlined functions, as stored; not necessarily the sum of the records
 	HeadCount uint64  // number of calls of the function
 	Records   []Record
 }
 
-// Checksum returns the checksum of the function's control flow graph, or 0.
+// Checksum returns the checksum of the function's control flow graph, or 0 if none is stored.
 func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
 
 // Attributes returns the attributes of the function: a combination of [AttributeInlined],

@@ -15,16 +15,16 @@ const baseDiscriminator = 0xff
 // clang number discriminators differently, so the result is for reports, comparisons and sums, not
 // for compiling with GCC.
 //
-// LLVM's formats do not record source files. file returns the source path of a function, "" if
-// unknown; a nil file means that all are unknown. Calling contexts become bodies inlined into their
-// outermost function. The returned Losses counts what the model cannot hold.
+// LLVM's formats do not record source files. The function file returns the source path of a
+// function, or "" if unknown. If file is nil, all paths are unknown. Calling contexts become bodies
+// inlined into their outermost function. The returned Losses count what the model cannot hold.
 //
 // If base is set, discriminators are reduced to their low 8 bits, which the front end sets, and
 // counts at the same place are added. Otherwise all 32 bits are kept, although writers of GCC's
 // formats reject discriminators of more than 16 bits, which flow-sensitive profiles have.
 //
-// A probe-based profile, or one with MD5s instead of names (see [Profile.Resolve]), is an error
-// that matches afdo.ErrUnrepresentable.
+// A probe-based profile, or a profile with MD5s instead of names (see [Profile.Resolve]), gives an
+// error that matches afdo.ErrUnrepresentable.
 func (p *Profile) ToGCOV(base bool, file func(name string) string) (*profile.Profile, Losses, error) {
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined}
 	losses.addFlags(p)
@@ -134,7 +134,7 @@ func (c *toGCOV) records(f *Function) {
 
 // FromGCOV converts a profile of GCC's formats to a sample profile. Totals become the sums of the
 // counts. Source files and timestamps are dropped, and functions with the same name in several
-// files are combined; the returned Losses counts these. Line offsets of more than 16 bits are
+// files are combined; the returned Losses count these. Line offsets of more than 16 bits are
 // reduced modulo 2^16, as LLVM does in lookups, or dropped if they have no samples.
 func FromGCOV(q *profile.Profile) (*Profile, Losses) {
 	p := new(Profile)

@@ -10,10 +10,10 @@ type Option func(*options)
 
 type options struct{ maxMemory int64 }
 
-// MaxMemory limits the memory, in bytes, for the sections that a [Reader] keeps, and for the result
-// of [Read] and [Profile.Merge] in addition. A file that needs more gives afdo.ErrLimit. The
-// default is 48 times the file size plus 32 MiB. Real files need less, but a compressed section can
-// expand a thousandfold.
+// MaxMemory limits the memory for the sections that a [Reader] keeps plus the functions that [Read]
+// or [Profile.Merge] adds, to n bytes. A file that needs more gives afdo.ErrLimit. The default is
+// 48 times the file size plus 32 MiB. Real files need less, but a compressed section can expand a
+// thousandfold.
 func MaxMemory(n int64) Option {
 	return func(o *options) { o.maxMemory = n }
 }

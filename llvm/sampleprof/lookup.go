@@ -317,8 +317,8 @@ func (r *Reader) findContext(want []textFrame) (uint32, bool) {
 }
 
 // Contexts iterates over all contexts of the function with the given name, in the order of the
-// contexts section. In a profile without contexts it yields the function itself. It reads what
-// [Reader.Function] reads, and only the bodies that it yields. An error ends the iteration. A name
+// contexts section. In a profile without contexts, it yields the function itself. It reads as much
+// as [Reader.Function], and only the bodies that it yields. An error ends the iteration. A name
 // that the file does not contain gives afdo.ErrNotFound.
 func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
@@ -504,9 +504,9 @@ func (r *Reader) loadOffsets(g *bodies) error {
 	return nil
 }
 
-// Account reads the parts that [Read] does not need, the summary and the function offsets, to their
-// ends. It thus rejects a file with unexplained bytes in these parts. It takes no memory except for
-// the sections.
+// Account checks that the summary and the function offsets, which [Read] does not need, can be read
+// to their ends. Bytes after these ends give an error that matches afdo.ErrUnused. Account takes no
+// memory except for the sections.
 func (r *Reader) Account() error {
 	if err := r.all(); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Losses counts what the target format of a conversion could not hold. The zero Losses means that
-// nothing was lost.
+// Losses counts data that the target format of a conversion could not hold. The zero Losses means
+// that nothing was lost.
 type Losses struct {
 	SymbolList     int  // names in the profile symbol list
 	VTables        int  // types of vtables

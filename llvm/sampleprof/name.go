@@ -11,7 +11,7 @@ import (
 // A Name identifies a function, a callee or the type of a vtable: the linkage name, or its MD5.
 type Name struct {
 	Text   string // empty if Hashed
-	MD5    uint64 // 0 unless Hashed
+	MD5    uint64 // GUID of the name, if Hashed; otherwise 0
 	Hashed bool   // only the MD5 of the name is known
 }
 
@@ -21,7 +21,7 @@ func GUID(name string) uint64 {
 	return symname.GUID(name)
 }
 
-// GUID returns the GUID of the name. It takes about 150 ns unless the name is hashed.
+// GUID returns the GUID of the name. Unless the name is hashed, this takes about 150 ns.
 func (n Name) GUID() uint64 {
 	if n.Hashed {
 		return n.MD5
@@ -50,6 +50,5 @@ func (n Name) Compare(m Name) int {
 	return strings.Compare(n.Text, m.Text)
 }
 
-// A NameRef is the index of a [Name] in one [Reader] or [Profile]. Different indexes are different
-// names.
+// A NameRef is the index of a [Name] in one [Reader] or [Profile]. Equal names have equal indexes.
 type NameRef uint32

@@ -8,10 +8,10 @@ import (
 )
 
 // A Profile holds a sample profile in memory. It holds everything in LLVM's model except the
-// summary, which is computed. The zero Profile is empty and ready to use.
+// summary, see [Profile.Summarize]. The zero Profile is empty and ready to use.
 //
-// It takes 24 bytes per record, about 150 per function and 100 per name. It may be read
-// concurrently while nobody changes it.
+// A Profile takes 24 bytes per record, about 150 per function and 100 per name. Any number of
+// goroutines may read a Profile while none changes it.
 type Profile struct {
 	ContextSensitive bool // functions are separated by calling context
 	Probes           bool // locations are pseudo-probes, and functions have checksums
@@ -19,8 +19,9 @@ type Profile struct {
 	Partial          bool // the profile covers only part of the program
 	PreInlined       bool // attributes contain the decisions of the pre-inliner
 
-	// SymbolList holds the names of all functions of the profiled program. A compiler uses it to
-	// distinguish cold functions from new ones. Files hold it sorted. It is nil if there is none.
+	// SymbolList holds the names of all functions of the profiled program. A compiler uses the list
+	// to distinguish cold functions from new functions. Writers sort the list. nil means that there
+	// is no list.
 	SymbolList []string
 
 	names     nameTable
@@ -40,14 +41,14 @@ func (p *Profile) NumNames() int { return len(p.names.list) }
 func (p *Profile) NumHashed() int { return p.names.hashed }
 
 // AddName returns the index of a name and adds the name if it is new. It copies the text. A name
-// and its MD5 are the same name; the form that was added first is kept.
+// and its MD5 share an index; the form that was added first is kept.
 func (p *Profile) AddName(n Name) NameRef { return p.names.add(n) }
 
 // NumFunctions returns the number of functions.
 func (p *Profile) NumFunctions() int { return len(p.functions) }
 
 // Functions iterates over the functions in the order in which they were added. The caller must not
-// change them.
+// change the functions.
 func (p *Profile) Functions() iter.Seq[*Function] {
 	return func(yield func(*Function) bool) {
 		for i := range p.functions {
@@ -59,8 +60,8 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 }
 
 // Find returns the function with the given name or, in a context-sensitive profile, with the given
-// context. It returns nil if there is none. It takes constant time. The caller must not change the
-// function.
+// context. It ignores f if context is not nil. It returns nil if there is no such function. The
+// caller must not change the function.
 func (p *Profile) Find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {
@@ -91,9 +92,9 @@ func contextKey(context []Frame) []byte {
 }
 
 // AddFunction adds the total, head count and records of f to the function with the same name or
-// context. Sums saturate. If a body has a different checksum than the one in the profile, it is
-// dropped; AddFunction returns the number of dropped bodies. It copies records, which may be in any
-// order. f must have a context if and only if the profile is context-sensitive.
+// context. Sums saturate. It drops bodies whose checksum differs from the checksum of that body in
+// the profile, and returns their number. It copies f.Records, which may be in any order. f must
+// have a context if and only if the profile is context-sensitive.
 func (p *Profile) AddFunction(f Function) (dropped int) {
 	a := arranger{compare: p.compare}
 	f.Records = a.arrange(nil, slices.Clone(f.Records))

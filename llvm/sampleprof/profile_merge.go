@@ -20,13 +20,14 @@ func Read(r *Reader) (*Profile, error) {
 }
 
 // Merge adds a whole profile or file. It multiplies each count, total and head count by weight,
-// rounded to nearest and saturating. Like LLVM, it drops bodies whose checksum differs from the one
-// in the profile, and returns their number. While reading a file, it keeps only the sections and
-// one function in memory. After an error the profile is incomplete and must not be used.
+// rounded to nearest and saturating. Like LLVM, it drops bodies whose checksum differs from the
+// checksum of that body in the profile, and returns their number. Of a file, it keeps only the
+// sections and one function in memory. After an error other than [ErrMixed], the profile is
+// incomplete and must not be used.
 //
 // An empty profile adopts ContextSensitive and Probes from the first source. Later sources must
-// have the same values, or Merge returns [ErrMixed]. FS, Partial and PreInlined are set if any
-// source has them. The symbol lists are united.
+// have the same values; otherwise the error matches [ErrMixed]. FS, Partial and PreInlined are set
+// if any source sets them. The symbol lists are united.
 func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
 	return src.mergeInto(p, weight)
 }
@@ -69,9 +70,9 @@ func (r *Reader) flags() *Profile {
 }
 
 // AddFrom adds a single function of src, as [Profile.Merge] does for all functions. If rename is
-// not nil, it is applied to each name. AddFrom does not add the symbol list. Each call takes time
-// and memory proportional to the number of names in src, so use it for a few functions only. If src
-// is of another kind, the error matches [ErrMixed].
+// not nil, AddFrom applies rename to each name. It does not add the symbol list. Each call takes
+// time and memory proportional to the number of names in src, so use it for a few functions only.
+// If src is of another kind, the error matches [ErrMixed].
 func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error {
 	if err := p.setKind(src.flags()); err != nil {
 		return err

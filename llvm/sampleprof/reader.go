@@ -13,10 +13,9 @@ import (
 	"github.com/go-afdo/afdo/llvm/internal/source"
 )
 
-// Version is the version of the binary formats that this package writes. It reads ExtBinary files
-// of versions 103 to 105. LLVM's tools write versions 104 and 105 only on request. This package
-// reads the search tree of names of version 104, but rejects a file with the composite sections of
-// version 105.
+// Version is the version of the binary formats that this package writes. It reads Binary files of
+// version 103 and ExtBinary files of versions 103 to 105. LLVM's tools write versions 104 and 105
+// only on request. A file with the composite sections of version 105 is rejected.
 const Version = 103
 
 const maxVersion = 105
@@ -55,10 +54,10 @@ func (f Format) String() string {
 const maxHeader = 2 * binary.MaxVarintLen64
 
 // A Reader reads a binary sample profile lazily. It reads the header and the section table when
-// opened, and the rest when needed. All methods may be called concurrently. A section of more than
-// 2 GiB gives afdo.ErrLimit when it is read.
+// opened, and the rest when needed. All methods may be called concurrently. A section of 2 GiB or
+// more gives afdo.ErrLimit when it is read.
 //
-// A file in the older [Binary] format has no section table. It is read whole when opened, and
+// A file in the older [Binary] format has no section table. Opening reads the whole file, and
 // looking up a function decodes all functions.
 type Reader struct {
 	src      *source.Source
@@ -85,10 +84,10 @@ type kind struct {
 
 // Open opens a file. It reads the header and the section table, and checks that the sections lie
 // within the file and do not overlap. The caller must close the Reader. Errors are those of the
-// system, afdo.FormatError and afdo.VersionError.
+// system, *afdo.FormatError and *afdo.VersionError.
 //
 // The Reader copies what it reads into Go memory. If the file is truncated or modified while it is
-// open, the call that notices returns an afdo.ReadError.
+// open, reads return an *afdo.ReadError that wraps afdo.ErrChanged.
 func Open(path string, opts ...Option) (*Reader, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -102,7 +101,7 @@ func Open(path string, opts ...Option) (*Reader, error) {
 	return r, nil
 }
 
-// OpenBytes reads a file in memory. Uncompressed sections are decoded in place, without a copy.
+// OpenBytes opens a file in memory. Uncompressed sections are decoded in place, without a copy.
 // data must not change while the Reader or any name it returned is in use. OpenBytes costs as much
 // as [Open].
 func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
@@ -112,8 +111,8 @@ func OpenBytes(data []byte, opts ...Option) (*Reader, error) {
 	return newReader(source.OfBytes(data), opts)
 }
 
-// NewReader reads a file of size bytes through src, which must allow concurrent reads if the Reader
-// is used concurrently. Close does not close src. NewReader costs as much as [Open].
+// NewReader opens a file of size bytes that it reads through src, which must allow concurrent reads
+// if the Reader is used concurrently. Close does not close src. NewReader costs as much as [Open].
 func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("sampleprof: size %d is negative", size)
@@ -134,15 +133,15 @@ func (r *Reader) Format() Format { return r.format }
 // Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.src.Size() }
 
-// HasUniqueNames reports whether a file in the ExtBinary format has names that clang has made by
-// -funique-internal-linkage-names. A flag in its section table says so.
+// HasUniqueNames reports whether the section table has the flag for names that clang has made by
+// -funique-internal-linkage-names. Binary files never have the flag.
 func (r *Reader) HasUniqueNames() bool {
 	names := r.section(SectionNames)
 	return names != nil && names.Flags&flagUniq != 0
 }
 
-// Sections returns the section table. For a [Binary] file it returns the parts that are sections in
-// the other format. The caller must not change it.
+// Sections returns the section table. For a [Binary] file, it returns the parts that would be
+// sections in ExtBinary. The caller must not change the table.
 func (r *Reader) Sections() []Section { return r.sections }
 
 func newReader(src *source.Source, opts []Option) (*Reader, error) {
@@ -199,9 +198,9 @@ func (r *Reader) readMagic(head []byte) (int, error) {
 }
 
 // Detect determines the format of a file from its first bytes. It returns 0 if the format is
-// unknown. Binary formats need ten bytes. A text is recognised by its first line that is neither
-// empty nor a comment, which has to be a function header. If head ends within that line, the line
-// counts if it can still become a header.
+// unknown. Binary formats need ten bytes. A text is recognised by a function header in the first
+// line that is neither empty nor a comment. head must contain that line at least up to the first
+// digit of the head count.
 func Detect(head []byte) Format {
 	switch magic, n := binary.Uvarint(head); {
 	case n > 0 && magic == magicExtBinary:
@@ -326,7 +325,8 @@ func (r *Reader) Summary() (*afdo.Summary, error) {
 }
 
 // SymbolList returns the profile symbol list, which holds the names of all functions of the
-// profiled program, in file order. It is nil if there is none. Each call reads the section again.
+// profiled program, in file order, or nil if the file has no list. Each call reads the section
+// again.
 func (r *Reader) SymbolList() ([]string, error) {
 	var list []string
 	for i := range r.sections {
@@ -352,6 +352,6 @@ func (r *Reader) SymbolList() ([]string, error) {
 	return list, nil
 }
 
-// Name returns the name with the given index, which must be from this Reader. The text refers to
-// the bytes of the file in memory.
+// Name returns the name with the given index, which must be from this Reader. The text is no copy:
+// it keeps the names section in memory.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }

@@ -25,11 +25,11 @@ const (
 const (
 	AttributeInlined          = 1 << 0 // the function was inlined in the profiled binary
 	AttributeShouldInline     = 1 << 1 // the pre-inliner wants the function inlined
-	AttributeDuplicatedInBase = 1 << 2 // its samples are also in the function's base profile
+	AttributeDuplicatedInBase = 1 << 2 // the samples are also in the function's base profile
 )
 
 // A Record is one entry of a function. Bodies are flat: the records of an inlined body, including
-// nested ones, follow its KindInlined record, whose Span is their number. So a loop can walk a
+// nested bodies, follow its KindInlined record, whose Span is their number. So a loop can walk a
 // function without recursion.
 //
 // The records of a body are canonical. They have the order of LLVM's formats, without duplicates:

@@ -13,13 +13,12 @@ import (
 // reference to summary.
 func (s *Slice) SetSummary(summary *afdo.Summary) { s.summary = summary }
 
-// WriteWithSummary writes a copy of an ExtBinary file that has another summary. All other sections
-// are copied as they are, hashed names included. It takes memory for the whole file. A file in the
-// older format, or one without a summary, gives an error that matches afdo.ErrUnrepresentable. A
-// file of more than 2 GiB gives afdo.ErrLimit.
+// WriteWithSummary writes a copy of an ExtBinary file with another summary. All other sections are
+// copied as they are. It takes memory for the whole file. A Binary file or a file without a summary
+// gives an error that matches afdo.ErrUnrepresentable. A file of 2 GiB or more gives afdo.ErrLimit.
 //
-// The new summary is the last part of the copy, because it may be larger than the old one, whose
-// bytes stay where they were.
+// The new summary is appended, because it may be larger than the old summary, whose bytes stay in
+// the copy.
 func (r *Reader) WriteWithSummary(w io.Writer, summary *afdo.Summary) error {
 	old := r.section(SectionSummary)
 	if r.format != ExtBinary || old == nil {

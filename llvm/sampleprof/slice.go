@@ -25,12 +25,12 @@ func NewSlice(p *Profile, summary *afdo.Summary) *Slice {
 func (s *Slice) NumFunctions() int { return s.profile.NumFunctions() }
 
 // Slice returns the part of a file that clang reads for a module: the functions whose names are
-// wanted and, in a context-sensitive profile, all contexts that contain such a function. Summary
-// and flags stay those of the whole profile, because clang computes thresholds from the summary.
+// wanted and, in a context-sensitive profile, all contexts that contain such a function. The slice
+// has the flags of the whole profile and its summary, from which clang computes thresholds.
 //
-// If the file has a symbol list, the slice keeps the wanted names on it. It also keeps the wanted
-// names of the names section, because clang treats a function on the symbol list as cold unless the
-// file contains its name.
+// If the file has a symbol list, the slice keeps the wanted names on the list. It also keeps the
+// wanted names of the names section, because clang treats a function on the symbol list as cold
+// unless the file contains its name.
 //
 // Slice reads names, contexts, function offsets, and only the wanted bodies. If the file stores
 // MD5s instead of names, the error matches [ErrHashed]. If it has no summary, the error matches

@@ -27,7 +27,7 @@ func (p *Profile) flags() *Profile { return p }
 func (p *Profile) numNames() int   { return p.NumNames() }
 func (r *Reader) numNames() int    { return r.names.len() }
 
-// Function works like [Reader.Function], but compares all functions of the profile. [Profile.Find]
+// Function works like [Reader.Function], but searches all functions of the profile. [Profile.Find]
 // is faster if the [NameRef] is known. The caller must not change the function.
 func (p *Profile) Function(name string) (*Function, error) {
 	if !p.ContextSensitive {
@@ -45,9 +45,8 @@ func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 	})
 }
 
-// Contexts works like [Reader.Contexts], but compares all functions of the profile. It yields
-// the contexts in the order of a file that [WriteExtBinary] writes. The caller must not change the
-// functions.
+// Contexts works like [Reader.Contexts], but searches all functions of the profile. It yields the
+// contexts in the order of [WriteExtBinary]. The caller must not change the functions.
 func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var found []*Function

@@ -38,12 +38,12 @@ func putSummary(b []byte, s *afdo.Summary) []byte {
 }
 
 // Summarize computes the summary in the same way as LLVM. It includes every count of a function and
-// its inlined bodies, except for inlined bodies that are also in the function's base profile. It
-// merges the contexts of a context-sensitive profile by function first. Like LLVM's, the total
+// its inlined bodies, except for inlined bodies that are also in the function's base profile. In a
+// context-sensitive profile, it first merges the contexts of each function. Like LLVM's, the total
 // wraps around on overflow.
 //
-// It takes O(n log n) time and 8 bytes for each of the n counts and, for a context-sensitive
-// profile, a copy of the profile.
+// Summarize takes O(n log n) time and 8 bytes for each of the n counts. For a context-sensitive
+// profile, it also takes memory for a copy.
 func (p *Profile) Summarize() *afdo.Summary {
 	if p.ContextSensitive {
 		p = p.withoutContexts()

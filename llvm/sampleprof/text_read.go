@@ -12,12 +12,11 @@ import (
 )
 
 // ParseText parses a profile in text form, which it reads into memory. Errors are those of r, and
-// afdo.FormatError with line and column.
+// *afdo.FormatError with line and column.
 //
-// It accepts what LLVM accepts, with two exceptions. It rejects lines that LLVM silently misreads,
-// and lines from which LLVM would write a file that it cannot read: a line offset of more than 16
-// bits, a location and count not separated by a colon and exactly one space, a context with a
-// malformed frame, and a NUL.
+// It accepts the texts that LLVM accepts, except lines that LLVM silently misreads or writes into a
+// file that it cannot read: a line offset of more than 16 bits, a location and count not separated
+// by a colon and exactly one space, a context with a malformed frame, and a NUL.
 func ParseText(r io.Reader) (*Profile, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // WriteText writes a profile as text, byte for byte like `llvm-profdata merge --sample --text`. It
-// leaves out what the text form cannot hold, and counts it in Losses. Like LLVM, it writes MD5s in
-// decimal. Read back, these are the names of other functions.
+// leaves out and counts in Losses what the text form cannot hold. Like LLVM, it writes MD5s in
+// decimal. A reader takes the digits for the name of another function.
 //
 // A name with a line break gives an error that matches afdo.ErrUnrepresentable. Lines are indented
 // by their depth. If the indentation would take more than 64 MiB plus 64 bytes per record, the

@@ -25,9 +25,9 @@ type WriteOptions struct {
 // writes what LLVM writes only on request: vtables, the flag of a partial profile, and attributes
 // in a profile that is neither context-sensitive nor pre-inlined.
 //
-// If only the MD5 of any name is known, the file stores MD5s whatever o says. A context-sensitive
-// profile with SplitLayout, and a name that contains a NUL, give errors that match
-// afdo.ErrUnrepresentable.
+// If any name is known only by its MD5, the file stores MD5s even without o.MD5. A
+// context-sensitive profile with SplitLayout, and a name that contains a NUL, give errors that
+// match afdo.ErrUnrepresentable.
 func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	if p.ContextSensitive && o.SplitLayout {
 		return unrepresentable("a context-sensitive profile in split layout")
@@ -42,9 +42,9 @@ func WriteExtBinary(w io.Writer, p *Profile, o WriteOptions) error {
 	return f.write(w)
 }
 
-// WriteBinary writes a profile in the older Binary format. It leaves out what the format cannot
-// hold, and counts it in Losses. Context-sensitive and probe-based profiles, MD5s, and names that
-// contain a NUL give errors that match afdo.ErrUnrepresentable.
+// WriteBinary writes a profile in the older Binary format. It leaves out and counts in Losses what
+// the format cannot hold. Context-sensitive and probe-based profiles, MD5s, and names that contain
+// a NUL give errors that match afdo.ErrUnrepresentable.
 func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	switch {
 	case p.ContextSensitive:
