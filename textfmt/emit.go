@@ -32,6 +32,10 @@ type callees interface {
 	header(profile.SymbolRef) (name string, file int, err error)
 }
 
+// textBuffer is the size of the buffer at first, with room for most lines after flushSize. To grow
+// to this size takes as much memory again, which a new process has to get from the system.
+const textBuffer = flushSize + 4<<10
+
 // emitter writes the layout of RFC 5.3. It keeps the first error.
 type emitter struct {
 	w       io.Writer
@@ -54,6 +58,10 @@ var sectionNames = [...]string{
 	profile.KindCount:   "locations",
 	profile.KindCall:    "callsites",
 	profile.KindInlined: "inlined",
+}
+
+func newEmitter(w io.Writer, c callees) emitter {
+	return emitter{w: w, callees: c, buf: make([]byte, 0, textBuffer)}
 }
 
 func (e *emitter) put(s string) { e.buf = append(e.buf, s...) }

@@ -29,7 +29,7 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 	if summary == nil {
 		summary = p.Summarize()
 	}
-	e := emitter{w: w, callees: m}
+	e := newEmitter(w, m)
 	e.filenames(m.paths)
 	e.summary(summary)
 	for rank, ref := range m.order {

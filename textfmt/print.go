@@ -116,7 +116,7 @@ func newPrinter(w io.Writer, r *afdo.Reader) *printer {
 		survey: newSurvey(r.Size()),
 		files:  map[string]int{"": -1},
 	}
-	p.emitter = emitter{w: &boundedWriter{w: w, left: maxText(r.Size())}, callees: p}
+	p.emitter = newEmitter(&boundedWriter{w: w, left: maxText(r.Size())}, p)
 	return p
 }
 

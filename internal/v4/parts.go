@@ -44,6 +44,7 @@ type nameParts struct {
 	strings, symbols extent
 	limit            int
 	buf              []byte // contains the last part that was read
+	scratch          wire.TrieMark
 
 	rows  []wire.Row
 	names map[uint32]string // by string index
@@ -124,7 +125,7 @@ func (p *nameParts) namesOf() bool {
 		if f.Data, ok = p.read(p.strings, part.Strings, part.StringsSum); !ok {
 			return false
 		}
-		ok = f.PickStringsFrom(&part.Mark, wanted, func(index uint32, name []byte) bool {
+		ok = f.PickStringsFrom(&part.Mark, &p.scratch, wanted, func(index uint32, name []byte) bool {
 			p.names[index] = string(name)
 			p.limit -= len(name)
 			left--

@@ -61,10 +61,7 @@ func (s *source) read(v verification, buf *[]byte, off int64, n int) (p []byte, 
 		p, err = arriving.ReadAt(s.at, p, off, n)
 		err = readError(off, n, err)
 	} else {
-		if n > cap(p) {
-			p = make([]byte, n)
-		}
-		p = p[:n]
+		p = slices.Grow(p[:0], n)[:n]
 		err = s.readInto(v, p, off)
 	}
 	if buf != nil {

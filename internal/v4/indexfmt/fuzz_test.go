@@ -43,7 +43,7 @@ func FuzzNameParts(f *testing.F) {
 			}
 			part := wire.Fields{Data: table, Compact: n.StringsCompact}
 			left := 100
-			part.PickStringsFrom(&p.Mark, wanted, func(uint32, []byte) bool { left--; return left > 0 })
+			part.PickStringsFrom(&p.Mark, new(wire.TrieMark), wanted, func(uint32, []byte) bool { left--; return left > 0 })
 			return i < 100
 		})
 	})

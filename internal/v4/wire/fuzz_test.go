@@ -149,7 +149,7 @@ func inParts(t *testing.T, table Fields, names []string, n int) {
 			next++
 			return true
 		}
-		if !part.PickStringsFrom(&marks[i], wanted, yield) && i+1 < len(marks) || next != min((i+1)*n, len(names)) {
+		if !part.PickStringsFrom(&marks[i], new(TrieMark), wanted, yield) && i+1 < len(marks) || next != min((i+1)*n, len(names)) {
 			t.Fatalf("part %d of %d strings ends at string %d of %d: %v", i, n, next, len(names), part.Err)
 		}
 	}

@@ -411,10 +411,11 @@ func (f *Fields) TrieMarks(n int) (marks []TrieMark, ok bool) {
 
 // PickStringsFrom is [Fields.PickStrings] for a part of a string table that begins at a mark and
 // ends before the node of another. It returns false if the part is malformed, and does not change
-// wanted.
-func (f *Fields) PickStringsFrom(m *TrieMark, wanted BitSet, yield func(index uint32, name []byte) bool) bool {
-	t := Trie{Fields: f, Frames: slices.Clone(m.Frames), Prefix: len(m.Path)}
-	path := slices.Clone(m.Path)
+// wanted. It uses the memory of scratch, which may be empty.
+func (f *Fields) PickStringsFrom(m, scratch *TrieMark, wanted BitSet, yield func(index uint32, name []byte) bool) bool {
+	t := Trie{Fields: f, Frames: append(scratch.Frames[:0], m.Frames...), Prefix: len(m.Path)}
+	path := append(scratch.Path[:0], m.Path...)
+	defer func() { scratch.Frames, scratch.Path = t.Frames, path }()
 	for f.Rest() > 0 {
 		children, terminal, index := f.Node()
 		if f.Err != nil {
