@@ -356,19 +356,25 @@ func (s *orderScan) entries(n int) bool {
 	return true
 }
 
-// wide checks n entries of fixed width.
+// wide checks n entries of fixed width. No entry ends after the next one begins, so all are within
+// the file if the last one is. Sums cannot overflow if all offsets and sizes are below 2^63. A size
+// of 0 sets the highest bit, too.
 func (s *orderScan) wide(n int) bool {
 	if len(s.data)-s.pos < 16*n {
 		return false
 	}
-	end, limit := s.end, s.limit
+	end, bits := s.end, uint64(0)
 	table := s.data[s.pos : s.pos+16*n]
 	for ; len(table) >= 16; table = table[16:] {
 		off, size := binary.BigEndian.Uint64(table), binary.BigEndian.Uint64(table[8:])
-		if off < end || size-1 >= limit || off > limit-size {
+		if off < end {
 			return false
 		}
+		bits |= off | (size - 1)
 		end = off + size
+	}
+	if bits>>63 != 0 || end > s.limit {
+		return false
 	}
 	s.pos, s.end = s.pos+16*n, end
 	return true
