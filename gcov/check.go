@@ -21,7 +21,7 @@ var ErrNames = errors.New("bad name table")
 // Check also checks the names and the summary. A file of another version gives an error of class
 // afdo.ErrVersion. Check takes a few times as long as ParseBytes, and memory proportional to the
 // file size.
-func Check(data []byte) iter.Seq[fault.Problem] {
+func Check(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := ParseBytes(data)
 		if err != nil {

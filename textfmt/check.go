@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"iter"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // Check yields the first error that [Parse] finds in a text. If there is none, it yields the
 // differences between the summary and the data. It takes memory for the profile.
-func Check(data []byte) iter.Seq[fault.Problem] {
+func Check(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Parse(bytes.NewReader(data))
 		if err != nil {

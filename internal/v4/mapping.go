@@ -86,7 +86,7 @@ func mapFile(file *os.File, path string) (*mapping, error) {
 // map, where each page used for the first time causes a page fault.
 const largeRead = 32 << 10
 
-// A verification is how a change of a mapped file is noticed, of which read copies some bytes.
+// A verification is a way to notice that a mapped file has changed since it was opened.
 type verification int
 
 const (
@@ -95,7 +95,7 @@ const (
 	atOpened                       // the file is being opened, and opened compares its state
 )
 
-// read copies bytes at offset off.
+// read copies bytes at offset off. If v is byState, it returns an error if the file has changed.
 func (m *mapping) read(p []byte, off int64, v verification) (err error) {
 	m.mu.Lock()
 	if m.closing {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check reads the whole file and yields its problems:
+// Check reads the whole file and yields its problems, each an afdo.Problem:
 //   - errors that the other methods find,
 //   - chains and buckets that do not lead to each other,
 //   - keys stored under a wrong hash,
@@ -167,8 +167,8 @@ func (c *checker) tail() {
 }
 
 // Check reads all dumps. It yields the first error in their records, and errors in the binary IDs
-// and the names of virtual tables. A correlated file, whose functions are described in the program,
-// gives a remark.
+// and the names of virtual tables, as in [Reader.Check]. A correlated file, whose functions are
+// described in the program, gives a remark.
 func (r *RawReader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for d, err := range r.Dumps() {
@@ -211,7 +211,7 @@ func nowhere(class error, format string, args ...any) error {
 }
 
 // CheckText reads a whole text. It yields the first error, or an error if the text has no
-// functions.
+// functions, as in [Reader.Check].
 func CheckText(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		t, err := newTextReader(bytes.NewReader(data))

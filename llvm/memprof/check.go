@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Check yields every problem in the section:
+// Check yields every problem in the section, each an afdo.Problem:
 //   - records and call stacks that cannot be read,
 //   - keys that a lookup does not find,
 //   - as remarks, unreferenced bytes (afdo.ErrUnused) and a summary that disagrees with the records

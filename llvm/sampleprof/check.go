@@ -15,7 +15,7 @@ import (
 // missing or disagrees with the data. Check reads the file as [Read] does, and also compares the
 // function offsets with the bodies: tools that read whole files ignore these offsets, but a
 // compiler reads only the functions to which they lead.
-func (r *Reader) Check() iter.Seq[fault.Problem] {
+func (r *Reader) Check() iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Read(r)
 		if err == nil {
