@@ -104,26 +104,34 @@ func TestNameParts(t *testing.T) {
 
 // A part that was written to after the file was opened is not used.
 func TestNamePartsChange(t *testing.T) {
+	requirePartsChange(t, func(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o600) })
+}
+
+// A part that is gone from the file is not used. The emulator of the tests in 32 bits does not give
+// the address of such a fault, so they leave out tests of this name.
+func TestTruncatedUnderMap(t *testing.T) {
+	requirePartsChange(t, func(path string, _ int) error { return os.Truncate(path, 0) })
+}
+
+// requirePartsChange looks symbols up by the parts of their names, and again after a change of the
+// file.
+func requirePartsChange(t *testing.T, change func(path string, size int) error) {
+	t.Helper()
 	data, _, unit := partedFile(t, true)
-	for _, change := range []func(path string) error{
-		func(path string) error { return os.WriteFile(path, make([]byte, len(data)), 0o600) },
-		func(path string) error { return os.Truncate(path, 0) },
-	} {
-		path := filepath.Join(t.TempDir(), "indexed.afdo")
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		r, err := afdo.Open(path, afdo.TrustIndex())
+	path := filepath.Join(t.TempDir(), "indexed.afdo")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	r, err := afdo.Open(path, afdo.TrustIndex())
+	require.NoError(t, err)
+	defer r.Close()
+	last := unit.Symbols[partedSymbols-1]
+	for _, s := range []naive.Symbol{unit.Symbols[0], last} {
+		got, err := r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(s.ID)})
 		require.NoError(t, err)
-		defer r.Close()
-		last := unit.Symbols[partedSymbols-1]
-		for _, s := range []naive.Symbol{unit.Symbols[0], last} {
-			got, err := r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(s.ID)})
-			require.NoError(t, err)
-			require.Equal(t, s.Name, got[0].Name())
-		}
-		require.NoError(t, change(path))
-		_, err = r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(last.ID)})
-		require.ErrorIs(t, err, afdo.ErrChanged)
+		require.Equal(t, s.Name, got[0].Name())
 	}
+	require.NoError(t, change(path, len(data)))
+	_, err = r.SymbolsByID([]afdo.SymbolID{afdo.SymbolID(last.ID)})
+	require.ErrorIs(t, err, afdo.ErrChanged)
 }
 
 // Strings that are not numbered in the order of the string table have no parts.
