@@ -21,7 +21,8 @@ const maxOther = 0.001
 
 // CheckBuild compares the function names in a recording with the names in the binary. It returns
 // [ErrBuild] if more than a thousandth of the samples are in a function with another name. A
-// recording without names passes. Most recordings of perf have build IDs instead.
+// recording without names passes. Most recordings of perf have build IDs instead. [Profile] calls
+// CheckBuild.
 //
 // Functions of assembly jump into the middle of others, such as mempcpy into memmove, and callgrind
 // keeps the name of the first function after the jump. So a name may be at the address of another

@@ -146,7 +146,8 @@ func (t *sectionTable) place() error {
 // groups returns the number of groups of entries.
 func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
 
-// scanAny scans a table that need not be in file order.
+// scanAny scans a table that need not be in file order. It also finds the error of a table that
+// should be.
 func (t *sectionTable) scanAny() error {
 	for range t.count {
 		pos := t.Pos

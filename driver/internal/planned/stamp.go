@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A Stamp is a hash of everything that a slice was made of. With it, the next run knows without
-// reading the profile that it would make the same slice.
+// A Stamp is a hash of everything that a slice was made of, except the lines of the inputs. With it
+// and the state of the inputs, the next run knows without reading the profile that it would make
+// the same slice.
 type Stamp uint64
 
 // The cache keeps three numbers for each slice: the stamp, a hash of the slice, and the state of

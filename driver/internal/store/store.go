@@ -81,8 +81,8 @@ const (
 	Compilers = "compilers" // versions of compilers
 	Inputs    = "inputs"    // what compiles read
 	Stamps    = "stamps"    // out of what slices were made
-	Slices    = "slices"    // slices that have no place beside an object
-	Taken     = "taken"     // slices, by what they were made of
+	Slices    = "slices"    // slices for compilers, where none can be put beside an object
+	Taken     = "taken"     // copies of all slices, by the hash of what they were made of
 	Profiles  = "profiles"  // profiles with an index
 	Plans     = "plans"     // commands that run again while nothing that decided them changes
 	Said      = "said"      // what has been said in this build

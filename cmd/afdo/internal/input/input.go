@@ -182,11 +182,11 @@ func Wrap(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// The soft memory limit of the process, in proportion to the files that it reads. The margin is for
-// memory that the limit does not count: some 13 MB of the program itself, and allocations while the
-// collector works, which are more if it has to wait for a processor. Most files need far less. For
-// files made to need more, the collector works harder, see SECURITY.md. Nothing fails because of a
-// soft limit.
+// The soft memory limit of the process, in proportion to the files that it reads. SECURITY.md
+// promises 50 times their size and 64 MiB. The margin is for memory that the limit does not count:
+// some 13 MB of the program itself, and allocations while the collector works, which are more if it
+// has to wait for a processor. Most files need far less. For files made to need more, the collector
+// works harder. Nothing fails because of a soft limit.
 const (
 	softPerByte = 36
 	softFree    = 32 << 20
