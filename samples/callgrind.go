@@ -234,8 +234,10 @@ func (r *callgrindReader) readCall(at int) error {
 	return c.err
 }
 
-// readJump reads "TAKEN TARGET..." or, of a conditional jump, "TAKEN/EXECUTED TARGET...".
+// readJump reads "TAKEN TARGET..." or, of a conditional jump, "TAKEN/EXECUTED TARGET...". A cost
+// line before it has no calls after it, so a second one was the cost of a stub.
 func (r *callgrindReader) readJump(at int) error {
+	r.repeats = 0
 	c := columns{textInput: r.textInput, at: at}
 	taken := c.number(10)
 	if bytes.HasPrefix(c.rest(), []byte("/")) {

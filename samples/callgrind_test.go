@@ -112,7 +112,9 @@ func TestCallgrindStubs(t *testing.T) {
 		"block of its own":    {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n* 4\n" + libc + "calls=4 0x9000\n* 40\n* 8\n+5 7\n", "1005:7\n100a:7\n"},
 		"block without stub":  {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 4\n" + libc + "calls=4 0x9000\n* 40\n+5 7\n", "1005:7\n100a:7\n"},
 		"blocks without call": {"0x1005 3\n* 4\n+5 7\n", "1005:7\n100a:7\n"},
-		"the end":             {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n", "1005:3\n"},
+		// A jump ends the block, so the calls after it are not those of the cost line before it.
+		"jump after a stub": {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\njcnd=2/3 0x1005\n0x1010\n" + libc + "calls=4 0x9000\n* 40\n+5 7\n", "1005:3\n1015:7\n"},
+		"the end":           {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\n", "1005:3\n"},
 		// The same address in another list of costs, as with --separate-callers.
 		"another function": {"0x1005 3\n" + libc + "calls=3 0x9000\n* 30\n* 6\nfn=f'2\n0x1005 4\n" + libc + "calls=4 0x9000\n* 40\n", "1005:7\n"},
 	} {

@@ -113,6 +113,7 @@ func (w *costWriter) step(b []byte) {
 	case 3:
 		w.call(how, at, count)
 	case 4:
+		w.pending = 0
 		fmt.Fprintf(&w.text, "jcnd=3/7 %s 8\n", w.position(how>>4, at+1))
 		w.cost(how, at, count)
 	case 5:
@@ -155,6 +156,7 @@ func FuzzCostLines(f *testing.F) {
 	f.Add([]byte("\b\x04\xff\xff\x04\x01\x04\xff\xff\x04\xfc\x03\x00\x00\x00\a"))
 	f.Add([]byte("\x01\x04\xff\xff\b\x04\xff\xff\x04\x01\x04\xff\xff\x04\xfc\x03\x00\x00\x00\a"))
 	f.Add([]byte{2, 8, 0, 0, 1, 4, 9, 1, 3, 8, 0, 7, 1, 0, 0, 5, 3, 8, 0, 2, 1, 0, 0, 6})
+	f.Add([]byte("\x02\b\x00\x00\x01\x04\t\x01\x03\b\x00\a\x01\x00\x00\x05pppp\x03\b\x00\x02\x01\x00\x00\x06"))
 	b := plain(f, "ours", elf.ET_DYN)
 	f.Fuzz(func(t *testing.T, steps []byte) {
 		w := costWriter{named: make(map[string]bool)}
