@@ -29,11 +29,10 @@ var openers = map[string]int{
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
 	"driver/internal/record/record.go":              1, // a folder, for its names
 	"driver/internal/store/private_unix.go":         1, // a lock in the cache
-	"driver/internal/store/trim.go":                 2, // in the cache
+	"driver/internal/store/store.go":                3, // in the cache
 	"driver/internal/planned/plan.go":               1, // /proc
-	"driver/internal/planned/stats.go":              1, // in the cache
-	"driver/launchers.go":                           1, // /proc
 	"driver/llvm.go":                                1, // --profile
+	"driver/plan.go":                                1, // /proc
 	"driver/profiles.go":                            1, // --profile
 	"driver/stats.go":                               1, // in the cache
 	"explain/compile.go":                            2, // in a temporary folder

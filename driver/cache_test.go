@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/planned"
 	"github.com/go-afdo/afdo/driver/internal/store"
 )
 
@@ -140,14 +139,14 @@ func TestStats(t *testing.T) {
 	check()
 	c.foldStats()
 	check()
-	data, err := os.ReadFile(planned.StatsPath(c.store))
+	data, err := os.ReadFile(c.store.StatsPath())
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(string(data), "\n"))
-	require.NoError(t, os.WriteFile(planned.StatsPath(c.store), append(data, "nonsense\nsliced\t\tx\t1\t1\n"...), 0o666))
+	require.NoError(t, os.WriteFile(c.store.StatsPath(), append(data, "nonsense\nsliced\t\tx\t1\t1\n"...), 0o666))
 	check()
 	require.NoError(t, c.ZeroStats())
 	require.NoError(t, c.ZeroStats())
-	require.NoError(t, os.WriteFile(planned.StatsPath(c.store), []byte("same\t\t3\t20\t5\nsliced\t\t1\t20\t5\t2\nfailed\t\t1\t0\t5\t2\n"), 0o666)) // the first line is an earlier version's
+	require.NoError(t, os.WriteFile(c.store.StatsPath(), []byte("same\t\t3\t20\t5\nsliced\t\t1\t20\t5\t2\nfailed\t\t1\t0\t5\t2\n"), 0o666)) // the first line is an earlier version's
 	old, _, err := c.Stats()
 	require.NoError(t, err)
 	assert.Zero(t, old[0].SliceBytes)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/slice"
 )
@@ -65,7 +65,7 @@ func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%s\x00%d", path, filestate.Of(info))
+	key := fmt.Sprintf("%s\x00%d", path, record.StateOf(info))
 	version, ok := cache.files().Get(store.Compilers, key)
 	if !ok {
 		if version, err = askVersion(path); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/inputs"
 	"github.com/go-afdo/afdo/driver/internal/planned"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
@@ -181,7 +180,7 @@ func (p *preparation) warnOfCode(what command.Reason, format string, args ...any
 	if p.Warn == nil || !p.command.Optimises() || !p.Cache.files().Due(string(what)) {
 		return
 	}
-	if inputs.Compiles(p.command, inputs.Compiler{Path: p.compiler.Path, Version: p.compiler.Version}) {
+	if compiles(p.command, p.compiler) {
 		p.warnOf(what, format, args...)
 	}
 }
@@ -339,7 +338,7 @@ func (p *preparation) slice() (*Plan, error) {
 	p.trace("%d files, from %s", len(in.Files), found)
 	s := newStamp(p, in)
 	path := p.slicePath()
-	if path != "" && s.Holds(p.Cache.files(), c.Path(path), in.record.Record) {
+	if path != "" && s.Holds(p.Cache.files(), c.Path(path), in.record) {
 		p.trace("%v, slice %s is up to date", p.compiler, path)
 		p.made = &beside{s, in}
 		return &Plan{Argv: c.WithProfile(path), Outcome: UpToDate, Slice: path}, nil
@@ -362,7 +361,7 @@ func (p *preparation) slice() (*Plan, error) {
 // slicePath returns where the slice is to be, nothing if it has no place beside the object: "gcc
 // prog.c -o prog" would write prog.afdo, which may well be the profile.
 func (p *preparation) slicePath() string {
-	if name := keyedByPath(p.command); name != "" {
+	if name := p.command.KeyedLauncher(); name != "" {
 		p.trace("%s does not look into the slice, so its content is in its name", name)
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/layout/list"
@@ -161,7 +161,7 @@ func (p *LayoutPlan) selectPart(path string) error {
 		l.trace("running the command without a layout: %v", err)
 		return nil
 	}
-	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, filestate.Of(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
+	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, record.StateOf(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
 	if p.hashes {
 		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.State(), compiler.Version, strings.Join(c.Args, "\x00"))
 	}

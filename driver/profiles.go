@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/driver/internal/store"
 	"github.com/go-afdo/afdo/gcov"
 	"github.com/go-afdo/afdo/index"
@@ -31,7 +31,7 @@ func lookAtProfile(name, path string) (*profileFile, error) {
 	if info.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a folder")}
 	}
-	return &profileFile{name: name, path: path, info: info, state: filestate.Of(info)}, nil
+	return &profileFile{name: name, path: path, info: info, state: record.StateOf(info)}, nil
 }
 
 // wrap puts the name of the profile before an error that names no file.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/internal/planned"
 	"github.com/go-afdo/afdo/internal/files"
 )
 
@@ -98,9 +97,9 @@ const maxFiles = 500
 
 // Record adds to the statistics.
 func (c *Cache) Record(what Count) {
-	if c != nil && !planned.AppendStats(c.store, what.line()) {
+	if c != nil && !c.store.AppendStats(what.line()) {
 		c.foldStats()
-		planned.AppendStats(c.store, what.line())
+		c.store.AppendStats(what.line())
 	}
 }
 
@@ -112,8 +111,8 @@ func (c *Count) line() string {
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
 func (c *Cache) foldStats() {
-	old := planned.StatsPath(c.store) + "-" + strconv.Itoa(os.Getpid())
-	if os.Rename(planned.StatsPath(c.store), old) != nil {
+	old := c.store.StatsPath() + "-" + strconv.Itoa(os.Getpid())
+	if os.Rename(c.store.StatsPath(), old) != nil {
 		return
 	}
 	defer os.Remove(old)
@@ -136,7 +135,7 @@ func (c *Cache) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
-	return readStats(planned.StatsPath(c.store))
+	return readStats(c.store.StatsPath())
 }
 
 // ZeroStats forgets the statistics.
@@ -144,7 +143,7 @@ func (c *Cache) ZeroStats() error {
 	if c == nil {
 		return nil
 	}
-	err := os.Remove(planned.StatsPath(c.store))
+	err := os.Remove(c.store.StatsPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/driver/internal/filestate"
+	"github.com/go-afdo/afdo/driver/internal/record"
 	"github.com/go-afdo/afdo/slice"
 )
 
@@ -107,5 +107,5 @@ func (p *preparation) summaryState() string {
 	if err != nil {
 		return "none" // to read it fails, too
 	}
-	return fmt.Sprintf("%s %d", p.Summary, filestate.Of(info))
+	return fmt.Sprintf("%s %d", p.Summary, record.StateOf(info))
 }

@@ -215,20 +215,6 @@ func resemblance(a, b string) float64 {
 	return float64(same) / float64(max(len(a)+len(b)-2, 1))
 }
 
-// commonEnd returns how many parts at the ends of two paths are the same.
-func commonEnd(a, b, separator string) (n int) {
-	for a != "" && b != "" {
-		i, j := strings.LastIndex(a, separator), strings.LastIndex(b, separator)
-		lastA, lastB := a[max(i, 0):], b[max(j, 0):]
-		if strings.TrimPrefix(lastA, separator) != strings.TrimPrefix(lastB, separator) {
-			return n
-		}
-		n++
-		a, b = a[:max(i, 0)], b[:max(j, 0)]
-	}
-	return n
-}
-
 func sorted(words []uint32) []uint32 {
 	words = slices.Clone(words)
 	slices.Sort(words)

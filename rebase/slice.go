@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/profile"
@@ -182,4 +183,18 @@ func readSource(name string) ([]byte, error) {
 		return nil, nil
 	}
 	return text, err
+}
+
+// commonEnd returns how many parts at the ends of two paths are the same.
+func commonEnd(a, b, separator string) (n int) {
+	for a != "" && b != "" {
+		i, j := strings.LastIndex(a, separator), strings.LastIndex(b, separator)
+		lastA, lastB := a[max(i, 0):], b[max(j, 0):]
+		if strings.TrimPrefix(lastA, separator) != strings.TrimPrefix(lastB, separator) {
+			return n
+		}
+		n++
+		a, b = a[:max(i, 0)], b[:max(j, 0)]
+	}
+	return n
 }

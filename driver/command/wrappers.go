@@ -11,6 +11,13 @@ import (
 // launchers are programs that run the compiler given after them and act as that compiler.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
+// keyed are the launchers that keep objects by command line and preprocessed source, and do not
+// know that a profile is read, too. ccache does.
+var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
+
+// elsewhere are the launchers that have other machines compile, which do not have the slice.
+var elsewhere = []string{"distcc", "icecc"}
+
 // A wrapper is a program of the system that runs the command after its own options.
 type wrapper struct {
 	withValue string // options whose value is the next argument
@@ -77,6 +84,20 @@ func (w *wrapper) skip(argv []string) int {
 
 // IsLauncher reports whether a program runs the compiler given after it, such as ccache.
 func IsLauncher(word string) bool { return slices.Contains(launchers, ProgramName(word)) }
+
+// KeyedLauncher returns the first launcher of the command that would take an object of another
+// slice of the same name, or "" if there is none.
+func (c *Line) KeyedLauncher() string {
+	for _, word := range c.Launcher {
+		if name := ProgramName(word); slices.Contains(keyed, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Distributes reports whether a program has other machines compile, as distcc does.
+func Distributes(word string) bool { return slices.Contains(elsewhere, ProgramName(word)) }
 
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")

@@ -5,18 +5,6 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// Parted reports whether the unit may have parts of names in which so few symbols can be found with
-// less work than in all names. It reads nothing. There is less work if at most one symbol is wanted
-// for each part: then a third of the parts or more have none.
-func (u *Unit) Parted(wanted int) bool {
-	v := u.file
-	if v.opts.SkipChecksums || v.src.remote() || uint64(wanted)*indexfmt.PartSize > uint64(u.End)-uint64(u.Start) {
-		return false
-	}
-	x, err := v.Trusted()
-	return err == nil && x != nil && x.Has(indexfmt.NameParts)
-}
-
 // SomeNames returns the rows and names of a few of the unit's symbols, by ascending symbol ID, and
 // reads only those parts of the unit's names in which they are. ids must ascend. ok is false if
 // the index has no parts of the unit, if the names are longer than limit bytes, or if something is

@@ -63,6 +63,18 @@ func (u *Unit) SymbolNames() (Fields, error) {
 	return tables[0], nil
 }
 
+// Parted reports whether the unit may have parts of names in which so few symbols can be found with
+// less work than in all names. It reads nothing. There is less work if at most one symbol is wanted
+// for each part: then a third of the parts or more have none.
+func (u *Unit) Parted(wanted int) bool {
+	v := u.file
+	if v.opts.SkipChecksums || v.src.remote() || uint64(wanted)*indexfmt.PartSize > uint64(u.End)-uint64(u.Start) {
+		return false
+	}
+	x, err := v.Trusted()
+	return err == nil && x != nil && x.Has(indexfmt.NameParts)
+}
+
 // Info reads a section of samples. Unless it is the first one read in the unit, which may remain
 // the only one, Info also reads ahead the sections around it.
 func (u *Unit) Info(index uint32, first bool) (Fields, error) {

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo/driver/internal/filestate"
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
@@ -120,7 +120,7 @@ func LookAt(dir, path string) (in File, changed time.Time) {
 	if err != nil {
 		return File{Path: path}, changed
 	}
-	return File{Path: path, State: filestate.Of(info), Size: uint64(info.Size())}, info.ModTime()
+	return File{Path: path, State: StateOf(info), Size: uint64(info.Size())}, info.ModTime()
 }
 
 // MaxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
@@ -153,7 +153,7 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 	}
 	in.Content = max(1, h.Sum64())
 	info, err = f.Stat()
-	return err == nil && filestate.Of(info) == in.State
+	return err == nil && StateOf(info) == in.State
 }
 
 // sameContent reports whether a file whose state has changed, as after a checkout, still has its
@@ -349,4 +349,73 @@ func (d *decoder) strings() []string {
 		list = append(list, d.string())
 	}
 	return list
+}
+
+// A Root is the folder of a checkout, without a separator at its end. Records contain paths below
+// it without it, so that the records of one checkout are valid in another one with the same text.
+type Root string
+
+// RootOf returns the root of a command that runs in a folder: the base directory in ccache's
+// settings, if it contains the folder, or else the folder itself.
+func RootOf(dir string) Root {
+	const separator = string(filepath.Separator)
+	if base := os.Getenv("CCACHE_BASEDIR"); filepath.IsAbs(base) {
+		base = strings.TrimSuffix(filepath.Clean(base), separator)
+		if dir == base || strings.HasPrefix(dir, base+separator) {
+			return Root(base)
+		}
+	}
+	return Root(strings.TrimSuffix(dir, separator))
+}
+
+// rootMark represents the root. Paths cannot contain it.
+const rootMark = "\x00"
+
+// Without returns a path with a mark for the root that it begins with.
+func (r Root) Without(path string) string {
+	rest, ok := strings.CutPrefix(path, string(r))
+	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	return rootMark + rest
+}
+
+// with undoes Without, for the same root or another one.
+func (r Root) with(path string) string {
+	if rest, ok := strings.CutPrefix(path, rootMark); ok {
+		return string(r) + rest
+	}
+	return path
+}
+
+// WithoutAll returns arguments in which a mark replaces the root, at the beginning of an argument
+// or after the name of an option. Definitions of macros do not change, because their value is part
+// of the text.
+func (r Root) WithoutAll(args []string) []string {
+	short := slices.Clone(args)
+	for i, arg := range args {
+		switch {
+		case i > 0 && slices.Contains([]string{"-D", "-U", "-Xpreprocessor"}, args[i-1]):
+		case !strings.HasPrefix(arg, "-"):
+			short[i] = r.Without(arg)
+		case !strings.HasPrefix(arg, "-D") && !strings.HasPrefix(arg, "-W"):
+			if at := strings.IndexByte(arg, filepath.Separator); at > 0 {
+				path, rest, pair := strings.Cut(arg[at:], "=") // as in -ffile-prefix-map=OLD=NEW
+				if short[i] = arg[:at] + r.Without(path); pair {
+					short[i] += "=" + rest
+				}
+			}
+		}
+	}
+	return short
+}
+
+// StateOf returns a number that changes when a file does, or another one takes its place, whatever
+// their size and time. It is not 0.
+func StateOf(info fs.FileInfo) uint64 {
+	var state []byte
+	for _, v := range append([]int64{info.Size(), info.ModTime().UnixNano()}, identity(info)...) {
+		state = binary.LittleEndian.AppendUint64(state, uint64(v))
+	}
+	return max(1, xxhash.Sum64(state))
 }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package filestate
+package record
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package inputs
+package driver
 
 import (
 	"os"
@@ -38,7 +38,7 @@ func TestUnclearEmbed(t *testing.T) {
 	dir := t.TempDir()
 	for text, clear := range map[string]bool{
 		"#if __has_embed(\"x\")\n#endif\n": false, "#define HAS(x) __has_embed(x)\n": false,
-		"#if __has_attribute(x) && __has_embed(<x>)\n#endif\n": false, "#define __has_embed(x) 0\n#if __has_embedded(x)\n#endif\n": true,
+		"#if __has_attribute(x) & __has_embed(<x>)\n#endif\n": false, "#define __has_embed(x) 0\n#if __has_embedded(x)\n#endif\n": true,
 		"#ifdef __has_embed\n#endif\n": true, "#if !defined(__has_embed)\n#endif\n": true, "// __has_embed(<x>)\n": true,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte(text), 0o666))

@@ -1,4 +1,4 @@
-package inputs
+package driver
 
 import (
 	"bytes"
@@ -281,7 +281,7 @@ func (f *finder) addConfiguration(files []string, name string) []string {
 	}
 	files = append(files, name)
 	folder := filepath.Dir(record.PathIn(f.Dir, name))
-	for line := range bytes.Lines(ReadSource(record.PathIn(f.Dir, name))) {
+	for line := range bytes.Lines(readSource(record.PathIn(f.Dir, name))) {
 		for _, word := range strings.Fields(string(line)) {
 			if strings.HasPrefix(word, "#") {
 				break

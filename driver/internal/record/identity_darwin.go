@@ -1,4 +1,4 @@
-package filestate
+package record
 
 import (
 	"io/fs"

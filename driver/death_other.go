@@ -1,6 +1,6 @@
 //go:build !linux
 
-package inputs
+package driver
 
 import "os/exec"
 
