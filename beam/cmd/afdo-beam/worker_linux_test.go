@@ -124,8 +124,9 @@ func TestWorkerProcess(t *testing.T) {
 	}
 	requireBytes(t, want, out)
 
+	// The pipeline takes half a second, so the worker is killed long before its end.
 	killed := filepath.Join(t.TempDir(), "killed")
-	write(t, killed, []byte("#!/bin/sh\n"+os.Args[0]+" \"$@\" & sleep 0.5; kill -9 $!; wait\n"))
+	write(t, killed, []byte("#!/bin/sh\n"+os.Args[0]+" \"$@\" & sleep 0.1; kill -9 $!; wait\n"))
 	if err := os.Chmod(killed, 0o777); err != nil {
 		t.Fatal(err)
 	}
