@@ -131,10 +131,6 @@ type taker struct {
 
 func (f *function) key() taker { return taker{f.outline, f.symbol} }
 
-// leastShare is how much of a function must be found again under its name before it is not looked
-// for under another.
-const leastShare = 0.4
-
 // bestOld returns the function that a symbol was. Without a declaration it must be in the symbol's
 // file, if that is known, and have code where there are counts.
 func bestOld(c *change, candidates []*function) *function {

@@ -13,6 +13,10 @@ import (
 	"github.com/go-afdo/afdo/rebase/internal/outline"
 )
 
+// leastShare is how much of a function must be found again under its name before it is not looked
+// for under another.
+const leastShare = 0.4
+
 // Limits for taking a function with another name for the same function: it has at least this many
 // lines, this share of them is equal to lines of the old function, and the share exceeds the share
 // of any other function by this much.

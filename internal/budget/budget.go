@@ -3,9 +3,9 @@
 //
 // In a valid file every section belongs to one unit or symbol, so the data is bounded by the size
 // of the file. In a hostile file many symbols may share one section, and names in a string table
-// may share long prefixes. A reader of a whole file therefore has a budget for the bytes of samples
-// and one for the bytes of names. Both leave room for odd files, and for a slice that reads a
-// function a few times.
+// may share long prefixes. A reader of a whole file therefore has a budget for the bytes of
+// samples, 16 times the file and 1 MiB, and one for the bytes of names, 64 times the file and 16
+// MiB. Both leave room for odd files, and for a slice that reads a function a few times.
 package budget
 
 import (
