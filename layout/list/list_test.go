@@ -119,6 +119,8 @@ func TestUnrepresentable(t *testing.T) {
 func FuzzList(f *testing.F) {
 	f.Add([]byte(text))
 	f.Add([]byte("!one/alias M=./a.cc\n!!0 2\n!!3\n"))
+	f.Add([]byte("!0 M=././"))
+	f.Add([]byte("!0 M=.//\n!1 M=././/a.cc\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := list.Parse(bytes.NewReader(data))
 		if err != nil {

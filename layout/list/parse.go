@@ -84,7 +84,7 @@ func (p *parser) line(line string) error {
 func (p *parser) line1(letter byte, rest, line string) error {
 	switch letter {
 	case 'm':
-		p.module = strings.TrimPrefix(rest, "./")
+		p.module = withoutDot(rest)
 		return nil
 	case 'f':
 		return p.function(strings.Fields(rest))
@@ -117,7 +117,7 @@ func (p *parser) line0(line string) error {
 		return p.fail(fault.ErrSyntax, "a line that begins with ! is due, not %s", lines.Excerpt([]byte(line)))
 	}
 	names, module, _ := strings.Cut(rest, " M=")
-	p.module = strings.TrimPrefix(strings.TrimSpace(module), "./")
+	p.module = withoutDot(strings.TrimSpace(module))
 	return p.function(strings.Split(strings.TrimSpace(names), "/"))
 }
 
@@ -229,4 +229,13 @@ func (p *parser) hashes(f *Function, text string) error {
 		f.Hashes = append(f.Hashes, Hash{uint32(number), value})
 	}
 	return nil
+}
+
+// withoutDot returns a path without "./" at its beginning, or "././" and ".//", as LLVM compares it.
+// Like LLVM, it leaves the path "./" as it is.
+func withoutDot(path string) string {
+	for len(path) > 2 && strings.HasPrefix(path, "./") {
+		path = strings.TrimLeft(path[2:], "/")
+	}
+	return path
 }
