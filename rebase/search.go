@@ -17,9 +17,9 @@ import (
 // for under another.
 const leastShare = 0.4
 
-// Limits for taking a function with another name for the same function: it has at least this many
-// lines, this share of them is equal to lines of the old function, and the share exceeds the share
-// of any other function by this much.
+// Limits for taking a function with another name for the same function: the old function has at
+// least this many lines, this share of them is in the new one, and the share exceeds the share of
+// any other function by this much.
 const (
 	leastLines  = 4
 	unmistaken  = 0.6

@@ -156,6 +156,9 @@ func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"
 	}
+	if f.Module != "" && !IsName(f.Module) {
+		return "a source file whose name the list cannot hold"
+	}
 	for _, name := range f.Names {
 		key := f.Module + "\x00" + name
 		switch {
@@ -181,7 +184,7 @@ func (f *Function) problem(names map[string]bool) string {
 	return ""
 }
 
-// IsName reports whether the list can hold the name of a symbol: it has no blanks.
+// IsName reports whether the list can hold the name of a symbol or a source file: it has no blanks.
 func IsName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }

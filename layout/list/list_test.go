@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,9 @@ func TestCorrupt(t *testing.T) {
 		"v1\nf a\nt 0\n":        {list.ErrList, 3},
 		"v1\nf a\np 0 1 1\n":    {list.ErrList, 3},
 		"v1\nf a\nt\n":          {list.ErrList, 3},
+		"v1\nm a b.c\nf a\n":    {afdo.ErrSyntax, 2},
+		"!a M=\n":               {afdo.ErrSyntax, 1},
+		"!a M=.//\n":            {afdo.ErrSyntax, 1},
 		"!!0\n":                 {afdo.ErrSyntax, 1},
 		"a\n":                   {afdo.ErrSyntax, 1},
 	} {
@@ -102,7 +106,7 @@ func TestCorrupt(t *testing.T) {
 func TestUnrepresentable(t *testing.T) {
 	for _, one := range []list.Function{
 		{}, {Names: []string{""}}, {Names: []string{"a b"}}, {Names: []string{"a", "a"}}, {Names: []string{"a"}, Clusters: [][]list.Block{{{ID: 1}, {ID: 1}}}},
-		{Names: []string{"a"}, Clusters: [][]list.Block{{}}},
+		{Names: []string{"a"}, Clusters: [][]list.Block{{}}}, {Names: []string{"a"}, Module: "a b.c"},
 	} {
 		l := list.List{Functions: []list.Function{one}}
 		assert.ErrorIs(t, l.Write(new(bytes.Buffer), list.V1), afdo.ErrUnrepresentable, "%v", one)
@@ -120,10 +124,15 @@ func FuzzList(f *testing.F) {
 	f.Add([]byte(text))
 	f.Add([]byte("!one/alias M=./a.cc\n!!0 2\n!!3\n"))
 	f.Add([]byte("!0 M=././"))
-	f.Add([]byte("!0 M=.//\n!1 M=././/a.cc\n"))
+	f.Add([]byte("!1 M=././/a.cc\n"))
+	f.Add([]byte("!0 M=./ 0"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := list.Parse(bytes.NewReader(data))
 		if err != nil {
+			return
+		}
+		if slices.ContainsFunc(l.Functions, func(f list.Function) bool { return f.Module != "" && !list.IsName(f.Module) }) {
+			require.ErrorIs(t, l.Write(new(bytes.Buffer), list.V1), afdo.ErrUnrepresentable)
 			return
 		}
 		once := write(t, l, list.V1)

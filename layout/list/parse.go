@@ -84,7 +84,10 @@ func (p *parser) line(line string) error {
 func (p *parser) line1(letter byte, rest, line string) error {
 	switch letter {
 	case 'm':
-		p.module = withoutDot(rest)
+		if len(strings.Fields(rest)) > 1 {
+			return p.fail(fault.ErrSyntax, "the name of one source file is due, not %s", lines.Excerpt([]byte(rest)))
+		}
+		p.module = moduleName(rest)
 		return nil
 	case 'f':
 		return p.function(strings.Fields(rest))
@@ -116,8 +119,10 @@ func (p *parser) line0(line string) error {
 	if !ok {
 		return p.fail(fault.ErrSyntax, "a line that begins with ! is due, not %s", lines.Excerpt([]byte(line)))
 	}
-	names, module, _ := strings.Cut(rest, " M=")
-	p.module = withoutDot(strings.TrimSpace(module))
+	names, module, given := strings.Cut(rest, " M=")
+	if p.module = moduleName(module); given && p.module == "" {
+		return p.fail(fault.ErrSyntax, "the name of a source file is due after M=")
+	}
 	return p.function(strings.Split(strings.TrimSpace(names), "/"))
 }
 
@@ -231,11 +236,14 @@ func (p *parser) hashes(f *Function, text string) error {
 	return nil
 }
 
-// withoutDot returns a path without "./" at its beginning, or "././" and ".//", as LLVM compares it.
-// Like LLVM, it leaves the path "./" as it is.
-func withoutDot(path string) string {
-	for len(path) > 2 && strings.HasPrefix(path, "./") {
+// moduleName returns a path without blanks around it and without "./" at its beginning, also
+// repeated or with more slashes, as LLVM compares it. Like LLVM, it leaves the path "./" as it is.
+func moduleName(path string) string {
+	for {
+		path = strings.TrimSpace(path)
+		if len(path) <= 2 || !strings.HasPrefix(path, "./") {
+			return path
+		}
 		path = strings.TrimLeft(path[2:], "/")
 	}
-	return path
 }
