@@ -109,6 +109,7 @@ func FuzzCompanion(f *testing.F) {
 		f.Add(byte(i), []byte{}, []byte{})
 		f.Add(byte(i), []byte{1, 20, 0, 1, 1}, []byte{0, 12, 0, 2, 1})
 	}
+	f.Add(byte('X'), []byte("1x\xfeV\x02"), []byte("1x\xfeV\x02\x8f01\x7f")) // the folder of a path is a file
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, which byte, inBinary, inBeside []byte) {
 		i := int(which) % len(companions)

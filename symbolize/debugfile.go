@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"github.com/go-afdo/afdo/internal/files"
 )
@@ -178,5 +179,10 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 
 // isMissing reports whether an error means that there is no regular file at a path.
 func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrNotRegular)
+	for _, none := range []error{fs.ErrNotExist, files.ErrNotRegular, syscall.ENOTDIR, syscall.ENAMETOOLONG} {
+		if errors.Is(err, none) {
+			return true
+		}
+	}
+	return false
 }
