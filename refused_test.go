@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const refusedList = "conformance/refused.json"
+const refusedList = "spec/conformance/refused.json"
 
 // A refusedFile is what other implementers are told of a corrupt file: see conformance/README.md.
 type refusedFile struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
+	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/textfmt"
 )
 

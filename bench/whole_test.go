@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )

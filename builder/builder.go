@@ -16,8 +16,8 @@ package builder
 import (
 	"io"
 
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // Options configure how a profile is written. The zero Options write a file in normal mode.

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // A fileLayout holds a profile and the numbers and positions of its parts in the file.

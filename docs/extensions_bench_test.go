@@ -12,11 +12,11 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // BenchmarkIndexSize tells how many bytes each block of the index takes, as the command writes it,

@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/check"
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/format/check"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
 )
 

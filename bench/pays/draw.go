@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/input/samples"
 )
 
 // draw writes n randomly chosen samples of a recording without branches, as if the recording had

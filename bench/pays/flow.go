@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/input/samples"
 )
 
 // A flow holds the execution counts of a binary's instructions and branches, as counted by

@@ -21,9 +21,9 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/samples"
 )
 
 func main() {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/samples"
 )
 
 // mixes are profiles with some facts of a sampled profile and some of the exact profile of the

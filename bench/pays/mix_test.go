@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/samples"
 )
 
 // mixed writes a profile with a function of three lines and a body that is inlined in it.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/samples"
 )
 
 // example is a profile with everything that vary can leave out, but for what.

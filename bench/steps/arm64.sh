@@ -80,7 +80,7 @@ tests() {
 	cd "$root"
 	AFDO_SWEEP='' PATH=$path go test -count=1 ./record/internal/steps
 	PATH=$path go test -count=1 -run 'PageFaults|NewMemory|SystemCalls' ./record/internal/steps
-	for name in record/internal/steps record/internal/simulate/arm64 record; do
+	for name in input/record/internal/steps input/record/internal/simulate/arm64 input/record; do
 		GOARCH=arm64 go test -c -o "$work/machine/$(basename "$name").test" "./$name"
 	done
 	# QEMU's user mode traces no processes, so this test compiles its programs and is skipped.

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-afdo/afdo/driver/repeat"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
+	"github.com/go-afdo/afdo/internal/launch/repeat"
 )
 
 func main() {

@@ -3,8 +3,8 @@
 package main
 
 import (
+	"github.com/go-afdo/afdo/fleet/remote"
 	"github.com/go-afdo/afdo/internal/fetch/helper"
-	"github.com/go-afdo/afdo/remote"
 )
 
 func main() { helper.Main("afdo-fetch", remote.Open) }

@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // An object is a file of a server, which counts requests and bytes, and may be replaced.

@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
-	"github.com/go-afdo/afdo/llvm/instrprof"
-	"github.com/go-afdo/afdo/llvm/memprof"
-	"github.com/go-afdo/afdo/llvm/sampleprof"
-	"github.com/go-afdo/afdo/perfdata"
 )
 
 // An amplified file is one that is legal, or nearly so, and made to take more memory or time than

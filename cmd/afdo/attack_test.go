@@ -92,7 +92,7 @@ func recordingSeeds(t *testing.T, dir string) []string {
 		seeds = append(seeds, stepped)
 	}
 	for _, pattern := range []string{"tools/*.data", "tools/*.script", "otlp/1.1*.*"} {
-		more, err := filepath.Glob(filepath.Join("../../samples/testdata", pattern))
+		more, err := filepath.Glob(filepath.Join("../../input/samples/testdata", pattern))
 		require.NoError(t, err)
 		seeds = append(seeds, more...)
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/opcode"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/samples"
 )
 
 const createdProgram = `#include <stdlib.h>

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/train"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // BenchmarkExec compiles a file of 43 lines with no profile, with one of 58 MB
@@ -31,7 +31,7 @@ import (
 func BenchmarkExec(b *testing.B) {
 	needGCC(b)
 	s := newSite(b)
-	require.NoError(b, os.CopyFS(s.dir, os.DirFS("../../slice/testdata/c")))
+	require.NoError(b, os.CopyFS(s.dir, os.DirFS("../../compile/slice/testdata/c")))
 	s.run("gcc", "-O2", "-g", "-o", "trained", "insert.c", "walk.c", "main.c")
 	// Another process makes the profiles: what starts a compiler counts for its memory.
 	make := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkExecFiles$", "-test.benchtime=1x")

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -27,7 +27,7 @@ import (
 func newTrainedSite(t testing.TB, program, compiler string) (s *site, p *profile.Profile, path string) {
 	testenv.Tool(t, compiler)
 	s = newSite(t)
-	require.NoError(t, os.CopyFS(s.dir, os.DirFS(filepath.Join("../../slice/testdata", program))))
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS(filepath.Join("../../compile/slice/testdata", program))))
 	sources, err := filepath.Glob(s.path("*.c*"))
 	require.NoError(t, err)
 	s.run(append([]string{compiler, "-O2", "-g", "-o", "trained"}, sources...)...)
@@ -168,7 +168,7 @@ func TestExecCMake(t *testing.T) {
 	testenv.Tool(t, "ninja")
 	testenv.Tool(t, "g++")
 	s, _, path := newTrainedSite(t, "cxx", "g++")
-	require.NoError(t, os.CopyFS(s.path("c"), os.DirFS("../../slice/testdata/c")))
+	require.NoError(t, os.CopyFS(s.path("c"), os.DirFS("../../compile/slice/testdata/c")))
 	s.write("CMakeLists.txt", `
 cmake_minimum_required(VERSION 3.16)
 project(shapes C CXX)

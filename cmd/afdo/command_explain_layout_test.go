@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/bbmap"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
-	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/compile/explain"
+	"github.com/go-afdo/afdo/input/bbmap"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )

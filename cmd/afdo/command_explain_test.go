@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
-	"github.com/go-afdo/afdo/explain"
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/compile/explain"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/samples"
-	"github.com/go-afdo/afdo/symbolize"
 )
 
 func TestExplainUsage(t *testing.T) {

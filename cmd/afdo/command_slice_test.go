@@ -13,12 +13,12 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 func needGCC(t testing.TB) string { return testenv.Tool(t, "gcc") }

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
+	"github.com/go-afdo/afdo/compile/tune"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/tune"
 )
 
 func TestTuneUsage(t *testing.T) {

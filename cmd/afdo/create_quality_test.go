@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
-	"github.com/go-afdo/afdo/create"
-	"github.com/go-afdo/afdo/samples"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/produce/create"
 )
 
 // A profile of too few samples is written for those alone who ask for it.

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
 )
 
 // Every command of a build adds a line, whatever became of it, and says nothing else.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
 // maxKept is how long an output is that is kept by the way.
@@ -35,7 +35,7 @@ var needProgram = map[string]bool{"create": true, "exec": true, "explain": true,
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.
 func TestJSONOfVerbs(t *testing.T) {
-	zoo := "../../llvm/instrprof/testdata/zoo/"
+	zoo := "../../format/llvm/instrprof/testdata/zoo/"
 	shop, counters := example(".compact.afdo"), zoo+"ir.profdata"
 	indexed := filepath.Join(t.TempDir(), "indexed")
 	must(t, "convert", shop, "-o", indexed, "--to", "v4c", "--index")
@@ -64,7 +64,7 @@ func TestJSONOfVerbs(t *testing.T) {
 		keepJSON(t, args[0], r.out)
 		seen[args[0]] = true
 	}
-	schemas, err := filepath.Glob("../../schema/v1/*.json")
+	schemas, err := filepath.Glob("../../spec/schema/v1/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, schemas)
 	for _, path := range schemas {

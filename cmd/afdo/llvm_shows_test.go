@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/pattern"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // noEquivalent are flags of show and overlap that ask for what no verb here tells, and the verb

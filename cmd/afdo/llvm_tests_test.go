@@ -17,10 +17,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
 // AFDO_LLVM_TESTS is the folder llvm/test/tools of LLVM's sources. .ci/run takes it from Debian's.

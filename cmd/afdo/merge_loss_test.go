@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-const llvmZoo = "../../llvm/instrprof/testdata/zoo"
+const llvmZoo = "../../format/llvm/instrprof/testdata/zoo"
 
 // zooFile returns the bytes of a file that clang's programs or LLVM's tools made.
 func zooFile(t *testing.T, name string) []byte {

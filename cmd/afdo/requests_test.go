@@ -21,12 +21,12 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
-	"github.com/go-afdo/afdo/gcov"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // A servedFile is a file on a disk and on a server, which counts requests and the bytes of answers.

@@ -176,7 +176,7 @@ func TestCompletion(t *testing.T) {
 	assert.Equal(t, []string{"main"}, complete("lookup", example(".afdo"), "--symbol", "m"))
 	assert.Len(t, complete("lookup", example(".afdo"), "--unit", "cart.cc", "--symbol", ""), 3)
 	assert.Len(t, complete("annotate", example(".afdo"), "--unit", "cart.cc", "--symbol", ""), 3)
-	assert.Contains(t, complete("lookup", "../../llvm/instrprof/testdata/zoo/ir.profdata", "--symbol", "m"), "main")
+	assert.Contains(t, complete("lookup", "../../format/llvm/instrprof/testdata/zoo/ir.profdata", "--symbol", "m"), "main")
 	assert.Contains(t, complete("fingerprint", "x", "--for", "gcc"), "gcc16")
 	assert.Empty(t, complete("lookup", "no such file", "--unit", ""))
 	assert.Empty(t, complete("lookup", "--unit", ""))

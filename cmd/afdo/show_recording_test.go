@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
+	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
-	"github.com/go-afdo/afdo/perfdata"
 )
 
 // tinyRecording has two samples of three, two branches each, of two processes in half a second.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
+	"github.com/go-afdo/afdo/compile/tune"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/tune"
 )
 
 // tune --layout lays out the code of clang's programs by lists and of GCC's by llvm-bolt. Both take

@@ -22,7 +22,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/format/anyprof"
 )
 
 func main() {

@@ -62,7 +62,7 @@ func TestTargets(t *testing.T) {
 	want := []string{}
 	for name, paths := range fuzzTargets(t) {
 		for _, path := range paths {
-			if slices.Contains([]string{"fuzz_test.go", "check/fuzz_test.go", "fuzz/fuzz_test.go", "internal/v4/wire/fuzz_test.go"}, path) {
+			if slices.Contains([]string{"fuzz_test.go", "format/check/fuzz_test.go", "fuzz/fuzz_test.go", "internal/v4/wire/fuzz_test.go"}, path) {
 				want = append(want, name)
 			}
 		}

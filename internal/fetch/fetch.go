@@ -314,7 +314,7 @@ func isAlphanumeric(c rune) bool {
 var helpers = map[string]string{
 	"http":   "afdo-fetch",
 	"https":  "afdo-fetch",
-	"s3":     "afdo-fetch-blob", // of module remote/blob, as those below
+	"s3":     "afdo-fetch-blob", // of module fleet/remote/blob, as those below
 	"gs":     "afdo-fetch-blob",
 	"azblob": "afdo-fetch-blob",
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/fleet/remote"
 	"github.com/go-afdo/afdo/internal/fetch"
-	"github.com/go-afdo/afdo/remote"
 )
 
 // The test is its own helper, under another name.

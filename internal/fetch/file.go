@@ -83,7 +83,7 @@ func find(name string) (string, error) {
 // installCommands are the commands that install the helpers.
 var installCommands = map[string]string{
 	"afdo-fetch":      "go install github.com/go-afdo/afdo/cmd/afdo-fetch@latest",
-	"afdo-fetch-blob": "go install github.com/go-afdo/afdo/remote/blob/cmd/afdo-fetch-blob@latest",
+	"afdo-fetch-blob": "go install github.com/go-afdo/afdo/fleet/remote/blob/cmd/afdo-fetch-blob@latest",
 }
 
 // hello reads the name, the tag and the size of the file from the helper.

@@ -9,8 +9,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/go-afdo/afdo/fleet/remote"
 	"github.com/go-afdo/afdo/internal/fetch"
-	"github.com/go-afdo/afdo/remote"
 )
 
 // The cache for parts of a file: 16 MiB, the size of a few units.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/format/check"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // Scheme is the scheme for unqualified names in tests.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // Written encodes a synthetic profile as version 4.

@@ -7,8 +7,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/symname"
-	"github.com/go-afdo/afdo/symbolize"
 )
 
 // ErrNoDeclaration is returned by [Listing.Declare] for a binary whose debug info knows none of the

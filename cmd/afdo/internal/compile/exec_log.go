@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/explain"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
 )

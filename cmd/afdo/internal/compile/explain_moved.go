@@ -3,8 +3,8 @@ package compile
 import (
 	"slices"
 
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/rebase"
 )
 
 // explainedFiles are the files that compiles read and of which a profile has marks.

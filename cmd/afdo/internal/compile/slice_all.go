@@ -15,12 +15,12 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/slice"
 )
 
 // buildSlices are the flags for all slices of a build.

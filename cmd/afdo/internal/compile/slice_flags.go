@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/slice"
 )
 
 // compilers are what --for offers to a shell.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/depfile"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/internal/depfile"
 )
 
 // slicing is what the verbs about slices have in common.

@@ -17,10 +17,10 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/compile/tune"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/shell"
-	"github.com/go-afdo/afdo/tune"
 )
 
 const tuneHelp = `Build a program, train it, build it again with a profile, and measure what that brings:

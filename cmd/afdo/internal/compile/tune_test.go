@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-afdo/afdo/tune"
+	"github.com/go-afdo/afdo/compile/tune"
 )
 
 // The verdict names the measure that decided, and says what the count of instructions shows.

@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
-	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fetch"
 )

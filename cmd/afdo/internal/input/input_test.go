@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/format/anyprof"
 )
 
 func gzipped(t *testing.T, data []byte) []byte {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/produce/rebase"
 )
 
 // CanRebase is a Kind that moves profiles to edited sources itself.

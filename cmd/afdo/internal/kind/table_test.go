@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-afdo/afdo/anyprof"
+	"github.com/go-afdo/afdo/format/anyprof"
 )
 
 // plain is a kind that can do nothing.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
+	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/internal/cli"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
-	"github.com/go-afdo/afdo/explain"
+	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 

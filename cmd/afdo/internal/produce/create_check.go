@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/produce/create"
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/rebase"
-	"github.com/go-afdo/afdo/samples"
-	"github.com/go-afdo/afdo/symbolize"
 )
 
 // checkInput returns an error if a recording is of another program or another build, or if a flag

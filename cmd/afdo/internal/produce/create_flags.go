@@ -11,10 +11,10 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/samples"
-	"github.com/go-afdo/afdo/symbolize"
+	"github.com/go-afdo/afdo/produce/create"
 )
 
 // A creating is what the command line of "afdo create" asks for.

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/create"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/samples"
-	"github.com/go-afdo/afdo/symbolize"
+	"github.com/go-afdo/afdo/produce/create"
 )
 
 // CreateFacts is the JSON report of "afdo create".

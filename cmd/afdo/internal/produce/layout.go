@@ -9,16 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/bbmap"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/layout"
-	"github.com/go-afdo/afdo/layout/list"
-	"github.com/go-afdo/afdo/samples"
-	"github.com/go-afdo/afdo/symbolize"
+	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/produce/layout"
 )
 
 const layoutHelp = `Decide where clang and lld place the blocks and functions of BIN, from a recording of BIN:

@@ -3,7 +3,7 @@ package produce
 import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/layout"
+	"github.com/go-afdo/afdo/produce/layout"
 )
 
 // LayoutFacts is what "afdo layout" reports.

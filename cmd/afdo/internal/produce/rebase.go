@@ -12,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/driver"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/rebase"
-	"github.com/go-afdo/afdo/symbolize"
+	"github.com/go-afdo/afdo/produce/rebase"
 )
 
 const rebaseHelp = `Move the counts of PROFILE to where their lines are in sources that were edited since.

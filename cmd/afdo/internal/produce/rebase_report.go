@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/produce/rebase"
 )
 
 // A rebaseReport is what rebase prints.

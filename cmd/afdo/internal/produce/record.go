@@ -16,10 +16,10 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/record"
 )
 
 const recordHelp = `Record where a program spends its time, for afdo create. It needs Linux, and no perf:

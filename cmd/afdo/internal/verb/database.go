@@ -5,10 +5,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo/driver"
-	"github.com/go-afdo/afdo/driver/command"
-	"github.com/go-afdo/afdo/driver/compdb"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/compdb"
 )
 
 // A BuildCommand is a command of a build, without what starts it.

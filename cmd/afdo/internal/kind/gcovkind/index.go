@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/index"
+	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/slice"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // NewIndexOptions returns the options of every index that this command writes.

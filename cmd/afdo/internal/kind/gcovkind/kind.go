@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
-	"github.com/go-afdo/afdo/gcov"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/go-afdo/afdo/slice"
 	"github.com/go-afdo/afdo/textfmt"
 )
 

@@ -4,10 +4,10 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // OverviewScheme is the scheme of the overviews in indexes, see docs/extensions.md. It changes

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // IndexFacts is what the index of a file says of itself.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/index"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // A tally is what a file consists of.

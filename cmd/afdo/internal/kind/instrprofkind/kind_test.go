@@ -18,18 +18,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/check"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/llvm/instrprof"
-	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
-const zoo = "../../../../../llvm/instrprof/testdata/zoo"
+const zoo = "../../../../../format/llvm/instrprof/testdata/zoo"
 
 // a run has a kind do a verb and keeps what it prints.
 type run struct {

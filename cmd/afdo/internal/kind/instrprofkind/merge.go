@@ -8,12 +8,12 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"github.com/go-afdo/afdo/anyprof"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/llvm/instrprof"
 )
 
 // Merge writes the sum of files.

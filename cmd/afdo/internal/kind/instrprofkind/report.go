@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/llvm/instrprof"
 	"github.com/go-afdo/afdo/profile"
 )
 

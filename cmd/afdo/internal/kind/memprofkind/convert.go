@@ -7,11 +7,11 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/llvm/instrprof"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // Convert writes a file as memprof or as YAML. The YAML of an indexed profile equals

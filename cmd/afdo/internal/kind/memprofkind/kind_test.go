@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/anyprof"
-	"github.com/go-afdo/afdo/check"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/check"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -220,7 +220,7 @@ func TestSameCode(t *testing.T) {
 	run(t, dir, "llvm-profdata-22", "merge", "--memprof-version=3", "in.yaml", "-o", "llvm.profdata")
 	d.convert("in.yaml", "ours.memprof", formatIndexed)
 	require.NoError(t, d.merge("twice.memprof", "ours.memprof", "llvm.profdata"))
-	source, err := filepath.Abs("../../../../../llvm/memprof/testdata/program.cc")
+	source, err := filepath.Abs("../../../../../format/llvm/memprof/testdata/program.cc")
 	require.NoError(t, err)
 	compile := func(name, profile string) []byte {
 		run(t, dir, "clang++-22", "-O2", "-gmlt", "-fdebug-info-for-profiling", "-c", "-fmemory-profile-use="+profile, "-mllvm", "-supports-hot-cold-new", "-mllvm", "-optimize-hot-cold-new", source, "-o", name)

@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // Lookup prints the record of one function as YAML. Of an indexed file it decodes nothing else.

@@ -2,9 +2,9 @@ package memprofkind
 
 import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/llvm/instrprof"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 // Merge adds up indexed, raw and YAML files, one after the other. It takes the memory of the sum

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 
-	"github.com/go-afdo/afdo/llvm/memprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
 // namesOf returns the names of the functions of a binary by GUID. They come from its symbol tables,

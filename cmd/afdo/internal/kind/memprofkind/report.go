@@ -6,9 +6,9 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/llvm/memprof"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/go-afdo/afdo/llvm/memprof"
-	"github.com/go-afdo/afdo/symbolize"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/input/symbolize"
 )
 
 // symbols finds the functions and lines of a binary's code, and collects the names of the

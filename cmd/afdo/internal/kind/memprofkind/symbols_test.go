@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
-	"github.com/go-afdo/afdo/llvm/memprof"
 )
 
 func run(t testing.TB, dir, name string, args ...string) []byte {
@@ -31,7 +31,7 @@ func run(t testing.TB, dir, name string, args ...string) []byte {
 func trained(t testing.TB, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	source, err := filepath.Abs("../../../../../llvm/memprof/testdata/program.cc")
+	source, err := filepath.Abs("../../../../../format/llvm/memprof/testdata/program.cc")
 	require.NoError(t, err)
 	if !testenv.Sweep() {
 		flags = append(flags, "-DWITHOUT_LIBRARY") // of C++, whose headers take long to compile

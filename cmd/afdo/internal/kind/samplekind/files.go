@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/symname"
-	"github.com/go-afdo/afdo/llvm/sampleprof"
-	"github.com/go-afdo/afdo/symbolize"
 )
 
 // files returns a function that finds the source file of a function in the debug info of --binary,

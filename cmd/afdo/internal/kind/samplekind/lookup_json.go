@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
-	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
 // A functionJSON writes functions with the members that `llvm-profdata

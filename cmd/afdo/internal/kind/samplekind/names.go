@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
-	"github.com/go-afdo/afdo/llvm/sampleprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
 // resolve gives names to the MD5s of a profile, if --names has any.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/rebase"
+	"github.com/go-afdo/afdo/produce/rebase"
 )
 
 // Rebase moves a profile to edited sources, calling contexts included.

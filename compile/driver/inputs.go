@@ -1,0 +1,331 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/record"
+	"github.com/go-afdo/afdo/internal/launch/store"
+)
+
+// Inputs are what a command reads.
+type Inputs struct {
+	Files  []string // sources and headers, also headers of the system, as the compiler names them
+	Reused bool     // the cache has them from an earlier run, so the preprocessor did not run
+
+	record    *record.Record
+	text      *slice.Text // nil if it has not been decoded
+	uncertain bool        // a file may have changed while it was read
+}
+
+// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
+// the cache is decoded when it is asked for.
+func (in *Inputs) Text() (*slice.Text, error) {
+	if in.text != nil {
+		return in.text, nil
+	}
+	t, ok := slice.DecodeText(in.record.Text)
+	if !ok {
+		return nil, errors.New("malformed text in the cache")
+	}
+	return t, nil
+}
+
+// Sum returns a number that changes when the text means something else to slices.
+func (in *Inputs) Sum() uint64 { return in.record.Sum() }
+
+// State returns a number that changes when one of the files does.
+func (in *Inputs) State() uint64 { return in.record.State() }
+
+// Paths returns the paths of the files of a command that there are.
+func (in *Inputs) Paths(c *command.Line) []string {
+	paths := make([]string, len(in.Files))
+	for i, name := range in.Files {
+		paths[i] = c.Path(name)
+	}
+	return paths
+}
+
+// ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
+// determined from the text of its sources: it is Objective-C, or in a module that is imported, or
+// in a precompiled header without the header.
+var ErrNoText = errors.New("slices are for plain C and C++ only")
+
+// FindInputs finds what a command reads. What the cache has from an earlier run holds as long as no
+// file has changed, and none has appeared that the compiler would take instead of one. Else the
+// compiler is asked to preprocess the sources; preprocessed ones are read as they are.
+//
+// A nil cache is allowed. If the compiler fails, it says why in the error.
+func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
+	if what := c.HidesNames(); what != "" {
+		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
+	}
+	f := finder{Line: c, compiler: compiler, root: record.RootOf(c.Dir)}
+	here, anywhere := f.keys()
+	for _, key := range []string{here, anywhere} {
+		data, ok := cache.files().Get(store.Inputs, key)
+		if !ok {
+			continue
+		}
+		if last, ok := record.Decode(data, f.root); ok && last.Holds(f.Dir) {
+			if last.Renewed || key != here {
+				cache.files().Put(store.Inputs, here, last.Encode())
+			}
+			last.Key = here
+			return &Inputs{Files: last.Paths(), Reused: true, record: last}, nil
+		}
+	}
+	now, err := f.preprocess()
+	if err != nil {
+		return nil, err
+	}
+	if !now.uncertain {
+		data := now.record.Encode()
+		now.record.Key = here
+		cache.files().Put(store.Inputs, here, data)
+		cache.files().Put(store.Inputs, anywhere, data)
+	}
+	return now, nil
+}
+
+// ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be
+// read have none.
+func ReadText(files []string, dir string) *slice.Text {
+	c := command.Line{Dir: dir}
+	t := new(slice.Text)
+	for _, name := range files {
+		t.Add(marked(name, readSource(c.Path(name))))
+	}
+	return t
+}
+
+// A finder finds the inputs of one command.
+type finder struct {
+	*command.Line
+	compiler *Compiler
+	root     record.Root
+}
+
+// keys returns two keys of the command. The first one differs for all commands that may include
+// other files. The second one is the same for this command in other checkouts and folders, which
+// share the record of the last of them.
+func (f *finder) keys() (here, anywhere string) {
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir)}
+	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
+		parts = append(parts, os.Getenv(name))
+	}
+	if f.Stdin != nil {
+		parts = append(parts, fmt.Sprint(len(f.Stdin), xxhash.Sum64(f.Stdin)))
+	}
+	parts = append(append(parts, f.Settings...), f.root.WithoutAll(f.Sources)...)
+	anywhere = fmt.Sprintf("%q", append(parts, f.root.WithoutAll(f.PreprocessArgs())...))
+	return anywhere + string(f.root), anywhere
+}
+
+// preprocess reads the preprocessed sources.
+func (f *finder) preprocess() (*Inputs, error) {
+	start := time.Now()
+	all := new(slice.Text)
+	r := &record.Record{Root: f.root}
+	in := &Inputs{record: r, text: all}
+	var m markers
+	var search, settings []string
+	var asked []question
+	ready := 0 // sources that are preprocessed already
+	for _, source := range f.Preprocessed() {
+		text := f.Stdin
+		if source != command.Stdin {
+			text = readSource(f.Path(source))
+		}
+		if text == nil {
+			return nil, fmt.Errorf("%s cannot be read", source)
+		}
+		if err := f.addText(all, marked(source, text)); err != nil {
+			return nil, err
+		}
+		ready++
+		if source == command.Stdin {
+			continue
+		}
+		m.files = append(m.files, source) // what it was made from is not read
+	}
+	if ready < len(f.Sources) {
+		text, said, err := f.runPreprocessor()
+		if err != nil {
+			return nil, err
+		}
+		if err := f.addText(all, text); err != nil {
+			return nil, err
+		}
+		if ready == 0 && takesForC(said) {
+			all.OnlyC()
+			if !f.Clang && dropsUnused(said) {
+				all.DropsUnused()
+			}
+		}
+		made := readMarkers(text)
+		m.files, m.pairs = append(m.files, made.files...), made.pairs
+		search, settings = searchFolders(said), f.settingFiles(said)
+		questions, sure := f.findQuestions(made.files)
+		asked, in.uncertain = questions, !sure
+	}
+	buf := make([]byte, record.BufferSize)
+	for _, name := range append(m.files, settings...) {
+		file, changed := record.LookAt(f.Dir, name)
+		in.uncertain = in.uncertain || !changed.Before(start) || !file.LookInto(f.Dir, buf)
+		r.Inputs = append(r.Inputs, file)
+	}
+	r.Watched, r.There = newWatched(f.Dir, search, m, asked)
+	r.Text = all.Encode()
+	in.Files = r.Paths()
+	return in, nil
+}
+
+// runPreprocessor returns the preprocessed sources, and what the compiler says it does.
+func (f *finder) runPreprocessor() (text, said []byte, err error) {
+	args := append(f.PreprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
+	if f.Clang {
+		args = append(args, "-Qunused-arguments")
+	}
+	text, said, err = f.run(args)
+	if err == nil {
+		return text, said, nil
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		if _, missing := os.Stat(f.Dir); missing != nil && errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, missing // and not the compiler, as err has it
+		}
+		return nil, nil, err
+	}
+	if _, _, again := f.run(append(args, "-fpch-preprocess")); again == nil {
+		return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
+	}
+	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
+}
+
+// compiles reports whether the compiler finds no error in the sources of a command.
+func compiles(c *command.Line, compiler *Compiler) bool {
+	f := finder{Line: c, compiler: compiler}
+	_, _, err := f.run(c.CheckArgs())
+	return err == nil
+}
+
+// run runs the compiler.
+func (f *finder) run(args []string) (out, said []byte, err error) {
+	cmd := exec.Command(f.compiler.Path, args...)
+	cmd.Dir = f.Dir
+	if f.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(f.Stdin)
+	}
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
+		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
+	})
+	cmd.Env = append(append(cmd.Env, f.Settings...), "LC_ALL=C")
+	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = text, &errs
+	err = runUntilDeath(cmd)
+	return text.Bytes(), errs.Bytes(), err
+}
+
+// usualText is more than most preprocessed sources have.
+const usualText = 4 << 20
+
+// firstError returns the first line that a compiler has said of an error.
+func firstError(said []byte) string {
+	for line := range bytes.Lines(said) {
+		if bytes.Contains(line, []byte("error: ")) {
+			return string(bytes.TrimSpace(line))
+		}
+	}
+	return ""
+}
+
+// searchFolders returns the folders that a compiler with -v says it searches, and those that it
+// would if they were there.
+func searchFolders(said []byte) []string {
+	var folders []string
+	listing := false
+	for line := range bytes.Lines(said) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if missing, ok := strings.CutPrefix(text, "ignoring nonexistent directory \""); ok {
+			folders = append(folders, strings.TrimSuffix(missing, `"`))
+			continue
+		}
+		switch {
+		case strings.HasSuffix(text, "search starts here:"):
+			listing = true
+		case strings.HasPrefix(text, "End of ") && strings.HasSuffix(text, "search list."):
+			listing = false
+		case listing:
+			folders = append(folders, strings.TrimPrefix(text, " "))
+		}
+	}
+	return folders
+}
+
+// takesForC reports whether the output of a compiler with -v shows that it preprocesses only C: GCC
+// runs cc1 and not cc1plus, and clang has the option -x c.
+func takesForC(said []byte) bool {
+	found := false
+	for line := range bytes.Lines(said) {
+		words := strings.Fields(strings.ReplaceAll(string(line), `"`, ""))
+		if len(words) < 2 || !slices.Contains(words, "-E") {
+			continue
+		}
+		program := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+		if words[1] == "-cc1" {
+			at := len(words) - 1
+			for at > 0 && words[at] != "-x" { // the last one is not of a folder
+				at--
+			}
+			if !slices.Contains(words[at+1:min(at+2, len(words))], "c") {
+				return false
+			}
+			program = "cc1"
+		}
+		found = found || program == "cc1"
+		if strings.HasPrefix(program, "cc1") && program != "cc1" {
+			return false
+		}
+	}
+	return found
+}
+
+// dropsUnused reports whether a compiler with -v has no option with which it keeps inline functions
+// that nothing calls, or may do so.
+func dropsUnused(said []byte) bool {
+	return !slices.ContainsFunc([]string{"-fkeep-inline-functions", "-fopenmp", "-fopenacc", "-fplugin"}, func(option string) bool {
+		return bytes.Contains(said, []byte(option))
+	})
+}
+
+// readSource returns the text of a regular file of at most [record.MaxSource] bytes, or nil if it
+// cannot be read.
+func readSource(path string) []byte {
+	text, err := files.ReadFile(path, record.MaxSource)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// marked returns the text of a file with a line marker before it, as preprocessed texts have one.
+func marked(name string, text []byte) []byte {
+	return slices.Concat([]byte("# 1 "+strconv.Quote(name)+"\n"), text)
+}

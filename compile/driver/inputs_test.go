@@ -1,0 +1,287 @@
+package driver
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A project is a folder with a compiler that preprocesses to what the file text says.
+type project struct {
+	*testing.T
+	dir string
+	now time.Time // later with each file that is written
+}
+
+func newProject(t *testing.T) *project {
+	p := &project{T: t, dir: t.TempDir(), now: time.Now().Add(-time.Hour)}
+	newCache(t)
+	fakeCompiler(t, filepath.Join(p.dir, "gcc"), fsf, "12.2.0")
+	return p
+}
+
+func (p *project) write(name, text string) {
+	path := filepath.Join(p.dir, name)
+	require.NoError(p, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(p, os.WriteFile(path, []byte(text), 0o666))
+	p.now = p.now.Add(time.Second)
+	require.NoError(p, os.Chtimes(path, p.now, p.now))
+}
+
+// find finds the inputs of a command and returns them with the number of questions so far.
+func (p *project) find(args ...string) (*Inputs, int) {
+	p.Helper()
+	c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
+	cache, err := OpenCache()
+	require.NoError(p, err)
+	compiler, err := FindCompiler(c, cache)
+	require.NoError(p, err)
+	in, err := FindInputs(c, compiler, cache)
+	require.NoError(p, err)
+	return in, len(asked(p.T, p.dir)) - 2
+}
+
+// defines says which of some functions a slice for the inputs has.
+func defines(t *testing.T, in *Inputs, names ...string) (defined []string) {
+	text, err := in.Text()
+	require.NoError(t, err)
+	whole := profile.New()
+	for _, name := range names {
+		whole.AddFunction(whole.AddSymbol(whole.AddUnit("elsewhere.c"), name), profile.Function{HeadCount: 1})
+	}
+	part, err := slice.FromProfile(whole).Select(slice.Request{Text: text, Target: slice.Version2})
+	require.NoError(t, err)
+	for s := range part.Functions() {
+		defined = append(defined, part.SymbolName(s))
+	}
+	return defined
+}
+
+func TestFindInputs(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "#include \"a.h\"\n")
+	p.write("inc/a.h", "")
+	p.write("sub/b.h", "")
+	p.write("text", "# 1 \"a.c\"\n# 1 \"<built-in>\"\n# 1 \"inc/a.h\" 1\n# 1 \"inc/../sub/b.h\" 1\nint g(void) { }\n# 2 \"a.c\" 2\nint f(void) { }\n")
+	p.write("search", "ignoring nonexistent directory \"none\"\n#include \"...\" search starts here:\n#include <...> search starts here:\n first/of\n inc\nEnd of search list.\n")
+	in, n := p.find("-c", "a.c")
+	assert.Equal(t, []string{"a.c", "inc/a.h", "inc/../sub/b.h"}, in.Files)
+	assert.Equal(t, []string{"f", "g"}, defines(t, in, "f", "g", "h"))
+	assert.False(t, in.Reused)
+	assert.Equal(t, 1, n)
+	again, n := p.find("-c", "a.c")
+	assert.True(t, again.Reused)
+	assert.Equal(t, in.Sum(), again.Sum())
+	assert.Equal(t, 1, n)
+
+	// The object, and what it is for, do not matter; what is included where does.
+	_, n = p.find("-c", "a.c", "-o", "b.o", "-MMD")
+	assert.Equal(t, 1, n)
+	_, n = p.find("-c", "a.c", "-DX")
+	assert.Equal(t, 2, n)
+	t.Setenv("CPATH", "/x")
+	_, n = p.find("-c", "a.c")
+	assert.Equal(t, 3, n)
+	t.Setenv("CPATH", "")
+
+	// A file that is another one, or gone, or that now comes before another.
+	for _, change := range []func(){
+		func() { p.write("inc/a.h", "x") },
+		func() { p.write("sub/b.h", "y") },
+		func() { p.write("a.h", "") },
+		func() { p.write("none/a.h", "") },
+		func() { p.write("first/of/a.h", "") },
+	} {
+		change()
+		p.write("other", "")
+		p.write("inc/other.h", "")
+		before, n := p.find("-c", "a.c")
+		assert.False(t, before.Reused, "%v", asked(t, p.dir))
+		after, m := p.find("-c", "a.c")
+		assert.True(t, after.Reused)
+		assert.Equal(t, n, m)
+	}
+
+	// A fresh checkout has other files that say the same.
+	for name, text := range map[string]string{"a.c": "#include \"a.h\"\n", "inc/a.h": "x", "sub/b.h": "y"} {
+		require.NoError(t, os.Remove(filepath.Join(p.dir, name)))
+		p.write(name, text)
+	}
+	in, _ = p.find("-c", "a.c")
+	assert.True(t, in.Reused)
+	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "inc/a.h"), p.now, p.now))
+	p.write("inc/a.h", "z") // of the same size
+	in, _ = p.find("-c", "a.c")
+	assert.False(t, in.Reused)
+
+	// Other files come and go.
+	p.write("inc/another.h", "")
+	in, _ = p.find("-c", "a.c")
+	assert.True(t, in.Reused)
+}
+
+// Files that a compiler takes settings from count as those that it includes.
+func TestInputsOfSettings(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	for name, said := range map[string]string{"my.specs": "Reading specs from ./my.specs\n", "clang.cfg": "Configuration file: clang.cfg\r\n"} {
+		p.write(name, "")
+		p.write("search", said)
+		p.find("-c", "a.c", "-D"+name)
+		in, _ := p.find("-c", "a.c", "-D"+name)
+		assert.True(t, in.Reused, name)
+		p.write(name, "-DX")
+		in, _ = p.find("-c", "a.c", "-D"+name)
+		assert.False(t, in.Reused, name)
+	}
+}
+
+// Clang tells of the first of its configurations, and not of those that it names.
+func TestInputsOfNestedSettings(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	p.write("search", "Configuration file: etc/clang.cfg\n")
+	p.write("etc/clang.cfg", "# not @this\n-DX @sub/first.cfg\n'@<CFGDIR>/second.cfg' @clang.cfg --config="+filepath.Join(p.dir, "third.cfg")+"\n")
+	p.write("etc/sub/first.cfg", "@inner.cfg")
+	p.write("etc/sub/inner.cfg", "")
+	p.write("etc/second.cfg", "")
+	p.write("third.cfg", "")
+	for _, name := range []string{"etc/sub/first.cfg", "etc/sub/inner.cfg", "etc/second.cfg", "third.cfg"} {
+		p.find("-c", "a.c")
+		in, _ := p.find("-c", "a.c")
+		assert.True(t, in.Reused, name)
+		p.write(name, "-DX @"+filepath.Join(p.dir, "etc/sub/inner.cfg"))
+		in, _ = p.find("-c", "a.c")
+		assert.False(t, in.Reused, name)
+	}
+}
+
+// A file that changes while the compiler reads it is not taken for known.
+func TestInputsChanging(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\n")
+	later := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(p.dir, "a.c"), later, later))
+	for range 2 {
+		in, _ := p.find("-c", "a.c")
+		assert.False(t, in.Reused)
+	}
+}
+
+func TestInputsErrors(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "#include \"x.h\"\n")
+	find := func(args ...string) error {
+		c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
+		compiler, err := FindCompiler(c, nil)
+		require.NoError(t, err)
+		_, err = FindInputs(c, compiler, nil)
+		return err
+	}
+	assert.EqualError(t, find("-c", "a.c"), filepath.Join(p.dir, "gcc")+" -E: exit status 1: a.c:1: error: no x.h")
+	assert.Error(t, find("-c", "missing.i"))
+	assert.ErrorIs(t, find("-c", "a.m"), ErrNoText)
+	assert.ErrorIs(t, find("-x", "objective-c++", "-c", "a.c"), ErrNoText)
+	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: slices are for plain C and C++ only")
+
+	gone := command.Parse([]string{filepath.Join(p.dir, "gcc"), "-c", "a.c"}, filepath.Join(p.dir, "gone"))
+	compiler, err := FindCompiler(gone, nil)
+	require.NoError(t, err)
+	_, err = FindInputs(gone, compiler, nil)
+	assert.EqualError(t, err, "stat "+gone.Dir+": no such file or directory")
+}
+
+// Sources that have been preprocessed are read as they are.
+func TestPreprocessedInputs(t *testing.T) {
+	p := newProject(t)
+	p.write("a.i", "# 0 \"src/a.c\"\n# 1 \"x.h\" 1 3\nint f(void) { return 1; }\n# 2 \"src/a.c\" 2\n")
+	p.write("b.c", "int g(void) { }")
+	for _, args := range [][]string{{"-c", "a.i"}, {"-x", "cpp-output", "-c", "a.i"}, {"-fpreprocessed", "-c", "a.i"}} {
+		in, n := p.find(args...)
+		assert.Equal(t, []string{"a.i"}, in.Files)
+		assert.Equal(t, []string{"f"}, defines(t, in, "f", "g"))
+		assert.Zero(t, n, "nobody is asked")
+	}
+	in, _ := p.find("-fpreprocessed", "-c", "b.c", "a.i")
+	assert.Equal(t, []string{"g", "f"}[1:], defines(t, in, "f"))
+	assert.Equal(t, []string{"b.c", "a.i"}, in.Files)
+}
+
+// TestRealInputs lets the machine's own compiler preprocess.
+func TestRealInputs(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
+	write("a b.h", "static int g(void) { return 0; }\n")
+	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	require.NoError(t, err)
+	find := func(args ...string) (*Inputs, error) {
+		return FindInputs(command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
+	}
+	in, err := find("-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o", "-save-temps")
+	require.NoError(t, err)
+	assert.Equal(t, "a.c", in.Files[0])
+	assert.Contains(t, in.Files, "a b.h")
+	assert.Equal(t, []string{"f_made", "g"}, defines(t, in, "f_made", "g", "h", "MAKE"))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "nothing is written")
+
+	// A precompiled header, with its header and without.
+	write("pre.h", "static int h(void) { return 3; }\n")
+	write("b.c", "#include \"pre.h\"\nint k(void) { return h(); }\n")
+	cmd := exec.Command(gcc, "-O2", "-x", "c-header", "pre.h", "-o", "pre.h.gch")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	in, err = find("-O2", "-c", "b.c")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"h", "k"}, defines(t, in, "h", "k", "f"))
+	require.NoError(t, os.Remove(filepath.Join(dir, "pre.h")))
+	_, err = find("-O2", "-c", "b.c")
+	assert.ErrorIs(t, err, ErrNoText)
+	_, err = find("-O2", "-c", "missing.c")
+	assert.Error(t, err)
+	assert.NotErrorIs(t, err, ErrNoText)
+}
+
+func TestFindInputsModules(t *testing.T) {
+	gcc := testenv.Tool(t, "g++")
+	dir := t.TempDir()
+	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	require.NoError(t, err)
+	for text, known := range map[string]bool{
+		"import shop;\nint f();\n":                false,
+		"module;\nexport  import :part;\n":        false,
+		"module shop;\nint f();\n":                false,
+		"export module shop;\nint f();\n":         true,
+		"int import(int module);\nint module ;\n": true,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
+		for _, option := range []string{"-fmodules-ts", "-O2"} {
+			c := command.Parse([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
+			_, err := FindInputs(c, compiler, nil)
+			if known || option == "-O2" {
+				assert.NoError(t, err, text)
+				continue
+			}
+			assert.ErrorIs(t, err, ErrNoText, text)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/record"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/layoutlist"
+)
+
+// sectionsOption is the option by which clang takes a list of functions and blocks.
+const sectionsOption = "-fbasic-block-sections"
+
+// A LayoutPlan is a compile with its part of a list.
+type LayoutPlan struct {
+	// Argv is what is to be run.
+	Argv []string
+
+	// Object is the object whose hashes show which functions of the list are stale, see
+	// [LayoutPlan.Recheck]. It is empty if nothing can be checked.
+	Object string
+
+	launcher *Launcher
+	command  *command.Line
+	part     *list.List
+	source   string // the file that is compiled, "" if there are several
+	hashes   bool   // the compiler writes hashes of blocks
+	key      string // of the stale functions in the cache, "" if it does not keep them
+}
+
+// WithLayout returns a command with the entries of a list that are about functions of this compile.
+// The list is a list of package internal/layoutlist, which "afdo layout" makes. dir is the folder in which
+// the command runs, an absolute path.
+//
+// The entries are written to a file in the cache whose name depends on its content, so that build
+// caches hit as long as nothing changes for the compile. WithLayout returns the command unchanged
+// if it compiles none of the functions of the list, if it belongs to another compiler, if it does
+// not compile, if it leaves code generation to the linker, and if it has such an option itself.
+//
+// With check, the compiler also writes hashes of blocks, if the list has them and the compiler
+// knows how: the caller runs Argv and calls [LayoutPlan.Recheck].
+//
+// It preprocesses the sources unless the cache knows them from the last run. For a backend of
+// distributed ThinLTO it reads which functions the bitcode defines. An error is about the list.
+func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*LayoutPlan, error) {
+	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
+	if why := withoutLayout(p.command); why != "" {
+		l.trace("running the command without a layout: %s", why)
+		return p, nil
+	}
+	if err := p.selectPart(path); err != nil {
+		return nil, err
+	}
+	var flags []string
+	if check && p.dropKnownStale() {
+		check, flags = false, p.withoutStale()
+	}
+	if check && p.canCheck() {
+		p.Object = p.command.Path(p.command.Object)
+		if !p.command.Mentions("emit-bb-hash") {
+			flags = hashFlags
+		}
+	}
+	return p, p.give(flags)
+}
+
+// give makes the command line with more options and the part of the list, if there is any.
+func (p *LayoutPlan) give(flags []string) error {
+	l, c := p.launcher, p.command
+	p.Argv = append(append(slices.Clone(c.Launcher), c.Compiler), flags...)
+	if p.part == nil || len(p.part.Functions) == 0 {
+		p.Argv, p.Object = append(p.Argv, c.Args...), ""
+		return nil
+	}
+	var data bytes.Buffer
+	if err := p.part.Write(&data, list.V1); err != nil {
+		return err
+	}
+	name, _, err := l.keepSlice(data.Bytes())
+	if err != nil {
+		l.warnOf("no layout", "compiling without the layout, because its part cannot be written: %v", err)
+		p.Argv, p.Object = c.Argv(), ""
+		return nil
+	}
+	l.trace("layout of %d bytes in %s", data.Len(), name)
+	p.Argv = append(append(p.Argv, sectionsOption+"=list="+name), c.Args...)
+	return nil
+}
+
+// backEndOption marks a command that compiles bitcode for distributed ThinLTO.
+const backEndOption = "-fthinlto-index="
+
+// withoutLayout returns why a command gets no layout, or "".
+func withoutLayout(c *command.Line) string {
+	backEnd := c.Clang && c.Mentions(backEndOption)
+	switch {
+	case !c.Clang:
+		return "it is not a command of clang"
+	case c.Reason != "" && !backEnd:
+		return string(c.Reason)
+	case c.LTO && !backEnd:
+		return "with -flto, the linker takes the list: -Wl,--lto-basic-block-sections="
+	case c.Mentions(sectionsOption):
+		return "it has " + sectionsOption + " itself"
+	}
+	for i, word := range c.Args {
+		target, ok := strings.CutPrefix(word, "--target=")
+		if word == "-target" && i+1 < len(c.Args) {
+			target, ok = c.Args[i+1], true
+		}
+		if ok && !hasSections(target) {
+			return "clang has no " + sectionsOption + " for " + target
+		}
+	}
+	return ""
+}
+
+// hasSections reports whether clang can place the blocks of a target's code.
+func hasSections(target string) bool {
+	machine, system, _ := strings.Cut(target, "-")
+	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")
+	for _, other := range []string{"apple", "darwin", "windows", "mingw", "macho", "coff"} {
+		known = known && !strings.Contains(system, other)
+	}
+	return known
+}
+
+// selectPart finds the entries of a list that are about functions of the compile. If the functions
+// of the compile cannot be determined, these are all.
+func (p *LayoutPlan) selectPart(path string) error {
+	l, c := p.launcher, p.command
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	compiler, err := FindCompiler(c, l.Cache)
+	if err != nil { // it is too old, or not there
+		l.trace("running the command without a layout: %v", err)
+		return nil
+	}
+	p.hashes = compiler.writesHashes()
+	if c.Mentions(backEndOption) {
+		return p.selectBitcode(path)
+	}
+	if len(c.Sources) == 1 {
+		p.source = c.Sources[0]
+	}
+	in, err := FindInputs(c, compiler, l.Cache)
+	if errors.Is(err, ErrNoText) {
+		p.part, err = selectLayout(path, wholeList)
+		return err
+	}
+	if err != nil { // as a rule the compiler is about to say the same
+		l.trace("running the command without a layout: %v", err)
+		return nil
+	}
+	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, record.StateOf(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
+	if p.hashes {
+		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.State(), compiler.Version, strings.Join(c.Args, "\x00"))
+	}
+	if kept, ok := l.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
+		p.part, err = list.Parse(bytes.NewReader(kept[1:]))
+		return err
+	}
+	text, err := in.Text()
+	if err != nil {
+		return err
+	}
+	if p.part, err = selectLayout(path, func(name string) bool { return text.MayDefine(name, c.Sources) }); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if err := p.part.Write(&data, list.V1); err != nil {
+		return err
+	}
+	l.Cache.files().Put(store.Taken, key, append([]byte{0}, data.Bytes()...))
+	return nil
+}
+
+// wholeList selects all functions.
+func wholeList(string) bool { return true }
+
+// selectLayout reads a list of functions and returns the entries with a name that wanted accepts. A
+// function may have several names.
+func selectLayout(path string, wanted func(name string) bool) (*list.List, error) {
+	file, _, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	whole, err := list.Parse(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return whole.Only(func(f *list.Function) bool { return slices.ContainsFunc(f.Names, wanted) }), nil
+}

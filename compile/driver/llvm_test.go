@@ -1,0 +1,43 @@
+package driver
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+)
+
+const sampleText = "main:10:1\n 1: 9\n 2: 1 f:1\n"
+
+// The settings of the process belong to the program, not to what it calls.
+func TestProcessSettingsStay(t *testing.T) {
+	dir := t.TempDir()
+	text, binary := filepath.Join(dir, "text"), filepath.Join(dir, "extbinary")
+	require.NoError(t, os.WriteFile(text, []byte(sampleText), 0o666))
+	p, err := sampleprof.ParseText(strings.NewReader(sampleText))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&file, p, sampleprof.WriteOptions{}))
+	require.NoError(t, os.WriteFile(binary, file.Bytes(), 0o666))
+
+	const limit = 123 << 20
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+	open, err := OpenLLVMProfile(binary)
+	require.NoError(t, err)
+	defer open.Close()
+	_, err = OpenLLVMProfile(text)
+	require.ErrorIs(t, err, ErrNoSlice)
+	var copied bytes.Buffer
+	require.NoError(t, copyExtBinary(&copied, text))
+	assert.Equal(t, file.String(), copied.String())
+	require.NoError(t, copyExtBinary(io.Discard, binary))
+	assert.EqualValues(t, limit, debug.SetMemoryLimit(-1))
+}

@@ -1,0 +1,243 @@
+package explain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/together"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Compiling runs compilers and reads their reports about a profile. It writes only into a folder
+// of its own. Its methods may be called by many goroutines.
+type Compiling struct {
+	// NoParams adds no options to the command. Without it, GCC 12 and 13 get the options that "afdo
+	// exec" adds.
+	NoParams bool
+
+	folder  string
+	profile *profile.Profile
+	path    string // of the profile as it was given
+	format  anyprof.Format
+	clang   func() (string, error) // writes a GCOV profile as clang reads it, once, and returns its path
+}
+
+// NewCompiling returns a Compiling for the profile p, which is in the file path. Close removes the
+// files that it has written.
+func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Compiling, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "afdo-explain-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiling{folder: folder, profile: p, path: path, format: format}
+	if !format.GCOV() {
+		return c, nil
+	}
+	c.clang = sync.OnceValues(c.writeForClang)
+	for version := uint32(2); version <= 3; version++ {
+		var file bytes.Buffer
+		_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version})
+		if err == nil {
+			err = os.WriteFile(c.version(version), file.Bytes(), 0o600)
+		}
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// Close removes the folder.
+func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
+
+// writeForClang writes the profile as clang reads it.
+func (c *Compiling) writeForClang() (string, error) {
+	samples, _ := sampleprof.FromGCOV(c.profile)
+	var file bytes.Buffer
+	if err := sampleprof.WriteExtBinary(&file, samples, sampleprof.WriteOptions{}); err != nil {
+		return "", fmt.Errorf("%s: %w", c.path, err)
+	}
+	path := filepath.Join(c.folder, "profile.extbinary")
+	return path, os.WriteFile(path, file.Bytes(), 0o600)
+}
+
+// version returns the path of the profile in a version of GCC's format.
+func (c *Compiling) version(n uint32) string {
+	return filepath.Join(c.folder, fmt.Sprintf("profile.v%d", n))
+}
+
+// ErrNoCompile is what the errors of [Compiling.Compile] match if a command compiles nothing that a
+// profile is for.
+var ErrNoCompile = errors.New("nothing to explain")
+
+// Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as
+// necessary, and returns what the compiler reported. The command's own outputs do not change. It
+// compiles three times: with the profile, without it, and with -O2 unless the command has that.
+func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
+	if command.Reason != "" {
+		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
+	}
+	compiler, err := driver.FindCompiler(command, nil)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := c.profileFor(compiler)
+	if err != nil {
+		return nil, err
+	}
+	code, err := c.compile(ctx, command, compiler, source, profile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return code, nil
+}
+
+// profileFor returns the path of the profile as a compiler reads it.
+func (c *Compiling) profileFor(compiler *driver.Compiler) (string, error) {
+	switch {
+	case compiler.Clang && c.format.GCOV():
+		return c.clang()
+	case compiler.Clang && !c.format.Sample():
+		return "", fmt.Errorf("%s: clang reads sample profiles, not %v", c.path, c.format)
+	case compiler.Clang:
+		return c.path, nil
+	case !c.format.GCOV():
+		return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
+	}
+	return c.version(compiler.Reads()), nil
+}
+
+// A saying is the option that makes a compiler report how it used a profile, with the function that
+// reads the report.
+type saying struct {
+	flags []string
+	read  func(*Code, io.Reader) error
+}
+
+func sayingOf(compiler *driver.Compiler, profile, file string) saying {
+	switch {
+	case compiler.Clang:
+		return saying{[]string{
+			"-fprofile-sample-use=" + profile, "-g", "-fdebug-info-for-profiling", "-fno-lto", "-fsave-optimization-record=yaml",
+			"-foptimization-record-passes=sample-profile", "-foptimization-record-file=" + file,
+		}, (*Code).readRemarks}
+	case compiler.Reads() == 3:
+		return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo_offline-all=" + file}, (*Code).readOffline}
+	}
+	return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo-lineno=" + file}, (*Code).readLines}
+}
+
+// compile compiles one source and reads what the compiler says, and the debug info of the object.
+func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler *driver.Compiler, source, profile string) (*Code, error) {
+	folder, err := os.MkdirTemp(c.folder, "unit-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	base := filepath.Base(source) // GNAT takes no object of another name
+	object, dump := filepath.Join(folder, strings.TrimSuffix(base, filepath.Ext(base))+".o"), filepath.Join(folder, "said")
+	how := sayingOf(compiler, profile, dump)
+	if !c.NoParams {
+		how.flags = append(how.flags, compiler.Options(command)...)
+	}
+	if before := command.ModulesBefore(source, folder); before != nil {
+		if err := run(ctx, command.Dir, folder, before); err != nil {
+			return nil, err
+		}
+	}
+	if err := run(ctx, command.Dir, folder, command.CompileTo(source, object, how.flags...)); err != nil {
+		return nil, err
+	}
+	code := &Code{
+		Name: source, Compiler: compiler.String(), source: command.Path(source), noBlocks: compiler.ReadsNoBlocks(),
+		addsBodies: compiler.Clang || compiler.Reads() == 3,
+	}
+	if !command.Optimises() {
+		code.fault = Unoptimised
+	}
+	if err := c.readObjects(ctx, command, source, object, code); err != nil {
+		return nil, err
+	}
+	f, _, err := files.Open(dump)
+	if errors.Is(err, fs.ErrNotExist) { // nothing was optimised
+		code.bodies = make(map[string]*body)
+		return code, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return code, how.read(code, f)
+}
+
+// usualLevel is how far most builds have the compiler optimise.
+const usualLevel = "-O2"
+
+// readObjects reads the debug info of the object compiled with the profile, and of objects compiled
+// without it: at the command's level and at -O2 if that differs. The profiled program was compiled
+// in one of these ways. Where other calls are inlined, other lines have code.
+func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
+	if err := code.readDebugInfo(ctx, object); err != nil {
+		return err
+	}
+	code.shapes = append(code.shapes, shapesOf(code.debug))
+	ways := [][]string{{"-g", "-fno-lto"}}
+	if command.Level() != usualLevel {
+		ways = append(ways, []string{"-g", "-fno-lto", usualLevel})
+	}
+	for _, flags := range ways {
+		if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, flags...)); err != nil {
+			return err
+		}
+		if err := code.readDebugInfo(ctx, object); err != nil {
+			return err
+		}
+		code.shapes = append(code.shapes, shapesOf(code.debug))
+	}
+	return nil
+}
+
+// maxSaid limits, in bytes, how much of a compiler's message about an error is printed.
+const maxSaid = 2000
+
+// run runs a compiler with a folder for its temporary files. If the compiler fails, the error
+// contains its messages.
+func run(ctx context.Context, dir, folder string, argv []string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+folder) // what it leaves there is removed, too
+	together.End(cmd)
+	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	if _, missing := os.Stat(dir); missing != nil && errors.Is(err, fs.ErrNotExist) {
+		return missing // and not the compiler, as err has it
+	}
+	if text := strings.TrimSpace(string(said[:min(len(said), maxSaid)])); text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return err
+}

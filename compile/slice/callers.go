@@ -1,0 +1,322 @@
+package slice
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// addCallers adds the functions of other units into which the slice's own were inlined.
+func (s *selection) addCallers(condense bool) error {
+	own := make([]program.ID, len(s.symbols))
+	for i, sym := range s.symbols {
+		own[i] = sym.ID
+	}
+	err := s.Index.InlinedInto(own, func(caller program.Symbol) {
+		if !s.own.Has(caller.ID) {
+			s.callers = append(s.callers, caller)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, sym := range s.callers {
+		f, err := s.read(sym)
+		if err != nil {
+			return err
+		}
+		f.Records = s.prune(f.Records)
+		s.samples[sym.ID] = f
+	}
+	if condense {
+		s.condenseCallers()
+	}
+	for _, sym := range s.callers {
+		s.addName(sym)
+	}
+	return nil
+}
+
+// prune returns what the slice has of the samples of another unit's function:
+// the bodies of its own functions inlined there, whole, and the way to each.
+func (s *selection) prune(records []profile.Record) []profile.Record {
+	var kept []profile.Record
+	var way []openBody
+	for at := 0; ; {
+		for len(way) > 0 && at == way[len(way)-1].end {
+			head := way[len(way)-1].head
+			way = way[:len(way)-1]
+			if inside := len(kept) - head - 1; inside > 0 {
+				kept[head].Count = uint64(inside)
+			} else {
+				kept = kept[:head]
+			}
+		}
+		if at == len(records) {
+			return kept
+		}
+		r := records[at]
+		if r.Kind != profile.KindInlined {
+			at++
+			continue
+		}
+		end := at + 1 + int(r.Count)
+		if s.own.Has(program.ID(r.Callee)) {
+			kept = append(kept, records[at:end]...)
+			at = end
+			continue
+		}
+		way = append(way, openBody{head: len(kept), end: end})
+		kept = append(kept, r)
+		at++
+	}
+}
+
+// An openBody is an inlined body on the way that prune goes.
+type openBody struct {
+	head int // its first record, among those kept
+	end  int // where it ends, among all
+}
+
+// condenseCallers reduces the callers to what GCC 16 uses of them. No caller is defined in the
+// compile. GCC goes through the callers one after the other, in the order of locations. It takes
+// the bodies of defined functions out of them, makes each a function of its own or adds it to an
+// existing one, and drops the rest. Therefore
+//   - a caller's head count and the path to a body only matter for the order: bodies get the
+//     locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are
+//     merged before, by their locations, and stay as they are;
+//   - bodies that look alike are added up, at the first of them. GCC would do so later if they have
+//     the same functions inlined at the same places, and these have none. Where bodies differ in
+//     that, or go deeper, the result for the inner ones depends on the order. The order also
+//     matters where GCC gives names to bodies inside others: it does that once for each function,
+//     and what is added to the function later keeps its names.
+//
+// A body has the timestamp of its caller, and the earliest one of several counts. So the body with
+// the earliest timestamp stays where it is. GCC counts bodies with a total of 0, so those are not
+// changed.
+func (s *selection) condenseCallers() {
+	slices.SortFunc(s.callers, s.compareCallers)
+	clones := make(map[string]int)
+	for _, sym := range s.callers {
+		clones[symname.Canonical(sym.Name)]++
+	}
+	var bodies []inlinedBody
+	var kept []program.Symbol
+	for _, sym := range s.callers {
+		found := s.bodiesIn(sym)
+		if clones[symname.Canonical(sym.Name)] > 1 || len(found) > maxBodies {
+			f := s.samples[sym.ID]
+			f.HeadCount = 0
+			s.samples[sym.ID] = f
+			kept = append(kept, sym)
+			continue
+		}
+		bodies = append(bodies, found...)
+	}
+	s.callers = append(kept, s.placeBodies(bodies)...)
+}
+
+// maxBodies is how many bodies there are locations for.
+const maxBodies = 1<<16 - 1
+
+// An inlinedBody is the body of one of the slice's own functions in a caller.
+type inlinedBody struct {
+	caller    program.Symbol
+	timestamp uint64
+	records   []profile.Record // the one that opens it, and what is in it
+}
+
+// bodiesIn returns the bodies of a pruned caller in GCC's order: by location and name at each
+// level.
+func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
+	f := s.samples[caller.ID]
+	left := s.siblings(nil, f.Records, 0, len(f.Records)) // the next one last
+	for len(left) > 0 {
+		at := left[len(left)-1]
+		left = left[:len(left)-1]
+		r := f.Records[at]
+		end := at + 1 + int(r.Count)
+		if s.own.Has(program.ID(r.Callee)) {
+			bodies = append(bodies, inlinedBody{caller, f.Timestamp, f.Records[at:end]})
+		} else {
+			left = s.siblings(left, f.Records, at+1, end)
+		}
+	}
+	return bodies
+}
+
+// siblings appends where the outermost bodies of a range of pruned records are, in the reverse
+// order of GCC.
+func (s *selection) siblings(to []int, records []profile.Record, from, end int) []int {
+	first := len(to)
+	for from < end {
+		to = append(to, from)
+		from += 1 + int(records[from].Count)
+	}
+	slices.SortStableFunc(to[first:], func(a, b int) int { return s.compareCallsites(records[a], records[b]) })
+	slices.Reverse(to[first:])
+	return to
+}
+
+// compareCallsites orders records by location and callee. Records themselves order callees by the
+// numbers of their symbols.
+func (s *selection) compareCallsites(a, b profile.Record) int {
+	c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
+	if c != 0 || a.Callee == b.Callee {
+		return c
+	}
+	return s.compareSymbols(s.calleeOrNone(a), s.calleeOrNone(b))
+}
+
+// calleeOrNone returns the callee of a record, or no symbol if it does not exist. In that case
+// addNames fails when the slice contains the record.
+func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
+	sym, _ := s.callee(program.ID(r.Callee))
+	return sym
+}
+
+// compareCallers orders functions as GCC goes through them: by file, an unknown one last, and name.
+func (s *selection) compareCallers(a, b program.Symbol) int {
+	if a.Unit == b.Unit {
+		return strings.Compare(a.Name, b.Name)
+	}
+	x, y := s.Store.Path(a.Unit), s.Store.Path(b.Unit)
+	if x == "" || y == "" {
+		return strings.Compare(y, x)
+	}
+	return cmp.Or(strings.Compare(x, y), strings.Compare(a.Name, b.Name))
+}
+
+// compareSymbols orders symbols by name and file.
+func (s *selection) compareSymbols(a, b program.Symbol) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit))
+}
+
+// placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It
+// returns the callers that have any left.
+func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
+	parts := make([][]int, len(bodies))
+	for i, place := range s.places(bodies) {
+		parts[place] = append(parts[place], i)
+	}
+	var sum profile.Body
+	for i := 0; i < len(bodies); {
+		caller := bodies[i].caller
+		sum.Reset()
+		line := uint32(0)
+		f := profile.Function{Timestamp: bodies[i].timestamp}
+		for ; i < len(bodies) && bodies[i].caller.ID == caller.ID; i++ {
+			if len(parts[i]) > 0 {
+				line++
+			}
+			for _, part := range parts[i] {
+				addBodyAt(&sum, line, bodies[part].records)
+			}
+		}
+		if f.Records = slices.Clone(sum.Records()); len(f.Records) == 0 {
+			delete(s.samples, caller.ID)
+			continue
+		}
+		s.samples[caller.ID] = f
+		callers = append(callers, caller)
+	}
+	return callers
+}
+
+// places returns for each body the body to which it is added: the first body that is alike, or the
+// body itself if no other is alike or its timestamp is earlier than theirs.
+func (s *selection) places(bodies []inlinedBody) []int {
+	type group struct{ first, earliest int }
+	groups := make(map[string]group)
+	shapes := make([]string, len(bodies))
+	for i, b := range bodies {
+		shapes[i] = s.shapeOf(b.records)
+		g, ok := groups[shapes[i]]
+		if !ok {
+			g = group{i, i}
+		}
+		if earliest := bodies[g.earliest].timestamp; b.timestamp != 0 && (b.timestamp < earliest || earliest == 0) {
+			g.earliest = i
+		}
+		groups[shapes[i]] = g
+	}
+	places := make([]int, len(bodies))
+	for i, shape := range shapes {
+		g := groups[shape]
+		if places[i] = g.first; shape == "" || i == g.earliest {
+			places[i] = i
+		}
+	}
+	return places
+}
+
+// addBodyAt adds an inlined body at another line than its own.
+func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
+	to.Enter(line, 0, records[0].Callee)
+	quantize.Records(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
+	to.Leave()
+}
+
+// maxTotal is how many samples a body has at most that is added to others: sums do not overflow.
+const maxTotal = 1 << 40
+
+// shapeOf returns a key that is equal for bodies that are added up: their function, and the
+// functions inlined in them with their places. It is empty for other kinds of bodies.
+func (s *selection) shapeOf(records []profile.Record) string {
+	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
+	var outer []profile.Record
+	for from := 1; from < len(records); {
+		r := &records[from]
+		if r.Kind != profile.KindCount && s.mayBeRenamed(*r) {
+			return ""
+		}
+		if r.Kind != profile.KindInlined {
+			outer = append(outer, *r)
+			from++
+			continue
+		}
+		inner := records[from+1 : from+1+int(r.Count)]
+		if !hasTotal(inner) || slices.ContainsFunc(inner, func(r profile.Record) bool {
+			return r.Kind == profile.KindInlined || r.Kind != profile.KindCount && s.mayBeRenamed(r)
+		}) {
+			return ""
+		}
+		for _, word := range []uint32{r.Line, r.Discriminator, uint32(r.Callee)} {
+			shape = binary.LittleEndian.AppendUint32(shape, word)
+		}
+		from += 1 + len(inner)
+	}
+	if !hasTotal(outer) || !hasTotal(records[1:]) { // GCC may take out all that is inlined
+		return ""
+	}
+	return string(shape)
+}
+
+// mayBeRenamed reports whether GCC may give the callee of a record another name: one without the
+// suffix of a clone, or the one that the assembler sees of a function that the compile defines.
+func (s *selection) mayBeRenamed(r profile.Record) bool {
+	name := s.calleeOrNone(r).Name
+	return symname.Canonical(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
+}
+
+// hasTotal reports whether there are samples in records, and not too many.
+func hasTotal(records []profile.Record) bool {
+	total := uint64(0)
+	for i := range records {
+		if r := &records[i]; r.Kind == profile.KindCount {
+			total = saturating.Add(total, r.Count)
+		}
+	}
+	return 0 < total && total < maxTotal
+}

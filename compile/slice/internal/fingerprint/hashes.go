@@ -1,0 +1,397 @@
+package fingerprint
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/stack"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Options say what counts for the compiler that a key is for.
+type Options struct {
+	Version   uint8                    // of the format that it reads
+	Bits      int                      // significant ones of counts, 0 for all
+	MayDefine func(symbol string) bool // whether the compile may define a symbol; nil if its text is not known
+}
+
+// symbolHashes are hashes of what symbols mean to a compiler. Each is computed once, however many
+// slices contain it. A slice is a set of symbols, so its hash is the sum of their hashes. The hash
+// of a symbol covers its samples, its copies inlined in other functions, and the names of the
+// callees in both, with the names that share one with a callee, because these are in the slice,
+// too.
+type symbolHashes struct {
+	*program.Program
+	Options
+
+	symbols []program.Symbol
+	indexOf idTable           // in symbols
+	firstOf []int             // the first unit of the same path, by unit
+	winners map[string]string // the path that wins, by last element
+	nodeOf  []int32           // by index
+	nodes   []node
+	groups  []namesakes
+	classes []namesakes
+
+	parts   map[int32][]profile.Function // samples of nodes that have to be merged, by node
+	inlined [][]int32                    // the functions inlined in each symbol's samples, by index
+	callees []int32                      // scratch of read
+	open    stack.Stack[openHash]
+	body    profile.Body
+}
+
+// A node is what counts as one symbol: all of a name, for Version3 all of a name and path.
+type node struct {
+	name   uint64 // hash of that
+	callee uint64 // the same, with the names that share one with it
+	group  int32
+	class  int32 // -1 if the unqualified name says nothing
+	plain  bool  // it is not mangled
+	member bool  // what finds names of its class finds this one
+	twins  int32 // how many symbols it is
+
+	samples uint64 // hash of its samples, 0 if there are none
+	inlined uint64 // hashes of what was inlined of it in others
+}
+
+// whole hashes all that a slice has of a symbol of its own.
+func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
+
+// Namesakes are the nodes that are found by one name: a group by the cut one, a class by the
+// unqualified one.
+type namesakes struct {
+	names uint64 // the sum of the hashes of their names
+	whole uint64 // and of all that is in slices of them
+	plain bool   // one of them is not mangled
+}
+
+// hashProgram returns the hashes of all symbols of a program.
+func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
+	all := make([]program.Symbol, 0, p.Store.NumSymbols())
+	for unit := range p.Store.NumUnits() {
+		for sym, err := range p.Store.Symbols(unit) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sym)
+		}
+	}
+	m := newSymbolHashes(p, o, all)
+	m.inlined = make([][]int32, len(all))
+	scratch := program.Scratch{Transient: true}
+	for i, sym := range all {
+		if !sym.HasInfo {
+			continue
+		}
+		f, err := p.Store.Function(sym, &scratch)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.read(i, f); err != nil {
+			return nil, err
+		}
+	}
+	m.finish()
+	return m, nil
+}
+
+// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer
+// to, and what shares a name with that.
+func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
+	m := &symbolHashes{
+		Program: p, Options: o, symbols: symbols,
+		indexOf: newIDTable(symbols),
+		nodeOf:  make([]int32, len(symbols)),
+		nodes:   make([]node, 0, len(symbols)),
+		groups:  make([]namesakes, 0, len(symbols)),
+		parts:   make(map[int32][]profile.Function),
+	}
+	if m.Version != version2 {
+		m.lookAtFiles()
+	}
+	c := namesakeFinder{symbolHashes: m, groups: make(map[uint64]int32, len(symbols)), classes: make(map[uint64]int32)}
+	nodes := make(map[uint64]int32, len(symbols))
+	for i, sym := range symbols {
+		name := m.nameHash(sym)
+		n, ok := nodes[name]
+		if !ok {
+			n = int32(len(m.nodes))
+			nodes[name] = n
+			m.nodes = append(m.nodes, c.newNode(sym, name))
+		}
+		m.nodes[n].twins++
+		m.nodeOf[i] = n
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		n.callee = mix(n.name, m.groups[n.group].names, 0, 1)
+		if n.plain && n.class >= 0 {
+			n.callee = mix(n.name, m.groups[n.group].names, m.classes[n.class].names, 2)
+		}
+	}
+	return m
+}
+
+// lookAtFiles finds out what files mean, where they count.
+func (m *symbolHashes) lookAtFiles() {
+	m.firstOf, m.winners = make([]int, m.Store.NumUnits()), make(map[string]string)
+	for unit := range m.firstOf {
+		name := m.Store.Path(unit)
+		m.firstOf[unit] = m.ByPath()[name][0]
+		m.winners[path.Base(name)] = max(m.winners[path.Base(name)], name)
+	}
+}
+
+// namesakeFinder finds the namesakes of nodes. Sets are numbered by the hash of their name: names
+// with the same hash count as one, as they do in a key.
+type namesakeFinder struct {
+	*symbolHashes
+	groups, classes map[uint64]int32
+}
+
+// newNode returns the node of a symbol. name is the hash of its name, and of its file if that
+// counts.
+func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
+	cut := symname.Canonical(sym.Name)
+	n := node{name: name, class: -1, plain: !cxx.IsMangled(cut)}
+	n.group = numberOf(c.groups, &c.symbolHashes.groups, cut)
+	c.symbolHashes.groups[n.group].add(&n)
+	if key := c.Index.KeyOf(cut); key != "" && key != cxx.OddKey {
+		n.class = numberOf(c.classes, &c.symbolHashes.classes, key)
+		n.member = n.plain || cxx.IsInternal(cut) || c.MayDefine != nil && c.MayDefine(sym.Name)
+		if n.member {
+			c.symbolHashes.classes[n.class].add(&n)
+		}
+	}
+	return n
+}
+
+// numberOf returns the number of a set of namesakes, which is made if there is none yet.
+func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
+	hash := xxhash.Sum64String(name)
+	number, ok := numbers[hash]
+	if !ok {
+		number = int32(len(*sets))
+		numbers[hash] = number
+		*sets = append(*sets, namesakes{})
+	}
+	return number
+}
+
+func (c *namesakes) add(n *node) {
+	c.names += n.name
+	c.plain = c.plain || n.plain
+}
+
+// nameHash hashes the name of a symbol, and its file if that counts.
+func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
+	name := xxhash.Sum64String(sym.Name)
+	if m.Version == version2 {
+		return mix(name, 0, 0, 3)
+	}
+	return mix(name, m.fileHash(sym.Unit), 0, 3)
+}
+
+// fileHash hashes a file together with the file that wins among the files with the same last path
+// element: the last one in the order of paths, which is the order in version 4.
+func (m *symbolHashes) fileHash(unit int) uint64 {
+	name := m.Store.Path(unit)
+	if name == "" {
+		return 0
+	}
+	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
+}
+
+// read hashes the samples of a symbol. It keeps nothing of f.
+func (m *symbolHashes) read(i int, f profile.Function) error {
+	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
+		return nil
+	}
+	merge := false
+	m.callees = m.callees[:0]
+	for j := range f.Records {
+		r := &f.Records[j]
+		if r.Kind == profile.KindCount {
+			continue
+		}
+		callee, ok := m.indexOf.find(program.ID(r.Callee))
+		if !ok {
+			return fmt.Errorf("slice: symbol ID %d, to which a record of %q refers: %w", r.Callee, m.symbols[i].Name, afdo.ErrMalformed)
+		}
+		merge = merge || m.nodes[m.nodeOf[callee]].twins > 1
+		if r.Kind == profile.KindInlined {
+			m.callees = append(m.callees, callee)
+		}
+	}
+	if m.inlined != nil {
+		slices.Sort(m.callees)
+		m.inlined[i] = slices.Clone(slices.Compact(m.callees))
+	}
+	at := m.nodeOf[i]
+	n := &m.nodes[at]
+	if merge || n.twins > 1 {
+		f.Records = slices.Clone(f.Records)
+		m.parts[at] = append(m.parts[at], f)
+		return nil
+	}
+	m.hash(n, f, func(id profile.SymbolRef) *node { return &m.nodes[m.nodeOfID(id)] })
+	return nil
+}
+
+// nodeOfID returns the number of the node of a symbol that read has found.
+func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
+	i, _ := m.indexOf.find(program.ID(id))
+	return m.nodeOf[i]
+}
+
+// finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
+// function, and sums up the namesakes.
+func (m *symbolHashes) finish() {
+	for i, parts := range m.parts {
+		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
+	}
+	m.parts = nil
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		m.groups[n.group].whole += n.whole()
+		if n.member {
+			m.classes[n.class].whole += n.whole()
+		}
+	}
+}
+
+// merged returns several functions as one, whose callees are nodes.
+func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
+	ref := func(id profile.SymbolRef) profile.SymbolRef { return profile.SymbolRef(m.nodeOfID(id)) }
+	var f profile.Function
+	m.body.Reset()
+	for _, part := range parts {
+		f.HeadCount = saturating.Add(f.HeadCount, part.HeadCount)
+		if f.Timestamp == 0 || part.Timestamp != 0 && part.Timestamp < f.Timestamp {
+			f.Timestamp = part.Timestamp
+		}
+		quantize.Records(&m.body, part.Records, ref, m.Bits)
+	}
+	f.Records = m.body.Records()
+	return f
+}
+
+// An openHash is a body whose records are being hashed.
+type openHash struct {
+	end    int    // where it ends among the records
+	way    uint64 // hash of the way to it
+	head   uint64 // of the record that opens it
+	sum    uint64 // of its records so far
+	callee *node
+}
+
+// hash sets the hash of a node's samples, and adds to the nodes inlined there. The order of records
+// does not matter for the hash: each contains the location by which it would be ordered.
+func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
+	if m.Version == version2 {
+		f.Timestamp = 0
+		if f.HeadCount == 0 && len(f.Records) == 0 {
+			return
+		}
+	}
+	head := quantize.Count(f.HeadCount, m.Bits)
+	m.open.Clear()
+	m.open.Push(openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
+	for at, depth := 0, 0; ; at++ {
+		for ; depth > 0 && at == m.open.Top().end; depth-- {
+			m.leave()
+		}
+		if at == len(f.Records) {
+			break
+		}
+		top := m.open.Top()
+		r := &f.Records[at]
+		place := uint64(r.Line)<<32 | uint64(r.Discriminator)
+		switch r.Kind {
+		case profile.KindCount:
+			top.sum += mix(place, quantize.Count(r.Count, m.Bits), 0, 6)
+		case profile.KindCall:
+			top.sum += mix(place, quantize.Count(r.Count, m.Bits), nodeOf(r.Callee).callee, 7)
+		case profile.KindInlined:
+			callee := nodeOf(r.Callee)
+			opened := openHash{end: at + 1 + int(r.Count), head: mix(place, callee.callee, 0, 8), callee: callee}
+			opened.way = mix(top.way, opened.head, 0, 9)
+			m.open.Push(opened)
+			depth++
+		}
+	}
+	n.samples = mix(head, f.Timestamp, m.open.Top().sum, 10)
+}
+
+// leave closes the innermost inlined body.
+func (m *symbolHashes) leave() {
+	body := m.open.Pop()
+	m.open.Top().sum += mix(body.head, body.sum, 0, 11)
+	if m.Version != version2 {
+		body.callee.inlined += mix(body.way, body.sum, 0, 12)
+	}
+}
+
+// An idTable finds the index of a symbol by its ID. The IDs of a file are usually dense, and then
+// it is an array.
+type idTable struct {
+	first  program.ID
+	dense  []int32 // index + 1 by ID - first; 0 if there is no such ID
+	sparse map[program.ID]int32
+}
+
+// maxSparse is the largest number of IDs per symbol for which the table is an array. An array of 8
+// IDs per symbol takes as much memory as a map.
+const maxSparse = 8
+
+func newIDTable(symbols []program.Symbol) idTable {
+	if len(symbols) == 0 {
+		return idTable{}
+	}
+	byID := func(a, b program.Symbol) int { return cmp.Compare(a.ID, b.ID) }
+	first, last := slices.MinFunc(symbols, byID).ID, slices.MaxFunc(symbols, byID).ID
+	if span := int(last-first) + 1; span <= maxSparse*len(symbols) {
+		t := idTable{first: first, dense: make([]int32, span)}
+		for i, sym := range symbols {
+			t.dense[sym.ID-first] = int32(i + 1)
+		}
+		return t
+	}
+	t := idTable{sparse: make(map[program.ID]int32, len(symbols))}
+	for i, sym := range symbols {
+		t.sparse[sym.ID] = int32(i)
+	}
+	return t
+}
+
+func (t *idTable) find(id program.ID) (index int32, ok bool) {
+	if t.dense == nil {
+		index, ok = t.sparse[id]
+		return index, ok
+	}
+	if at := uint64(id - t.first); at < uint64(len(t.dense)) { // a smaller ID wraps around
+		return t.dense[at] - 1, t.dense[at] != 0
+	}
+	return 0, false
+}
+
+// mix hashes numbers, of a kind.
+func mix(a, b, c, kind uint64) uint64 {
+	var data [32]byte
+	binary.LittleEndian.PutUint64(data[0:], a)
+	binary.LittleEndian.PutUint64(data[8:], b)
+	binary.LittleEndian.PutUint64(data[16:], c)
+	binary.LittleEndian.PutUint64(data[24:], kind)
+	return xxhash.Sum64(data[:])
+}

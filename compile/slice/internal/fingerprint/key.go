@@ -1,0 +1,109 @@
+// Package fingerprint makes the keys of slices: hashes of what a slice means to a compiler, for one
+// slice or for all units of a program in one pass.
+package fingerprint
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Part is what a slice has of a program.
+type Part struct {
+	Symbols []program.Symbol
+	Samples map[program.ID]profile.Function
+	Own     *program.IDSet // those that the slice is about
+	Units   []int
+}
+
+// Of returns the key of a slice.
+func Of(p *program.Program, o Options, s Part) (uint64, error) {
+	m := newSymbolHashes(p, o, s.Symbols)
+	for i, sym := range s.Symbols {
+		if err := m.read(i, s.Samples[sym.ID]); err != nil {
+			return 0, err
+		}
+	}
+	m.finish()
+	total := uint64(0)
+	seen := make(map[int32]struct{})
+	for i, sym := range s.Symbols {
+		n := m.nodeOf[i]
+		if _, again := seen[n]; s.Own.Has(sym.ID) && !again {
+			seen[n] = struct{}{}
+			total += m.nodes[n].whole()
+		}
+	}
+	return m.key(s.Units, total)
+}
+
+// OfUnits returns the keys of the slices of each unit alone, by path.
+func OfUnits(p *program.Program, o Options) (map[string]uint64, error) {
+	m, err := hashProgram(p, o)
+	if err != nil {
+		return nil, err
+	}
+	r := newInlineClosure(m)
+	keys := make(map[string]uint64, p.Store.NumUnits()+1)
+	key := func(path string, from []int) (err error) {
+		keys[path], err = m.key(p.ByPath()[path], r.total(from))
+		return err
+	}
+	if err := key("", nil); err != nil {
+		return nil, err
+	}
+	for path, units := range p.ByPath() {
+		if path == "" {
+			continue
+		}
+		if err := key(path, units); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// version2 is the version in which files, timestamps and the summary do not count.
+const version2 = 2
+
+// Form is hashed first, and changes whenever what follows it does.
+const Form = "afdo slice 2"
+
+// key returns the key of a slice of some units. total is the sum of the hashes of the slice's own
+// symbols.
+func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
+	data := append([]byte(Form), m.Version)
+	if m.Version != version2 {
+		s, err := m.Summary()
+		if err != nil {
+			return 0, err
+		}
+		data = appendSummary(data, quantize.Summary(s, m.Bits))
+		seen := make(map[int]struct{}, len(units))
+		for _, unit := range units {
+			unit = m.firstOf[unit]
+			if _, again := seen[unit]; !again {
+				seen[unit] = struct{}{}
+				total += m.fileHash(unit)
+			}
+		}
+	}
+	return xxhash.Sum64(binary.LittleEndian.AppendUint64(data, total)), nil
+}
+
+func appendSummary(data []byte, s *afdo.Summary) []byte {
+	for _, v := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
+		data = binary.AppendUvarint(data, v)
+	}
+	for _, e := range s.Entries {
+		data = binary.AppendUvarint(data, uint64(e.Cutoff))
+		data = binary.AppendUvarint(data, e.MinCount)
+		data = binary.AppendUvarint(data, e.NumCounts)
+	}
+	return data
+}

@@ -1,0 +1,194 @@
+package program
+
+import (
+	"iter"
+	"path"
+	"sync"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/profile"
+	fileindex "github.com/go-afdo/afdo/profile/index"
+)
+
+// A Program is a whole profile and what finds symbols in it. It may be used by many
+// goroutines.
+//
+// It keeps what questions about the whole program need once one has been asked: some 30 bytes a
+// symbol for the names, and 8 for each function inlined into another.
+type Program struct {
+	Store Store
+	Index Index
+
+	summary *afdo.Summary // instead of the store's, unless nil
+
+	unitsByPath func() map[string][]int
+	lastByBase  func() map[string]int
+}
+
+// FromProfile returns the program of a profile in memory.
+func FromProfile(p *profile.Profile) *Program {
+	s := NewMemory(p)
+	return newProgram(s, &scan{store: s})
+}
+
+// FromReader returns the program of a version 4 file.
+func FromReader(r *afdo.Reader) (*Program, error) {
+	s, err := newFile(r)
+	if err != nil {
+		return nil, err
+	}
+	return newProgram(s, newIndex(s)), nil
+}
+
+// FromStore returns the program of a store without an index.
+func FromStore(s Store) *Program { return newProgram(s, &scan{store: s}) }
+
+func newProgram(s Store, x Index) *Program {
+	p := &Program{Store: s, Index: x}
+	p.unitsByPath = sync.OnceValue(func() map[string][]int {
+		units := make(map[string][]int, s.NumUnits())
+		for i := range s.NumUnits() {
+			units[s.Path(i)] = append(units[s.Path(i)], i)
+		}
+		return units
+	})
+	p.lastByBase = sync.OnceValue(func() map[string]int {
+		last := make(map[string]int)
+		for i := range s.NumUnits() {
+			last[path.Base(s.Path(i))] = i
+		}
+		return last
+	})
+	return p
+}
+
+// WithSummary returns the same program with another summary.
+func (p *Program) WithSummary(s *afdo.Summary) *Program {
+	other := *p
+	other.summary = s
+	return &other
+}
+
+// Summary returns the summary of the whole profile, which the caller must not change.
+func (p *Program) Summary() (*afdo.Summary, error) {
+	if p.summary != nil {
+		return p.summary, nil
+	}
+	return p.Store.Summary()
+}
+
+// ByPath returns the units of each path.
+func (p *Program) ByPath() map[string][]int { return p.unitsByPath() }
+
+// LastOfBase returns the last unit of each last element of a path.
+func (p *Program) LastOfBase() map[string]int { return p.lastByBase() }
+
+// Indexed reports whether it goes by the index that a file brings along.
+func (p *Program) Indexed() bool {
+	_, ok := p.Index.(*indexed)
+	return ok
+}
+
+// An ID names a symbol of a program: the symbol ID of a file, or the
+// reference of a profile in memory.
+type ID uint32
+
+// A Symbol is a name in a unit.
+type Symbol struct {
+	ID      ID
+	Unit    int
+	Name    string
+	HasInfo bool // it has samples of its own
+}
+
+// A Store has the units, names and samples of a profile.
+type Store interface {
+	NumUnits() int
+	NumSymbols() int // an estimate
+	Path(unit int) string
+	Symbols(unit int) iter.Seq2[Symbol, error]
+	Symbol(id ID) (Symbol, error)
+
+	// Function returns the samples of a symbol that has them. The callees of the
+	// records are IDs, and the records are canonical with these. They must not be changed.
+	Function(s Symbol, scratch *Scratch) (profile.Function, error)
+
+	// Inlinings calls yield for every symbol with samples, with the functions
+	// inlined there, which may come twice and are the store's again when yield returns.
+	Inlinings(yield func(caller ID, callees []ID)) error
+
+	// Marks returns the marks of the lines of a symbol's function, or nil if there are none.
+	// UnitSum returns the sum of the file of a unit, or 0 if it is unknown, and whether its
+	// functions may have marks.
+	Marks(s Symbol) (profile.Marks, error)
+	UnitSum(unit int) (sum uint32, ok bool, err error)
+
+	// Summary returns the summary of the whole profile, which the caller must not change.
+	Summary() (*afdo.Summary, error)
+}
+
+// A Scratch is memory that reading functions one after the other shares.
+type Scratch struct {
+	// Transient is true if the caller reads all functions, unit by unit, and needs the records of a
+	// function only until it reads the next one. Then the samples of a unit are read together, and
+	// the records are not copied.
+	Transient bool
+
+	cursor afdo.Cursor
+	body   profile.Body
+	loaded *afdo.Unit // the unit whose functions are being read, if Transient
+}
+
+// Names is how an index that helps slices has the names of functions.
+var Names = fileindex.Scheme{Name: "afdo slice 5", Unqualified: cxx.KeyOf}
+
+// An indexed is the index that a version 4 file brings along.
+type indexed struct {
+	file    *file
+	program *fileindex.Program
+}
+
+// newIndex returns the index that a file brings along if the Reader trusts it and it has what
+// slices ask for, and a scan if not.
+func newIndex(s *file) Index {
+	if x, err := fileindex.Read(s.r); err == nil && x.Trusted() {
+		if info, err := x.Info(); err == nil && info.Unqualified == Names.Name {
+			return &indexed{file: s, program: fileindex.NewProgram(s.r)}
+		}
+	}
+	return &scan{store: s} // with a damaged index, reading the file fails
+}
+
+func (x *indexed) KeyOf(cut string) string { return cxx.KeyOf(cut) }
+
+func (x *indexed) ByCanonical(cut string, yield func(Symbol)) error {
+	return x.each(x.program.Clones(cut), yield)
+}
+
+func (x *indexed) ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error {
+	return x.each(x.program.Unqualified(keys, Names, wanted), yield)
+}
+
+func (x *indexed) ByPlainKey(key string, yield func(Symbol)) error {
+	return x.ByKeys([]string{key}, cxx.IsPlain, yield)
+}
+
+func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(Symbol)) error {
+	for sym, err := range symbols {
+		if err != nil {
+			return err
+		}
+		yield(x.file.from(sym.Unit().Index(), sym))
+	}
+	return nil
+}
+
+// InlinedInto leaves out the own symbols themselves.
+func (x *indexed) InlinedInto(own []ID, yield func(Symbol)) error {
+	callees := make([]afdo.SymbolID, len(own))
+	for i, id := range own {
+		callees[i] = afdo.SymbolID(id)
+	}
+	return x.each(x.program.InlinedInto(callees), yield)
+}

@@ -1,0 +1,261 @@
+package program
+
+import (
+	"sync"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/internal/symtab"
+)
+
+// An Index answers what a slice asks of the whole program.
+type Index interface {
+	// ByCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
+	ByCanonical(cut string, yield func(Symbol)) error
+
+	// KeyOf is the function of that name, for canonical names.
+	KeyOf(cut string) string
+
+	// ByKeys calls yield for every symbol with one of the keys, once for each such key, if its name
+	// is wanted. ByPlainKey calls yield for the plain symbols with a key.
+	ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error
+	ByPlainKey(key string, yield func(Symbol)) error
+
+	// InlinedInto calls yield for every symbol with a function inlined into its samples that is
+	// in own. It may leave out those that are in own themselves.
+	InlinedInto(own []ID, yield func(Symbol)) error
+}
+
+// A scan is the index of a program that brings none: it goes through all
+// names, and for inlinedInto through all records, when it is first asked.
+type scan struct {
+	store Store
+
+	once  sync.Once
+	err   error
+	cut   *symtab.Names[ID] // all names, by canonical name
+	keys  *symtab.Names[ID] // by key, where that is not the canonical name
+	plain *symtab.Names[ID] // those of keys that are plain
+	slow  map[string]string // the keys of the names that take long
+
+	// The IDs of symbols by key, for keys that many symbols have: all slices of a build ask for the
+	// same ones, such as constructors, and to compute a key takes longer than to read a symbol.
+	common, commonPlain sync.Map // of []ID, by key
+
+	callersOnce sync.Once
+	callersErr  error
+	callers     symtab.Callers[ID]
+}
+
+// names goes through all names, once.
+func (x *scan) names() error {
+	x.once.Do(func() {
+		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
+		x.slow = make(map[string]string)
+		for unit := range x.store.NumUnits() {
+			for sym, err := range x.store.Symbols(unit) {
+				if err != nil {
+					x.err = err
+					return
+				}
+				x.add(sym)
+			}
+		}
+		x.cut.Build()
+		x.keys.Build()
+		x.plain.Build()
+	})
+	return x.err
+}
+
+func (x *scan) add(sym Symbol) {
+	cut := symname.Canonical(sym.Name)
+	x.rememberKey(cut)
+	x.cut.Add(cut, sym.ID)
+	key := x.KeyOf(cut)
+	if key == cut {
+		return
+	}
+	x.keys.Add(key, sym.ID)
+	if cxx.IsPlain(cut) {
+		x.plain.Add(key, sym.ID)
+	}
+}
+
+func (x *scan) ByCanonical(cut string, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
+	return x.lookup(x.cut, cut, func(name string) bool { return symname.Canonical(name) == cut }, yield)
+}
+
+func (x *scan) ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		err := x.byKeyIn(x.keys, &x.common, key, func(sym Symbol) {
+			if wanted(sym.Name) {
+				yield(sym)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
+	if err := x.names(); err != nil {
+		return err
+	}
+	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
+}
+
+// byKeyIn yields the symbols with a key: the symbols with this canonical name, and the symbols that
+// a table has for the key.
+func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
+	if ids, ok := common.Load(key); ok {
+		return x.yieldAll(ids.([]ID), yield)
+	}
+	var ids []ID
+	collect := func(sym Symbol) {
+		ids = append(ids, sym.ID)
+		yield(sym)
+	}
+	err := x.lookup(x.cut, key, func(name string) bool {
+		return symname.Canonical(name) == key && x.KeyOf(key) == key
+	}, collect)
+	if err == nil {
+		err = x.lookup(t, key, func(name string) bool { return x.KeyOf(symname.Canonical(name)) == key }, collect)
+	}
+	if err == nil && len(ids) >= commonKey {
+		common.Store(key, ids)
+	}
+	return err
+}
+
+// commonKey is the number of symbols from which on a scan remembers which symbols have a key. Keys
+// of fewer symbols are looked up fast.
+const commonKey = 16
+
+// yieldAll yields symbols by their IDs.
+func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
+	for _, id := range ids {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		yield(sym)
+	}
+	return nil
+}
+
+// lookup yields the symbols of a table whose names fit a key.
+func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bool, yield func(Symbol)) error {
+	for id := range t.Candidates(key) {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		if fits(sym.Name) {
+			yield(sym)
+		}
+	}
+	return nil
+}
+
+// KeyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for
+// the same ones again and again.
+func (x *scan) KeyOf(cut string) string {
+	if key, ok := x.slow[cut]; ok {
+		return key
+	}
+	return cxx.KeyOf(cut)
+}
+
+// rememberKey keeps the key of a name that has to be demangled for it.
+func (x *scan) rememberKey(cut string) {
+	if !cxx.HasQuickKey(cut) {
+		if _, ok := x.slow[cut]; !ok {
+			x.slow[cut] = cxx.KeyOf(cut)
+		}
+	}
+}
+
+func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
+	x.callersOnce.Do(func() { x.callersErr = x.readCallers() })
+	if x.callersErr != nil {
+		return x.callersErr
+	}
+	var seen IDSet
+	var callers []ID
+	for _, id := range own {
+		for caller := range x.callers.Of(uint64(id), uint64(id)+1) {
+			if seen.Add(caller) {
+				callers = append(callers, caller)
+			}
+		}
+	}
+	for _, id := range callers {
+		sym, err := x.store.Symbol(id)
+		if err != nil {
+			return err
+		}
+		yield(sym)
+	}
+	return nil
+}
+
+// readCallers goes through all records.
+func (x *scan) readCallers() error {
+	err := x.store.Inlinings(x.callers.Add)
+	x.callers.Build()
+	return err
+}
+
+// An IDSet is a set of symbol IDs. These may lie anywhere in 32 bits, but are usually neighbours,
+// so it keeps them as bits, by pages. The zero set is empty.
+type IDSet struct {
+	pages map[ID]*[pageIDs / 64]uint64
+	last  *[pageIDs / 64]uint64 // the page used last
+	page  ID                    // its number
+}
+
+const pageIDs = 1 << 12
+
+func (s *IDSet) Has(id ID) bool {
+	p := s.find(id / pageIDs)
+	return p != nil && p[id%pageIDs/64]&(1<<(id%64)) != 0
+}
+
+// Add adds an ID and reports whether it is new.
+func (s *IDSet) Add(id ID) bool {
+	p := s.find(id / pageIDs)
+	if p == nil {
+		if s.pages == nil {
+			s.pages = make(map[ID]*[pageIDs / 64]uint64)
+		}
+		p = new([pageIDs / 64]uint64)
+		s.pages[id/pageIDs] = p
+		s.last, s.page = p, id/pageIDs
+	}
+	word, bit := &p[id%pageIDs/64], uint64(1)<<(id%64)
+	if *word&bit != 0 {
+		return false
+	}
+	*word |= bit
+	return true
+}
+
+func (s *IDSet) find(page ID) *[pageIDs / 64]uint64 {
+	if s.last == nil || s.page != page {
+		p := s.pages[page]
+		if p == nil {
+			return nil
+		}
+		s.last, s.page = p, page
+	}
+	return s.last
+}

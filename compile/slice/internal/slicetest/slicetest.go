@@ -1,0 +1,149 @@
+// Package slicetest has profiles of growing size and counts what is asked of them: for tests of
+// slices alone.
+package slicetest
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A Counted source counts what is asked of it.
+type Counted struct {
+	*program.Memory
+	Asked int
+}
+
+func (c *Counted) Path(unit int) string { c.Asked++; return c.Memory.Path(unit) }
+
+func (c *Counted) Symbols(unit int) iter.Seq2[program.Symbol, error] {
+	return func(yield func(program.Symbol, error) bool) {
+		for sym, err := range c.Memory.Symbols(unit) {
+			c.Asked++
+			if !yield(sym, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Counted) Symbol(id program.ID) (program.Symbol, error) {
+	c.Asked++
+	return c.Memory.Symbol(id)
+}
+
+func (c *Counted) Function(s program.Symbol, scratch *program.Scratch) (profile.Function, error) {
+	f, err := c.Memory.Function(s, scratch)
+	c.Asked += 1 + len(f.Records)
+	return f, err
+}
+
+// Growing are profiles of any size. Each function of a unit calls others of it and inlines one.
+var Growing = map[string]func(p *profile.Profile, n int){
+	"units": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/f%d.cc", i), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+		}
+	},
+	"units of one last element": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/%d/main.cc", i), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+		}
+	},
+	"symbols": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, "src/f.cc", fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+		}
+	},
+	"static functions of one name": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/f%d.c", i), "init")
+		}
+	},
+	"lambdas": func(p *profile.Profile, n int) {
+		addGrowing(p, "src/plain.cc", "operator()")
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/f%d.cc", i), fmt.Sprintf("_ZZ4mainENKUlvE%d_clEv", i))
+		}
+	},
+	"clones": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/f%d.cc", i/8), fmt.Sprintf("_Z1fv.part.%d", i))
+		}
+	},
+	"a ring": func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return []int{(i + 1) % n} })
+	},
+	"rings": func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return []int{(7*i + 1) % n} })
+	},
+	"a chain": func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return []int{min(i+1, n-1)} })
+	},
+	"a chain with functions beside it": func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return []int{max(0, i/2*2-2)} })
+	},
+	"a tree": func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return []int{i / 2} })
+	},
+	"at random": func(p *profile.Profile, n int) {
+		r := rand.New(rand.NewPCG(1, 6))
+		AddInlining(p, n, func(int) []int { return []int{r.IntN(n), r.IntN(n)} })
+	},
+	WithoutChains: func(p *profile.Profile, n int) {
+		r := rand.New(rand.NewPCG(1, 6))
+		AddInlining(p, n, func(i int) []int { return []int{r.IntN(i + 1), r.IntN(i + 1)} })
+	},
+	"symbols without a file": func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, fmt.Sprintf("src/f%d.c", i), fmt.Sprintf("f%d", i))
+			addGrowing(p, "", fmt.Sprintf("g%d", i))
+		}
+	},
+}
+
+// WithoutChains is the shape for which the work grows faster than the profile.
+const WithoutChains = "at random, none in a circle"
+
+// addGrowing adds a function that has a function of a header inlined.
+func addGrowing(p *profile.Profile, path, name string) {
+	var body profile.Body
+	header := p.AddUnit("include/h.h")
+	body.Count(1, 0, 7)
+	body.Enter(2, 0, p.AddSymbol(header, "_Z6helperv"))
+	body.Call(3, 0, p.AddSymbol(header, "_Z6calledv"), 9)
+	body.Leave()
+	p.AddFunction(p.AddSymbol(p.AddUnit(path), name), profile.Function{HeadCount: 5, Records: body.Records()})
+}
+
+// AddInlining adds functions, each in a file of its own, that have others inlined.
+func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
+	symbols := make([]profile.SymbolRef, n)
+	for i := range symbols {
+		symbols[i] = p.AddSymbol(p.AddUnit(fmt.Sprintf("src/f%d.cc", i)), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+	}
+	for i, symbol := range symbols {
+		var body profile.Body
+		for line, callee := range callees(i) {
+			body.Enter(uint32(line), 0, symbols[callee])
+			body.Count(1, 0, uint64(i))
+			body.Leave()
+		}
+		p.AddFunction(symbol, profile.Function{HeadCount: 5, Records: body.Records()})
+	}
+}
+
+// Corpus returns a real profile, or skips the test where there are none.
+func Corpus(t testing.TB, name string) *profile.Profile {
+	p, err := gcov.ParseBytes(testenv.CorpusData(t, name))
+	require.NoError(t, err)
+	return p
+}

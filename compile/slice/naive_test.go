@@ -1,0 +1,284 @@
+package slice
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// naiveSlice is what Select does, done the slow way: it looks at every pair of symbols until there
+// is nothing left to add. It returns the names a slice has, and of which it has all samples.
+type naiveSlice struct {
+	p       *profile.Profile
+	q       Request
+	own     map[profile.SymbolRef]bool
+	follow  map[profile.SymbolRef]bool
+	names   map[profile.SymbolRef]bool
+	callers map[profile.SymbolRef]bool
+	samples map[profile.SymbolRef][]profile.Record // of callers
+}
+
+func selectNaively(p *profile.Profile, q Request) *naiveSlice {
+	n := &naiveSlice{
+		p: p, q: q,
+		own:     make(map[profile.SymbolRef]bool),
+		follow:  make(map[profile.SymbolRef]bool),
+		names:   make(map[profile.SymbolRef]bool),
+		callers: make(map[profile.SymbolRef]bool),
+	}
+	for s := range n.all() {
+		path := p.UnitPath(p.SymbolUnit(s))
+		if slices.Contains(q.Units, path) && path != "" {
+			n.own[s], n.follow[s] = true, q.Text == nil
+		}
+		if path == "" && q.Text == nil {
+			n.own[s] = true
+		}
+	}
+	for n.grow() {
+	}
+	if q.Text != nil {
+		for s := range n.all() {
+			if slices.Contains(q.Text.names(), cxx.KeyOf(p.SymbolName(s))) && n.inText(p.SymbolName(s)) {
+				n.own[s] = true
+			}
+		}
+	}
+	for s := range n.own {
+		n.names[s] = true
+		n.addNames(s, n.records(s))
+	}
+	if q.Target != Version2 {
+		for s, f := range p.Functions() {
+			for _, r := range f.Records {
+				if r.Kind == profile.KindInlined && n.own[r.Callee] && !n.own[s] {
+					n.callers[s] = true
+				}
+			}
+		}
+	}
+	n.samples = n.condensed()
+	for s, records := range n.samples {
+		n.addNames(s, records)
+		n.addName(s)
+	}
+	if q.Target == Version2 && q.Text != nil {
+		n.dropUnused()
+	}
+	return n
+}
+
+// dropUnused leaves out the names without which no search ends elsewhere. It follows the searches:
+// for each name and each one that a search may go on to.
+func (n *naiveSlice) dropUnused() {
+	used := make(map[profile.SymbolRef]bool)
+	for s := range n.own {
+		if n.p.Function(s) != nil {
+			used[s] = true
+			for _, r := range n.records(s) {
+				if r.Kind != profile.KindCount {
+					used[r.Callee] = true
+				}
+			}
+		}
+	}
+	var idle []profile.SymbolRef
+	for s := range n.names {
+		name := n.p.SymbolName(s)
+		cut, key := symname.Canonical(name), cxx.KeyOf(name)
+		needed := key == "" || key == cxx.OddKey || key == cxx.ConversionKey || n.q.Text.isLabel(cut)
+		for u := range used {
+			other := n.p.SymbolName(u)
+			needed = needed || symname.Canonical(other) == cut
+			for o := range n.names {
+				plain := mayBeStructor(cut) || !cxx.IsMangled(n.p.SymbolName(o)) && cxx.KeyOf(n.p.SymbolName(o)) == key
+				if !cxx.IsMangled(name) {
+					plain = cxx.IsMangled(other) && mayBeStructor(other)
+				}
+				needed = needed || cxx.KeyOf(other) == key && plain
+			}
+		}
+		if !needed {
+			idle = append(idle, s)
+		}
+	}
+	for _, s := range idle {
+		delete(n.names, s)
+	}
+}
+
+func (n *naiveSlice) all() func(func(profile.SymbolRef) bool) {
+	return func(yield func(profile.SymbolRef) bool) {
+		for s := range n.p.NumSymbols() {
+			if !yield(profile.SymbolRef(s)) {
+				return
+			}
+		}
+	}
+}
+
+func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
+	if f := n.p.Function(s); f != nil {
+		return f.Records
+	}
+	return nil
+}
+
+// mayBeLocal reports whether several units may have a function of that name.
+func (n *naiveSlice) mayBeLocal(s profile.SymbolRef) bool {
+	name := n.p.SymbolName(s)
+	return n.unmangled(name) || cxx.IsMangled(name) && cxx.IsInternal(name)
+}
+
+// unmangled reports whether a name is as debug information has it, and of no template that the text
+// does not have.
+func (n *naiveSlice) unmangled(name string) bool {
+	return !cxx.IsMangled(name) && (!strings.Contains(name, "<") || n.q.Text == nil || n.inText(name))
+}
+
+// inText reports whether the words of a mangled name are in the text.
+func (n *naiveSlice) inText(name string) bool {
+	name = symname.Canonical(name)
+	if !cxx.IsMangled(name) {
+		lambda := cxx.KeyOf(name) == "operator()" || cxx.KeyOf(name) == "_FUN"
+		return (!lambda || n.q.Text.defines(cxx.KeyOf(name))) && cxx.TemplateWords(name, n.q.Text.has)
+	}
+	if cxx.IsOtherInvoke(name) && !n.q.Text.defines(cxx.Invoker) {
+		return false
+	}
+	return cxx.DemangledIdentifiers(name, func(word string) bool {
+		return strings.HasPrefix(word, "__") || isUnnamed(word) || slices.Contains(implicitNames, word) || n.q.Text.has(word)
+	}) && cxx.Scopes(name, func(word string) bool { return isUnnamed(word) || n.q.Text.hasScope(word) })
+}
+
+func (n *naiveSlice) grow() bool {
+	grown := false
+	add := func(set map[profile.SymbolRef]bool, s profile.SymbolRef) {
+		grown = grown || !set[s]
+		set[s] = true
+	}
+	for s, follow := range n.follow {
+		if !follow {
+			continue
+		}
+		add(n.own, s)
+		for _, r := range n.records(s) {
+			if r.Kind == profile.KindInlined {
+				add(n.follow, r.Callee)
+			}
+		}
+	}
+	for s := range n.own {
+		name := n.p.SymbolName(s)
+		for o := range n.all() {
+			other := n.p.SymbolName(o)
+			same := cxx.KeyOf(name) == cxx.KeyOf(other) && cxx.KeyOf(name) != "" && cxx.KeyOf(name) != cxx.OddKey
+			if symname.Canonical(name) == symname.Canonical(other) ||
+				same && cxx.IsMangled(name) && n.unmangled(other) ||
+				same && !cxx.IsMangled(name) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
+				add(n.own, o)
+			}
+		}
+	}
+	return grown
+}
+
+func (n *naiveSlice) addNames(s profile.SymbolRef, records []profile.Record) {
+	for _, r := range records {
+		if r.Kind != profile.KindCount {
+			n.addName(r.Callee)
+		}
+	}
+}
+
+func (n *naiveSlice) addName(s profile.SymbolRef) {
+	name := n.p.SymbolName(s)
+	n.names[s] = true
+	if n.own[s] {
+		return
+	}
+	for o := range n.all() {
+		other := n.p.SymbolName(o)
+		if symname.Canonical(name) == symname.Canonical(other) || !cxx.IsMangled(name) && cxx.KeyOf(name) == cxx.KeyOf(other) && (n.mayBeLocal(o) || n.q.Text != nil && n.inText(other)) {
+			n.names[o] = true
+		}
+	}
+}
+
+// pruned keeps the records in or around a body of the slice's own.
+func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
+	var kept []profile.Record
+	for i := 0; i < len(records); {
+		r := records[i]
+		if r.Kind != profile.KindInlined {
+			i++
+			continue
+		}
+		inside := records[i+1 : i+1+int(r.Count)]
+		i += 1 + len(inside)
+		if !n.own[r.Callee] {
+			inside = n.pruned(inside)
+			r.Count = uint64(len(inside))
+		}
+		if len(inside) > 0 || n.own[r.Callee] {
+			kept = append(append(kept, r), inside...)
+		}
+	}
+	return kept
+}
+
+// profile makes the slice.
+func (n *naiveSlice) profile() *profile.Profile {
+	p := profile.New()
+	refs := make(map[program.ID]profile.SymbolRef)
+	for s := range n.names {
+		refs[program.ID(s)] = p.AddSymbol(p.AddUnit(n.p.UnitPath(n.p.SymbolUnit(s))), n.p.SymbolName(s))
+	}
+	for s := range n.names {
+		f := n.p.Function(s)
+		records, ok := n.samples[s]
+		if f == nil || !n.own[s] && !ok {
+			continue
+		}
+		head := f.HeadCount
+		if ok {
+			head = 0
+		} else {
+			records = f.Records
+		}
+		var body profile.Body
+		quantize.Records(&body, records, refsOf(refs), n.q.Bits)
+		p.AddFunction(refs[program.ID(s)], profile.Function{
+			HeadCount: quantize.Count(head, n.q.Bits), Timestamp: f.Timestamp, Records: body.Records(),
+		})
+	}
+	return p
+}
+
+// TestSelectNaively compares slices of random profiles with what the slow way gives.
+func TestSelectNaively(t *testing.T) {
+	for seed := range uint64(testenv.Rounds(30, 150)) {
+		p := randomProfile(seed)
+		program := FromProfile(p)
+		for q := range randomRequests(p, seed) {
+			want := selectNaively(p, q)
+			got, err := program.Select(q)
+			require.NoError(t, err)
+			require.NoError(t, profile.Compare(want.profile(), got), "seed %d, %+v", seed, q)
+			assert.Equal(t, p.Summarize(), got.Summary)
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}

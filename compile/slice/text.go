@@ -1,0 +1,318 @@
+package slice
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
+)
+
+// A Text contains what slices need to know of the text that a compile reads: its words, and the
+// unqualified names of the functions that it may define. A profile has samples of a function of the
+// compile only under names that consist of these.
+//
+// A Text of preprocessed sources is complete. Without expanded macros, functions are missed if only
+// a macro puts their names together. Line markers, such as # 1 "a.cc", contain the names of files;
+// the functions that initialize these files are named after them.
+//
+// The zero Text is empty. Methods that only read may be called from many goroutines.
+type Text struct {
+	words    map[uint32]wordUse // by hash: one that is in it only by chance makes a slice larger
+	defined  map[string]struct{}
+	labels   map[string]struct{} // names that functions are given for the assembler
+	inlines  mangled.Inlines
+	anyScope bool // any word may be that of a scope
+	onlyC    bool // see OnlyC
+	drops    bool // see DropsUnused
+}
+
+// wordUse says how a text uses a word.
+type wordUse uint8
+
+const (
+	usedAsScope wordUse = 1 << iota // it names a class, a namespace or a template of aliases
+	mentioned                       // it is more than the name of a function in declarations; see cxx.Notes
+)
+
+// Add adds a text of C or C++.
+func (t *Text) Add(text []byte) {
+	if t.words == nil {
+		*t = *newText()
+	}
+	cxx.Definitions(text, cxx.Notes{
+		Function: func(name []byte) { addBytes(t.defined, name) },
+		Word:     t.addWord,
+		Label:    func(name []byte) { addBytes(t.labels, name) },
+		Scope:    func(word []byte) { t.words[wordHash(word)] |= usedAsScope },
+		Inline:   func(outer, name []byte) { t.inlines.Add(string(outer), string(name)) },
+		AnyScope: func() { t.anyScope = true },
+	})
+}
+
+// OnlyC declares that the compiler takes all text added so far for C. Such a text defines only
+// functions whose names it spells, so its slices contain nothing of C++, however a name is made.
+func (t *Text) OnlyC() { t.onlyC = true }
+
+// DropsUnused declares that the compiler drops inline functions of C that nothing mentions but
+// their own declarations, as GCC does without options that keep them: -fkeep-inline-functions,
+// OpenMP and plugins. Slices for GCC then leave out what the profile has of these functions.
+func (t *Text) DropsUnused() { t.drops = true }
+
+// addWord adds a word, and the form that it has in names of initializers.
+func (t *Text) addWord(word []byte, isMentioned bool) {
+	h := wordHash(word)
+	use, ok := t.words[h]
+	if isMentioned && use&mentioned == 0 {
+		t.words[h] = use | mentioned
+	} else if !ok {
+		t.words[h] = 0
+	}
+	if slices.ContainsFunc(word, func(c byte) bool { return c >= 0x80 }) {
+		t.addWord([]byte(cxx.Cleaned(string(word))), isMentioned)
+	}
+}
+
+func newText() *Text {
+	return &Text{words: make(map[uint32]wordUse), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
+}
+
+// addBytes adds a name to a set. It makes a string only of a new name.
+func addBytes(set map[string]struct{}, name []byte) {
+	if _, ok := set[string(name)]; !ok {
+		set[string(name)] = struct{}{}
+	}
+}
+
+func wordHash[T string | []byte](word T) uint32 {
+	h := uint64(xxhash.Sum64String(string(word)))
+	return uint32(h)
+}
+
+// names returns the unqualified names of functions in the text, and of those
+// that no text spells out, in order.
+func (t *Text) names() []string {
+	names := make([]string, 0, len(t.defined)+len(implicitNames))
+	for name := range t.defined {
+		if t.isUnused(name) {
+			continue
+		}
+		names = append(names, name)
+		if cxx.IsMangled(name) { // one of C that looks like that
+			names = append(names, cxx.KeyOf(name))
+		}
+	}
+	names = append(names, implicitNames...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// isUnused reports whether GCC drops a function of the text: nothing mentions the function, and GCC
+// itself makes no calls to it.
+func (t *Text) isUnused(name string) bool {
+	if !t.drops || !t.onlyC || t.anyScope || cxx.MayBeCalledByGCC(name) {
+		return false
+	}
+	use, ok := t.words[wordHash(name)]
+	return ok && use&mentioned == 0
+}
+
+// mayDefine reports whether a function that has one of the names may have that symbol.
+func (t *Text) mayDefine(symbol string) bool {
+	cut := symname.Canonical(symbol)
+	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
+}
+
+// mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
+// compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and
+// _sub_I_00099_1, and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
+func (t *Text) mayName(cut string) bool {
+	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
+}
+
+// has reports whether the text contains a word.
+func (t *Text) has(word string) bool {
+	_, ok := t.words[wordHash(word)]
+	return ok
+}
+
+// HasWord reports whether the text contains a word. It may return true for a word that the text
+// does not contain.
+func (t *Text) HasWord(word string) bool { return t.has(word) }
+
+// InlineNamespaces returns, for each namespace that begins with inline namespaces, their names. For
+// a text with macros nothing is known.
+func (t *Text) InlineNamespaces() map[string][]string {
+	if t.anyScope {
+		return nil
+	}
+	return t.inlines
+}
+
+// mayDefineRenamed reports whether a function that has one of the names may have that symbol with
+// the inline namespaces of the text.
+func (t *Text) mayDefineRenamed(symbol string) bool {
+	now := mangled.Inlines(t.InlineNamespaces()).Spelled(symbol, t.has)
+	return now != symbol && t.mayDefine(now)
+}
+
+// hasScope reports whether the text may define a class or an alias template with a name, or open a
+// namespace with it.
+func (t *Text) hasScope(name string) bool {
+	return t.anyScope || t.words[wordHash(name)]&usedAsScope != 0
+}
+
+// defines reports whether the text may define a function of an unqualified name.
+func (t *Text) defines(name string) bool {
+	_, ok := t.defined[name]
+	return ok || name == cxx.Placement && t.defines(cxx.Allocation)
+}
+
+// isLabel reports whether a function is given that name for the assembler.
+func (t *Text) isLabel(name string) bool {
+	_, ok := t.labels[name]
+	return ok
+}
+
+// A requirement is what a text must contain if it defines a symbol: words, definitions of classes
+// and namespaces, and functions. Words of the compiler's own, such as __va_list_tag or clang's $_0
+// for an unnamed type, are not required.
+type requirement struct {
+	word, scope, function func(string) bool
+}
+
+// needs asks for what a symbol with a canonical name needs until the answer is false, and reports
+// whether it never was.
+func needs(cut string, r requirement) bool {
+	name := cut
+	if variable, ok := cxx.CleansUp(name); ok {
+		if variable == "" {
+			return r.word("~")
+		}
+		name = variable
+	} else if after, ok := cxx.InitializedBy(name); ok {
+		name = after
+	}
+	if name != cut && !cxx.IsMangled(name) {
+		return r.word(name)
+	}
+	if !cxx.IsMangled(name) {
+		key := cxx.KeyOf(name)
+		return (!cxx.IsOfLambda(key) || r.function(key)) && cxx.TemplateWords(name, r.word)
+	}
+	if allocation := cxx.AllocationOf(name); allocation != "" && !r.function(allocation) {
+		return false
+	}
+	if cxx.IsOtherInvoke(name) && !r.function(cxx.Invoker) {
+		return false
+	}
+	return cxx.Identifiers(name, func(w string) bool {
+		return strings.HasPrefix(w, "__") || isUnnamed(w) || slices.Contains(implicitNames, w) || r.word(w)
+	}) && cxx.Scopes(name, func(w string) bool { return isUnnamed(w) || r.scope(w) })
+}
+
+// isUnnamed reports whether clang calls a lambda or another type without a name so.
+func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
+
+// Empty reports whether nothing has been added.
+func (t *Text) Empty() bool { return len(t.words) == 0 }
+
+// TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
+const TextForm = "afdo text 11"
+
+// Encode returns the text in a form for [DecodeText].
+func (t *Text) Encode() []byte {
+	words := make([]uint32, 0, len(t.words))
+	for w := range t.words {
+		words = append(words, w)
+	}
+	slices.Sort(words)
+	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.onlyC)<<1|bit(t.drops)<<2)
+	data = binary.AppendUvarint(data, uint64(len(words)))
+	last := uint32(0)
+	for _, w := range words {
+		data = binary.AppendUvarint(data, uint64(w-last)<<2|uint64(t.words[w]))
+		last = w
+	}
+	data = appendNames(appendNames(data, t.defined), t.labels)
+	data = binary.AppendUvarint(data, uint64(len(t.inlines)))
+	for _, outer := range slices.Sorted(maps.Keys(t.inlines)) {
+		names := t.inlines[outer]
+		data = binary.AppendUvarint(appendName(data, outer), uint64(len(names)))
+		for _, name := range names {
+			data = appendName(data, name)
+		}
+	}
+	return data
+}
+
+func bit(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func appendNames(data []byte, set map[string]struct{}) []byte {
+	data = binary.AppendUvarint(data, uint64(len(set)))
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		data = appendName(data, name)
+	}
+	return data
+}
+
+func appendName(data []byte, name string) []byte {
+	return append(binary.AppendUvarint(data, uint64(len(name))), name...)
+}
+
+// DecodeText reads what [Text.Encode] wrote. It returns false for anything else.
+func DecodeText(data []byte) (t *Text, ok bool) {
+	t = newText()
+	next := func() uint64 {
+		v, n := binary.Uvarint(data)
+		if n <= 0 {
+			data, ok = nil, false
+			return 0
+		}
+		data = data[n:]
+		return v
+	}
+	name := func() string {
+		size := next()
+		if size > uint64(len(data)) {
+			data, ok = nil, false
+			return ""
+		}
+		s := string(data[:size])
+		data = data[size:]
+		return s
+	}
+	ok = true
+	flags := next()
+	t.anyScope, t.onlyC, t.drops, ok = flags&1 != 0, flags&2 != 0, flags&4 != 0, ok && flags < 8
+	word := uint64(0)
+	for n := next(); n > 0 && ok; n-- {
+		gap := next()
+		word += gap >> 2
+		ok = ok && word < 1<<32
+		t.words[uint32(word)] = wordUse(gap & 3)
+	}
+	for _, set := range []map[string]struct{}{t.defined, t.labels} {
+		for n := next(); n > 0 && ok; n-- {
+			set[name()] = struct{}{}
+		}
+	}
+	for n := next(); n > 0 && ok; n-- {
+		outer := name()
+		t.inlines[outer] = nil
+		for names := next(); names > 0 && ok; names-- {
+			t.inlines[outer] = append(t.inlines[outer], name())
+		}
+	}
+	return t, ok && len(data) == 0
+}

@@ -1,0 +1,290 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/pattern"
+	"github.com/go-afdo/afdo/internal/shell"
+)
+
+// launcherSettings are environment variables that put a launcher before the compilers, which would
+// then bypass the scripts or cache their results.
+var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
+
+// withoutLaunchers returns an environment without launcherSettings.
+func withoutLaunchers(env []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains(launcherSettings, name)
+	})
+	return append(kept, "CCACHE_DISABLE=1")
+}
+
+// A variant is what a build has in addition to debug info.
+type variant struct {
+	profile string   // path of a profile, if any
+	layout  string   // prefix of the files of "afdo layout", if any
+	flags   []string // flags for all compilers, which also link
+}
+
+// build copies the tree and builds it there.
+func (t *tuning) build(ctx context.Context, copied string, v variant) error {
+	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
+		return err
+	}
+	name := filepath.Base(copied)
+	log, bin := t.in(name+".compiles"), t.in(name+".bin")
+	for _, path := range []string{log, t.in(reachedLog)} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	if err := t.writeScripts(bin, log, v); err != nil {
+		return err
+	}
+	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
+	env = append(env, t.compilerSettings(bin)...)
+	if t.rust {
+		env = append(env, "RUSTC_WRAPPER="+filepath.Join(bin, rustWrapper))
+	}
+	if err := t.configureAgain(ctx, copied, env); err != nil {
+		return err
+	}
+	argv := make([]string, len(t.Build))
+	for i, word := range t.Build {
+		argv[i] = t.inCopy(word, copied)
+	}
+	if _, err := t.do(ctx, task{argv: argv, dir: copied, env: env}); err != nil {
+		return err
+	}
+	if _, err := os.Stat(log); err != nil {
+		return fmt.Errorf("tune: %w: if the tree has been built already, let the build begin with cleaning, such as sh -c 'make clean && make'; if the build names a compiler by its path, have it take CC, CXX and FC", ErrNoCompiler)
+	}
+	return nil
+}
+
+// inCopy replaces paths of the tree in a word of a command by paths of the copy.
+func (t *tuning) inCopy(word, copied string) string {
+	var b strings.Builder
+	for at := 0; at < len(word); {
+		tree := t.treeAt(word, at)
+		if tree == "" {
+			b.WriteByte(word[at])
+			at++
+			continue
+		}
+		b.WriteString(copied)
+		at += len(tree)
+	}
+	return b.String()
+}
+
+// treeAt returns the path of the tree that begins at position at of a word, or "".
+func (t *tuning) treeAt(word string, at int) string {
+	for _, tree := range t.trees {
+		if rest, ok := strings.CutPrefix(word[at:], tree); ok && beginsPath(word[:at]) && endsName(rest) {
+			return tree
+		}
+	}
+	return ""
+}
+
+// beforePath matches what may precede a path in a word: nothing, an option, or an @.
+var beforePath = pattern.Of(`^(-[\w-]*|@)?$`)
+
+// beginsPath reports whether a path may begin after the given text. For example, /src is a path in
+// "-I/src", but not in "/usr/src", "./src" or "$HOME/src".
+func beginsPath(before string) bool {
+	word := before[strings.LastIndexAny(before, " \t\n=:,;({<>|&`")+1:]
+	return beforePath().MatchString(strings.NewReplacer(`"`, "", "'", "").Replace(word))
+}
+
+var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
+
+// endsName reports whether a file name ends before the given text.
+func endsName(after string) bool { return !nameByte().MatchString(after) }
+
+// writeScripts writes a script for each compiler to a folder. The script appends its command to a
+// log and runs the compiler.
+func (t *tuning) writeScripts(bin, log string, v variant) error {
+	if err := os.RemoveAll(bin); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(bin, 0o777); err != nil {
+		return err
+	}
+	for name, path := range t.compilers {
+		argv := []string{path}
+		if v.profile != "" {
+			argv = []string{t.Afdo, "exec", "--profile", v.profile, "--json", t.in(reachedLog), "--fallback"}
+			if v.layout != "" {
+				argv = append(argv, "--layout", v.layout)
+			}
+			argv = append(argv, "--", path)
+		}
+		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\nexec %s \"$@\" %s\n",
+			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(t.profilingFlags(path), v.flags...)))
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
+			return err
+		}
+	}
+	if t.rust {
+		return t.writeRustWrapper(bin, log, v.profile)
+	}
+	return nil
+}
+
+// uniqueNames gives static functions names that no other file has, so that a layout can name them.
+// Clang finds static functions of a profile only if both builds have this flag, or neither has.
+const uniqueNames = "-funique-internal-linkage-names"
+
+// profilingFlags returns the compiler flags that all builds need: for debug info, and for a layout.
+// Valgrind cannot read clang's DWARF 5.
+func (t *tuning) profilingFlags(compiler string) []string {
+	if !isClang(compiler) {
+		return []string{"-g"}
+	}
+	flags := []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
+	if t.Layout {
+		flags = append(flags, uniqueNames)
+	}
+	return flags
+}
+
+func isClang(compiler string) bool {
+	c, err := driver.FindCompiler(command.Parse([]string{compiler}, "/"), nil)
+	return err == nil && c.Clang
+}
+
+// built returns the names of the compilers that the build called, in reverse order.
+func (t *tuning) built() ([]string, error) {
+	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, line := range slices.Backward(strings.Split(string(log), "\n")) {
+		name, _, _ := strings.Cut(line, " ")
+		if isCompiler := t.compilers[name] != "" || name == rustc; isCompiler && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// checkOptimised returns an error if no compile of the build optimises. Compilers ignore profiles
+// then.
+func (t *tuning) checkOptimised() error {
+	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
+	if err != nil {
+		return err
+	}
+	compiles := 0
+	for line := range strings.Lines(string(log)) {
+		words := strings.Fields(line)
+		c := command.Parse(words, t.base)
+		switch {
+		case len(words) > 0 && words[0] == rustc:
+			if strings.Contains(line, "opt-level=") && !strings.Contains(line, "opt-level=0") {
+				return nil
+			}
+			compiles++
+		case len(c.Sources) == 0 || c.Reason != "" || isTrial(words):
+		case c.Optimises():
+			return nil
+		default:
+			compiles++
+		}
+	}
+	if compiles == 0 {
+		return nil // of other languages, or not understood
+	}
+	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", ErrCannotTune, compiles)
+}
+
+// format returns a profile format that the compilers of the build can read.
+func (t *tuning) format() (string, error) {
+	names, err := t.built()
+	if err != nil {
+		return "", err
+	}
+	if t.rust || slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
+		return "extbinary", nil
+	}
+	return "v4c", nil
+}
+
+// findCompilers returns the paths of the compilers in PATH, CC and similar variables of an
+// environment, by name.
+func findCompilers(env []string) map[string]string {
+	compilers := make(map[string]string)
+	for _, folder := range filepath.SplitList(setting(env, "PATH")) {
+		entries, _ := os.ReadDir(folder)
+		for _, e := range entries {
+			name := e.Name()
+			if compilers[name] != "" || !command.IsCompilerName(name) {
+				continue
+			}
+			if path, err := command.Parse([]string{filepath.Join(folder, name)}, folder).CompilerPath(); err == nil {
+				compilers[name] = path
+			}
+		}
+	}
+	for _, name := range compilerVariables {
+		if c := command.Parse(strings.Fields(setting(env, name)), "/"); filepath.IsAbs(c.Compiler) {
+			compilers[filepath.Base(c.Compiler)] = c.Compiler
+		}
+	}
+	return compilers
+}
+
+// setting returns the value of a variable in an environment. The last value counts.
+func setting(env []string, name string) string {
+	for _, s := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(s, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// compilerVariables are the variables in which builds find the compilers for C, C++ and Fortran.
+var compilerVariables = []string{"CC", "CXX", "FC"}
+
+// buildVariables are other variables that make and configure scripts read.
+var buildVariables = []string{"CPPFLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "MAKEFLAGS"}
+
+// buildSettings returns the values of the variables that affect a build.
+func (t *tuning) buildSettings() []string {
+	var settings []string
+	for _, name := range slices.Concat(compilerVariables, buildVariables) {
+		settings = append(settings, setting(t.env, name))
+	}
+	return settings
+}
+
+// compilerSettings returns CC and similar variables, if they are set. It replaces compilers, and
+// launchers such as ccache, by the scripts.
+func (t *tuning) compilerSettings(bin string) []string {
+	var settings []string
+	for _, name := range compilerVariables {
+		c := command.Parse(strings.Fields(setting(t.env, name)), "/")
+		if base := filepath.Base(c.Compiler); c.Compiler != "" && t.compilers[base] != "" {
+			script := filepath.Join(bin, base)
+			if strings.ContainsAny(script, " \t") {
+				script = base // is in PATH; builds split CC at spaces
+			}
+			words := append([]string{script}, c.Args...)
+			settings = append(settings, name+"="+strings.Join(words, " "))
+		}
+	}
+	return settings
+}

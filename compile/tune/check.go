@@ -1,0 +1,195 @@
+package tune
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+// ErrCannotTune is matched by the errors for runs that would fail after much work.
+var ErrCannotTune = errors.New("this cannot be tuned")
+
+// otherLanguages maps programs that build to the reason why they cannot use the profile.
+var otherLanguages = map[string]string{
+	"go build":    "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
+	"go install":  "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
+	"swift build": "Swift's compiler does not read sample profiles",
+	"swiftc":      "Swift's compiler does not read sample profiles",
+	"javac":       "Java's compiler does not read sample profiles",
+	"mvn":         "Java's compiler does not read sample profiles",
+	"gradle":      "Java's compiler does not read sample profiles",
+	"dotnet":      ".NET's compiler does not read sample profiles",
+	"ghc":         "Haskell's compiler does not read sample profiles",
+	"cabal":       "Haskell's compiler does not read sample profiles",
+	"dune":        "OCaml's compiler does not read sample profiles",
+	"dub":         "D's compiler does not read sample profiles",
+	"sbt":         "Scala's compiler does not read sample profiles",
+	"zig build":   "zig does not pass profiles to its compiler",
+}
+
+// check returns an error for a run that would fail later. It says what will limit the result.
+func (t *tuning) check(ctx context.Context) error {
+	commands := t.Build
+	if len(commands) == 3 && filepath.Base(commands[0]) == "sh" && commands[1] == "-c" {
+		commands = strings.Fields(commands[2])
+	}
+	for i, word := range commands {
+		word = filepath.Base(word)
+		next := ""
+		if i+1 < len(commands) {
+			next = word + " " + commands[i+1]
+		}
+		for _, name := range []string{word, next} {
+			if why := otherLanguages[name]; why != "" {
+				return fmt.Errorf("tune: %w: the build runs %s: %s", ErrCannotTune, name, why)
+			}
+		}
+		if word == "cargo" || word == "rustc" {
+			if err := t.checkRust(ctx); err != nil {
+				return err
+			}
+			t.rust = word == "cargo"
+		}
+	}
+	for _, line := range append(append([]string{}, t.Train...), t.Measure...) {
+		if word, path := t.outside(line); word != "" {
+			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", ErrCannotTune, line, word, path)
+		}
+	}
+	said := strings.Join(commands, " ")
+	if changesFolder().MatchString(said) {
+		return nil
+	}
+	if word, path := t.outside(said); word != "" {
+		return fmt.Errorf("tune: %w: the build names %s, which is %s, outside of the tree %s: the build runs in a copy of the tree, so run tune in the top folder of the sources, or name that folder with --tree", ErrCannotTune, word, path, t.Tree)
+	}
+	return nil
+}
+
+// changesFolder matches builds that go to another folder, so that it is not known where their
+// relative paths lead.
+var changesFolder = pattern.Of(`\b(cd|pushd)\b|(^| )(-C|--directory)`)
+
+// outside returns the first word of a command that is a relative path out of the tree to an
+// existing file, and its absolute path. In a copy of the tree the word leads elsewhere.
+func (t *tuning) outside(line string) (word, path string) {
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"=<>|&;(),:", r) }) {
+		if !strings.HasPrefix(word, "../..") && !strings.Contains(word, "/../") {
+			continue
+		}
+		path := filepath.Join(t.Tree, word)
+		if _, err := os.Stat(path); err == nil && !isWithin(path, t.Tree) {
+			return word, path
+		}
+	}
+	return "", ""
+}
+
+// announce chooses the recorder and says what the machine lacks.
+func (t *tuning) announce(r *Result) (err error) {
+	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
+		return err
+	}
+	t.say("# training will run under %s: %s", r.Recorder, r.Why)
+	if lookForValgrind() != nil && r.Recorder != Branches {
+		t.say("# valgrind is not installed: install it, or a short training makes a poor profile, and only perf can count instructions")
+	}
+	return nil
+}
+
+// reportLeftovers says that the tree has objects of an earlier build. The build does not compile
+// them again, so they get neither debug info nor the profile.
+func (t *tuning) reportLeftovers() error {
+	folders, err := t.configuredFolders()
+	if err != nil {
+		return err
+	}
+	configuredAgain := func(path string) bool {
+		return slices.ContainsFunc(folders, func(c configured) bool {
+			return c.folder != c.source && isWithin(path, filepath.Join(t.Tree, c.folder))
+		})
+	}
+	var objects []string
+	err = walk(t.Tree, t.ours(), func(path, rel string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && filepath.Ext(rel) == ".o" && !configuredAgain(path) {
+			objects = append(objects, rel)
+		}
+		return nil
+	})
+	if len(objects) > 0 {
+		t.say("# the tree has objects of an earlier build, such as %s, which get no profile if the build takes them as they are: let the build begin with \"make clean\"", objects[0])
+	}
+	return err
+}
+
+// checkBuilt returns an error if the build has made no program in the copy, or if its programs have
+// no debug info.
+func (t *tuning) checkBuilt() error {
+	built, err := builtFiles(t.base)
+	if err != nil {
+		return err
+	}
+	if len(built) == 0 {
+		return fmt.Errorf("tune: %w: the build has made no program in %s: have it build in the tree, for CMake and Meson in a folder such as build", ErrCannotTune, t.base)
+	}
+	for _, path := range built {
+		if hasDebugInfo(filepath.Join(t.base, path)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", ErrCannotTune, built[0])
+}
+
+func hasDebugInfo(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for _, name := range []string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"} {
+		if f.Section(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// firstRun runs the measured commands once, so that a mistake in them comes to light before the
+// training.
+func (t *tuning) firstRun(ctx context.Context) error {
+	u, _, err := t.runAll(ctx, t.base)
+	if err != nil {
+		return fmt.Errorf("the measured program: %w%s", err, t.namePrograms(err))
+	}
+	if u.cpu < tooShort {
+		t.say("# the measured program runs for only %v, much of which is its start: give it a longer input, or times cannot be compared", u.cpu.Round(time.Millisecond/10))
+	}
+	return nil
+}
+
+// notFound is the exit status of a shell that found no such program.
+const notFound = 127
+
+// namePrograms names the programs of the build if the shell did not find the one to run.
+func (t *tuning) namePrograms(err error) string {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
+		return ""
+	}
+	const shown = 5
+	built, err := builtFiles(t.base)
+	if err != nil || len(built) == 0 {
+		return ""
+	}
+	return "\nthe build made " + strings.Join(built[:min(len(built), shown)], ", ")
+}

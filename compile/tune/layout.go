@@ -1,0 +1,227 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+)
+
+// A Placement is the way in which tune lays out code.
+type Placement string
+
+// The ways to lay out code.
+const (
+	ByClang Placement = "clang" // clang and lld take a list of blocks and functions
+	ByBOLT  Placement = "bolt"  // llvm-bolt rewrites the linked program
+)
+
+// ErrNoLayout: no tool on this machine can lay out the code of the build.
+var ErrNoLayout = errors.New("the code of this build cannot be laid out here")
+
+// Names in the working folder.
+const (
+	mappedName  = "mapped"            // copy of the tree, built with addresses of blocks or relocations
+	placedName  = "placed"            // copy of the tree, built with the layout
+	againName   = "layout-recordings" // recordings of the mapped build
+	prefixName  = "layout"            // prefix of the files for clang and lld
+	boltedName  = "bolted"            // the program that llvm-bolt wrote
+	countsName  = "layout.fdata"      // counts for llvm-bolt
+	oldestClang = 17                  // the oldest clang that writes the block address map of today
+	hashesClang = 22                  // the oldest clang that writes hashes of blocks
+)
+
+// bolts are the names of llvm-bolt, the newest first.
+var bolts = []string{"llvm-bolt", "llvm-bolt-23", "llvm-bolt-22", "llvm-bolt-21", "llvm-bolt-20", "llvm-bolt-19"}
+
+// A placer lays out the code of one build.
+type placer struct {
+	*tuning
+	by     Placement
+	bolt   string // path of llvm-bolt
+	hashes bool   // the compilers write hashes of blocks
+	mapped string
+}
+
+// placer chooses how to lay out the code of the build: by clang if clang compiled all of it and
+// lld can link it, and otherwise by llvm-bolt.
+func (t *tuning) placer() (*placer, error) {
+	p := &placer{tuning: t, mapped: t.in(mappedName)}
+	names, err := t.built()
+	if err != nil {
+		return nil, err
+	}
+	whyNot := ""
+	p.hashes = true
+	for _, name := range names {
+		major, why := t.clangWithLayouts(t.compilers[name])
+		if whyNot == "" {
+			whyNot = why
+		}
+		p.hashes = p.hashes && major >= hashesClang
+	}
+	if whyNot == "" && len(names) > 0 {
+		p.by = ByClang
+		return p, nil
+	}
+	for _, name := range bolts {
+		if p.bolt, err = exec.LookPath(name); err == nil {
+			p.by = ByBOLT
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("tune: %w: %s, and llvm-bolt is not installed (Debian has it in bolt-19 and bolt-22)", ErrNoLayout, whyNot)
+}
+
+// clangWithLayouts returns the major version of a clang that takes layouts and finds lld, or the
+// reason why a compiler does not.
+func (t *tuning) clangWithLayouts(path string) (major int, why string) {
+	c, err := driver.FindCompiler(command.Parse([]string{path}, "/"), nil)
+	if err != nil || !c.Clang {
+		return 0, filepath.Base(path) + " is not clang"
+	}
+	first, _, _ := strings.Cut(c.Version, ".")
+	if major, err = strconv.Atoi(first); err != nil || major < oldestClang {
+		return 0, fmt.Sprintf("%s is clang %s, older than %d", filepath.Base(path), c.Version, oldestClang)
+	}
+	cmd := exec.Command(path, "-print-prog-name=ld.lld")
+	cmd.Env = t.env
+	out, err := cmd.Output()
+	if err == nil {
+		_, err = exec.LookPath(strings.TrimSpace(string(out)))
+	}
+	if err != nil {
+		return 0, fmt.Sprintf("lld is not installed beside %s", filepath.Base(path))
+	}
+	return major, ""
+}
+
+// place records the program once more, built with the profile and with what a layout needs, and
+// builds it with the layout. It sets the copy of the tree to measure.
+func (t *tuning) place(ctx context.Context, r *Result) error {
+	p, err := t.placer()
+	if err != nil {
+		return err
+	}
+	r.Placement = p.by
+	t.say("# the code is laid out by %s", p.by)
+	t.key = keyOf(t.key, string(p.by), p.bolt)
+	if err := t.step(buildingForLayout, func() error { return t.build(ctx, p.mapped, p.mapping()) }); err != nil {
+		return fmt.Errorf("the build for the layout: %w", err)
+	}
+	again := t.in(againName)
+	if err := t.step(trainingForLayout, func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, again) }); err != nil {
+		return fmt.Errorf("the training for the layout: %w", err)
+	}
+	program, recordings, err := p.hottest(r)
+	if err != nil {
+		return err
+	}
+	if err := t.step(layingOut, func() error { return p.layOut(ctx, program, recordings) }); err != nil {
+		return fmt.Errorf("the layout: %w", err)
+	}
+	if err := t.step(buildingPlaced, func() error { return p.build(ctx, program) }); err != nil {
+		return fmt.Errorf("the build with the layout: %w", err)
+	}
+	t.after = t.in(placedName)
+	if p.by == ByClang {
+		r.Layout = t.in(prefixName)
+	}
+	return nil
+}
+
+// mapping is how the program is built for the recording.
+func (p *placer) mapping() variant {
+	v := variant{profile: p.in(profileName)}
+	switch {
+	case p.by == ByBOLT:
+		v.flags = []string{"-fno-reorder-blocks-and-partition", "-Wl,-q"}
+	default:
+		v.flags = []string{"-fbasic-block-address-map", useLLD}
+		if p.hashes {
+			v.flags = append(v.flags, "-mllvm", "-emit-bb-hash")
+		}
+	}
+	return v
+}
+
+const useLLD = "-fuse-ld=lld"
+
+// hottest returns the program or library with the most samples, and its recordings. One list for
+// clang, or one run of llvm-bolt, is about one program.
+func (p *placer) hottest(r *Result) (program string, recordings []string, err error) {
+	all, err := filepath.Glob(filepath.Join(p.in(againName), "*"))
+	if err != nil || len(r.Programs) == 0 {
+		return "", nil, errors.Join(err, errors.New("tune: no program of the build has run"))
+	}
+	ran := make(map[string]uint64)
+	of := make(map[string][]string)
+	for _, recording := range all {
+		one, err := objectsOf(recording, filepath.Join(p.mapped, r.Programs[0]))
+		if err != nil {
+			return "", nil, err
+		}
+		for path, n := range one {
+			ran[path] += n
+			of[path] = append(of[path], recording)
+		}
+	}
+	samples := func(program string) uint64 { return ran[filepath.Join(p.mapped, program)] }
+	program = slices.MaxFunc(r.Programs, func(a, b string) int {
+		return cmp.Compare(samples(a), samples(b))
+	})
+	if samples(program) == 0 {
+		return "", nil, errors.New("tune: the training for the layout has no samples of the build's programs")
+	}
+	if len(r.Programs) > 1 {
+		p.say("# only %s is laid out: it has the most samples", program)
+	}
+	return program, of[filepath.Join(p.mapped, program)], nil
+}
+
+// layOut makes the list for clang and lld, or has llvm-bolt rewrite the program.
+func (p *placer) layOut(ctx context.Context, program string, recordings []string) error {
+	binary := filepath.Join(p.mapped, program)
+	argv := []string{p.Afdo, "layout", "--binary", binary, "-o", p.in(prefixName)}
+	if p.by == ByBOLT {
+		argv = []string{p.Afdo, "create", "--to", "fdata", "--binary", binary, "-o", p.in(countsName)}
+	}
+	for _, recording := range recordings {
+		argv = append(argv, "--profile", recording)
+	}
+	if _, err := p.do(ctx, task{argv: argv, dir: p.Folder}); err != nil || p.by == ByClang {
+		return err
+	}
+	_, err := p.do(ctx, task{dir: p.Folder, argv: []string{
+		p.bolt, binary, "-o", p.in(boltedName), "-data", p.in(countsName),
+		"-reorder-blocks=ext-tsp", "-reorder-functions=cdsort", "-split-functions", "-split-all-cold", "-split-eh",
+	}})
+	return err
+}
+
+// build makes the copy of the tree with the program that is laid out.
+func (p *placer) build(ctx context.Context, program string) error {
+	placed := p.in(placedName)
+	if p.by == ByClang {
+		prefix := p.in(prefixName)
+		order := "-Wl,--symbol-ordering-file=" + prefix + "_ld_profile.txt,--no-warn-symbol-ordering"
+		return p.tuning.build(ctx, placed, variant{profile: p.in(profileName), layout: prefix, flags: []string{order, useLLD}})
+	}
+	if err := copyTree(p.mapped, nil, placed); err != nil {
+		return err
+	}
+	target := filepath.Join(placed, program)
+	if err := os.Remove(target); err != nil {
+		return err
+	}
+	return os.Rename(p.in(boltedName), target)
+}

@@ -1,0 +1,83 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// ErrUnused: no compile of the build used the profile, so there is nothing to measure.
+var ErrUnused = errors.New("no compile used the profile")
+
+// reachedLog is the file in the working folder with a line of JSON for each compile of the build
+// with the profile, see the flag --json of "afdo exec".
+const reachedLog = "fast.json"
+
+// A compile is a line of reachedLog.
+type compile struct {
+	Arguments []string       `json:"arguments"`
+	Outcome   driver.Outcome `json:"outcome"`
+	Reason    command.Reason `json:"reason"`
+	Error     string         `json:"error"`
+}
+
+// isTrial reports whether a configure step ran a compile to find out about the compiler.
+func isTrial(argv []string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool {
+		name := filepath.Base(word)
+		return strings.HasPrefix(name, "conftest.") || strings.HasPrefix(name, "CMakeC") && strings.Contains(name, "CompilerId.") ||
+			strings.HasPrefix(name, "testCCompiler.") || strings.HasPrefix(name, "testCXXCompiler.") || strings.HasPrefix(name, "sanitycheck") || strings.HasPrefix(name, "CMakeCXXCompilerABI.") || strings.HasPrefix(name, "CMakeCCompilerABI.") ||
+			strings.Contains(word, "CMakeFiles/CMakeTmp") || strings.Contains(word, "CMakeScratch") || strings.Contains(word, "meson-private")
+	})
+}
+
+// reached returns how many compiles of the build with the profile used it, and how many ran. It
+// returns ErrUnused if none did.
+func (t *tuning) reached() (used, all int, err error) {
+	data, err := files.ReadFile(t.in(reachedLog), maxOwn)
+	if err != nil {
+		return 0, 0, fmt.Errorf("tune: %w: the build ran no compiler of GCC or clang", ErrUnused)
+	}
+	reasons := make(map[string]int)
+	for line := range bytes.Lines(data) {
+		var c compile
+		if err := json.Unmarshal(line, &c); err != nil {
+			return 0, 0, fmt.Errorf("tune: %s: %w", t.in(reachedLog), err)
+		}
+		if isTrial(c.Arguments) || c.Outcome == driver.AsItIs && slices.Contains(notCompiles, c.Reason) {
+			continue
+		}
+		all++
+		switch c.Outcome {
+		case driver.Sliced, driver.Same, driver.UpToDate, driver.Restored, driver.Whole:
+			used++
+		case driver.Nothing:
+			reasons["the profile has no samples of its functions"]++
+		default:
+			reasons[string(c.Reason)+c.Error]++
+		}
+	}
+	if used > 0 {
+		return used, all, nil
+	}
+	if all == 0 {
+		return 0, 0, fmt.Errorf("tune: %w: GCC and clang only linked the program, which is written in another language or was compiled before", ErrUnused)
+	}
+	var said []string
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		said = append(said, fmt.Sprintf("%d: %s", reasons[reason], reason))
+	}
+	return 0, all, fmt.Errorf("tune: %w: of %d compiles, %s", ErrUnused, all, strings.Join(said, "; "))
+}
+
+// notCompiles are the reasons of commands that compile nothing.
+var notCompiles = []command.Reason{command.AsksCompiler, command.OnlyPreprocesses, command.OnlyChecks, command.CompilesNothing}

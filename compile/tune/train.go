@@ -1,0 +1,416 @@
+package tune
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/input/record"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// A Recorder is a way to record the training run.
+type Recorder string
+
+// The recorders.
+const (
+	Best      Recorder = "best"      // the first of the others that works on this machine
+	Branches  Recorder = "branches"  // afdo record, with branch stacks
+	Steps     Recorder = "steps"     // afdo record, which stops the program to follow branches
+	Callgrind Recorder = "callgrind" // valgrind's, which counts every instruction
+	Clock     Recorder = "cpu-clock" // afdo record, without branches
+)
+
+// ErrNoRecorder: the recorder is not available on this machine.
+var ErrNoRecorder = errors.New("this machine has no such recorder")
+
+// chooseRecorder returns the recorder to use and the reason.
+func chooseRecorder(wanted Recorder) (Recorder, string, error) {
+	noBranches := openRecorder(record.Branches)
+	noValgrind := lookForValgrind()
+	switch {
+	case wanted == Clock || wanted == Callgrind && noValgrind == nil || wanted == Branches && noBranches == nil:
+		return wanted, "it was asked for", nil
+	case wanted == Branches:
+		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noBranches)
+	case wanted == Callgrind:
+		return "", "", fmt.Errorf("tune: %w: valgrind is not installed", ErrNoRecorder)
+	case wanted != Steps && noBranches == nil:
+		return Branches, "this processor records branches", nil
+	}
+	noSteps := openRecorder(record.Steps)
+	switch {
+	case wanted == Steps && noSteps == nil:
+		return Steps, "it was asked for", nil
+	case wanted == Steps:
+		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noSteps)
+	case noSteps == nil:
+		return Steps, whyNot(noBranches) + ", and steps record them in software", nil
+	case noValgrind == nil:
+		return Callgrind, whyNot(noBranches) + ", and callgrind counts exactly", nil
+	}
+	if err := openRecorder(record.Clock); err != nil {
+		return "", "", fmt.Errorf("tune: %w: install valgrind: %w", ErrNoRecorder, err)
+	}
+	return Clock, whyNot(noBranches) + ", and without valgrind the profile will be poor: install valgrind", nil
+}
+
+// whyNot returns the reason why branches cannot be recorded.
+func whyNot(err error) string {
+	if errors.Is(err, record.ErrEvent) {
+		return "the processor records no branches, or its virtual machine hides them"
+	}
+	return fmt.Sprintf("branches cannot be recorded (%v)", err)
+}
+
+func lookForValgrind() error {
+	_, err := exec.LookPath("valgrind")
+	return err
+}
+
+// openRecorder returns an error if an event cannot be recorded.
+func openRecorder(event record.Event) error {
+	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: event})
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// recordings returns the folder with the recordings.
+func (t *tuning) recordings() string { return t.in("recordings") }
+
+// minSteps is the number of samples below which a recording by steps is too poor. With 350 samples,
+// profiles had a similarity of 0.87 with the exact profile.
+const minSteps = 300
+
+// recorderName is the file in the working folder with the recorder that was used, and the reason.
+const recorderName = "recorder"
+
+// shortTraining is the entry of the state for a training that was too short for steps, on a machine
+// without valgrind.
+const shortTraining = "short training"
+
+// forgetShortTraining has the training run again if it was too short and valgrind was installed
+// since.
+func (t *tuning) forgetShortTraining() error {
+	if t.state.Done[shortTraining] == "" || lookForValgrind() != nil {
+		return nil
+	}
+	return errors.Join(t.state.set(training, ""), t.state.set(shortTraining, ""))
+}
+
+// counted returns a number of samples with its noun.
+func counted(samples int) string {
+	if samples == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", samples)
+}
+
+// train runs the training commands under a recorder. If that is too short for steps, and the caller
+// of tune has not asked for them, it runs the commands again: by steps if a few more runs are
+// sufficient, else under callgrind, which is slow but counts exactly.
+func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
+	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
+	if err != nil && !isTooShort(err) {
+		return err
+	}
+	if recorder == Steps && t.Recorder != Steps && ctx.Err() == nil {
+		n := 0
+		if err == nil { // without a sample, there is no recording, which is an error
+			n, err = t.trainMore(ctx)
+		}
+		switch {
+		case n >= minSteps || ctx.Err() != nil:
+		case lookForValgrind() != nil && isTooShort(err):
+			return fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
+		case lookForValgrind() != nil:
+			t.say("# the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
+			err = errors.Join(err, t.state.set(shortTraining, t.key))
+		default:
+			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
+			t.say("# training again under %s: %s", recorder, why)
+			t.begin("training under callgrind")
+			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
+}
+
+// maxTrainings is how many times the training runs by steps at most. Callgrind takes 20 to 50 times
+// as long as one run, and its counts are exact, so more runs do not pay.
+const maxTrainings = 20
+
+// trainMore runs the training commands again by steps, until there are enough samples for a
+// profile, or too many runs would be needed. It returns the number of samples of all runs.
+func (t *tuning) trainMore(ctx context.Context) (samples int, err error) {
+	for run := 2; ; run++ {
+		samples, err = t.countSamples()
+		if err != nil || samples >= minSteps || run > maxTrainings || samples*maxTrainings < minSteps*(run-1) {
+			return samples, err
+		}
+		t.say("# training again by steps: %s of at least %d", counted(samples), minSteps)
+		if err := t.recordTraining(ctx, Steps, t.base, t.recordings(), "."+strconv.Itoa(run)); err != nil && !isTooShort(err) {
+			return samples, err
+		}
+	}
+}
+
+// isTooShort reports whether a recording failed because there was no sample, and not because the
+// command failed.
+func isTooShort(err error) bool {
+	var failed *CommandError
+	return errors.As(err, &failed) && strings.Contains(failed.Said, "took no processor time")
+}
+
+// usedRecorder returns the recorder of the recordings, and the reason.
+func (t *tuning) usedRecorder() (Recorder, string, error) {
+	text, err := files.ReadFile(t.in(recorderName), maxOwn)
+	if err != nil {
+		return "", "", err
+	}
+	recorder, why, _ := strings.Cut(string(text), "\n")
+	return Recorder(recorder), why, nil
+}
+
+// countSamples returns the number of samples of all recordings.
+func (t *tuning) countSamples() (n int, err error) {
+	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	for _, path := range recordings {
+		more, err := countSamplesOf(path)
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, err
+}
+
+// countSamplesOf returns the number of samples of a perf.data.
+func countSamplesOf(path string) (n int, err error) {
+	f, _, err := files.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r, err := perfdata.NewReader(f)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	for record, err := range r.Records() {
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", path, err)
+		}
+		if _, ok := record.(*perfdata.Sample); ok {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
+// recordings in a folder.
+func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, recordings string) error {
+	if err := os.RemoveAll(recordings); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(recordings, 0o777); err != nil {
+		return err
+	}
+	return t.recordTraining(ctx, recorder, copied, recordings, "")
+}
+
+// recordTraining runs the training commands in a copy of the tree under a recorder. The names of
+// the recordings are the numbers of the commands, and a suffix.
+func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, recordings, suffix string) error {
+	for i, line := range t.Train {
+		out := filepath.Join(recordings, strconv.Itoa(i+1)+suffix)
+		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, copied))...)
+		if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recording returns the command that records another command.
+func (t *tuning) recording(recorder Recorder, out string) []string {
+	switch recorder {
+	case Callgrind:
+		argv := []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
+		if t.Layout {
+			argv = append(argv, "--collect-jumps=yes")
+		}
+		return argv
+	}
+	return []string{t.Afdo, "record", "--event", string(recorder), "-o", out, "--"}
+}
+
+// createProfile creates one profile for all programs of the build that were executed.
+func (t *tuning) createProfile(ctx context.Context) error {
+	programs, recordings, err := t.trained()
+	if err != nil {
+		return err
+	}
+	format, err := t.format()
+	if err != nil {
+		return err
+	}
+	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", format}
+	if format == "v4c" {
+		merge = append(merge, "--index") // else each "afdo exec" makes an indexed copy
+	}
+	for i, program := range programs {
+		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
+		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
+		for _, r := range recordings[program] {
+			argv = append(argv, "--profile", r)
+		}
+		if _, err := t.do(ctx, task{argv: argv, dir: t.Folder}); err != nil {
+			return err
+		}
+		merge = append(merge, made)
+	}
+	_, err = t.do(ctx, task{argv: merge, dir: t.Folder})
+	return err
+}
+
+// trained returns the programs and libraries of the build for which the recordings have samples,
+// relative to the tree, and for each of them these recordings.
+func (t *tuning) trained() (programs []string, recordings map[string][]string, err error) {
+	built, err := builtFiles(t.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	if err != nil {
+		return nil, nil, err
+	}
+	recordings = make(map[string][]string)
+	total := make(map[string]uint64)
+	for _, r := range all {
+		ran, err := objectsOf(r, filepath.Join(t.base, built[0]))
+		if err != nil {
+			return nil, nil, err
+		}
+		for path, n := range ran {
+			total[path] += n
+		}
+		for _, b := range built {
+			if ran[filepath.Join(t.base, b)] > 0 {
+				recordings[b] = append(recordings[b], r)
+			}
+		}
+	}
+	if err := t.checkLibraries(built, total); err != nil {
+		return nil, nil, err
+	}
+	for _, b := range built {
+		if len(recordings[b]) > 0 {
+			programs = append(programs, b)
+		}
+	}
+	if len(programs) == 0 {
+		return nil, nil, fmt.Errorf("tune: none of the programs of the build has run: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s", t.base, built[0])
+	}
+	return programs, recordings, nil
+}
+
+// checkLibraries returns an error if the training ran an installed library instead of the one that
+// the build has made, so that a profile could change nothing. samples are those of each file.
+func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error {
+	made := make(map[string]string) // by the name without the version
+	sum := uint64(0)
+	for _, b := range built {
+		sum += samples[filepath.Join(t.base, b)]
+		if name, _, ok := strings.Cut(filepath.Base(b), ".so"); ok {
+			made[name] = b
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(samples)) {
+		name, _, _ := strings.Cut(filepath.Base(path), ".so")
+		b, ok := made[name]
+		if ok && samples[path] > sum && path != filepath.Join(t.base, b) {
+			return fmt.Errorf("tune: %w: the training mostly runs %s, which is installed, and not %s of the build: let the program find that one, such as with --env LD_LIBRARY_PATH=%s", ErrCannotTune, path, b, filepath.Dir(b))
+		}
+	}
+	return nil
+}
+
+// objectsOf returns the number of samples of each file in a recording.
+func objectsOf(recording, program string) (map[string]uint64, error) {
+	e, err := elf.Open(program)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	binary, err := samples.NewBinary(e, program)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := files.Open(recording)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_, report, err := samples.Read(f, binary, samples.Options{})
+	var none *samples.NoSamplesError
+	if errors.As(err, &none) {
+		report, err = none.Report, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", recording, err)
+	}
+	ran := make(map[string]uint64)
+	for _, o := range report.Objects {
+		path, err := filepath.EvalSymlinks(o.Name)
+		if err != nil {
+			path = o.Name
+		}
+		ran[path] += o.Samples
+	}
+	return ran, nil
+}
+
+// builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.
+func builtFiles(tree string) ([]string, error) {
+	var built []string
+	err := walk(tree, nil, func(path, rel string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && isProgram(path) {
+			built = append(built, rel)
+		}
+		return nil
+	})
+	slices.SortFunc(built, func(a, b string) int {
+		if byDepth := strings.Count(a, "/") - strings.Count(b, "/"); byDepth != 0 {
+			return byDepth
+		}
+		return strings.Compare(a, b)
+	})
+	return built, err
+}
+
+// isProgram reports whether a file is an executable or a shared library.
+func isProgram(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Type == elf.ET_EXEC || f.Type == elf.ET_DYN
+}

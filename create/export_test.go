@@ -1,8 +1,0 @@
-package create
-
-import "github.com/go-afdo/afdo/symbolize"
-
-// Straight reports whether code can have run straight from one address to another.
-func Straight(f *symbolize.File, begin, end uint64) bool {
-	return !newDecoder(f.ELF()).crosses(begin, end)
-}

@@ -1,0 +1,61 @@
+package fleetmerge
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-afdo/afdo/internal/fleet"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// TestBundleIsSummed checks that what goes on of a bundle is one element for each of its units, and
+// that nothing is left of it for the next bundle.
+func TestBundleIsSummed(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(fleetOf(t, 20), "*.afdo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn := &readFn{Rules: fleet.Rules{}}
+	for range 2 {
+		emitted := make(map[string]int)
+		unit := func(path, _ []byte) { emitted[string(path)]++ }
+		bad := func(letter []byte) { t.Errorf("%s", letter) }
+		for _, path := range paths {
+			var group message
+			appendInput(&group, &fleet.Input{Path: path})
+			if err := fn.ProcessElement(context.Background(), group, unit, bad); err != nil || len(emitted) > 0 {
+				t.Fatal(err, emitted)
+			}
+		}
+		if err := fn.FinishBundle(context.Background(), unit, bad); err != nil || len(emitted) < 20 {
+			t.Fatal(err, emitted)
+		}
+		for path, times := range emitted {
+			if times != 1 {
+				t.Errorf("unit %q is emitted %d times", path, times)
+			}
+		}
+	}
+}
+
+// TestHostsAreLarge adds hosts that have nothing in common.
+func TestHostsAreLarge(t *testing.T) {
+	for each, most := range map[int]int{20_000: 4, 40_000: 3, 70_000: 3} {
+		var h hosts
+		for n := range most {
+			if h.isLarge() {
+				t.Errorf("%d hosts of %d symbols are large", n, each)
+			}
+			host := profile.New()
+			for i := range each {
+				host.AddSymbol(profile.UnknownUnit, fmt.Sprint(n, "_", i))
+			}
+			h.add(host, profile.Ratio{Num: 1, Den: 1})
+		}
+		if !h.isLarge() {
+			t.Errorf("%d hosts of %d symbols are not large", most, each)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+
+	"gocloud.dev/gcerrors"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/fleet/remote"
+)
+
+// refused returns the status and the text of a service's error response, or status 0 for another
+// error.
+func refused(err error) (status int, text string) {
+	for _, s := range services {
+		if status, text = s.refused(err); status != 0 {
+			return status, text
+		}
+	}
+	return 0, err.Error()
+}
+
+func isStatus(err error, want int) bool {
+	if err == nil {
+		return false
+	}
+	status, _ := refused(err)
+	return status == want
+}
+
+// fault converts an error of a service.
+func (o *object) fault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &remote.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
+	}
+	code := gcerrors.Code(err)
+	err = bare(err)
+	status, text := refused(err)
+	switch class := classOf(err, status, code); {
+	case class == afdo.ErrChanged:
+		return fmt.Errorf("blob: %s: %w", o.name, class)
+	case class != nil:
+		return fmt.Errorf("blob: %s: %w (%s)", o.name, class, text)
+	case status != 0:
+		return fmt.Errorf("blob: %s: %d %s (%s)", o.name, status, http.StatusText(status), text)
+	}
+	return fmt.Errorf("blob: %s: %w", o.name, err)
+}
+
+// bare removes gocloud's wrapping, which adds the key and a code.
+func bare(err error) error {
+	if wrapped, ok := err.(interface{ Unwrap() []error }); ok {
+		return wrapped.Unwrap()[0]
+	}
+	return err
+}
+
+// classOf returns the error that callers test for, nil if there is none.
+func classOf(err error, status int, code gcerrors.ErrorCode) error {
+	switch status {
+	case http.StatusNotFound, http.StatusGone:
+		return fs.ErrNotExist
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fs.ErrPermission
+	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
+		return afdo.ErrChanged
+	}
+	switch {
+	case code == gcerrors.NotFound:
+		return fs.ErrNotExist
+	case code == gcerrors.PermissionDenied, errors.Is(err, fs.ErrPermission):
+		return fs.ErrPermission
+	}
+	return nil
+}

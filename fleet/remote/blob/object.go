@@ -1,0 +1,136 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+
+	"github.com/go-afdo/afdo/fleet/remote"
+)
+
+// An object is the source for an object in a bucket.
+type object struct {
+	name   string
+	bucket *blob.Bucket
+	key    string
+	own    bool // Close also closes the bucket
+}
+
+func (o *object) Name() string { return o.name }
+
+func (o *object) Close() error {
+	if o.own {
+		return o.bucket.Close()
+	}
+	return nil
+}
+
+// A service handles the differences between stores that gocloud does not hide.
+type service interface {
+	// prepare changes a request to use the range and the known version, if the request belongs to
+	// this service. If it has already made the request itself, it returns an *answered.
+	prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) (ok bool, err error)
+
+	// part fills in the part except its body, if the reader belongs to this service.
+	part(reader *blob.Reader, p *remote.Part) (ok bool, err error)
+
+	// refused returns the status and the text of the service's error response, or status 0 for
+	// another error.
+	refused(err error) (status int, text string)
+}
+
+var services = []service{s3Service{}, gsService{}, azureService{}}
+
+// answered is returned as an error if the request has already been made.
+type answered struct{ part remote.Part }
+
+func (*answered) Error() string { return "answered" }
+
+// errNoEnd is returned by prepare if the service does not support ranges that count from the end.
+var errNoEnd = errors.New("no ranges from the end")
+
+// Fetch requests a range.
+func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
+	offset, length := r.Low, r.High-r.Low
+	if r.Low < 0 {
+		offset, length = 0, -1 // gocloud cannot express this range, so prepare sets it
+	}
+	reader, err := o.bucket.NewRangeReader(ctx, o.key, offset, length, &blob.ReaderOptions{
+		BeforeRead: func(as func(any) bool) error { return prepare(ctx, as, r, known) },
+	})
+	var done *answered
+	switch {
+	case errors.As(err, &done):
+		return withoutNothing(done.part), nil
+	case r.Low < 0 && (errors.Is(err, errNoEnd) || isStatus(err, http.StatusRequestedRangeNotSatisfiable)):
+		return o.size(ctx)
+	case err != nil:
+		return remote.Part{}, o.fault(ctx, err)
+	}
+	p := remote.Part{Low: r.Low, High: min(r.High, reader.Size()), Size: reader.Size(), Body: reader}
+	if err := describe(reader, &p); err != nil {
+		_ = reader.Close()
+		return remote.Part{}, o.fault(ctx, err)
+	}
+	return withoutNothing(p), nil
+}
+
+// withoutNothing removes the body of an empty object.
+func withoutNothing(p remote.Part) remote.Part {
+	if p.Size == 0 {
+		_ = p.Body.Close()
+		p.Body = nil
+	}
+	return p
+}
+
+func prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) error {
+	for _, s := range services {
+		if ok, err := s.prepare(ctx, as, r, known); ok {
+			return err
+		}
+	}
+	if r.Low < 0 {
+		return errNoEnd
+	}
+	return nil
+}
+
+// describe completes a part.
+func describe(reader *blob.Reader, p *remote.Part) error {
+	for _, s := range services {
+		if ok, err := s.part(reader, p); ok {
+			return err
+		}
+	}
+	p.Version = changedAt(reader.ModTime())
+	return nil
+}
+
+// changedAt returns the version of an object in a store without conditional requests.
+func changedAt(t time.Time) remote.Version {
+	return remote.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
+}
+
+// size requests only size and version.
+func (o *object) size(ctx context.Context) (remote.Part, error) {
+	a, err := o.bucket.Attributes(ctx, o.key)
+	if err != nil {
+		return remote.Part{}, o.fault(ctx, err)
+	}
+	p := remote.Part{Size: a.Size, Version: changedAt(a.ModTime)}
+	if insists(a) {
+		p.Version = remote.Version{ETag: a.ETag}
+	}
+	return p, nil
+}
+
+// insists reports whether requests can be made conditional on the ETag.
+func insists(a *blob.Attributes) bool {
+	return a.As(new(s3.HeadObjectOutput)) || a.As(new(azblob.GetPropertiesResponse))
+}

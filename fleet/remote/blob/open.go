@@ -1,0 +1,78 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/azureblob" // for azblob://
+	_ "gocloud.dev/blob/fileblob"  // for file://
+	_ "gocloud.dev/blob/gcsblob"   // for gs://
+	_ "gocloud.dev/blob/s3blob"    // for s3://
+
+	"github.com/go-afdo/afdo/fleet/remote"
+)
+
+// Open opens the object with the given URL: scheme, bucket and key, for example
+// s3://bucket/dir/all.afdo. Supported schemes are s3, gs, azblob and file. The query configures the
+// bucket, as in the packages s3blob, gcsblob, azureblob and fileblob of gocloud.dev. The stores'
+// libraries find the credentials.
+//
+// The context also applies to all reads. All options of package remote apply except Client. The
+// stores' libraries retry failed requests by their own rules; interrupted reads are retried as in
+// package remote.
+//
+// Errors match fs.ErrNotExist, fs.ErrPermission or remote.ErrResponse, or are errors of the
+// context.
+func Open(ctx context.Context, rawURL string, opts ...remote.Option) (*remote.File, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, errors.New("blob: the URL is malformed") // the error would show its secrets
+	}
+	name := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	bucketURL, key := split(u)
+	if key == "" || u.Scheme != "file" && u.Host == "" {
+		return nil, fmt.Errorf("blob: %s: no bucket and key", name)
+	}
+	bucket, err := openBucket(ctx, bucketURL)
+	if err != nil {
+		text := strings.ReplaceAll(err.Error(), bucketURL.String(), bucketURL.Scheme+"://"+bucketURL.Host) // without the query
+		return nil, fmt.Errorf("blob: %s: %s", name, text)
+	}
+	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key, own: true}, opts...)
+}
+
+// split splits the URL of an object into the URL of its bucket and the key. The bucket of a file is
+// its folder.
+func split(u *url.URL) (bucket *url.URL, key string) {
+	b := *u
+	b.Path, b.RawPath, b.User, b.Fragment = "", "", nil, ""
+	if u.Scheme != "file" {
+		return &b, strings.TrimPrefix(u.Path, "/")
+	}
+	b.Path, key = path.Split(u.Path)
+	return &b, key
+}
+
+func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
+	if u.Scheme == gsScheme {
+		if err := gsCredentials(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	bucket, err := blob.OpenBucket(ctx, u.String())
+	if err != nil {
+		return nil, err
+	}
+	return guardedS3(ctx, bucket, u.Host)
+}
+
+// OpenObject opens an object in a bucket. Closing the file does not close the bucket. The name is
+// used in messages. Otherwise it works like Open.
+func OpenObject(ctx context.Context, bucket *blob.Bucket, key, name string, opts ...remote.Option) (*remote.File, error) {
+	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key}, opts...)
+}

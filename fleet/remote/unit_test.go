@@ -1,0 +1,105 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/internal/testkit/remotetest"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// asHelper are the options of afdo-fetch.
+var asHelper = []remote.Option{blocks}
+
+// headers is a profile in the shape of synth.Android, and a quarter as large.
+var headers = synth.Options{Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers}
+
+// memory is a source in memory, which many files share.
+type memory struct{ data []byte }
+
+func (memory) Name() string { return "memory" }
+func (memory) Close() error { return nil }
+
+func (m memory) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remote.Part, error) {
+	size := int64(len(m.data))
+	p := remote.Part{Low: r.Low, High: min(r.High, size), Size: size, Version: remote.Version{ETag: "1"}}
+	if r.Low < 0 {
+		p.Low, p.High = max(size+r.Low, 0), size
+	}
+	p.Body = io.NopCloser(bytes.NewReader(m.data[p.Low:p.High]))
+	return p, nil
+}
+
+// costs are what reading a unit costs, and what its text, with the names of all that it calls.
+type costs struct{ unit, text remote.Stats }
+
+func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Option) (c costs, text string) {
+	t.Helper()
+	f, err := remote.OpenSource(t.Context(), s, options...)
+	require.NoError(t, err)
+	r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
+	require.NoError(t, err)
+	u, err := r.Unit(path)
+	require.NoError(t, err)
+	require.NoError(t, u.Load())
+	c.unit = f.Stats()
+	var b bytes.Buffer
+	require.NoError(t, textfmt.PrintUnit(&b, r, u))
+	c.text = f.Stats()
+	return c, b.String()
+}
+
+// Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 13 from a
+// file with an index: blocks that the cache has are not requested again, so one read may need
+// several requests, which run at the same time. The unit alone takes 3, or 4 if the list of units
+// is longer than what opening fetches.
+func TestEveryUnit(t *testing.T) {
+	shapes := map[string]synth.Options{"plain": synth.Medium}
+	if testenv.Sweep() {
+		shapes["headers"] = headers
+		shapes["large plain"], shapes["large headers"] = synth.Bootstrap, synth.Android
+	}
+	for name, o := range shapes {
+		for _, indexed := range []bool{false, true} {
+			data := remotetest.Written(t, o, indexed)
+			whole, err := afdo.OpenBytes(data)
+			require.NoError(t, err)
+			var most, sum costs
+			n := int64(0)
+			for u, err := range whole.Units() {
+				require.NoError(t, err)
+				if u.Index()%testenv.Rounds(60, 10, 1) != 0 {
+					continue
+				}
+				c, text := costsOf(t, memory{data}, u.Path(), asHelper...)
+				most.unit.Requests = max(most.unit.Requests, c.unit.Requests)
+				most.text.Requests = max(most.text.Requests, c.text.Requests)
+				most.text.Bytes = max(most.text.Bytes, c.text.Bytes)
+				sum.text.Requests += c.text.Requests
+				sum.text.Bytes += c.text.Bytes
+				if n++; n%4 == 0 {
+					var b bytes.Buffer
+					require.NoError(t, textfmt.PrintUnit(&b, whole, u))
+					require.Equal(t, b.String(), text)
+				}
+			}
+			t.Logf("%s, %d bytes, index %v: %.1f requests and %d bytes a unit, at most %d and %d, of which the unit takes %d",
+				name, len(data), indexed, float64(sum.text.Requests)/float64(n), sum.text.Bytes/n,
+				most.text.Requests, most.text.Bytes, most.unit.Requests)
+			mostText, mostUnit := int64(12), int64(4)
+			if indexed {
+				mostText, mostUnit = 13, 3
+			}
+			require.LessOrEqual(t, most.text.Requests, mostText)
+			require.LessOrEqual(t, most.unit.Requests, mostUnit)
+		}
+	}
+}

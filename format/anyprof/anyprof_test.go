@@ -1,0 +1,429 @@
+package anyprof_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/testkit/synth"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+var ctx = context.Background()
+
+// lines is all that a function says, in an order that does not depend on the format.
+func lines(t *testing.T, f *anyprof.Function) []string {
+	t.Helper()
+	head := fmt.Sprint(f.Unit, " ", f.Name, " ", f.Context, " ", f.Hash, " ", f.HeadCount)
+	all := []string{head}
+	var inlined []string
+	for r, err := range f.Records() {
+		require.NoError(t, err)
+		inlined = inlined[:r.Depth]
+		all = append(all, fmt.Sprint(head, inlined, " ", r))
+		if r.Kind == anyprof.Inlined {
+			inlined = append(inlined, fmt.Sprint(r.Line, r.Discriminator, r.Name))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// openReplaced opens a file that is another one by the time its profile is asked for: the path is
+// opened only once. Version 4 is mapped, which opens it again.
+func openReplaced(t *testing.T, ctx context.Context, data []byte, o ...anyprof.Option) (*anyprof.Profile, error) {
+	path := filepath.Join(t.TempDir(), "profile")
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	f, err := anyprof.OpenFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if f.Format() != anyprof.V4 {
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.WriteFile(path, []byte("another file"), 0o666))
+	}
+	return f.Profile(o...)
+}
+
+// everything is all that a profile says.
+func everything(t *testing.T, p *anyprof.Profile) []string {
+	t.Helper()
+	var all []string
+	for f, err := range p.Functions(ctx) {
+		require.NoError(t, err)
+		all = append(all, lines(t, f)...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ways are the ways to open a file.
+func ways(t *testing.T, data []byte) map[string]func(context.Context, ...anyprof.Option) (*anyprof.Profile, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	path := filepath.Join(t.TempDir(), "profile")
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	require.NoError(t, os.WriteFile(path+".gz", packed.Bytes(), 0o666))
+	return map[string]func(context.Context, ...anyprof.Option) (*anyprof.Profile, error){
+		"path": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return anyprof.Open(ctx, path, o...)
+		},
+		"gzip": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return anyprof.Open(ctx, path+".gz", o...)
+		},
+		"replaced": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return openReplaced(t, ctx, data, o...)
+		},
+		"stream": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return anyprof.Read(ctx, struct{ io.Reader }{bytes.NewReader(data)}, o...)
+		},
+		"pieces": func(ctx context.Context, o ...anyprof.Option) (*anyprof.Profile, error) {
+			return anyprof.OpenAt(ctx, bytes.NewReader(data), int64(len(data)), o...)
+		},
+	}
+}
+
+// opened opens a file in all ways, which must all say the same.
+func opened(t *testing.T, data []byte, want anyprof.Format) []string {
+	t.Helper()
+	var all [][]string
+	for way, open := range ways(t, data) {
+		p, err := open(ctx)
+		require.NoError(t, err, way)
+		assert.Equal(t, want, p.Format(), way)
+		assert.EqualValues(t, len(data), p.Size(), way)
+		all = append(all, everything(t, p))
+		lookups(t, p)
+		require.NoError(t, p.Close())
+	}
+	for _, other := range all[1:] {
+		require.Equal(t, all[0], other)
+	}
+	require.NotEmpty(t, all[0])
+	return all[0]
+}
+
+// lookups checks that functions that are looked up are those that a walk meets.
+func lookups(t *testing.T, p *anyprof.Profile) {
+	t.Helper()
+	want := make(map[string][]string)
+	names := []string{"no such function"}
+	for f, err := range p.Functions(ctx) {
+		require.NoError(t, err)
+		if f.Text == "" {
+			continue // known by its MD5 only
+		}
+		want[f.Text] = append(want[f.Text], lines(t, f)...)
+		names = append(names, f.Text, f.Text)
+	}
+	names = names[:min(len(names), 100)]
+	found, err := p.Lookup(ctx, names...)
+	require.NoError(t, err)
+	assert.NotContains(t, found, names[0])
+	for _, name := range names[1:] {
+		var got []string
+		for _, f := range found[name] {
+			got = append(got, lines(t, f)...)
+		}
+		slices.Sort(got)
+		slices.Sort(want[name])
+		require.Equal(t, want[name], got, name)
+	}
+}
+
+func read(t *testing.T, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return data
+}
+
+// All forms of a GCOV profile say the same, but version 2 no files.
+func TestGCOV(t *testing.T) {
+	want := opened(t, read(t, "../../testdata/shop.txt"), anyprof.Text)
+	assert.Equal(t, want, opened(t, read(t, "../../testdata/shop.afdo"), anyprof.V4))
+	assert.Equal(t, want, opened(t, read(t, "../../testdata/shop.compact.afdo"), anyprof.V4Compact))
+	assert.Equal(t, want, opened(t, read(t, "../../testdata/shop.v3.afdo"), anyprof.V3))
+	assert.Len(t, opened(t, read(t, "../../testdata/shop.v2.afdo"), anyprof.V2), len(want))
+}
+
+// In a profile of many units and functions, too, what is read lazily is what is read whole.
+func TestGCOVSynthetic(t *testing.T) {
+	p := synth.New(synth.Options{Units: 8, Functions: testenv.Rounds(60, 300), Seed: 1})
+	var v4, v3, text bytes.Buffer
+	require.NoError(t, builder.Write(&v4, p, builder.Options{Compact: true}))
+	_, err := gcov.Write(&v3, p, gcov.WriteOptions{Version: 3})
+	require.NoError(t, err)
+	require.NoError(t, textfmt.PrintProfile(&text, p))
+	want := opened(t, v4.Bytes(), anyprof.V4Compact)
+	assert.Equal(t, want, opened(t, text.Bytes(), anyprof.Text))
+	assert.NotEmpty(t, opened(t, v3.Bytes(), anyprof.V3)) // in which symbols of one name are one
+
+	a, err := anyprof.Read(ctx, bytes.NewReader(v4.Bytes()))
+	require.NoError(t, err)
+	whole, err := a.GCOV()
+	require.NoError(t, err)
+	assert.NoError(t, profile.Compare(p, whole))
+}
+
+// A sum over an interface that knows all formats is that of the package of the format.
+func TestSample(t *testing.T) {
+	p := sampleText(t)
+	var ext, binary, text, hashed bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&ext, p, sampleprof.WriteOptions{}))
+	require.NoError(t, sampleprof.WriteExtBinary(&hashed, p, sampleprof.WriteOptions{MD5: true}))
+	_, err := sampleprof.WriteBinary(&binary, p)
+	require.NoError(t, err)
+	_, err = sampleprof.WriteText(&text, p)
+	require.NoError(t, err)
+	want := opened(t, text.Bytes(), anyprof.SampleText)
+	assert.Equal(t, want, opened(t, ext.Bytes(), anyprof.ExtBinary))
+	assert.Equal(t, want, opened(t, binary.Bytes(), anyprof.Binary))
+	assert.Len(t, opened(t, hashed.Bytes(), anyprof.ExtBinary), len(want))
+
+	h, err := anyprof.Read(ctx, &hashed)
+	require.NoError(t, err)
+	found, err := h.Lookup(ctx, "main", "other")
+	require.NoError(t, err)
+	require.Len(t, found["main"], 1)
+	assert.Equal(t, "main", found["main"][0].Text)
+	assert.NotContains(t, found, "other")
+}
+
+func sampleText(t *testing.T) *sampleprof.Profile {
+	p, err := sampleprof.ParseTextBytes([]byte("main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\n  2: deep:20\n   1: 20 f:2\n 4: 10\nf:17:17\n 0: 17\n"))
+	require.NoError(t, err)
+	return p
+}
+
+// The functions of a context-sensitive profile come with their contexts, and are all found by name.
+func TestContexts(t *testing.T) {
+	text := "[main:3.1 @ f:2 @ g]:7:2\n 1: 7\n[main]:5:1\n 1: 5\n[g]:9:1\n 1: 9\n"
+	p, err := sampleprof.ParseTextBytes([]byte(text))
+	require.NoError(t, err)
+	var ext bytes.Buffer
+	require.NoError(t, sampleprof.WriteExtBinary(&ext, p, sampleprof.WriteOptions{}))
+	want := opened(t, []byte(text), anyprof.SampleText)
+	assert.Equal(t, want, opened(t, ext.Bytes(), anyprof.ExtBinary))
+	a, err := anyprof.Read(ctx, &ext)
+	require.NoError(t, err)
+	found, err := a.Lookup(ctx, "g")
+	require.NoError(t, err)
+	var contexts []string
+	for _, f := range found["g"] {
+		contexts = append(contexts, f.Context)
+	}
+	assert.ElementsMatch(t, []string{"main:3.1 @ f:2 @ g", "g"}, contexts)
+}
+
+// An indexed file says what the raw one says that it was made of, and the text what both say.
+func TestInstr(t *testing.T) {
+	zoo := "../llvm/instrprof/testdata/zoo"
+	for _, name := range []string{"ir", "ir-cpp", "frontend", "block-coverage", "loop-entries"} {
+		want := opened(t, read(t, zoo, name+".proftext"), anyprof.ProfText)
+		assert.Equal(t, want, opened(t, read(t, zoo, name+".profdata"), anyprof.ProfData), name)
+		assert.NotEmpty(t, opened(t, read(t, zoo, name+".profraw"), anyprof.ProfRaw), name)
+	}
+}
+
+// Records that contradict each other are an error, unless the caller asks to be told of them.
+func TestMismatch(t *testing.T) {
+	text := []byte("f\n1\n2\n1\n2\n\nf\n1\n1\n5\n")
+	for way, open := range ways(t, text) {
+		_, err := open(ctx)
+		assert.ErrorIs(t, err, instrprof.ErrMismatch, way)
+		dropped := 0
+		p, err := open(ctx, anyprof.DropMismatches(func(error) { dropped++ }))
+		require.NoError(t, err, way)
+		assert.Equal(t, 1, dropped, way)
+		assert.Len(t, everything(t, p), 3, way)
+	}
+}
+
+func memoryProfile(t *testing.T) *memprof.Profile {
+	p, err := memprof.ParseYAML(strings.NewReader(`---
+HeapProfileRecords:
+  - GUID: main
+    AllocSites:
+      - Callstack:
+          - { Function: leaf, LineOffset: 3, Column: 7, IsInlineFrame: true }
+          - { Function: main, LineOffset: 9, Column: 1, IsInlineFrame: false }
+        MemInfoBlock:
+          AllocCount: 4
+          TotalSize: 96
+          TotalLifetime: 1
+          TotalLifetimeAccessDensity: 1
+    CallSites: []
+`))
+	require.NoError(t, err)
+	return p
+}
+
+func TestMemory(t *testing.T) {
+	p := memoryProfile(t)
+	var yaml bytes.Buffer
+	require.NoError(t, memprof.WriteYAML(&yaml, p))
+	section, err := p.Section(3)
+	require.NoError(t, err)
+	var indexed bytes.Buffer
+	require.NoError(t, new(instrprof.Profile).WriteIndexed(&indexed, instrprof.IndexedOptions{MemProf: section}))
+	want := opened(t, yaml.Bytes(), anyprof.MemProfYAML)
+	assert.Equal(t, want, opened(t, indexed.Bytes(), anyprof.MemProf))
+
+	a, err := anyprof.Read(ctx, &indexed)
+	require.NoError(t, err)
+	found, err := a.Lookup(ctx, "main")
+	require.NoError(t, err)
+	for r, err := range found["main"][0].Records() {
+		require.NoError(t, err)
+		assert.Equal(t, anyprof.Record{
+			Kind: anyprof.Allocation, Line: 3, Column: 7, Value: 96, Count: 4,
+			Name: anyprof.Name{GUID: memprof.GUID("leaf")},
+		}, r)
+	}
+}
+
+func TestUnit(t *testing.T) {
+	for _, file := range []string{"shop.compact.afdo", "shop.txt"} {
+		p, err := anyprof.Open(ctx, "../../testdata/"+file)
+		require.NoError(t, err)
+		defer p.Close()
+		u, err := p.Unit(ctx, "cart.cc")
+		require.NoError(t, err)
+		assert.Equal(t, "src/cart.cc", u.Path)
+		n := 0
+		for f, err := range u.Functions(ctx) {
+			require.NoError(t, err)
+			assert.Equal(t, u.Path, f.Unit)
+			n++
+		}
+		assert.Equal(t, 3, n)
+		_, err = p.Unit(ctx, "nope.cc")
+		assert.ErrorIs(t, err, afdo.ErrNotFound)
+	}
+	p, err := anyprof.Read(ctx, strings.NewReader("main:12:3\n 1: 2\n"))
+	require.NoError(t, err)
+	_, err = p.Unit(ctx, "main.c")
+	assert.ErrorIs(t, err, afdo.ErrNotFound)
+	u, err := p.Unit(ctx, "")
+	require.NoError(t, err)
+	for f, err := range u.Functions(ctx) {
+		require.NoError(t, err)
+		assert.Equal(t, "main", f.Text)
+	}
+	_, err = p.GCOV()
+	assert.ErrorIs(t, err, afdo.ErrMagic)
+}
+
+// Whatever is going on, it ends when the context is done.
+func TestCancel(t *testing.T) {
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	data := read(t, "../../testdata/shop.compact.afdo")
+	for way, open := range ways(t, data) {
+		_, err := open(done)
+		assert.ErrorIs(t, err, context.Canceled, way)
+
+		p, err := open(ctx)
+		require.NoError(t, err)
+		_, err = p.Lookup(done, "main")
+		assert.ErrorIs(t, err, context.Canceled, way)
+		_, err = p.Unit(done, "cart.cc")
+		assert.ErrorIs(t, err, context.Canceled, way)
+		for _, err = range p.Units(done) {
+			assert.ErrorIs(t, err, context.Canceled, way)
+		}
+		require.Error(t, err)
+
+		walk, stop := context.WithCancel(ctx)
+		defer stop()
+		n := 0
+		for _, err = range p.Functions(walk) {
+			if stop(); err != nil {
+				break
+			}
+			n++
+		}
+		assert.ErrorIs(t, err, context.Canceled, way)
+		assert.Equal(t, 1, n, way)
+	}
+}
+
+// What cannot be opened gives an error that says what it is, and at once.
+func TestRefused(t *testing.T) {
+	_, err := anyprof.Open(ctx, t.TempDir())
+	assert.ErrorContains(t, err, "not a regular file")
+	_, err = anyprof.Open(ctx, "no such file", nil)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	_, err = anyprof.Read(ctx, strings.NewReader("what is this?"))
+	assert.ErrorIs(t, err, anyprof.ErrUnknown)
+	_, err = anyprof.OpenAt(ctx, bytes.NewReader(nil), 0)
+	assert.ErrorIs(t, err, anyprof.ErrUnknown)
+	_, err = anyprof.OpenAt(ctx, bytes.NewReader(nil), -1)
+	assert.ErrorIs(t, err, anyprof.ErrUnknown)
+	failure := errors.New("a fault of the disk")
+	_, err = anyprof.Read(ctx, io.MultiReader(strings.NewReader("gcov"), failingReader{failure}))
+	assert.ErrorIs(t, err, failure)
+}
+
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+// A file that is cut anywhere, or has a byte that is another, ends in an error or in an answer, and
+// never in a panic.
+func FuzzAnyFormat(f *testing.F) {
+	for _, pattern := range []string{"../../testdata/shop.*", "../../testdata/corrupt/*", "../llvm/instrprof/testdata/zoo/ir.*"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(f, err)
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			require.NoError(f, err)
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := anyprof.OpenAt(ctx, bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		defer p.Close()
+		n := 0
+		for f, err := range p.Functions(ctx) {
+			if err != nil {
+				return
+			}
+			for _, err := range f.Records() {
+				if n++; err != nil || n > 1_000_000 {
+					return
+				}
+			}
+		}
+		if _, err := p.Lookup(ctx, "main", "f"); err != nil {
+			return
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package anyprof
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	storage "github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/textfmt"
+)
+
+// An Option configures the opening of a file.
+type Option func(*options)
+
+type options struct {
+	gcov     []afdo.Option
+	mismatch func(error)
+}
+
+// V4Options sets options for files of GCOV version 4, such as [afdo.TrustIndex].
+func V4Options(opts ...afdo.Option) Option {
+	return func(o *options) { o.gcov = append(o.gcov, opts...) }
+}
+
+// DropMismatches makes an instrumentation profile in text form drop records that do not match an
+// earlier record of the same function, as LLVM does. It calls report for each. Without this option,
+// such records are an error.
+func DropMismatches(report func(error)) Option {
+	return func(o *options) { o.mismatch = report }
+}
+
+// Open opens the profile in a regular file. Use [Read] for pipes and other files. The caller must
+// close the Profile.
+//
+// Errors are those of the packages of the formats, an error that matches [ErrUnknown], and the
+// error of the context.
+func Open(ctx context.Context, path string, opts ...Option) (*Profile, error) {
+	f, err := OpenFile(ctx, path)
+	return decode(f, err, opts)
+}
+
+// OpenAt is like [Open] for a file of size bytes behind src, which must allow concurrent reads.
+// Close does not close src.
+func OpenAt(ctx context.Context, src io.ReaderAt, size int64, opts ...Option) (*Profile, error) {
+	f, err := FileAt(ctx, src, size)
+	return decode(f, err, opts)
+}
+
+// Read is like [Open] for a file that can only be read sequentially. It reads all of r into memory.
+func Read(ctx context.Context, r io.Reader, opts ...Option) (*Profile, error) {
+	f, err := ReadFile(ctx, r)
+	return decode(f, err, opts)
+}
+
+// decode opens the profile of a file. If that fails, it closes the file.
+func decode(f *File, err error, opts []Option) (*Profile, error) {
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Profile(opts...)
+	if err != nil {
+		_ = f.Close() // nothing has been written
+		return nil, err
+	}
+	return p, nil
+}
+
+// formats maps each format to the function that opens it.
+var formats = [...]func(*File, *options) (*Profile, error){
+	V4: openV4, V3: openOld, V2: openOld, Text: openText,
+	ExtBinary: openSample, SampleText: openSampleText,
+	ProfData: openIndexed, ProfRaw: openRaw, ProfText: openInstrText,
+	MemProf: openIndexedMemory, MemProfRaw: openRawMemory, MemProfYAML: openYAML,
+}
+
+// lazily opens a file in pieces if possible, and otherwise in memory.
+func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func([]byte) (R, error)) (r R, err error) {
+	if f.at != nil {
+		return at(f.at, f.size)
+	}
+	data, err := f.ReadAll()
+	if err != nil {
+		return r, err
+	}
+	return memory(data)
+}
+
+func openV4(f *File, o *options) (*Profile, error) {
+	bounded := func(size int64) []afdo.Option {
+		return append([]afdo.Option{afdo.MaxNameBytes(storage.MaxUnitNames(size, afdo.DefaultMaxNameBytes))}, o.gcov...)
+	}
+	r, err := lazily(f,
+		func(at io.ReaderAt, size int64) (*afdo.Reader, error) {
+			if f.path != "" {
+				return afdo.Open(f.path, bounded(size)...) // Open maps the file
+			}
+			return afdo.NewReader(at, size, bounded(size)...)
+		},
+		func(data []byte) (*afdo.Reader, error) { return afdo.OpenBytes(data, bounded(int64(len(data)))...) })
+	if err != nil {
+		return nil, err
+	}
+	format := V4
+	if r.Header().Compact {
+		format = V4Compact
+	}
+	return &Profile{format: format, size: r.Size(), reader: newV4(r), model: r, closer: r}, nil
+}
+
+func openOld(f *File, _ *options) (*Profile, error) {
+	data, err := f.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	p, err := gcov.ParseBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: f.read, reader: newInMemory(p), model: p}, nil
+}
+
+func openText(f *File, _ *options) (*Profile, error) {
+	p, err := textfmt.Parse(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: f.read, reader: newInMemory(p), model: p}, nil
+}
+
+func openSample(f *File, _ *options) (*Profile, error) {
+	r, err := lazily(f,
+		func(at io.ReaderAt, size int64) (*sampleprof.Reader, error) { return sampleprof.NewReader(at, size) },
+		func(data []byte) (*sampleprof.Reader, error) { return sampleprof.OpenBytes(data) })
+	if err != nil {
+		return nil, err
+	}
+	format := ExtBinary
+	if r.Format() == sampleprof.Binary {
+		format = Binary
+	}
+	return &Profile{format: format, size: r.Size(), reader: &sampleFile{r}, model: r, closer: r}, nil
+}
+
+func openSampleText(f *File, _ *options) (*Profile, error) {
+	p, err := sampleprof.ParseText(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: f.read, reader: &sampleMemory{p}, model: p}, nil
+}
+
+func openIndexed(f *File, _ *options) (*Profile, error) {
+	r, err := indexedReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: r.Size(), reader: &instrFile{r}, model: r, closer: r}, nil
+}
+
+func indexedReader(f *File) (*instrprof.Reader, error) {
+	return lazily(f, instrprof.NewReader, instrprof.OpenBytes)
+}
+
+func openRaw(f *File, _ *options) (*Profile, error) {
+	data, err := f.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	r, err := instrprof.OpenRawBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: r.Size(), reader: &instrRaw{r}, model: r}, nil
+}
+
+func openInstrText(f *File, o *options) (*Profile, error) {
+	p := new(instrprof.Profile)
+	var contradiction error
+	drop := o.mismatch
+	if drop == nil {
+		drop = func(err error) { contradiction = errors.Join(contradiction, err) }
+	}
+	if err := p.AddStream(f, 1, drop); err != nil {
+		return nil, err
+	}
+	if contradiction != nil {
+		return nil, contradiction
+	}
+	return &Profile{size: f.read, reader: &instrMemory{p}, model: p}, nil
+}
+
+func openIndexedMemory(f *File, _ *options) (*Profile, error) {
+	r, err := indexedReader(f)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Memory(r)
+	if err != nil {
+		_ = r.Close()
+		return nil, err
+	}
+	return &Profile{size: r.Size(), reader: &memory{m}, model: r, closer: r}, nil
+}
+
+// Memory returns the memory profile in an indexed file, or afdo.ErrNotFound. It is valid while r is
+// open.
+func Memory(r *instrprof.Reader) (*memprof.Reader, error) {
+	section, offset, err := r.MemProf()
+	if err != nil {
+		return nil, err
+	}
+	return memprof.OpenBytes(section, offset)
+}
+
+func openRawMemory(f *File, _ *options) (*Profile, error) {
+	data, err := f.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	r, err := memprof.OpenRawBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: int64(len(data)), reader: addresses{}, model: r}, nil
+}
+
+func openYAML(f *File, _ *options) (*Profile, error) {
+	p, err := memprof.ParseYAML(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: f.read, reader: &memory{p}, model: p}, nil
+}

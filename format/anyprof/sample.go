@@ -1,0 +1,134 @@
+package anyprof
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+)
+
+// sampleFile is an LLVM sample profile, read lazily.
+type sampleFile struct{ r *sampleprof.Reader }
+
+func (s *sampleFile) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
+
+func (s *sampleFile) unit(path string) (Unit, error) { return single{s.functions}.unit(path) }
+
+func (s *sampleFile) functions(yield func(*Function, error) bool) {
+	for f, err := range s.r.Functions() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !yield(sampleFunction(s.r, f, slices.Clone(f.Records)), nil) {
+			return
+		}
+	}
+}
+
+func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
+	if s.r.Format() == sampleprof.Binary { // each lookup would read all functions before it
+		return lookupAll(s.functions, names)
+	}
+	return ask(names, func(name string) ([]*Function, error) {
+		var found []*Function
+		for f, err := range s.r.Contexts(name) {
+			if errors.Is(err, afdo.ErrNotFound) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			have := sampleFunction(s.r, f, slices.Clone(f.Records))
+			have.Name = Name{Text: name} // the file may have hashed it
+			found = append(found, have)
+		}
+		return found, nil
+	})
+}
+
+// sampleMemory is an LLVM sample profile that was read whole.
+type sampleMemory struct{ p *sampleprof.Profile }
+
+func (s *sampleMemory) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
+
+func (s *sampleMemory) unit(path string) (Unit, error) { return single{s.functions}.unit(path) }
+
+func (s *sampleMemory) functions(yield func(*Function, error) bool) {
+	for f := range s.p.Functions() {
+		if !yield(sampleFunction(s.p, f, f.Records), nil) {
+			return
+		}
+	}
+}
+
+func (s *sampleMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
+	return lookupAll(s.functions, names)
+}
+
+// sampleNames returns the names of functions.
+type sampleNames interface {
+	Name(sampleprof.NameRef) sampleprof.Name
+}
+
+func sampleFunction(names sampleNames, f *sampleprof.Function, records []sampleprof.Record) *Function {
+	return &Function{
+		Name: sampleName(names, f.Name), Context: contextText(names, f.Context), Hash: f.Checksum(), HeadCount: f.HeadCount,
+		records: func(yield func(Record, error) bool) { walkSample(names, records, yield) },
+	}
+}
+
+func sampleName(names sampleNames, ref sampleprof.NameRef) Name {
+	n := names.Name(ref)
+	if n.Hashed {
+		return Name{GUID: n.MD5}
+	}
+	return Name{Text: strings.Clone(n.Text)}
+}
+
+// contextText returns a calling context in its text form.
+func contextText(names sampleNames, context []sampleprof.Frame) string {
+	var text strings.Builder
+	for i, f := range context {
+		text.WriteString(names.Name(f.Name).String())
+		if i == len(context)-1 {
+			break
+		}
+		text.WriteString(":" + strconv.Itoa(int(f.Line)))
+		if f.Discriminator != 0 {
+			text.WriteString("." + strconv.FormatUint(uint64(f.Discriminator), 10))
+		}
+		text.WriteString(" @ ")
+	}
+	return text.String()
+}
+
+func walkSample(names sampleNames, records []sampleprof.Record, yield func(Record, error) bool) {
+	var ends []int // ends of the enclosing inlined bodies
+	for i, have := range records {
+		for len(ends) > 0 && i >= ends[len(ends)-1] {
+			ends = ends[:len(ends)-1]
+		}
+		r := Record{Depth: len(ends), Line: uint32(have.Line), Discriminator: have.Discriminator, Count: have.Count}
+		switch have.Kind {
+		case sampleprof.KindCount:
+			r.Kind = Samples
+		case sampleprof.KindTarget:
+			r.Kind, r.Name = Call, sampleName(names, have.Name)
+		case sampleprof.KindVTable:
+			r.Kind, r.Name = Value, sampleName(names, have.Name)
+		case sampleprof.KindInlined:
+			r.Kind, r.Name, r.Count = Inlined, sampleName(names, have.Name), 0
+			ends = append(ends, i+1+int(have.Span))
+		default:
+			continue // belongs to the function, not to a place
+		}
+		if !yield(r, nil) {
+			return
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package instrprof
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/go-afdo/afdo/format/llvm/internal/source"
+	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// A Reader reads an indexed file lazily. It reads the header, the summaries and the head of the
+// hash table when opened, and the rest when needed. All methods may be called concurrently. Results
+// stay valid after Close.
+type Reader struct {
+	src     *source.Source
+	header  Header
+	summary *Summary
+	cs      *Summary
+	table   hashTable
+	sound   soundness
+}
+
+// firstRead is the number of bytes read at once on opening. LLVM's header and summaries take at
+// most 976 bytes.
+const firstRead = 1024
+
+// Open opens a file with two short reads. Each lookup needs two or three more reads. If the file is
+// truncated or modified while it is open, reads return an *afdo.ReadError that wraps
+// afdo.ErrChanged. The caller must close the Reader.
+//
+// Errors are those of the system, *afdo.FormatError and *afdo.VersionError.
+func Open(path string) (*Reader, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(src)
+	if err != nil {
+		_ = src.Close()
+	}
+	return r, err
+}
+
+// OpenBytes opens a file in memory without copying it. Records are views of data, which must not
+// change while the Reader or its results are in use. Errors are *afdo.FormatError and
+// *afdo.VersionError.
+func OpenBytes(data []byte) (*Reader, error) {
+	return newReader(source.OfBytes(data))
+}
+
+// NewReader opens a file of size bytes that it reads through src, which must allow concurrent reads
+// if the Reader is used concurrently. Close does not close src.
+func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("instrprof: size %d is negative", size)
+	}
+	if src == nil {
+		return nil, errors.New("instrprof: no reader")
+	}
+	return newReader(source.Of(src, size))
+}
+
+func newReader(src *source.Source) (*Reader, error) {
+	r := &Reader{src: src}
+	head, err := src.View(0, int(min(src.Size(), firstRead)))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.open(head); err != nil {
+		return nil, err
+	}
+	return r, r.openTable()
+}
+
+// open reads the header and the summaries. head is the start of the file.
+func (r *Reader) open(head []byte) error {
+	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHeader}}
+	r.header = f.header(r.src.Size())
+	if r.header.Version >= versionSummary && f.Err == nil {
+		if err := r.openSummaries(f); err != nil {
+			return err
+		}
+	}
+	r.table.payload = int64(f.Pos)
+	return f.err()
+}
+
+// openSummaries reads the summaries, which lie between header and payload.
+func (r *Reader) openSummaries(f *fields) error {
+	if r.header.HashTable > int64(len(f.Data)) {
+		head, err := r.longerHead(f)
+		if err != nil {
+			return err
+		}
+		f.Data = head
+	} else {
+		f.Data = f.Data[:max(r.header.HashTable, int64(f.Pos))]
+	}
+	f.Part = sectionSummary
+	r.summary = f.summary()
+	if r.header.Flags&ContextSensitive != 0 {
+		f.Part = sectionCSSummary
+		r.cs = f.summary()
+	}
+	return nil
+}
+
+// longerHead returns the start of the file up to the end of the summaries, computed from the
+// numbers of their entries.
+func (r *Reader) longerHead(f *fields) ([]byte, error) {
+	end := r.header.HashTable
+	need := uint64(f.Pos)
+	for range 2 {
+		if need+16 > uint64(end) {
+			break
+		}
+		counts := f.Data[min(need, uint64(len(f.Data))):]
+		if len(counts) < 16 {
+			var err error
+			if counts, err = r.src.View(int64(need), 16); err != nil {
+				return nil, err
+			}
+		}
+		left := (uint64(end) - need) / 8
+		numFields, numEntries := get64(counts, false), get64(counts[8:], false)
+		if numFields > left || numEntries > left {
+			break // summary reports the error
+		}
+		need += 16 + 8*numFields + summaryEntrySize*numEntries
+		if r.header.Flags&ContextSensitive == 0 {
+			break
+		}
+	}
+	if need <= uint64(len(f.Data)) {
+		return f.Data, nil
+	}
+	return r.src.View(0, int(min(need, uint64(end))))
+}
+
+// Close releases the file without waiting for other calls. Later calls that need to read return
+// afdo.ErrClosed, and so does a second Close.
+func (r *Reader) Close() error { return r.src.Close() }
+
+// Header returns the header.
+func (r *Reader) Header() Header { return r.header }
+
+// Size returns the size of the file in bytes.
+func (r *Reader) Size() int64 { return r.src.Size() }
+
+// Summary returns the stored summary of the records that are not context-sensitive, or nil before
+// version 4. The caller must not change it.
+func (r *Reader) Summary() *Summary { return r.summary }
+
+// CSSummary returns the stored summary of the context-sensitive records, or nil if there is none.
+// The caller must not change it.
+func (r *Reader) CSSummary() *Summary { return r.cs }
+
+// Summarize computes the summaries of the plain and of the context-sensitive records. cs is nil if
+// the file lacks the flag [ContextSensitive]. Then plain, unlike LLVM's summary, includes functions
+// whose hash happens to have the bit of context-sensitive records. For each summary, Summarize
+// reads the file once, or twice if it has more than 4,096 counters.
+func (r *Reader) Summarize() (plain, cs *Summary, err error) {
+	flags := r.header.Flags
+	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)
+	if flags&ContextSensitive != 0 {
+		cs = r.summarize(flags.contextSensitive, &err)
+	}
+	return plain, cs, err
+}
+
+// summarize computes the summary of the records whose hash is in the selection.
+func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
+	return summarize(func(count func(Counters)) {
+		r.walk(true, part{}, func(rec Record, _ uint64, err error) bool {
+			if err != nil {
+				*fault = err
+			} else if in(rec.hash) {
+				count(rec.counters)
+			}
+			return true
+		})
+	})
+}
+
+// NumFunctions returns the number of distinct function names.
+func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
+
+// Function returns all records with the given name, one for each hash. It reads one bucket of the
+// hash table and its chain. If there are no records, it returns afdo.ErrNotFound.
+func (r *Reader) Function(name string) ([]Record, error) {
+	f, err := r.lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	var records []Record
+	for f.Err == nil && f.Rest() > 0 {
+		records = append(records, f.record(r.header.Version, []byte(name)))
+	}
+	if f.Err != nil {
+		return nil, f.err()
+	}
+	return records, nil
+}
+
+// Record returns the record with the given name and hash, or afdo.ErrNotFound. It costs as much as
+// [Reader.Function].
+func (r *Reader) Record(name string, hash uint64) (Record, error) {
+	f, err := r.lookup(name)
+	if err != nil {
+		return Record{}, err
+	}
+	for f.Err == nil && f.Rest() > 0 {
+		if rec := f.record(r.header.Version, []byte(name)); f.Err == nil && rec.hash == hash {
+			return rec, nil
+		}
+	}
+	if f.Err != nil {
+		return Record{}, f.err()
+	}
+	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, fault.ErrNotFound)
+}
+
+// Name returns the name of the function with the given hash, or afdo.ErrNotFound. Value profiles
+// and traces contain such hashes. Name costs as much as [Reader.Function].
+func (r *Reader) Name(nameHash uint64) (string, error) {
+	_, name, err := r.find(nameHash, nil)
+	return string(name), err
+}
+
+// Records iterates over all records in file order. Records with the same name are adjacent. An
+// error ends the iteration, which takes 1 MiB of memory, or none after OpenBytes.
+func (r *Reader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		r.walk(false, part{}, func(rec Record, _ uint64, err error) bool { return yield(rec, err) })
+	}
+}
+
+// walk iterates over the records of a part of the functions, with the hash of each name. With
+// reuse, a record is valid only until the next one.
+func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
+	if err := r.src.Ready(); err != nil {
+		yield(Record{}, 0, err)
+		return
+	}
+	w := r.table.walk(r.src, reuse, of)
+	for w.next() {
+		f := &w.f
+		for f.Err == nil && f.Rest() > 0 {
+			rec := f.record(r.header.Version, w.key)
+			if f.Err == nil && !yield(rec, w.hash, nil) {
+				return
+			}
+		}
+		if w.err = f.err(); w.err != nil {
+			break
+		}
+	}
+	if w.err != nil {
+		yield(Record{}, 0, w.err)
+	}
+}

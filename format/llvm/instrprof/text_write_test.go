@@ -1,0 +1,97 @@
+package instrprof_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+)
+
+// WriteText writes what can be read back, or refuses a name that a reader of the text would take
+// for something else.
+func TestTextOfOddNames(t *testing.T) {
+	for name, c := range map[string]struct{ first, second bool }{ // whether the name is refused in the first record, and in the second
+		"f":            {false, false},
+		"a:b":          {false, false},
+		"99999999999":  {false, false},
+		"54":           {false, true},
+		":entry_first": {true, false},
+		"$1":           {false, true},
+		"# f":          {true, true},
+		"a\nb":         {true, true},
+		"a\r":          {true, true},
+		"a\x00":        {true, true},
+		"":             {true, true},
+	} {
+		for _, names := range [][]string{{name}, {" ", name}} { // functions are sorted by name
+			refused := c.first
+			if len(names) == 2 {
+				refused = c.second
+			}
+			if len(names) == 2 && name < " " {
+				continue
+			}
+			var p instrprof.Profile
+			for _, n := range names {
+				r, err := instrprof.NewRecord(n, 5, []uint64{7}, nil, instrprof.ValueSites{})
+				require.NoError(t, err)
+				require.NoError(t, p.Add(r, 1))
+			}
+			var text bytes.Buffer
+			err := p.WriteText(&text)
+			if refused {
+				require.ErrorIs(t, err, afdo.ErrUnrepresentable, "%q", names)
+				continue
+			}
+			require.NoError(t, err, "%q", names)
+			require.Equal(t, names, namesIn(t, text.Bytes()))
+		}
+	}
+}
+
+// Names of values and of traces are lines or parts of lines, too.
+func TestTextOfOddReferences(t *testing.T) {
+	for name, refused := range map[string]bool{"g": false, "# g": true, "a\nb": true} {
+		var p instrprof.Profile
+		p.VTableNames = []string{name}
+		sites := instrprof.ValueSites{instrprof.VTableTarget: {{{Value: instrprof.NameHash(name), Count: 1}}}}
+		r, err := instrprof.NewRecord("f", 5, []uint64{7}, nil, sites)
+		require.NoError(t, err)
+		require.NoError(t, p.Add(r, 1))
+		err = p.WriteText(new(bytes.Buffer))
+		require.Equal(t, refused, err != nil, "%q: %v", name, err)
+	}
+	for name, refused := range map[string]bool{"g": false, "a,b": true, " g": true} {
+		var p instrprof.Profile
+		p.Flags = instrprof.IRLevel | instrprof.TemporalTraces
+		r, err := instrprof.NewRecord(name, 5, []uint64{7}, nil, instrprof.ValueSites{})
+		require.NoError(t, err)
+		require.NoError(t, p.Add(r, 1))
+		p.Traces.Traces = []instrprof.Trace{{Weight: 1, Functions: []uint64{instrprof.NameHash(name)}}}
+		err = p.WriteText(new(bytes.Buffer))
+		require.Equal(t, refused, err != nil, "%q: %v", name, err)
+	}
+}
+
+// The text of an empty profile is recognised.
+func TestTextOfNothing(t *testing.T) {
+	var text bytes.Buffer
+	require.NoError(t, new(instrprof.Profile).WriteText(&text))
+	require.Equal(t, instrprof.FormatText, instrprof.Detect(text.Bytes()))
+	require.Empty(t, namesIn(t, text.Bytes()))
+}
+
+// namesIn returns the names of the functions in a text, sorted.
+func namesIn(t *testing.T, text []byte) (names []string) {
+	var p instrprof.Profile
+	require.NoError(t, p.AddStream(bytes.NewReader(text), 1, nil), "%q", text)
+	for r := range p.Records() {
+		names = append(names, r.Name())
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,363 @@
+package instrprof
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
+	"github.com/go-afdo/afdo/format/llvm/internal/names"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// IndexedOptions configure [Profile.WriteIndexed].
+type IndexedOptions struct {
+	// Version is the version of the format, from 5 to 14; 0 means 13. The highest version that LLVM
+	// reads is
+	//   - 7 for LLVM 13 and 14,
+	//   - 8, 9, 10 and 11 for LLVM 15, 16, 17 and 18,
+	//   - 12 for LLVM 19 to 21,
+	//   - 13 and 14 for LLVM 22 and 23.
+	//
+	// For front-end instrumentation, the version must also match the LLVM that built the program,
+	// because clang derives the computation of function hashes from the version: 12 for LLVM 20 and
+	// 21, 13 or 14 for later ones. [Profile.IndexedLosses] counts what older versions cannot store.
+	Version uint32
+
+	// VTableNames keeps the names of virtual tables. LLVM drops them by default.
+	VTableNames bool
+
+	// MemProf is the MemProf section or nil. It requires version 12 or later.
+	MemProf Payload
+}
+
+// A Payload is a section that another package encodes, such as package memprof.
+type Payload interface {
+	// Size returns the size in bytes, a multiple of 8.
+	Size() int64
+
+	// WriteSection writes Size() bytes. offset is the file offset of the first byte.
+	WriteSection(w io.Writer, offset int64) error
+}
+
+// WriteIndexed writes the profile as an indexed file. The output equals that of llvm-profdata
+// merge, except that records with the same name are sorted by hash here, and that LLVM before 17
+// orders functions differently. It takes 64 KiB of memory, 24 bytes per name and 8 per record.
+// Errors are those of w and o.MemProf, or match afdo.ErrUnrepresentable. A version that
+// WriteIndexed cannot write is an error.
+func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
+	if o.Version == 0 {
+		o.Version = usualWritten
+	}
+	if o.Version < minWritten || o.Version > maxIndexed {
+		return fmt.Errorf("instrprof: no version %d to write, only %d to %d", o.Version, minWritten, maxIndexed)
+	}
+	if o.MemProf != nil && HasMemProf.in(o.Version) == 0 {
+		return fmt.Errorf("instrprof: version %d with a MemProf section: %w", o.Version, fault.ErrUnrepresentable)
+	}
+	// As in LLVM, a record whose hash has the bit of context-sensitive records is not in the first
+	// summary, even if there is no second one.
+	summaries := [2]*Summary{p.summarize(notMarked), nil}
+	if p.Flags&ContextSensitive != 0 {
+		summaries[1] = p.summarize(marked)
+	}
+	return newIndexedWriter(p, o, summaries).writeTo(w)
+}
+
+// IndexedLosses counts data that a version of indexed files cannot store.
+type IndexedLosses struct {
+	Bitmaps     int  // functions with MC/DC bitmaps, before version 11
+	VTableSites int  // value sites of virtual tables, before version 12
+	VTableNames int  // names of virtual tables, before version 12
+	Traces      int  // temporal traces, before version 10
+	BinaryIDs   int  // binary IDs, before version 9
+	LoopEntries bool // the LoopEntries flag, before version 12
+}
+
+// IndexedLosses returns the data that [Profile.WriteIndexed] leaves out in a file of the given
+// version, from 5 to 14.
+func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
+	var l IndexedLosses
+	l.LoopEntries = (p.Flags^p.Flags.in(version))&LoopEntries != 0
+	if version < versionBinaryIDs {
+		l.BinaryIDs = len(p.BinaryIDs)
+	}
+	if version < versionTraces {
+		l.Traces = len(p.Traces.Traces)
+	}
+	if version >= versionVTables {
+		return l
+	}
+	l.VTableNames = len(p.VTableNames)
+	for f := range p.all() {
+		if version < versionBitmap && len(f.bitmap()) > 0 {
+			l.Bitmaps++
+		}
+		if f.values != nil {
+			l.VTableSites += f.values.NumSites(VTableTarget)
+		}
+	}
+	return l
+}
+
+// writeTo writes the file.
+func (x *indexedWriter) writeTo(w io.Writer) error {
+	if x.err != nil {
+		return x.err
+	}
+	x.w = bufio.NewWriterSize(w, 64<<10)
+	if err := x.write(); err != nil {
+		return fmt.Errorf("instrprof: %w", err)
+	}
+	return nil
+}
+
+// An indexedWriter lays out a file and then writes it from front to back.
+type indexedWriter struct {
+	p         *Profile
+	memprof   Payload
+	header    Header
+	summaries []byte
+	table     tableLayout
+	tail      [3][]byte // binary IDs, vtable names, traces
+
+	w       *bufio.Writer
+	scratch []byte
+	err     error
+}
+
+// newIndexedWriter lays out a file. summaries[1] is for context-sensitive records and may be nil.
+func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
+	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
+	for _, s := range summaries {
+		if s != nil {
+			x.summaries = s.append(x.summaries)
+		}
+	}
+	if o.MemProf != nil {
+		x.header.Flags |= HasMemProf
+	}
+	x.tailSections(o.VTableNames)
+	x.table.version = o.Version
+	x.err = x.table.build(p, uint64(len(x.header.append(nil))+len(x.summaries)))
+	x.offsets()
+	return x
+}
+
+// tailSections encodes the sections after the table that the version has.
+func (x *indexedWriter) tailSections(vtables bool) {
+	if x.header.Version < versionBinaryIDs {
+		return
+	}
+	ids := encodeBinaryIDs(sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
+	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
+	if x.header.Version >= versionVTables {
+		var vtableNames []byte
+		if vtables {
+			vtableNames = names.Append(nil, x.p.VTableNames, true)
+		}
+		x.tail[1] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
+	}
+	if x.header.Flags&TemporalTraces != 0 {
+		x.tail[2] = x.p.Traces.append(nil)
+	}
+}
+
+// offsets sets the offsets in the header.
+func (x *indexedWriter) offsets() {
+	h := &x.header
+	h.HashTable = int64(x.table.at)
+	at := h.HashTable + tableHeadSize + 8*int64(len(x.table.chains))
+	if x.memprof != nil {
+		h.MemProf = at
+		at += x.memprof.Size()
+	}
+	h.BinaryIDs = at
+	at += int64(len(x.tail[0]))
+	h.VTableNames = at
+	at += int64(len(x.tail[1]))
+	if h.Flags&TemporalTraces != 0 {
+		h.Traces = at
+	}
+}
+
+func (x *indexedWriter) write() error {
+	head := append(x.header.append(nil), x.summaries...)
+	if _, err := x.w.Write(head); err != nil {
+		return err
+	}
+	if err := x.chains(); err != nil {
+		return err
+	}
+	if _, err := x.w.Write(x.table.append(nil)); err != nil {
+		return err
+	}
+	if x.memprof != nil {
+		if err := x.memprof.WriteSection(x.w, x.header.MemProf); err != nil {
+			return err
+		}
+	}
+	for _, data := range x.tail {
+		if _, err := x.w.Write(data); err != nil {
+			return err
+		}
+	}
+	return x.w.Flush()
+}
+
+// chains writes the chains of the table in the order of their buckets.
+func (x *indexedWriter) chains() error {
+	t := &x.table
+	for _, first := range t.heads {
+		if first < 0 {
+			continue
+		}
+		x.scratch = binary.LittleEndian.AppendUint16(x.scratch[:0], t.length(first))
+		for i := first; i >= 0; i = t.items[i].next {
+			x.scratch = t.appendItem(x.scratch, i)
+			if len(x.scratch) >= 32<<10 {
+				if _, err := x.w.Write(x.scratch); err != nil {
+					return err
+				}
+				x.scratch = x.scratch[:0]
+			}
+		}
+		if _, err := x.w.Write(x.scratch); err != nil {
+			return err
+		}
+	}
+	_, err := x.w.Write(make([]byte, t.at-t.end))
+	return err
+}
+
+// A tableLayout is the layout of a hash table to be written.
+type tableLayout struct {
+	version uint32
+	order   []*profileFunction // by name and hash
+	items   []tableName        // by name
+	heads   []int32            // index of each bucket's first item, or -1
+	chains  []uint64           // offset of each bucket's chain, or 0
+	end     uint64             // end of the last chain
+	at      uint64             // offset of the table
+}
+
+// A tableName is the entry for one name.
+type tableName struct {
+	hash        uint64
+	first, last int32 // range in order of its functions
+	next        int32 // index of the next item in the chain, or -1
+}
+
+const firstBuckets = 64 // as in LLVM's generator
+
+// build lays out the table, with the first chain at offset start. It inserts like LLVM's generator,
+// to get the same order of chains: each item goes to the front of its chain, and growing the table
+// reverses the chains.
+func (t *tableLayout) build(p *Profile, start uint64) error {
+	t.order = p.sorted()
+	for i := 0; i < len(t.order); {
+		first, name := i, t.order[i].name
+		for i < len(t.order) && t.order[i].name == name {
+			i++
+		}
+		t.items = append(t.items, tableName{hash: NameHash(name), first: int32(first), last: int32(i)})
+	}
+	t.resize(firstBuckets)
+	for i := range t.items {
+		if 4*(i+1) >= 3*len(t.heads) {
+			t.resize(2 * len(t.heads))
+		}
+		t.insert(int32(i))
+	}
+	if n := hashtable.NumBuckets(len(t.items)); n != len(t.heads) {
+		t.resize(n)
+	}
+	return t.place(start)
+}
+
+// resize changes the number of buckets and inserts all items again, chain by chain.
+func (t *tableLayout) resize(buckets int) {
+	old := t.heads
+	t.heads = make([]int32, buckets)
+	for i := range t.heads {
+		t.heads[i] = -1
+	}
+	for _, i := range old {
+		for i >= 0 {
+			next := t.items[i].next
+			t.insert(i)
+			i = next
+		}
+	}
+}
+
+func (t *tableLayout) insert(i int32) {
+	head := &t.heads[t.items[i].hash&uint64(len(t.heads)-1)]
+	t.items[i].next, *head = *head, i
+}
+
+// place computes the offsets of the chains and of the table.
+func (t *tableLayout) place(start uint64) error {
+	t.chains = make([]uint64, len(t.heads))
+	at := start
+	for b, first := range t.heads {
+		if first < 0 {
+			continue
+		}
+		t.chains[b] = at
+		at += chainHeadSize
+		n := 0
+		for i := first; i >= 0; i = t.items[i].next {
+			n++
+			at += itemHeadSize + uint64(len(t.name(i))) + t.dataSize(i)
+		}
+		if n > math.MaxUint16 {
+			return fmt.Errorf("instrprof: %d names of one hash: %w", n, fault.ErrUnrepresentable)
+		}
+	}
+	t.end = at
+	t.at = (at + 7) &^ 7
+	return nil
+}
+
+func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
+
+// functions returns the functions of an item.
+func (t *tableLayout) functions(i int32) []*profileFunction {
+	return t.order[t.items[i].first:t.items[i].last]
+}
+
+func (t *tableLayout) dataSize(i int32) uint64 {
+	size := uint64(0)
+	for _, f := range t.functions(i) {
+		size += f.encodedSize(t.version)
+	}
+	return size
+}
+
+func (t *tableLayout) length(first int32) uint16 {
+	n := uint16(0)
+	for i := first; i >= 0; i = t.items[i].next {
+		n++
+	}
+	return n
+}
+
+func (t *tableLayout) appendItem(p []byte, i int32) []byte {
+	name := t.name(i)
+	p = tableFormat.AppendItem(p, hashtable.Item{Hash: t.items[i].hash, KeySize: uint64(len(name)), DataSize: t.dataSize(i)})
+	p = append(p, name...)
+	for _, f := range t.functions(i) {
+		p = f.append(p, t.version)
+	}
+	return p
+}
+
+// append appends the table, which follows the chains.
+func (t *tableLayout) append(p []byte) []byte {
+	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
+	return append64(p, t.chains...)
+}

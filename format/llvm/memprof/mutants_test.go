@@ -1,0 +1,58 @@
+package memprof_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// However a memory profile is damaged, what a walk finds is found by its function, and is the same,
+// or the lookup finds the fault.
+func TestLookupsOfMutants(t *testing.T) {
+	sections := samples(t)
+	same, n := 0, testenv.Mutants()
+	rng := rand.New(rand.NewPCG(30, 4))
+	for i := range n {
+		same += lookUpSame(t, gen.Damage(rng, sections[i%len(sections)], 8))
+	}
+	t.Logf("%d records of %d files are found again", same, n)
+	require.Positive(t, same)
+}
+
+// lookUpSame looks for each record that a walk finds, and returns how many are found.
+func lookUpSame(t *testing.T, data []byte) (same int) {
+	t.Helper()
+	r, err := memprof.OpenBytes(data, fuzzOffset)
+	if err != nil {
+		return 0
+	}
+	var list []memprof.Record
+	times := make(map[uint64]int)
+	for rec, err := range r.Records() {
+		if err != nil {
+			break
+		}
+		list = append(list, rec)
+		times[rec.Function]++
+	}
+	for _, want := range list {
+		found, err := r.Record(want.Function)
+		require.False(t, errors.Is(err, afdo.ErrNotFound), "%v", err)
+		if err != nil {
+			isFault(t, err, data)
+			continue
+		}
+		if times[want.Function] == 1 {
+			require.Equal(t, want, found)
+			same++
+		}
+	}
+	return same
+}

@@ -1,0 +1,183 @@
+package perfdata_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/input/perfdata"
+)
+
+// describe shows a record in one line.
+func describe(record perfdata.Record) string {
+	switch r := record.(type) {
+	case *perfdata.Sample:
+		return fmt.Sprintf("sample %+v", *r)
+	case *perfdata.Mmap:
+		return fmt.Sprintf("mmap %+v", *r)
+	case *perfdata.Comm:
+		return fmt.Sprintf("comm %+v", *r)
+	case *perfdata.Fork:
+		return fmt.Sprintf("fork %+v", *r)
+	case *perfdata.Exit:
+		return fmt.Sprintf("exit %+v", *r)
+	case *perfdata.Lost:
+		return fmt.Sprintf("lost %+v", *r)
+	case *perfdata.Throttle:
+		return fmt.Sprintf("throttle %+v", *r)
+	}
+	return "?"
+}
+
+// script is what perf 6.1 prints with fields of all kinds, and older and newer perfs with some.
+const script = `# captured on: today
+         swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x12090c8) @ 0xffffffff81000000]: x [kernel.kallsyms]_text
+       perf-exec     0     0.000000: PERF_RECORD_COMM: perf-exec:100/100
+a b:1.5  100  1437.649624: PERF_RECORD_COMM exec: a b:1.5:100/100
+ 100/101   1437.649658: PERF_RECORD_MMAP2 100/100: [0x55c10dcbc000(0x1000) @ 0x1000 fe:00 9978124 2484416209]: r-xp /tmp/with blank/l
+PERF_RECORD_MMAP2 100/100: [0x7fa9b8993000(0x26000) @ 0 <7ebc65e52f2bbea498b4040fa92f7238377aaba9>]: r--p /lib/ld.so
+l 30152  1437.651428: PERF_RECORD_FORK(102:103):(100:101)
+l 30152  1437.651429000: PERF_RECORD_EXIT(102:103):(100:101)
+l 30152  1437.651429: PERF_RECORD_LOST_SAMPLES lost 5
+     5629ec742901 0x5629ec7428f4/0x5629ec742901/P/-/-/19/  0x5629ec742967/0x5629ec7428d0/M/-/-/1/COND/SPEC_WRONG_PATH 
+     7f06d6a21e00
+ propeller sampl  5595/5596  914937.303951: cycles:u:      5629ec742901 0x12/0x34/-/X/A/0
+ sampl  5596 [003] 914937.303951:   250000 cpu-clock:  ffffffff81b289e0 main+0x1 (/bin/with (brackets))
+ sampl  5596      5629ec742901 0x12(/bin/a)/0x34(/bin/b)/P/-/-/7
+ 5595/5596 [001] 7f06d6a21e00
+ 1234 add (/bin/x)
+ 0x12/0x34/P/-/-/8
+ sampl  5596  1.5: probe:
+`
+
+func TestScript(t *testing.T) {
+	var got []string
+	for record, err := range perfdata.NewScriptReader(iotest.OneByteReader(strings.NewReader(script))).Records() {
+		require.NoError(t, err)
+		got = append(got, describe(record))
+	}
+	require.Equal(t, []string{
+		"mmap {PID:-1 TID:0 Time:0 Start:18446744071578845184 Length:18911432 PageOffset:18446744071578845184 Executable:true Path:[kernel.kallsyms]_text BuildID:}",
+		"comm {PID:100 TID:100 Time:0 Exec:false Name:perf-exec}",
+		"comm {PID:100 TID:100 Time:1437649624000 Exec:true Name:a b:1.5}",
+		"mmap {PID:100 TID:100 Time:1437649658000 Start:94287648505856 Length:4096 PageOffset:4096 Executable:true Path:/tmp/with blank/l BuildID:}",
+		"mmap {PID:100 TID:100 Time:0 Start:140366923247616 Length:155648 PageOffset:0 Executable:false Path:/lib/ld.so BuildID:7ebc65e52f2bbea498b4040fa92f7238377aaba9}",
+		"fork {PID:102 ParentPID:100 TID:103 ParentTID:101 Time:1437651428000}",
+		"exit {PID:102 TID:103 Time:1437651429000}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:94738060683508 To:94738060683521 Flags:306} {From:94738060683623 To:94738060683472 Flags:16777233}] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:139667347480064 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:5595 TID:5596 Time:914937303951000 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:0}] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:914937303951000 IP:18446744071590545888 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] Objects:[] Object:/bin/with (brackets) Symbol:main}",
+		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:114}] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:5595 TID:5596 Time:0 IP:139667347480064 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:4660 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] Objects:[] Object:/bin/x Symbol:add}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:0 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:130}] Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:1500000000 IP:0 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] Objects:[] Object: Symbol:}",
+	}, got)
+}
+
+// chains is what perf prints of call chains, with and without who and when, symbols, and branches.
+const chains = `l 30147  1436.483585:     250000 cpu-clock: 
+	           14f02 intel_check_word.constprop.0+0x122 (/lib/ld.so)
+	      1e00000000 [unknown] ([unknown])
+
+l 30147  1436.483832:     250000 cpu-clock: 
+	           1fff0 small+0x1 (inlined)
+	           1fff0 large+0x2 (/bin/l)
+	           20000 main+0x2 (/bin/l)
+
+
+	           153e0
+	           153f0
+ 0x12/0x34/P/-/-/8
+
+
+	           153e8
+`
+
+func TestScriptCallChains(t *testing.T) {
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(chains)).Records())
+	require.NoError(t, err)
+	samples := only[*perfdata.Sample](got)
+	require.Len(t, samples, 4)
+	require.Equal(t, []uint64{0x14f02, 0x1e00000000}, samples[0].Stack)
+	require.Equal(t, "/lib/ld.so", samples[0].Object)
+	require.Equal(t, "intel_check_word.constprop.0", samples[0].Symbol)
+	require.Equal(t, []uint64{0x1fff0, 0x20000}, samples[1].Stack)
+	require.Equal(t, "/bin/l", samples[1].Object)
+	require.Equal(t, "large", samples[1].Symbol)
+	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34, Flags: 2 | 8<<4}}, samples[2].Branches)
+	require.Equal(t, uint64(0x153e0), samples[2].IP)
+	require.Equal(t, uint64(0x153e8), samples[3].IP)
+}
+
+// sources is what perf prints with -F +srcline: behind each address, in a line of its own.
+const sources = `        a b: 0/0 11923 78831.872711:     250000 cpu-clock:u:      559cc06ff783 work+0x13 (/tmp/th)
+  th.cc:12
+  abcdefghijklmn 11923 78831.872958:     250000 cpu-clock:u:      559cc06ff792 [unknown] (/tmp/th)
+  my file.cc:7 0x12/0x34/P/-/-/8
+              th 11921 78831.872959:     250000 cpu-clock:u:      559cc06ff795 [unknown] (/tmp/th)
+  th[795]
+a b: 1/1 11940 78834.070256:     250000 cpu-clock:u: 
+	            1792 work+0x22 (/tmp/th)
+  th.cc:12
+	            1800 main+0x3 (/tmp/th)
+  main+3
+	            1810 [unknown] (/tmp/th)
+
+      559cc06ff79d work:1
+`
+
+func TestScriptSources(t *testing.T) {
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(sources)).Records())
+	require.NoError(t, err)
+	samples := only[*perfdata.Sample](got)
+	require.Len(t, samples, 5)
+	require.Equal(t, uint64(0x559cc06ff783), samples[0].IP)
+	require.Equal(t, uint64(0x559cc06ff792), samples[1].IP)
+	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34, Flags: 2 | 8<<4}}, samples[1].Branches)
+	require.Equal(t, uint64(0x559cc06ff795), samples[2].IP)
+	require.Equal(t, []uint64{0x1792, 0x1800, 0x1810}, samples[3].Stack)
+	require.Equal(t, uint64(0x559cc06ff79d), samples[4].IP)
+}
+
+func TestScriptFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		in           string
+		class        error
+		line, column int
+	}{
+		"prose":               {"\n  what is this", afdo.ErrSyntax, 2, 3},
+		"great address":       {" 12345678123456789", afdo.ErrSyntax, 1, 2},
+		"no second address":   {" 12 0x12/P/-/-/8", afdo.ErrSyntax, 1, 10},
+		"great branch":        {" 12 0x12/0x12345678123456789/P/-/-/8", afdo.ErrSyntax, 1, 12},
+		"branch, then prose":  {" 12 0x12/0x34/P/-/-/8 prose", afdo.ErrSyntax, 1, 23},
+		"branch without end":  {" 12 0x12/0x34", afdo.ErrSyntax, 1, 14},
+		"symbols":             {" 12 main+0x1/main+0x2/P/-/-/8", afdo.ErrSyntax, 1, 5},
+		"chain of prose":      {"\tmain", afdo.ErrSyntax, 1, 2},
+		"mapping of no one":   {"PERF_RECORD_MMAP2 x/1: [0x1", afdo.ErrSyntax, 1, 19},
+		"mapping is cut":      {"a 1 1.5: PERF_RECORD_MMAP2 1/1: [0x1000(0x10", afdo.ErrSyntax, 1, 45},
+		"mapping is cut late": {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2", afdo.ErrSyntax, 1, 41},
+		"mapping of no file":  {"PERF_RECORD_MMAP2 1/1: [0x1000(0x10) @ 0 fe:00 1 2]: r-xp", afdo.ErrSyntax, 1, 54},
+		"great thread":        {"PERF_RECORD_MMAP2 3000000000/1: [0x1000", afdo.ErrSyntax, 1, 19},
+		"fork":                {"PERF_RECORD_FORK(1:2)", afdo.ErrSyntax, 1, 21},
+		"name":                {"PERF_RECORD_COMM: x", afdo.ErrSyntax, 1, 19},
+		"line":                {strings.Repeat(" ", 1<<20) + " 12", afdo.ErrLimit, 1, 1<<20 + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := all(perfdata.NewScriptReader(strings.NewReader(c.in)).Records())
+			require.ErrorIs(t, err, c.class, name)
+			require.Equal(t, c.class != afdo.ErrLimit, errors.Is(err, afdo.ErrMalformed), name)
+			var fault *afdo.FormatError
+			require.ErrorAs(t, err, &fault, name)
+			require.Equal(t, []int{c.line, c.column}, []int{fault.Line, fault.Column}, "%s: %v", name, err)
+		})
+	}
+	_, err := all(perfdata.NewScriptReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(script)))).Records())
+	require.ErrorIs(t, err, iotest.ErrTimeout)
+}

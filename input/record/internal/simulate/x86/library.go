@@ -1,0 +1,23 @@
+package x86
+
+import "github.com/go-afdo/afdo/input/record/internal/simulate"
+
+// Call does what a function of the C library does, and returns from it. The CPU is at the entry of
+// the function. Call returns false if it does not know the function, or cannot read its operands.
+func (c *CPU) Call(name string) bool {
+	if c.Mode != 64 {
+		return false
+	}
+	c.failed, c.tainted = false, false
+	if f := simulate.Number(name); f != nil {
+		c.X[0][0][0] = f(c.X[0][0][0], c.X[1][0][0])
+	} else {
+		result, work, ok := c.Memory.Call(name, c.R[7], c.R[6], c.R[2])
+		if c.Work += work; !ok {
+			return false
+		}
+		c.R[0] = result
+	}
+	c.IP = c.pop(8)
+	return !c.failed && !c.tainted
+}

@@ -1,0 +1,123 @@
+package steps
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+// A mapping is a file or code that a process has mapped.
+type mapping struct {
+	perfdata.Mmap
+	recorded bool // bursts record this code
+	constant bool // it does not change
+	file     fileID
+}
+
+// A fileID identifies the content of a file with code. It is empty if that is unknown.
+type fileID struct {
+	path, inode   string // inode and device as in /proc/PID/maps
+	changed, size int64
+}
+
+// fileOf returns the identity of a file that a process has mapped. If the file is replaced, the
+// inode changes. If it is written again, the time changes.
+func fileOf(pid int, path, inode string) fileID {
+	var s unix.Stat_t
+	if unix.Stat(procPath(pid, "root"+path), &s) != nil {
+		return fileID{}
+	}
+	return fileID{path, inode, s.Mtim.Nano(), s.Size}
+}
+
+// runTime matches the names of libraries that come with the compiler and the C library. Bursts do
+// not follow calls of these: nobody compiles them with the program's profile.
+var runTime = pattern.Of(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
+
+// isRecorded reports whether bursts record the code of a file. Names in brackets are code of the
+// kernel, and memory without a name is code that was generated at run time.
+func isRecorded(path string) bool {
+	path = strings.TrimSuffix(path, " (deleted)")
+	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime().MatchString(filepath.Base(path))
+}
+
+// ParseMapping reads a line of /proc/PID/maps:
+//
+//	55d0c8a3a000-55d0c8a3b000 r-xp 00001000 fe:00 9978600    /usr/bin/prog
+//
+// It returns false for memory that is not executable or has no name.
+func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
+	m, _, ok = parseMapping(line)
+	return m, ok && m.Executable
+}
+
+// mapsFields are the fields of a line before the path.
+type mapsFields [5]string
+
+func (f *mapsFields) permissions() string { return f[1] }
+func (f *mapsFields) inode() string       { return f[3] + " " + f[4] }
+
+// parseMapping also reads memory that is not executable. It returns false if it has no name.
+func parseMapping(line string) (m perfdata.Mmap, fields mapsFields, ok bool) {
+	rest := line
+	for i := range fields {
+		fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+	}
+	m.Path = strings.ReplaceAll(strings.TrimLeft(rest, " "), `\012`, "\n")
+	low, high, _ := strings.Cut(fields[0], "-")
+	start, err := strconv.ParseUint(low, 16, 64)
+	end, err2 := strconv.ParseUint(high, 16, 64)
+	offset, err3 := strconv.ParseUint(fields[2], 16, 64)
+	if errors.Join(err, err2, err3) != nil || end < start || m.Path == "" {
+		return m, fields, false
+	}
+	m.Start, m.Length, m.PageOffset, m.Executable = start, end-start, offset, strings.Contains(fields.permissions(), "x")
+	return m, fields, true
+}
+
+// readMaps returns the code and the files that a process has mapped, in the order of addresses.
+func readMaps(pid int) ([]mapping, error) {
+	text, err := readProc(pid, "maps")
+	if err != nil {
+		return nil, err
+	}
+	var list []mapping
+	for line := range strings.Lines(string(text)) {
+		parsed, fields, ok := parseMapping(strings.TrimSuffix(line, "\n"))
+		if !ok {
+			continue
+		}
+		m := mapping{Mmap: parsed}
+		m.PID, m.TID = int32(pid), int32(pid)
+		m.recorded = m.Executable && isRecorded(m.Path)
+		if code := fields.permissions() == "r-xp"; filepath.IsAbs(m.Path) && (code || fields.permissions() == "r--p") {
+			m.constant = true
+			if code {
+				m.file = fileOf(pid, m.Path, fields.inode())
+			}
+		}
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b mapping) int { return cmp.Compare(a.Start, b.Start) })
+	return list, nil
+}
+
+// find returns the mapping of an address, nil if there is none.
+func find(list []mapping, address uint64) *mapping {
+	i, exact := slices.BinarySearchFunc(list, address, func(m mapping, a uint64) int { return cmp.Compare(m.Start, a) })
+	if !exact {
+		i--
+	}
+	if i < 0 || address-list[i].Start >= list[i].Length {
+		return nil
+	}
+	return &list[i]
+}

@@ -1,0 +1,95 @@
+package steps
+
+import (
+	"debug/elf"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/record/internal/simulate/x86"
+)
+
+// A processor simulates a thread.
+type processor = x86.CPU
+
+// unsupportedMachine is none: 32-bit code is simulated as well.
+const unsupportedMachine = elf.EM_NONE
+
+// registers are the general registers of a stopped thread.
+type registers struct{ unix.PtraceRegs }
+
+// read reports whether it could read the registers of a thread.
+func (r *registers) read(tid int) bool {
+	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(&r.PtraceRegs))) == nil
+}
+
+// ip returns the address of the next instruction.
+func (r *registers) ip() uint64 { return r.Rip }
+
+// systemCall reports whether a thread was stopped at the end of a system call, and whether this
+// call was waiting. The kernel starts such a call again, or makes it fail, after the stop.
+func (r *registers) systemCall(*processor) (ended, restarted bool) {
+	const first, last = 512, 516 // ERESTARTSYS to ERESTART_RESTARTBLOCK of Linux
+	result := -int64(r.Rax)
+	return int64(r.Orig_rax) >= 0, result >= first && result <= last
+}
+
+// endsFault reports whether a thread was stopped at the end of a page fault.
+func (r *registers) endsFault() bool {
+	const resume = 1 << 16 // the processor sets this flag when an instruction faults, not when it is interrupted
+	return r.Eflags&resume != 0
+}
+
+// Sizes of areas for registers: what FXSAVE writes, and a limit for XSAVE with AVX-512.
+const (
+	sizeFXSAVE = 512
+	sizeXSAVE  = 4096
+)
+
+// otherRegisters has room for the registers that are not in registers.
+type otherRegisters struct {
+	vectors [sizeXSAVE]byte
+	upper   int // offset of vector registers 16 to 31 in what XSAVE stores; 0: not known yet
+}
+
+// saveOffset returns where XSAVE stores a component of the registers. Only processors with XSAVE
+// have the instruction that it executes.
+func saveOffset(component uint32) uint32
+
+// read returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores them.
+func (o *otherRegisters) read(tid int) []byte {
+	to := unix.Iovec{Base: &o.vectors[0], Len: sizeXSAVE}
+	const xstate = 0x202 // NT_X86_XSTATE
+	if ptrace(unix.PTRACE_GETREGSET, tid, xstate, uintptr(unsafe.Pointer(&to))) == nil {
+		return o.vectors[:to.Len]
+	}
+	if ptrace(unix.PTRACE_GETFPREGS, tid, 0, uintptr(unsafe.Pointer(&o.vectors))) != nil {
+		return nil
+	}
+	return o.vectors[:sizeFXSAVE]
+}
+
+// set copies all registers of a stopped thread. It reports whether they could be read.
+func (o *otherRegisters) set(c *processor, tid int, r *registers) bool {
+	const code32 = 0x23 // the code segment of 32-bit code
+	c.Mode = 64
+	if r.Cs == code32 {
+		c.Mode = 32
+	}
+	c.R = [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
+	c.IP, c.Flags, c.FS, c.GS = r.Rip, r.Eflags, r.Fs_base, r.Gs_base
+	saved := o.read(tid)
+	if saved == nil {
+		return false
+	}
+	const upperVectors = 7 // XSAVE's number of vector registers 16 to 31
+	more := 0
+	if len(saved) > sizeFXSAVE {
+		if o.upper == 0 {
+			o.upper = int(saveOffset(upperVectors))
+		}
+		more = o.upper
+	}
+	c.SetVectors(saved, more)
+	return true
+}

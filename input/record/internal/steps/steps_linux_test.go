@@ -1,0 +1,324 @@
+//go:build amd64 || arm64
+
+package steps
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// A recorded is what a session has recorded.
+type recorded struct {
+	stats   *Stats
+	records []any // values of the types of perfdata, or *perfdata.Sample
+	file    []byte
+	err     error // of the command
+}
+
+// samples returns the samples.
+func (r *recorded) samples() []*perfdata.Sample {
+	var list []*perfdata.Sample
+	for _, record := range r.records {
+		if s, ok := record.(*perfdata.Sample); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// skipUnlessTraceable skips a test if an error says that the machine does not permit tracing.
+func skipUnlessTraceable(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, ErrNotPermitted) {
+		t.Skipf("no process can be traced here: %v", err)
+	}
+	require.NoError(t, err)
+}
+
+// launchAndWait records a command until it ends.
+func launchAndWait(t *testing.T, c Config, cmd *exec.Cmd) *recorded {
+	t.Helper()
+	s, err := Start(c)
+	require.NoError(t, err)
+	skipUnlessTraceable(t, s.Launch(cmd))
+	require.NoError(t, s.Begin())
+	return collect(t, s, cmd)
+}
+
+// collect reads the records of a session, and waits for the command if there is one.
+func collect(t *testing.T, s *Session, cmd *exec.Cmd) *recorded {
+	t.Helper()
+	return collectAfter(t, s, cmd, nil)
+}
+
+// collectAfter is collect after the first records were read.
+func collectAfter(t *testing.T, s *Session, cmd *exec.Cmd, data []byte) *recorded {
+	t.Helper()
+	rest, err := io.ReadAll(s.Records())
+	require.NoError(t, err)
+	data = append(data, rest...)
+	r := new(recorded)
+	if cmd != nil {
+		r.err = cmd.Wait()
+	}
+	r.stats, err = s.Wait()
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, Head().WriteFile(&file, bytes.NewReader(data), int64(len(data))))
+	r.file = file.Bytes()
+	reader, err := perfdata.NewReader(bytes.NewReader(r.file))
+	require.NoError(t, err)
+	for record, err := range reader.Records() {
+		require.NoError(t, err)
+		switch record := record.(type) {
+		case *perfdata.Sample:
+			c := *record
+			c.Branches = slices.Clone(record.Branches)
+			r.records = append(r.records, &c)
+		case *perfdata.Fork:
+			r.records = append(r.records, *record)
+		case *perfdata.Comm:
+			r.records = append(r.records, *record)
+		}
+	}
+	return r
+}
+
+// untilSample reads records up to the first sample.
+func untilSample(t *testing.T, s *Session) (data []byte) {
+	t.Helper()
+	for {
+		var head [8]byte
+		_, err := io.ReadFull(s.Records(), head[:])
+		require.NoError(t, err)
+		body := make([]byte, binary.NativeEndian.Uint16(head[6:])-8)
+		_, err = io.ReadFull(s.Records(), body)
+		require.NoError(t, err)
+		data = append(append(data, head[:]...), body...)
+		if binary.NativeEndian.Uint32(head[:]) == unix.PERF_RECORD_SAMPLE {
+			return data
+		}
+	}
+}
+
+// build compiles a C program.
+func build(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "prog")
+	require.NoError(t, os.WriteFile(program+".c", []byte(source), 0o600))
+	args := append([]string{"-O1", "-o", program, program + ".c"}, flags...)
+	out, err := exec.Command(testenv.Tool(t, "gcc"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// knownLoop runs a loop whose body has a branch that goes one way in 4 rounds, and a call in each.
+const knownLoop = `
+#include <stdio.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void work(long i) { if (i % 4 == 0) sum += 3; else sum ^= i; }
+int main(int argc, char **argv) {
+	long n = atol(argv[1]);
+	for (long i = 0; i < n; i++) work(i);
+	printf("%ld\n", sum);
+	return 7;
+}
+`
+
+func TestKnownLoop(t *testing.T) {
+	program := build(t, knownLoop)
+	cmd := exec.Command(program, "30000000")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	r := launchAndWait(t, Config{Overhead: 1}, cmd)
+	t.Logf("%+v", *r.stats)
+	assert.EqualError(t, r.err, "exit status 7")
+	assertPeriodic(t, r.samples())
+}
+
+// assertPeriodic checks that all samples repeat the branches of 4 rounds of the loop.
+func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
+	t.Helper()
+	require.NotEmpty(t, samples)
+	const maxPeriod = 30
+	for period := 4; period <= maxPeriod; period++ {
+		if slices.ContainsFunc(samples, func(s *perfdata.Sample) bool { return !hasPeriod(s.Branches, period) }) {
+			continue
+		}
+		var counts []int
+		for _, s := range samples {
+			n := make(map[perfdata.Branch]int)
+			for _, b := range s.Branches[:min(period, len(s.Branches))] {
+				n[b]++
+			}
+			if len(s.Branches) >= period {
+				counts = slices.Sorted(maps.Values(n))
+			}
+		}
+		assert.Equal(t, 4, counts[len(counts)-1], "the branch of each round")
+		rare := counts[0] // of the rounds, or of the other rounds: compilers differ
+		assert.Contains(t, []int{1, 3}, rare, "the branch of one round in four")
+		return
+	}
+	assert.Fail(t, "the branches of the loop do not repeat")
+}
+
+// hasPeriod reports whether a list of branches repeats itself.
+func hasPeriod(list []perfdata.Branch, period int) bool {
+	for i := period; i < len(list); i++ {
+		if list[i] != list[i-period] {
+			return false
+		}
+	}
+	return true
+}
+
+// newMemory spends most of its time in page faults of fill, and executes nearly all its
+// instructions in compute.
+const newMemory = `
+#include <sys/mman.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void fill(char *p) { for (long i = 0; i < 100; i++) p[4096 * i] = 1; }
+__attribute__((noinline)) static void compute(void) { for (long i = 0; i < 300000; i++) sum += i; }
+int main(int argc, char **argv) {
+	char *p = mmap(0, 409600, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (long n = atol(argv[1]); n > 0; n--) { fill(p); compute(); madvise(p, 409600, MADV_DONTNEED); }
+	return 0;
+}
+`
+
+// symbolOf returns the symbol of a function of a program.
+func symbolOf(t *testing.T, program, function string) elf.Symbol {
+	t.Helper()
+	file, err := elf.Open(program)
+	require.NoError(t, err)
+	defer file.Close()
+	symbols, err := file.Symbols()
+	require.NoError(t, err)
+	return symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
+}
+
+// samplesIn returns how many samples begin in a function of a program, and the number of samples.
+func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int) {
+	t.Helper()
+	f := symbolOf(t, program, function)
+	for _, s := range r.samples() {
+		if first := s.Branches[len(s.Branches)-1].From; first-f.Value < f.Size {
+			in++
+		}
+	}
+	t.Logf("%d of %d samples, %+v", in, len(r.samples()), *r.stats)
+	require.NotEmpty(t, r.samples())
+	return in, len(r.samples())
+}
+
+// Code that touches new memory is not recorded by the time that the kernel needs for that.
+func TestPageFaults(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, newMemory, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5, Length: 300}, exec.Command(program, "500"))
+	inFill, all := samplesIn(t, program, "fill", r)
+	assert.LessOrEqual(t, inFill, all/2)
+}
+
+// slowlyFilled executes half of its instructions in slowly, which comes to a new page after some
+// 30,000 of them.
+const slowlyFilled = `
+#include <sys/mman.h>
+#include <stdlib.h>
+volatile long sum;
+__attribute__((noinline)) static void slowly(char *p) { for (long i = 0; i < 10000 * 100; i++) { sum += i; p[i / 10000 * 4096] = 1; } }
+__attribute__((noinline)) static void compute(char *p) { for (long i = 0; i < 10000 * 100; i++) { sum += i; p[i / 10000 * 4096] = 1; } }
+int main(int argc, char **argv) {
+	char *p = mmap(0, 409600, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (long n = atol(argv[1]); n > 0; n--) { slowly(p); compute(p); madvise(p, 409600, MADV_DONTNEED); }
+	return 0;
+}
+`
+
+// Code that comes to new memory now and then is recorded like other code, although the thread comes
+// to a page fault while it is being stopped.
+func TestWorkOnNewMemory(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, slowlyFilled, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
+	in, all := samplesIn(t, program, "slowly", r)
+	assert.Greater(t, in, all*2/5)
+}
+
+// callsKernel executes as many instructions in each of four functions: without system calls,
+// between short calls after some 3,000 and 15,000 instructions, and between calls that take longer
+// than the instructions between them.
+const callsKernel = `
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+volatile long sum;
+static char buffer[65536];
+#define LOOP(n) for (long i = 0; i < (n); i++) sum += i
+__attribute__((noinline)) static void compute(void) { LOOP(600000); }
+__attribute__((noinline)) static void talks(void) { LOOP(600); }
+__attribute__((noinline)) static void speaks(void) { LOOP(3000); }
+__attribute__((noinline)) static void waits(void) { LOOP(1500); }
+int main(int argc, char **argv) {
+	int zero = open("/dev/zero", O_RDONLY);
+	for (long n = atol(argv[1]); n > 0; n--) {
+		compute();
+		for (int i = 0; i < 1000; i++) { talks(); syscall(SYS_getppid); }
+		for (int i = 0; i < 200; i++) { speaks(); syscall(SYS_getppid); }
+		for (int i = 0; i < 400; i++) { waits(); read(zero, buffer, sizeof buffer); }
+	}
+	return 0;
+}
+`
+
+// Code between frequent system calls is recorded about as often as other code, and not by the time
+// of the calls.
+func TestSystemCalls(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, callsKernel, "-no-pie")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
+	shares := make(map[string]float64)
+	for _, name := range []string{"compute", "talks", "speaks", "waits"} {
+		shares[name] = branchesIn(t, program, name, r)
+	}
+	t.Logf("%v, %+v", shares, *r.stats)
+	assert.Less(t, shares["compute"], 0.5)
+	assert.Greater(t, shares["talks"], 0.12)
+	assert.Less(t, shares["waits"], 0.6)
+}
+
+// branchesIn returns the share of all branches that start in a function of a program.
+func branchesIn(t *testing.T, program, function string, r *recorded) float64 {
+	t.Helper()
+	f := symbolOf(t, program, function)
+	in, all := 0, 0
+	for _, s := range r.samples() {
+		for _, b := range s.Branches {
+			all++
+			if b.From-f.Value < f.Size {
+				in++
+			}
+		}
+	}
+	return float64(in) / float64(all)
+}

@@ -1,0 +1,278 @@
+//go:build amd64 || arm64
+
+package steps
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+)
+
+// eventCost is the assumed time of a stop outside of bursts, such as one for a signal, in
+// nanoseconds.
+const eventCost = 25_000
+
+// A thread is a traced thread.
+type thread struct {
+	tid       int
+	process   *process
+	announced bool // a record of the recording introduces it
+	stopped   bool // the kernel keeps it in a group stop
+	files     threadFiles
+	copied    []uint64 // pages that the last burst has used
+}
+
+// A process is a traced process.
+type process struct {
+	pid      int
+	ready    bool // false for a launcher that has not executed the program
+	threads  int
+	maps     []mapping
+	began    int64 // when it was started, attached or executed
+	mapsTime int64 // when maps was read; 0 if never
+	mapsCost int64 // how long that took, in nanoseconds
+	known    map[known]bool
+}
+
+// known is a mapping that the recording contains.
+type known struct {
+	start, length, offset uint64
+	path                  string
+}
+
+// add adds a thread that has just been attached.
+func (t *tracer) add(pid, tid int) *thread {
+	p := t.processes[pid]
+	if p == nil {
+		p = &process{pid: pid, ready: true, began: clock(), known: make(map[known]bool)}
+		t.processes[pid] = p
+	}
+	p.threads++
+	th := &thread{tid: tid, process: p}
+	t.threads[tid] = th
+	t.order = append(t.order, th)
+	return th
+}
+
+// remove forgets a thread that has ended.
+func (t *tracer) remove(th *thread) {
+	delete(t.threads, th.tid)
+	t.closeFiles(th)
+	if i := slices.Index(t.order, th); i >= 0 {
+		t.order[i] = t.order[len(t.order)-1]
+		t.order = t.order[:len(t.order)-1]
+	}
+	if th.announced && th.process.ready {
+		t.emit(&perfdata.Exit{PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock())})
+	}
+	if th.process.threads--; th.process.threads == 0 {
+		delete(t.processes, th.process.pid)
+	}
+}
+
+// forgetAll forgets all threads: the kernel says that there are none.
+func (t *tracer) forgetAll() {
+	for _, th := range t.order {
+		t.closeFiles(th)
+	}
+	t.threads, t.processes, t.order = make(map[int]*thread), make(map[int]*process), nil
+}
+
+// maxOpen limits the number of threads whose files stay open. The files of other threads are opened
+// for each read.
+const maxOpen = 200
+
+// activity returns what a thread has done.
+func (t *tracer) activity(th *thread) activity {
+	if th.files.stat == nil {
+		if th.files = openFiles(th.process.pid, th.tid); th.files.stat == nil {
+			return activity{}
+		}
+		if t.open++; t.open > maxOpen {
+			defer t.closeFiles(th)
+		}
+	}
+	return th.files.activity()
+}
+
+// closeFiles closes the files of a thread if they are open.
+func (t *tracer) closeFiles(th *thread) {
+	if th.files.stat != nil {
+		th.files.close()
+		t.open--
+	}
+}
+
+// emit adds a record to the recording. Records that a perf.data file cannot hold are left out: a
+// path of more than 64 KiB, for one.
+func (t *tracer) emit(r perfdata.Record) { _ = t.writer.Write(r) }
+
+// event handles a change of a thread that wait has reported, and lets the thread continue.
+func (t *tracer) event(tid int, status unix.WaitStatus) {
+	th := t.threads[tid]
+	if status.Exited() || status.Signaled() {
+		if th != nil {
+			t.remove(th)
+		}
+		return
+	}
+	if !status.Stopped() {
+		return
+	}
+	if th == nil { // a new one, whose parent has not reported it yet
+		pid, err := strconv.Atoi(statusField(tid, "Tgid"))
+		if err != nil {
+			pid = tid
+		}
+		th = t.add(pid, tid)
+	}
+	t.schedule.charge(eventCost)
+	t.stats.Stopped += eventCost
+	signal, cause := int(status.StopSignal()), int(status)>>16
+	switch cause {
+	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+		t.forked(th, cause)
+		signal = 0
+	case unix.PTRACE_EVENT_EXEC:
+		t.executed(th)
+		signal = 0
+	case unix.PTRACE_EVENT_STOP:
+		if signal != int(unix.SIGTRAP) {
+			th.stopped = true
+			_ = ptrace(unix.PTRACE_LISTEN, tid, 0, 0)
+			return
+		}
+		th.stopped, signal = false, 0
+	}
+	t.release(th, signal)
+}
+
+// release lets a thread run, and delivers a signal to it.
+func (t *tracer) release(th *thread, signal int) {
+	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
+}
+
+// message returns the message of the event that has stopped a thread.
+func message(th *thread) int {
+	id, err := unix.PtraceGetEventMsg(th.tid)
+	if err != nil {
+		return 0
+	}
+	return int(id)
+}
+
+// forked handles the start of a thread or process.
+func (t *tracer) forked(parent *thread, cause int) {
+	tid := message(parent)
+	if tid == 0 {
+		return
+	}
+	child := t.threads[tid]
+	if child == nil {
+		pid := tid
+		if cause == unix.PTRACE_EVENT_CLONE { // a thread, or rarely a process; it may have ended already
+			pid = parent.process.pid
+			if leader, err := strconv.Atoi(statusField(tid, "Tgid")); err == nil {
+				pid = leader
+			}
+		}
+		child = t.add(pid, tid)
+	}
+	child.announced = true
+	from, to := parent.process, child.process
+	if to != from {
+		to.ready = from.ready
+		to.known = make(map[known]bool, len(from.known))
+		for k := range from.known {
+			to.known[k] = true
+		}
+	}
+	if to.ready {
+		t.emit(&perfdata.Fork{
+			PID: int32(to.pid), ParentPID: int32(from.pid), TID: int32(tid), ParentTID: int32(parent.tid), Time: uint64(clock()),
+		})
+	}
+}
+
+// executed handles execve. Other threads of the process are gone without a notice, and the thread
+// has the number of the process.
+func (t *tracer) executed(th *thread) {
+	p := th.process
+	for _, other := range slices.Clone(t.order) {
+		if other.process == p && other != th {
+			t.remove(other)
+		}
+	}
+	if !p.ready {
+		t.schedule = newSchedule(t.config.Overhead, t.random, clock())
+	}
+	p.ready, th.announced = true, true
+	p.maps, p.mapsTime, p.began = nil, 0, clock()
+	clear(p.known)
+	t.name(th, true)
+}
+
+// name records the name of a thread.
+func (t *tracer) name(th *thread, exec bool) {
+	name, err := threadName(th.process.pid, th.tid)
+	if err != nil {
+		return
+	}
+	t.emit(&perfdata.Comm{
+		PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: name,
+	})
+}
+
+// announce records the names of the threads of a process that runs already.
+func (t *tracer) announce(p *process) {
+	for _, th := range t.order {
+		if th.process == p {
+			t.name(th, false)
+		}
+	}
+	t.refresh(p)
+}
+
+// Maps are read again after mapsShare times as long as reading them took, and after mapsAge at
+// least. A young process loads libraries, so its maps are read again at twice its age. Reading
+// takes time of the tracer alone: it never reads maps while a thread is stopped.
+const (
+	mapsShare = 20
+	mapsAge   = int64(50 * time.Millisecond)
+)
+
+// refresh reads the mappings of a process, and records those that are new.
+func (t *tracer) refresh(p *process) {
+	before := clock()
+	list, err := readMaps(p.pid)
+	if err != nil {
+		return
+	}
+	p.maps, p.mapsTime = list, clock()
+	p.mapsCost = p.mapsTime - before
+	for i := range list {
+		if list[i].file != (fileID{}) && t.slots.of(&list[i]).patched {
+			list[i].file = fileID{}
+		}
+		m := &list[i].Mmap
+		if !m.Executable {
+			continue
+		}
+		k := known{m.Start, m.Length, m.PageOffset, m.Path}
+		if p.known[k] {
+			continue
+		}
+		p.known[k] = true
+		m.Time = uint64(before)
+		t.emit(m)
+	}
+}
+
+// mapsAreOld reports whether the mappings of a process should be read again before a burst.
+func (p *process) mapsAreOld() bool {
+	return p.mapsTime == 0 || clock()-p.mapsTime > max(min(mapsAge, p.mapsTime-p.began), mapsShare*p.mapsCost)
+}

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/input/record/internal/steps"
+)
+
+// procFS is the file system with information about processes.
+const procFS = "/proc"
+
+// numbers returns the entries of a folder that are numbers.
+func numbers(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
+	var list []int
+	for _, e := range entries {
+		if n, err := strconv.ParseInt(e.Name(), 10, 32); err == nil {
+			list = append(list, int(n))
+		}
+	}
+	return list, err
+}
+
+// threadsOf returns the threads of a process.
+func threadsOf(pid int) ([]int, error) {
+	list, err := numbers(filepath.Join(procFS, strconv.Itoa(pid), "task"))
+	if gone(err) || err == nil && len(list) == 0 {
+		return nil, fmt.Errorf("record: no process %d: %w", pid, unix.ESRCH)
+	}
+	return list, err
+}
+
+// gone reports whether an error means that a process has ended.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
+
+// tellRunning adds records for the state before the recording: the names and mappings of running
+// processes.
+func (r *Recorder) tellRunning(s *sink) error {
+	pids := []int{r.target.PID}
+	if r.target.Machine {
+		var err error
+		if pids, err = numbers(procFS); err != nil {
+			return err
+		}
+	}
+	for _, pid := range pids {
+		if err := tellProcess(s, pid); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		// The rings may fill up in the meantime, so read them. This is not a round: samples must
+		// wait until the records of their process have been added.
+		if err := s.drain(r.rings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellProcess adds the names of a process's threads and its mappings.
+func tellProcess(s *sink, pid int) error {
+	threads, err := threadsOf(pid)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(procFS, strconv.Itoa(pid))
+	for _, thread := range threads {
+		name, err := os.ReadFile(filepath.Join(folder, "task", strconv.Itoa(thread), "comm"))
+		if err != nil {
+			continue // the thread has ended
+		}
+		comm := perfdata.Comm{PID: int32(pid), TID: int32(thread), Name: strings.TrimSuffix(string(name), "\n")}
+		if err := s.add(&comm); err != nil {
+			return err
+		}
+	}
+	maps, err := os.ReadFile(filepath.Join(folder, "maps"))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(maps)) {
+		m, ok := steps.ParseMapping(strings.TrimSuffix(line, "\n"))
+		if !ok {
+			continue
+		}
+		m.PID, m.TID = int32(pid), int32(pid)
+		m.BuildID = buildIDOf(filepath.Join(folder, "root"), m.Path)
+		if err := s.add(&m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

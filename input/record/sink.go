@@ -1,0 +1,66 @@
+package record
+
+import "github.com/go-afdo/afdo/input/perfdata"
+
+// A sink writes records and counts them. It collects the mapped files.
+type sink struct {
+	writer *perfdata.Writer
+	report *Report
+	files  map[perfdata.BuildID]bool // files with mapped code, by path and build ID
+	builds map[string]string         // build IDs by path
+}
+
+func newSink(w *perfdata.Writer) *sink {
+	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool), builds: make(map[string]string)}
+}
+
+// take writes a record from a ring.
+func (s *sink) take(record []byte) error {
+	decoded, err := s.writer.Copy(record)
+	switch r := decoded.(type) {
+	case *perfdata.Sample:
+		s.report.Samples++
+		if len(r.Branches) > 0 {
+			s.report.Stacks++
+		}
+	case *perfdata.Lost:
+		s.report.Lost += r.Count
+	case *perfdata.Throttle:
+		s.report.Throttled++
+	case *perfdata.Mmap:
+		s.note(r)
+	}
+	return err
+}
+
+// add writes a record about the state before the recording.
+func (s *sink) add(record perfdata.Record) error {
+	if m, ok := record.(*perfdata.Mmap); ok {
+		s.note(m)
+	}
+	return s.writer.Write(record)
+}
+
+func (s *sink) note(m *perfdata.Mmap) {
+	if m.Executable {
+		s.files[perfdata.BuildID{Path: m.Path, ID: m.BuildID}] = true
+	}
+}
+
+// drain writes the records in some rings.
+func (s *sink) drain(rings []*ring) error {
+	for _, r := range rings {
+		if err := r.drain(s.take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round writes the records in all rings, and a mark for the end of the round.
+func (s *sink) round(rings []*ring) error {
+	if err := s.drain(rings); err != nil {
+		return err
+	}
+	return s.writer.FinishRound()
+}

@@ -1,0 +1,207 @@
+package record
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/input/record/internal/steps"
+)
+
+// A stepRecorder records by [Steps]: it copies what a tracer writes.
+type stepRecorder struct {
+	session  *steps.Session
+	overhead float64
+	command  *command // the target, if it is a command
+	waited   bool     // the session has ended
+}
+
+// openSteps starts a tracer and attaches it to the target, which is not recorded yet.
+func (r *Recorder) openSteps() error {
+	if r.target.Machine {
+		return fmt.Errorf("record: %w: steps cannot record the whole machine, because it would have to trace every process: record a command or a process", ErrEvent)
+	}
+	overhead := r.options.Overhead
+	if overhead == 0 {
+		overhead = DefaultOverhead
+	}
+	session, err := steps.Start(steps.Config{Overhead: overhead})
+	if err != nil {
+		return r.explainSteps(err)
+	}
+	s := &stepRecorder{session: session, overhead: overhead}
+	if len(r.target.Command) > 0 {
+		cmd := r.command()
+		if err = session.Launch(cmd); err == nil {
+			s.command = waiting(cmd)
+		}
+	} else {
+		err = session.Attach(r.target.PID)
+	}
+	if err != nil {
+		s.close()
+		return r.explainSteps(err)
+	}
+	r.steps = s
+	return nil
+}
+
+// explainSteps adds to an error of a tracer its likely cause, and what to do about it if the caller
+// asked for steps.
+func (r *Recorder) explainSteps(err error) error {
+	advice := "record with --event cpu-clock"
+	switch {
+	case errors.Is(err, steps.ErrUnsupported):
+		return fmt.Errorf("record: %w: %w", ErrEvent, err)
+	case errors.Is(err, ErrTraced):
+		advice = "end the debugger, or " + advice
+	case errors.Is(err, ErrNotPermitted) && len(r.target.Command) > 0:
+		err = fmt.Errorf("%w (the seccomp profile of a container may forbid it: the container needs --cap-add SYS_PTRACE or another profile)", err)
+	case errors.Is(err, ErrNotPermitted):
+		hint := "processes of other users need CAP_SYS_PTRACE"
+		if scope, failure := setting("yama/ptrace_scope"); failure == nil && scope > 0 {
+			hint = fmt.Sprintf("/proc/sys/kernel/yama/ptrace_scope is %d: a running process needs 0 there, or CAP_SYS_PTRACE", scope)
+		}
+		err = fmt.Errorf("%w (%s; a container needs --cap-add SYS_PTRACE)", err, hint)
+		advice = "start the program with afdo record, or " + advice
+	default:
+		return fmt.Errorf("record: %w", err)
+	}
+	if r.options.Event != Steps {
+		return fmt.Errorf("record: %w", err)
+	}
+	return fmt.Errorf("record: %w: %s", err, advice)
+}
+
+// close ends the tracer, and a command that was not executed.
+func (s *stepRecorder) close() {
+	if s.waited {
+		return
+	}
+	s.waited = true
+	s.session.Stop()
+	_, _ = io.Copy(io.Discard, s.session.Records())
+	_, _ = s.session.Wait()
+	if s.command != nil {
+		<-s.command.exited
+	}
+}
+
+// runSteps is [Recorder.Run] for Steps.
+func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Report, error) {
+	if err := r.steps.session.Begin(); err != nil {
+		return nil, r.explainSteps(err)
+	}
+	copied := make(chan error, 1)
+	go func() { copied <- s.copySteps(r.steps.session.Records()) }()
+	err := r.awaitSteps(ctx, copied)
+	s.report.Duration = time.Since(began)
+	stats, failure := r.steps.session.Wait()
+	r.steps.waited = true
+	if err = errors.Join(err, failure); failure == nil {
+		s.report.Stopped, s.report.Longest, s.report.Lost = stats.Stopped, stats.Longest, stats.Dropped
+	}
+	if r.steps.command != nil {
+		r.steps.command.end(s.report)
+	}
+	r.files = s.files
+	return s.report, err
+}
+
+// awaitSteps waits for the end of the recording: of its processes, of the command, of ctx, or an
+// error. Then it waits for the last records.
+func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) error {
+	var exited chan struct{}
+	if r.steps.command != nil {
+		exited = r.steps.command.exited
+	}
+	var err error
+	select {
+	case err = <-copied:
+		r.steps.session.Stop()
+	case <-exited:
+		r.steps.session.Stop()
+		err = <-copied
+	case <-ctx.Done():
+		r.steps.session.Stop()
+		err = <-copied
+	}
+	if err != nil { // the tracer waits for its reader
+		_, _ = io.Copy(io.Discard, r.steps.session.Records())
+	}
+	return err
+}
+
+// stepsRound is how many bytes of records are in one round: see [perfdata.Reader.Ordered].
+const stepsRound = 1 << 20
+
+// copySteps copies records from a tracer. Their times are in order, but for those of mappings.
+func (s *sink) copySteps(from io.Reader) error {
+	in := bufio.NewReaderSize(from, 1<<17)
+	round := 0
+	for {
+		head, err := in.Peek(recordHeader)
+		if errors.Is(err, io.EOF) && len(head) == 0 {
+			return s.writer.FinishRound()
+		}
+		if err != nil {
+			return fmt.Errorf("record: read from the tracer: %w", err)
+		}
+		record, err := in.Peek(int(binary.NativeEndian.Uint16(head[6:])))
+		if err != nil || len(record) < recordHeader {
+			return fmt.Errorf("record: read from the tracer: %w", io.ErrUnexpectedEOF)
+		}
+		if err := s.takeStep(record); err != nil {
+			return err
+		}
+		if _, err := in.Discard(len(record)); err != nil {
+			return err
+		}
+		if round += len(record); round > stepsRound {
+			round = 0
+			if err := s.writer.FinishRound(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// takeStep writes a record of a tracer. Mappings get the build ID of their file.
+func (s *sink) takeStep(record []byte) error {
+	if binary.NativeEndian.Uint32(record) != unix.PERF_RECORD_MMAP2 {
+		return s.take(record)
+	}
+	decoder, err := perfdata.NewWriter(io.Discard, steps.Head())
+	if err != nil {
+		return err
+	}
+	decoded, err := decoder.Copy(record)
+	if err != nil {
+		return err
+	}
+	m := *decoded.(*perfdata.Mmap)
+	m.BuildID = s.buildID(m.PID, m.Path)
+	return s.add(&m)
+}
+
+// buildID returns the build ID of a file as a process sees it, "" if it has none.
+func (s *sink) buildID(pid int32, path string) string {
+	id, known := s.builds[path]
+	if !known {
+		id = buildIDOf(filepath.Join(procFS, strconv.Itoa(int(pid)), "root"), path)
+		if id == "" { // the process has ended
+			id = buildIDOf("/", path)
+		}
+		s.builds[path] = id
+	}
+	return id
+}

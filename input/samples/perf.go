@@ -1,0 +1,434 @@
+package samples
+
+import (
+	"debug/elf"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// maxRange is the length of straight-line execution that is believed, in bytes.
+const maxRange = 1 << 20
+
+// maxTwin separates loops from copies. Some processors copy the newest entry of a branch stack. If
+// that entry leads back by at most maxTwin bytes, two equal entries are taken for a loop.
+const maxTwin = 0x1000
+
+// readPerfData collects the samples of a perf.data.
+func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
+	r, err := perfdata.NewReader(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	return collectPerfData(r, c)
+}
+
+// readPerfFolder collects the samples of a folder that perf has written.
+func readPerfFolder(dir fs.FS, c choice) (*Set, *Report, error) {
+	r, err := perfdata.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	return collectPerfData(r, c)
+}
+
+func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
+	p := newPerfCollector(c, PerfData)
+	for _, b := range r.BuildIDs() {
+		p.maps.buildIDs[b.Path] = append(p.maps.buildIDs[b.Path], b.ID)
+	}
+	p.events = r.Events
+	set, report, err := p.collect(r.Ordered())
+	if err == nil {
+		report.Trace = r.Trace()
+	}
+	return set, report, err
+}
+
+// readPerfScript collects the samples of the text of perf script.
+func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
+	p := newPerfCollector(c, PerfScript)
+	p.maps.everywhere = new(space)
+	if c.options.HasBase {
+		p.place(c.options.Base)
+	}
+	r := perfdata.NewScriptReader(src)
+	if c.binary.machine == elf.EM_AARCH64 {
+		r.Damaged = func(err error) bool {
+			p.report.Samples++
+			p.damage(err)
+			return true
+		}
+	}
+	set, report, err := p.collect(r.Records())
+	if err == nil {
+		err = p.checkDamage()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, report, nil
+}
+
+// A perfCollector makes a Set of records of perf.
+type perfCollector struct {
+	set    *Set
+	report *Report
+	maps   *perfMaps
+
+	events func() []*perfdata.Event // nil for perf script
+	known  int                      // events that used is about
+	used   []bool                   // by event; nil for all
+
+	links map[link]uint64 // of branch stacks; added to set at the end
+
+	damaged error  // the first damaged line
+	spe     uint64 // samples of Arm's SPE
+
+	offsets bool // call chains of the text are file offsets, not addresses
+	kept    []perfdata.Branch
+}
+
+// A link joins an entry of a branch stack to the next newer one: code ran from the target of the
+// older branch to the source of the newer one. Branch stacks repeat the same few links. One sum for
+// each link takes half the time of two sums, for the range and for the branch.
+type link struct {
+	from, to, end uint64
+	inside        bool // from is in the binary
+}
+
+// addLinks adds the links to the set.
+func (p *perfCollector) addLinks() {
+	for l, n := range p.links {
+		p.set.AddRange(Range{l.to, l.end}, n)
+		if l.inside {
+			p.set.AddBranch(Branch{l.from, l.to}, n)
+		} else {
+			p.set.AddEntry(l.to, n)
+		}
+	}
+}
+
+func newPerfCollector(c choice, format Format) *perfCollector {
+	return &perfCollector{set: new(Set), report: &Report{Format: format}, maps: newPerfMaps(c), links: make(map[link]uint64)}
+}
+
+// collect takes all records, in the order of their times.
+func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) (*Set, *Report, error) {
+	for record, err := range records {
+		if err == nil {
+			err = p.take(record)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	p.addLinks()
+	for _, o := range p.maps.objects {
+		p.report.addObject(o.Object)
+	}
+	p.report.sortObjects()
+	return p.set, p.report, nil
+}
+
+func (p *perfCollector) take(record perfdata.Record) error {
+	switch r := record.(type) {
+	case *perfdata.Sample:
+		p.sample(r)
+	case *perfdata.Mmap:
+		if !p.maps.choice.options.HasBase {
+			return p.maps.add(r)
+		}
+	case *perfdata.Comm:
+		p.maps.exec(r)
+	case *perfdata.Fork:
+		return p.maps.fork(r)
+	case *perfdata.Lost:
+		p.report.Lost = saturating.Add(p.report.Lost, r.Count)
+	}
+	return nil
+}
+
+// uses reports whether samples of an event count: if one event has branch stacks, only such events
+// do.
+func (p *perfCollector) uses(event int) bool {
+	if p.events == nil {
+		return true
+	}
+	if events := p.events(); len(events) != p.known {
+		p.known, p.used = len(events), nil
+		some := false
+		for _, e := range events {
+			some = some || e.HasBranches()
+		}
+		for _, e := range events {
+			p.used = append(p.used, e.HasBranches() || !some)
+		}
+	}
+	return p.used[event]
+}
+
+// sample adds a sample.
+func (p *perfCollector) sample(s *perfdata.Sample) {
+	if pid := p.maps.choice.options.PID; pid != 0 && pid != s.PID && (s.PID != perfdata.UnknownPID || pid != s.TID) {
+		return
+	}
+	if !p.uses(s.Event) {
+		p.report.Skipped++
+		return
+	}
+	p.report.Samples++
+	if len(s.Branches) > 0 {
+		p.report.Stacks++
+		p.report.Branches += uint64(len(s.Branches))
+	}
+	if p.isSPE(s.Branches) {
+		if p.spe++; s.IP != s.Branches[0].From {
+			p.damage(faultAt(PerfScript.String(), -1, fault.ErrSyntax, "a sample at %#x of a branch at %#x", s.IP, s.Branches[0].From))
+			return
+		}
+	}
+	if s.Mode.Guest() {
+		p.maps.unmapped.Samples++
+		return
+	}
+	if p.maps.everywhere != nil && !p.maps.seen && p.maps.choice.binary.kind == elf.ET_EXEC {
+		p.place(0)
+	}
+	process := p.maps.process(s.PID, s.TID)
+	p.address(s, process)
+	if len(s.Branches) == 0 {
+		p.chain(s, process)
+	}
+	p.branches(s, process)
+}
+
+// address adds where a sample was taken.
+func (p *perfCollector) address(s *perfdata.Sample, process *space) {
+	at := p.maps.find(process, s.IP)
+	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
+		if p.offsets = p.offsets || at == nil || at.object.Name != s.Object; p.offsets {
+			at = &mapping{object: p.maps.object(s.Object, "")}
+		}
+	}
+	if at == nil {
+		p.maps.unmapped.Samples++
+		return
+	}
+	at.object.Samples++
+	if !at.object.Ours {
+		return
+	}
+	p.report.InBinary++
+	offset, ok := p.maps.offset(at, s.IP)
+	if !ok {
+		p.report.Outside++
+		return
+	}
+	p.set.AddAddress(offset, 1)
+	p.set.AddTime(offset, s.Time)
+	p.set.AddName(offset, s.Symbol)
+}
+
+// place maps the binary, less base from where the linker has put it, as if a process had.
+func (p *perfCollector) place(base uint64) {
+	b := p.maps.choice.binary
+	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
+	if ours == nil {
+		ours = &object{Object: Object{Name: b.Path, BuildID: b.BuildID, Ours: true}}
+		p.maps.objects[objectKey{b.Path, b.BuildID}] = ours
+	}
+	for _, s := range b.Layout.code {
+		start := s.Address + base
+		p.maps.everywhere.insert(mapping{start, start + s.Size, s.Offset - start, ours})
+	}
+	p.maps.seen = true
+}
+
+// ours returns the place of an address.
+func (p *perfCollector) ours(process *space, address uint64) place {
+	at := p.maps.find(process, address)
+	if at == nil || !at.object.Ours {
+		return place{}
+	}
+	offset, ok := p.maps.offset(at, address)
+	if !ok {
+		return place{}
+	}
+	return place{true, offset}
+}
+
+// branches adds a branch stack, newest entry first. Code ran straight from the target of a branch
+// to the source of the next newer one. The rules are those of google/autofdo with two differences:
+// an entry off the right path is ignored entirely, and both ends of a range must be in one mapping.
+func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
+	stack := p.rightPath(s.Branches)
+	if len(stack) == 0 {
+		return
+	}
+	from, to := p.ours(process, stack[0].From), p.ours(process, stack[0].To)
+	if p.isSPE(stack) {
+		p.landed(stack[0], from, to)
+		return
+	}
+	if p.maps.choice.options.Contexts && len(s.Stack) > 0 {
+		p.trace(s, stack, process)
+	}
+	if from.inside && to.inside {
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	}
+	for i, b := range stack[1:] {
+		newer := from
+		from, to = p.ours(process, b.From), p.ours(process, b.To)
+		if !to.inside {
+			continue
+		}
+		if i == 0 && isTwin(b, stack[0]) && !s.Branches[0].Flags.WrongPath() && !s.Branches[1].Flags.WrongPath() {
+			continue
+		}
+		if !newer.inside || newer.offset-to.offset != stack[i].From-b.To {
+			continue
+		}
+		if newer.offset < to.offset || newer.offset-to.offset > maxRange {
+			p.report.Bogus++
+			continue
+		}
+		n := len(p.links)
+		p.links[link{from.offset, to.offset, newer.offset, from.inside}]++
+		if len(p.links) > n {
+			p.set.AddTime(to.offset, s.Time)
+		}
+	}
+}
+
+// isTwin reports whether the newest entry of a stack is a copy of the one before it. Two equal
+// entries of a short loop are not copies.
+func isTwin(older, newest perfdata.Branch) bool {
+	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
+}
+
+// rightPath returns a stack without the branches that speculation took in vain.
+func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
+	for i := range stack {
+		if stack[i].Flags.WrongPath() {
+			p.kept = append(p.kept[:0], stack[:i]...)
+			for _, b := range stack[i:] {
+				if !b.Flags.WrongPath() {
+					p.kept = append(p.kept, b)
+				}
+			}
+			return p.kept
+		}
+	}
+	return stack
+}
+
+// A place is the file offset of an address, if that is inside of the binary.
+type place struct {
+	inside bool
+	offset uint64
+}
+
+// addCall adds n samples during a call.
+func (s *Set) addCall(from, in place, n uint64) {
+	switch {
+	case !in.inside:
+	case from.inside:
+		s.AddCall(Call{from.offset, in.offset}, n)
+	default:
+		s.AddCall(Call{Elsewhere, in.offset}, n)
+	}
+}
+
+// maxContext is the smallest number in a call chain that is not an address but a mark for the kind
+// of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
+const maxContext = 1<<64 - 4095
+
+// chain adds the calls of a call chain. The number after a mark is the address that ran. All others
+// are return addresses: the byte before is in the call.
+func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
+	known, calls := false, false
+	var in place // the function that is called, if that is known
+	for i, address := range s.Stack {
+		if address >= maxContext {
+			known = false
+			continue
+		}
+		if known {
+			address--
+		}
+		from := p.frame(s, i, process, address)
+		if known {
+			calls = true
+			p.set.addCall(from, in, 1)
+		}
+		in, known = from, true
+	}
+	if calls {
+		p.report.Chains++
+	}
+}
+
+// frame returns the place of an address of a call chain.
+func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address uint64) place {
+	if !p.offsets {
+		return p.ours(process, address)
+	}
+	return place{p.maps.object(s.Objects[i], "").Ours, address}
+}
+
+// speCommand makes text of what Arm's SPE has recorded.
+const speCommand = "perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
+
+// maxDamaged is the largest share of damaged samples with which the text of an SPE recording is
+// used. The damaged samples are ignored.
+const maxDamaged = 0.5
+
+// isSPE reports whether a branch stack is a record of Arm's SPE. perf script shows such a record as
+// a stack of one entry: a branch, taken or not, without a later branch that shows how far code ran.
+func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
+	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
+}
+
+// landed adds a record of SPE.
+func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
+	if !to.inside {
+		return
+	}
+	p.set.AddLanding(to.offset, 1)
+	switch {
+	case b.Flags.NotTaken():
+	case from.inside:
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	default:
+		p.set.AddEntry(to.offset, 1)
+	}
+}
+
+// damage counts a damaged sample.
+func (p *perfCollector) damage(err error) {
+	if p.damaged == nil {
+		p.damaged = err
+	}
+	p.report.Damaged++
+}
+
+// checkDamage refuses a text that has damaged samples, unless it is of SPE and few are damaged.
+func (p *perfCollector) checkDamage() error {
+	damaged, all := p.report.Damaged, p.report.Samples
+	switch {
+	case damaged == 0:
+		return nil
+	case float64(damaged) > maxDamaged*float64(all):
+		return fmt.Errorf("samples: %d of %d samples are damaged; if they are of SPE, print them with %s; the first: %w", damaged, all, speCommand, p.damaged)
+	case p.spe == 0:
+		return p.damaged
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package samples
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// An object is a mapped file, by name and build ID.
+type object struct {
+	Object
+	kernel bool
+}
+
+// unknownName is what perf calls an object that it does not know.
+const unknownName = "[unknown]"
+
+type objectKey struct{ name, buildID string }
+
+// perfMaps is what all processes of a recording have mapped at a time.
+type perfMaps struct {
+	choice   choice
+	buildIDs map[string][]string // of the recording's table, by path
+	objects  map[objectKey]*object
+	unmapped *object
+
+	kernel    space
+	processes map[int32]*space
+	threads   map[int32]int32 // their processes, as far as mappings and forks tell
+
+	// everywhere has the mappings of all processes, for samples without a process. Later mappings
+	// replace earlier ones.
+	everywhere *space
+
+	seen             bool // a user's mapping
+	inserted, copied int
+}
+
+func newPerfMaps(c choice) *perfMaps {
+	m := &perfMaps{
+		choice:    c,
+		buildIDs:  make(map[string][]string),
+		objects:   make(map[objectKey]*object),
+		processes: make(map[int32]*space),
+		threads:   make(map[int32]int32),
+	}
+	m.unmapped = &object{Object: Object{Name: unknownName}}
+	m.objects[objectKey{}] = m.unmapped
+	return m
+}
+
+// Limits on the mappings of a recording. No Linux process has more mappings by default, and fork
+// makes fewer copies than there are mappings.
+const (
+	maxMappings = 1 << 16
+	freeCopies  = 1 << 20
+	copyRatio   = 16
+)
+
+// add notes a mapping.
+func (m *perfMaps) add(r *perfdata.Mmap) error {
+	if r.Length == 0 {
+		return nil
+	}
+	o := m.object(r.Path, r.BuildID)
+	end := r.Start + min(r.Length, math.MaxUint64-r.Start)
+	at := mapping{start: r.Start, end: end, delta: r.PageOffset - r.Start, object: o}
+	if !r.Executable {
+		at.object = m.unmapped // code that was mapped here is gone
+	}
+	if r.PID == perfdata.UnknownPID {
+		at.delta = m.kernelDelta(r)
+		return m.insert(&m.kernel, at)
+	}
+	m.seen = true
+	m.threads[r.TID] = r.PID
+	if m.everywhere != nil {
+		if err := m.insert(m.everywhere, at); err != nil {
+			return err
+		}
+	}
+	return m.insert(m.own(r.PID), at)
+}
+
+func (m *perfMaps) insert(s *space, at mapping) error {
+	if len(s.maps) >= maxMappings {
+		return m.limit("a process with more than 65536 mappings")
+	}
+	m.inserted++
+	s.insert(at)
+	return nil
+}
+
+// kernelDelta is the delta of a mapping of the kernel or one of its modules.
+func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
+	if !isKernelName(r.Path) {
+		if r.PageOffset == 0 {
+			return m.choice.binary.text - r.Start // of a module: where it is loaded, .text comes first
+		}
+		return r.PageOffset - r.Start
+	}
+	// The page offset is where the symbol was that the name ends with.
+	symbol := r.Path[strings.LastIndexByte(r.Path, ']')+1:]
+	if linked, ok := m.choice.binary.symbols[symbol]; ok {
+		return linked - r.PageOffset
+	}
+	return r.PageOffset - r.Start
+}
+
+// own returns the mappings of a process, to be changed.
+func (m *perfMaps) own(pid int32) *space {
+	s := m.processes[pid]
+	switch {
+	case s == nil:
+		s = new(space)
+		m.processes[pid] = s
+	case s.shared:
+		m.copied += len(s.maps)
+		s = &space{maps: append([]mapping(nil), s.maps...)}
+		m.processes[pid] = s
+	}
+	return s
+}
+
+// exec drops what a process has mapped.
+func (m *perfMaps) exec(r *perfdata.Comm) {
+	m.threads[r.TID] = r.PID
+	if r.Exec {
+		delete(m.processes, r.PID)
+	}
+}
+
+// fork gives a child what its parent has mapped.
+func (m *perfMaps) fork(r *perfdata.Fork) error {
+	m.threads[r.TID] = r.PID
+	if r.PID == r.ParentPID {
+		return nil
+	}
+	delete(m.processes, r.PID)
+	if parent := m.processes[r.ParentPID]; parent != nil {
+		parent.shared = true
+		m.processes[r.PID] = parent
+	}
+	if m.copied > freeCopies+copyRatio*m.inserted {
+		return m.limit("processes that share too many mappings")
+	}
+	return nil
+}
+
+func (m *perfMaps) limit(detail string) error {
+	return faultAt(PerfData.String(), -1, fault.ErrLimit, "%s", detail)
+}
+
+// object returns the object of a mapping.
+func (m *perfMaps) object(name, id string) *object {
+	ids := []string{id}
+	if id == "" {
+		ids = m.buildIDs[tableName(name)]
+	}
+	if len(ids) > 0 {
+		id = ids[0]
+	}
+	key := objectKey{name, id}
+	o := m.objects[key]
+	if o == nil {
+		o = &object{Object: Object{Name: name, BuildID: id, Ours: m.choice.ours(name, ids...)}, kernel: isKernelName(name)}
+		m.objects[key] = o
+	}
+	return o
+}
+
+// tableName is what the table of build IDs calls a mapping: the kernel without the symbol.
+func tableName(name string) string {
+	if isKernelName(name) {
+		return name[:strings.IndexByte(name, ']')+1]
+	}
+	return name
+}
+
+// process returns the mappings of a sample's process, nil if there are none.
+func (m *perfMaps) process(pid, tid int32) *space {
+	if pid == perfdata.UnknownPID {
+		if known, ok := m.threads[tid]; ok {
+			pid = known
+		} else {
+			pid = tid
+		}
+	}
+	if s := m.processes[pid]; s != nil {
+		return s
+	}
+	return m.everywhere
+}
+
+// find returns the mapping of an address in a process or the kernel, nil if there is none.
+func (m *perfMaps) find(process *space, address uint64) *mapping {
+	if process != nil {
+		if at := process.find(address); at != nil {
+			return at
+		}
+	}
+	return m.kernel.find(address)
+}
+
+// offset returns the file offset of an address in a mapping of the binary.
+func (m *perfMaps) offset(at *mapping, address uint64) (uint64, bool) {
+	if at.object.kernel {
+		return m.choice.binary.Layout.Offset(address + at.delta)
+	}
+	return address + at.delta, true
+}
+
+// A mapping is a stretch of a process's addresses.
+type mapping struct {
+	start, end uint64 // end is the first address behind it
+	delta      uint64 // what makes a file offset of an address; of the kernel, an address of the linker
+	object     *object
+}
+
+// A space is what a process has mapped: mappings that do not overlap, in ascending order.
+type space struct {
+	maps   []mapping
+	last   int  // index of the one that was found last
+	shared bool // by parent and child: to be copied before it is changed
+}
+
+// find returns the mapping of an address, nil if there is none.
+func (s *space) find(address uint64) *mapping {
+	if s.last < len(s.maps) {
+		if m := &s.maps[s.last]; address >= m.start && address < m.end {
+			return m
+		}
+	}
+	i := sort.Search(len(s.maps), func(i int) bool { return s.maps[i].end > address })
+	if i == len(s.maps) || s.maps[i].start > address {
+		return nil
+	}
+	s.last = i
+	return &s.maps[i]
+}
+
+// insert adds a mapping, which replaces earlier mappings of the same addresses.
+func (s *space) insert(m mapping) {
+	first := sort.Search(len(s.maps), func(i int) bool { return s.maps[i].end > m.start })
+	after := first
+	for after < len(s.maps) && s.maps[after].start < m.end {
+		after++
+	}
+	var with [3]mapping
+	parts := with[:0]
+	if first < after && s.maps[first].start < m.start {
+		left := s.maps[first]
+		left.end = m.start
+		parts = append(parts, left)
+	}
+	parts = append(parts, m)
+	if first < after && s.maps[after-1].end > m.end {
+		right := s.maps[after-1]
+		right.start = m.end
+		parts = append(parts, right)
+	}
+	s.maps = slices.Replace(s.maps, first, after, parts...)
+}

@@ -1,0 +1,383 @@
+package samples
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/otlp"
+)
+
+// Read collects the samples of a binary from a recording, and reports how all samples were used.
+// The input may be compressed with gzip or zstd. If it unpacks to more than 128 times its size and
+// 64 MiB, the error matches afdo.ErrLimit. Pass files as *os.File: reading perf.data in file
+// mode needs seeking. An input that cannot seek is copied, beyond 16 MB into a temporary file.
+//
+// Errors are the errors of src, afdo.FormatError, and [NoSamplesError] if the recording has no
+// samples of the binary. Only with the latter is a Report returned beside the error.
+func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
+	in, err := unwrap(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.close()
+	format := o.Format
+	if format == Unknown {
+		if what := foreign(in.head); what != "" {
+			return nil, nil, faultAt("samples", -1, ErrUnknown, "%s", what)
+		}
+		format = recognise(in.head)
+	}
+	c := choice{b, o}
+	var s *Set
+	var r *Report
+	switch format {
+	case PerfData:
+		s, r, err = in.perfData(c)
+	case Callgrind:
+		s, r, err = readCallgrind(in, c)
+	case Text:
+		s, r, err = readText(in, c)
+	case Pprof:
+		s, r, err = readPprof(in, c)
+	case PerfScript:
+		s, r, err = readPerfScript(in, c)
+	case PreAggregated:
+		s, r, err = readPreAggregated(in, c)
+	case OpenTelemetry:
+		s, r, err = readOTLP(in, c)
+	default:
+		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
+	}
+	return c.result(s, r, err)
+}
+
+// ReadFolder does what [Read] does with a recording that is a folder, such as perf record --threads
+// makes. os.DirFS makes a file system of a folder.
+func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
+	if o.Format != Unknown && o.Format != PerfData {
+		return nil, nil, fmt.Errorf("samples: a folder is read as perf.data, not as %v", o.Format)
+	}
+	c := choice{b, o}
+	return c.result(readPerfFolder(dir, c))
+}
+
+// result makes an error of an input that has no samples of the binary.
+func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
+	if err == nil && s.Empty() {
+		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: c.hint(r)}
+	}
+	return s, r, err
+}
+
+// manyUnnamed: callgrind always has a few counts without a file, of code before the program. If
+// more than 1/manyUnnamed of all counts have none, it did not understand the program.
+const manyUnnamed = 20
+
+// hint says what to do about an input that has no samples of the binary.
+func (c choice) hint(r *Report) string {
+	switch {
+	case r.Trace != perfdata.NoTrace:
+		return r.TraceHint()
+	case r.Samples == 0 && r.Skipped == 0:
+		return "it has no samples at all"
+	case r.InBinary > 0 && r.Outside == r.InBinary:
+		return "the addresses of its samples are not in the code of the binary, so another build ran: give the file as it was then"
+	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo && o.Samples >= r.Samples/manyUnnamed }):
+		return "callgrind writes " + noDebugInfo + " for a file whose debug info it cannot read: record a copy of the program that has the same name and no debug info (strip -g), and give the original here"
+	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
+		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
+	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
+		return "another build of that name ran: give the file as it was then"
+	case c.options.Name == nil && len(r.Objects) > 0:
+		return "if one of them is the binary, choose it by name"
+	}
+	return ""
+}
+
+// recognise returns the format of an uncompressed input by its first bytes. 64 bytes are enough.
+// Other text is taken for perf script's, and other binary data for a pprof profile.
+func recognise(head []byte) Format {
+	whole, _, _ := bytes.Cut(head, []byte("\n"))
+	line := bytes.TrimSpace(whole)
+	indented := len(line) > 0 && line[0] != whole[0] // as addresses of perf script are, which may have decimal digits alone
+	_, digits, _ := lines.Number(line, 10)
+	switch {
+	case perfdata.IsMagic(head):
+		return PerfData
+	case bytes.HasPrefix(head, []byte("# callgrind format")), bytes.HasPrefix(head, []byte("version: ")), bytes.HasPrefix(head, []byte("creator: callgrind")):
+		return Callgrind
+	case isProcessor(whole):
+		return PerfScript
+	case digits > 0 && digits == len(line) && !indented, bytes.HasPrefix(head, []byte("//")), bytes.HasPrefix(head, []byte("[")):
+		return Text
+	case isPreAggregated(line):
+		return PreAggregated
+	case otlp.Begins(head):
+		return OpenTelemetry
+	case bytes.IndexFunc(head, isControl) >= 0:
+		return Pprof
+	}
+	return PerfScript
+}
+
+// isProcessor reports whether a line begins with "[000] ", as perf script does with -F cpu. Calling
+// contexts have a line of their own.
+func isProcessor(line []byte) bool {
+	inside, more, ok := bytes.Cut(line, []byte("] "))
+	inside, open := bytes.CutPrefix(inside, []byte("["))
+	inside = bytes.TrimPrefix(inside, []byte("-")) // -1 is not known
+	_, digits, _ := lines.Number(inside, 10)
+	return ok && open && digits > 0 && digits == len(inside) && len(more) > 0
+}
+
+// strangers are files that users mistake for recordings, by their first bytes.
+var strangers = []struct{ magic, what string }{
+	{elf.ELFMAG, "it is an ELF file, maybe the binary itself"},
+	{"PERFFILE", "it is perf.data of before Linux 3"},
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", "it is a CPU profile of gperftools: make pprof's format of it, with pprof -proto BIN FILE"},
+	{"--- ", "it is of pprof's old format: make the new one of it, with pprof -proto BIN FILE"},
+	{"heap profile:", "it is a heap profile"},
+	{"gcov", "it is a profile already, of GCC"},
+	{"adcg", "it is a profile already, of GCC"},
+	{"gcda", "it is a profile already, of GCC"},
+	{"\x81rforpl\xff", "it is a raw profile of LLVM, which counts by itself"},
+	{"\xfflprofi\x81", "it is a profile already, of LLVM"},
+	{`{"resourceProfiles"`, "it is a profile of OpenTelemetry as JSON: have it written as protocol buffers, as the collector's file exporter does with \"format: proto\""},
+	{"{", "it is JSON"},
+}
+
+// foreign says what an input is that has no samples of any known format, "" if it may have.
+func foreign(head []byte) string {
+	if len(head) == 0 {
+		return "it is empty"
+	}
+	for _, s := range strangers {
+		if bytes.HasPrefix(head, []byte(s.magic)) {
+			return s.what
+		}
+	}
+	if line, _, whole := bytes.Cut(head, []byte("\n")); isFolded(line, whole) {
+		return "it is call stacks by names, as flame graphs have them, without addresses: give the recording that they were made of, perf.data, the text of perf script or pprof's format"
+	}
+	return ""
+}
+
+// isFolded reports whether a line, or its begin, is a call stack of names and a count: "main;f 12".
+func isFolded(line []byte, whole bool) bool {
+	names, count, _ := bytes.Cut(line, []byte(";"))
+	if len(count) == 0 || bytes.IndexFunc(line, isControl) >= 0 || len(names) == 0 || bytes.ContainsAny(names, "/\t") {
+		return false
+	}
+	last := count[bytes.LastIndexByte(count, ' ')+1:]
+	_, digits, _ := lines.Number(last, 10)
+	return !whole || digits > 0 && digits == len(last)
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+
+const (
+	headSize = 64
+
+	// maxRatio and maxFree limit decompression, and so the time that a small file can take: it
+	// stops when the data is longer than maxFree and maxRatio times its compressed form. Real
+	// recordings shrink to a fiftieth at most: text of perf script with branch stacks.
+	maxRatio = 128
+	maxFree  = 64 << 20
+
+	maxWindow = 32 << 20 // of zstd
+)
+
+// An input is what Read reads.
+type input struct {
+	io.Reader
+	head     []byte // the first bytes of Reader
+	closes   []func()
+	source   io.Reader       // what Reader was made of, if that is not compressed; else nil
+	consumed *countingReader // of source
+	bounded  *boundedReader  // within Reader, if that decompresses
+}
+
+func (in *input) close() {
+	for _, f := range in.closes {
+		f()
+	}
+}
+
+// readAll reads an input that is held in memory. Decompression stops when the data is longer than
+// free and more than ratio times as long as its compressed form.
+func (in *input) readAll(ratio, free int64) ([]byte, error) {
+	if in.bounded != nil {
+		in.bounded.ratio, in.bounded.free = ratio, free
+	}
+	return io.ReadAll(in)
+}
+
+// unwrap looks into an input, and decompresses it if it has to.
+func unwrap(src io.Reader) (*input, error) {
+	in := &input{}
+	compressed := &countingReader{r: src}
+	r := bufio.NewReaderSize(compressed, headSize)
+	head, err := r.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	var plain io.Reader
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, compressionError(err)
+		}
+		plain = z
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, compressionError(err)
+		}
+		in.closes = append(in.closes, z.Close)
+		plain = z
+	default:
+		in.Reader, in.head, in.source, in.consumed = r, bytes.Clone(head), src, compressed
+		return in, nil
+	}
+	in.bounded = &boundedReader{r: plain, compressed: compressed, ratio: maxRatio, free: maxFree}
+	inner := bufio.NewReaderSize(in.bounded, 64<<10)
+	head, err = inner.Peek(headSize)
+	if err != nil && err != io.EOF {
+		in.close()
+		return nil, err
+	}
+	in.Reader, in.head = inner, bytes.Clone(head)
+	return in, nil
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// A boundedReader reads decompressed data, and returns an error if there is too much of it for its
+// compressed size.
+type boundedReader struct {
+	r          io.Reader
+	compressed *countingReader
+	n          int64
+
+	ratio, free int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	if b.n > b.free+b.ratio*b.compressed.n {
+		return 0, faultAt("samples", b.n, fault.ErrLimit,
+			"%d compressed bytes unpack to more than %d times their size and %d MiB: unpack the recording first", b.compressed.n, b.ratio, b.free>>20)
+	}
+	if err != nil && err != io.EOF {
+		err = compressionError(err)
+	}
+	return n, err
+}
+
+// compressionError makes an error of a decompressor one of this package. Those of the input itself
+// pass.
+func compressionError(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return err
+	}
+	return faultAt("samples", -1, fault.ErrCompressed, "%v", err)
+}
+
+// A Format is a kind of input.
+type Format int
+
+// The formats, in the order in which [Read] looks for them.
+const (
+	Unknown    Format = iota
+	PerfData          // what perf record writes
+	Callgrind         // callgrind.out of valgrind --tool=callgrind --dump-instr=yes
+	Text              // address samples as text, see [Parse]
+	Pprof             // a CPU profile as protocol buffer
+	PerfScript        // the text of perf script
+
+	PreAggregated // the text that perf2bolt --pa takes
+	OpenTelemetry // profiles of OpenTelemetry's protocol, as protocol buffers
+)
+
+var formatNames = [...]string{
+	Unknown: "unknown", PerfData: "perf.data", Callgrind: "callgrind", Text: "address samples", Pprof: "pprof", PerfScript: "perf script",
+	PreAggregated: "pre-aggregated", OpenTelemetry: "OpenTelemetry",
+}
+
+func (f Format) String() string { return formatNames[f] }
+
+// maxMemory is how much of an input that cannot seek is kept in memory.
+const maxMemory = 16 << 20
+
+// perfData collects the samples of a perf.data, which has to seek unless it is in pipe mode.
+func (in *input) perfData(c choice) (*Set, *Report, error) {
+	const pipeHeader = 16
+	if size := headerSize(in.head); size != pipeHeader {
+		seekable, err := in.seekable()
+		if err != nil {
+			return nil, nil, err
+		}
+		return readPerfData(seekable, c)
+	}
+	return readPerfData(in, c)
+}
+
+// headerSize returns the low byte of the size that a perf.data says its header has.
+func headerSize(head []byte) byte {
+	if len(head) < 16 {
+		return 0
+	}
+	return head[8] | head[15] // one of them is zero, whatever the byte order
+}
+
+// seekable returns the input in a form that can seek: itself, memory, or a temporary file that is
+// removed when the input is closed.
+func (in *input) seekable() (io.Reader, error) {
+	if file, ok := in.source.(io.ReadSeeker); ok {
+		if _, err := file.Seek(-in.consumed.n, io.SeekCurrent); err == nil {
+			return file, nil
+		}
+	}
+	var start bytes.Buffer
+	if _, err := io.CopyN(&start, in, maxMemory); err == io.EOF {
+		return bytes.NewReader(start.Bytes()), nil
+	} else if err != nil {
+		return nil, err
+	}
+	file, err := files.CreateTemp("", "afdo-perf-data-*")
+	if err != nil {
+		return nil, err
+	}
+	in.closes = append(in.closes, func() { _ = file.Close() })
+	if _, err := io.Copy(file, io.MultiReader(&start, in)); err != nil {
+		return nil, err
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return file, err
+}

@@ -1,0 +1,153 @@
+package samples
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// A Report says how the samples of an input were used.
+type Report struct {
+	Format   Format
+	Samples  uint64 // all that could count: of the events used and the process asked for; instructions of callgrind
+	InBinary uint64 // those of them whose address is in the binary
+	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
+	Stacks   uint64 // those of Samples that have a branch stack
+	Branches uint64 // entries of these stacks
+	Chains   uint64 // those of Samples that have a call stack of more than the address
+	Lost     uint64 // records that perf's buffers had no room for
+	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
+	Damaged  uint64 // samples of Arm's SPE that make no sense, and are left out
+	Skipped  uint64 // samples of other events, because an event with branch stacks is there
+	Objects  []Object
+
+	// Guessed is set if the base of an unsymbolized profile of llvm-profgen is uncertain: its
+	// ranges fit addresses counted from the first segment, from the first segment of code, or from
+	// 0.
+	Guessed bool
+
+	// Flattened is set if an unsymbolized profile of llvm-profgen had calling contexts, which were
+	// added up.
+	Flattened bool
+
+	// Trace is the trace of a processor that perf.data holds. It is not decoded.
+	Trace perfdata.Trace
+}
+
+// An Object is a file, or what takes the place of one, and how many samples it has.
+type Object struct {
+	Name    string
+	BuildID string // "" if not known
+	Samples uint64
+	Ours    bool // it was taken for the binary
+}
+
+// Add adds the numbers of another report.
+func (r *Report) Add(other *Report) {
+	if r.Format == Unknown {
+		r.Format = other.Format
+	}
+	r.Samples = saturating.Add(r.Samples, other.Samples)
+	r.InBinary = saturating.Add(r.InBinary, other.InBinary)
+	r.Outside = saturating.Add(r.Outside, other.Outside)
+	r.Stacks = saturating.Add(r.Stacks, other.Stacks)
+	r.Branches = saturating.Add(r.Branches, other.Branches)
+	r.Chains = saturating.Add(r.Chains, other.Chains)
+	r.Trace = max(r.Trace, other.Trace)
+	r.Guessed = r.Guessed || other.Guessed
+	r.Flattened = r.Flattened || other.Flattened
+	r.Lost = saturating.Add(r.Lost, other.Lost)
+	r.Bogus = saturating.Add(r.Bogus, other.Bogus)
+	r.Damaged = saturating.Add(r.Damaged, other.Damaged)
+	r.Skipped = saturating.Add(r.Skipped, other.Skipped)
+	r.Objects = append(r.Objects, other.Objects...)
+	r.sortObjects()
+}
+
+// addObject adds a file, if it has samples.
+func (r *Report) addObject(o Object) {
+	if o.Samples > 0 {
+		r.Objects = append(r.Objects, o)
+	}
+}
+
+// sortObjects sorts the objects by samples, the most first, and joins objects that are listed
+// twice.
+func (r *Report) sortObjects() {
+	type key struct {
+		name, id string
+		ours     bool
+	}
+	sums := make(map[key]uint64)
+	for _, o := range r.Objects {
+		k := key{o.Name, o.BuildID, o.Ours}
+		sums[k] = saturating.Add(sums[k], o.Samples)
+	}
+	r.Objects = r.Objects[:0]
+	for k, n := range sums {
+		r.Objects = append(r.Objects, Object{k.name, k.id, n, k.ours})
+	}
+	slices.SortFunc(r.Objects, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name), cmp.Compare(a.BuildID, b.BuildID))
+	})
+}
+
+// TraceHint says how to make samples of a trace, "" if there is none.
+func (r *Report) TraceHint() string {
+	switch r.Trace {
+	case perfdata.NoTrace:
+		return ""
+	case perfdata.ArmSPE:
+		return "it has " + r.Trace.String() + ", which perf makes text of: " + speCommand
+	case perfdata.CoreSightETM:
+		return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject -i IN -o OUT"
+	}
+	return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT"
+}
+
+// A NoSamplesError says that an input has no samples of the binary, and which objects it has
+// samples of. It matches afdo.ErrNotFound.
+type NoSamplesError struct {
+	Binary  string // path
+	BuildID string // "" if it has none
+	Report  *Report
+	Hint    string // what to do, "" if that is not known
+}
+
+func (e *NoSamplesError) Error() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v has no samples for %s", e.Report.Format, e.Binary)
+	if e.BuildID != "" {
+		fmt.Fprintf(&text, " (build id %s)", e.BuildID)
+	}
+	const listed = 5
+	var others []string
+	for _, o := range e.Report.Objects[:min(len(e.Report.Objects), listed)] {
+		other := fmt.Sprintf("%d of %s", o.Samples, o.Name)
+		if o.BuildID != "" {
+			other += fmt.Sprintf(" (build id %s)", o.BuildID)
+		}
+		others = append(others, other)
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&text, "; it has %s", strings.Join(others, ", "))
+	}
+	switch more := len(e.Report.Objects) - listed; {
+	case more == 1:
+		text.WriteString(" and one more")
+	case more > 1:
+		fmt.Fprintf(&text, " and %d others", more)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&text, "; %s", e.Hint)
+	}
+	return text.String()
+}
+
+// Is reports whether target is afdo.ErrNotFound.
+func (e *NoSamplesError) Is(target error) bool { return target == fault.ErrNotFound }

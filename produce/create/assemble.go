@@ -1,0 +1,228 @@
+package create
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A group is the parts of one function of the profile.
+type group struct {
+	symbol symbol
+	parts  []*function
+	wholes []*whole
+	weight uint64
+	head   uint64 // of all wholes
+	during uint64 // samples during calls of it
+}
+
+// assemble makes a profile of the bodies. The parts of a function add up: each has run by itself.
+func (c *creation) assemble() (*profile.Profile, error) {
+	groups := c.groups()
+	a := &assembly{creation: c, profile: profile.New()}
+	hottest := uint64(0)
+	for _, g := range groups {
+		hottest = max(hottest, g.weight)
+		if g.weight > c.options.MinSamples {
+			g.wholes = c.wholes(g)
+		} else {
+			c.drop(g)
+		}
+	}
+	if c.report.Stacks {
+		estimateCalls(groups)
+	}
+	if !c.options.ObservedHeads {
+		for _, g := range groups {
+			g.estimateUnseenHead()
+		}
+	}
+	for _, g := range groups {
+		if g.weight > c.options.MinSamples {
+			a.add(g)
+		}
+	}
+	switch {
+	case c.report.Functions > 0:
+		return a.profile, nil
+	case c.report.Undeclared > c.report.NoLines:
+		return nil, fmt.Errorf("create: %s: %w", c.file.Path(), ErrNoDeclarations)
+	case c.report.NoLines > 0 || c.report.Unplaced > 0:
+		return nil, fmt.Errorf("create: %s: %w%s", c.file.Path(), ErrNoLines, c.whyNoLines())
+	}
+	return nil, c.errThreshold(hottest)
+}
+
+func (c *creation) whyNoLines() string {
+	if n := len(c.report.Missing); n > 0 {
+		return fmt.Sprintf(": it is split, and %d of its files are missing: %s", n, c.report.Missing[0])
+	}
+	return ": " + c.report.Hottest + " and others were compiled without -g"
+}
+
+// drop reports a function that is not over the threshold after all.
+func (c *creation) drop(g *group) {
+	sampled := false
+	for _, f := range g.parts {
+		sampled = sampled || f.weight > 0
+		c.report.Below = saturating.Add(c.report.Below, f.weight)
+	}
+	if sampled {
+		c.report.Dropped++
+	}
+}
+
+// groups joins the parts of each function: the parts with the same name in the same file.
+func (c *creation) groups() []*group {
+	bySymbol := make(map[symbol]*group)
+	var groups []*group
+	hottest := uint64(0)
+	for _, f := range c.functions {
+		if !f.described() && f.written && f.weight > hottest {
+			hottest, c.report.Hottest = f.weight, f.symbol.Names[0]
+		}
+		s := f.called()
+		g := bySymbol[s]
+		if g == nil {
+			g = &group{symbol: s}
+			bySymbol[s] = g
+			groups = append(groups, g)
+		}
+		g.parts = append(g.parts, f)
+		g.weight = saturating.Add(g.weight, f.weight)
+	}
+	slices.SortFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(a.symbol.file, b.symbol.file), cmp.Compare(a.symbol.name, b.symbol.name))
+	})
+	return groups
+}
+
+// An assembly is the profile that is put together.
+type assembly struct {
+	*creation
+	profile *profile.Profile
+	body    profile.Body
+}
+
+func (a *assembly) ref(s symbol) profile.SymbolRef {
+	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
+}
+
+// callee returns the symbol of a called function. It returns false for a cold piece of a function,
+// which is not called.
+func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
+	if f.name.cold {
+		return 0, false
+	}
+	return a.ref(f.called()), true
+}
+
+// described reports whether debug info knows the function.
+func (f *function) described() bool { return f.placed != nil && f.placed.symbol.name != "" }
+
+// called returns the name of a function in the profile.
+func (f *function) called() symbol {
+	if f.described() {
+		return f.placed.symbol
+	}
+	return symbol{name: f.name.name}
+}
+
+// A whole is one copy of a function. Its pieces may be at different places in the binary.
+type whole struct {
+	body   body
+	weight uint64
+	head   uint64
+	time   uint64
+	pieces int
+}
+
+// wholes puts pieces together. Other copies of a function, such as clones and what a header brings
+// into several units, have run by themselves; a piece has not.
+func (c *creation) wholes(g *group) []*whole {
+	type key struct {
+		unit *symbolize.Unit
+		copy string
+	}
+	known := make(map[key]*whole)
+	var all []*whole
+	entered := slices.ContainsFunc(g.parts, func(f *function) bool { return !f.name.fragment && f.head > 0 })
+	for _, f := range g.parts {
+		if f.placed == nil || f.placed.body.empty() {
+			continue
+		}
+		k := key{f.placed.unit, f.name.copy}
+		w := known[k]
+		if w == nil {
+			w = new(whole)
+			known[k] = w
+			all = append(all, w)
+		}
+		w.body.add(&f.placed.body)
+		w.pieces++
+		if w.time == 0 || f.time != 0 && f.time < w.time {
+			w.time = f.time
+		}
+		if !f.name.fragment {
+			w.weight = saturating.Add(w.weight, f.weight)
+		}
+		if !f.name.fragment || !entered && !f.name.cold {
+			w.head = saturating.Add(w.head, f.head)
+		}
+	}
+	for _, w := range all {
+		c.finish(w)
+	}
+	return all
+}
+
+// estimateUnseenHead sets the head count of a function if no sample shows an entry of it: to the
+// count of its first byte, but at least 1. No branch to the first byte was recorded, neither a call
+// nor a loop, so each time that the first byte ran was an entry. In a sampled profile these are
+// functions that are entered rarely and run long.
+func (g *group) estimateUnseenHead() {
+	if len(g.wholes) == 0 || slices.ContainsFunc(g.wholes, func(w *whole) bool { return w.head > 0 }) {
+		return
+	}
+	first := uint64(0)
+	for _, f := range g.parts {
+		if !f.name.fragment {
+			first = max(first, f.first())
+		}
+	}
+	hottest := slices.MaxFunc(g.wholes, func(a, b *whole) int { return cmp.Compare(a.weight, b.weight) })
+	hottest.head = max(first, 1)
+}
+
+// finish computes the counts of the profile from the counts of the copies of each block. If the
+// recording has no branches, it also estimates the head count.
+func (c *creation) finish(w *whole) {
+	if w.pieces > 1 {
+		w.body.settle(c.options.Combine)
+	}
+	w.body.total()
+	if c.report.Estimated {
+		w.head = min(w.body.entry(), w.weight)
+	}
+}
+
+// add adds a function to the profile.
+func (a *assembly) add(g *group) {
+	for _, w := range g.wholes {
+		a.body.Reset()
+		w.body.records(&a.body, a.ref, a.callee)
+		a.profile.AddFunction(a.ref(g.symbol), profile.Function{HeadCount: w.head, Timestamp: w.time, Records: a.body.Records()})
+	}
+	if len(g.wholes) > 0 {
+		a.report.Functions++
+	} else {
+		a.report.Dropped++
+	}
+}
+
+// empty reports whether nothing was counted.
+func (b *body) empty() bool { return len(b.counts)+len(b.calls)+len(b.inlined) == 0 }

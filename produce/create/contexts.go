@@ -1,0 +1,347 @@
+package create
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// ContextProfile makes a context-sensitive profile by pseudo probes. In contrast to [ProbeProfile],
+// a function has separate counts for each chain of calls, inlined or not, in which it ran. Only
+// samples with both a call stack and a branch stack count, see [samples.Options.Contexts].
+// ContextProfile decodes code of x86 and AArch64. It holds all contexts in memory: some hundred
+// bytes for each different context, and as many for each probe in a context.
+//
+// Its errors are those of ProbeProfile, and [ErrNoContexts].
+func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
+	c := &creation{file: f, options: o, report: &Report{}}
+	if err := c.choose(set); err != nil {
+		return nil, c.report, err
+	}
+	if set.NumTraces() == 0 || newDecoder(f.ELF()) == nil {
+		return nil, c.report, ErrNoContexts
+	}
+	u, err := unwind(f, set)
+	if err != nil {
+		return nil, c.report, err
+	}
+	if err := c.addCallers(u); err != nil {
+		return nil, c.report, err
+	}
+	probes, err := f.Probes(c.symbols())
+	if err != nil {
+		return nil, c.report, err
+	}
+	b := newContextBuilder(c, probes)
+	b.tails = b.newTailCalls(u)
+	for _, key := range slices.Sorted(maps.Keys(u.contexts)) {
+		b.context(u.contexts[key])
+	}
+	if len(b.nodes) == 0 {
+		return nil, c.report, ErrNoProbes
+	}
+	for _, n := range b.nodes {
+		b.add(n)
+	}
+	c.report.Functions = b.profile.NumFunctions()
+	c.report.Quality = c.judge(set)
+	return b.profile, c.report, nil
+}
+
+// addCallers adds functions that appear only in call stacks. A function that only calls
+// long-running functions, such as main, has no samples and no branches of its own.
+func (c *creation) addCallers(u *unwinder) error {
+	known := make(map[uint64]bool, len(c.functions))
+	for _, f := range c.functions {
+		known[f.symbol.Low] = true
+	}
+	for _, counts := range u.contexts {
+		for _, call := range counts.calls {
+			s, ok, err := c.file.Symbol(call)
+			if err != nil {
+				return err
+			}
+			if ok && !known[s.Low] {
+				known[s.Low] = true
+				c.functions = append(c.functions, &function{symbol: s, name: c.options.Suffixes.canonical(s.Names[0])})
+			}
+		}
+	}
+	c.sortFunctions()
+	return nil
+}
+
+// A contextFrame is a function of a context, and the probe of the call of the next one.
+type contextFrame struct {
+	function *symbolize.Probed
+	site     uint32
+}
+
+// A contextNode is a function in a context.
+type contextNode struct {
+	contextEdge
+	inlined bool
+	records []sampleprof.Record
+	total   uint64
+	head    uint64
+}
+
+// A contextEdge identifies a child of a node: the called function and the probe of the call.
+type contextEdge struct {
+	caller   *contextNode // nil for the outermost
+	site     uint32
+	function *symbolize.Probed
+}
+
+// A contextBuilder makes a context-sensitive profile.
+type contextBuilder struct {
+	probeBuilder
+	probes []symbolize.Probe
+	blocks map[*symbolize.ProbedBody][]int // probes of bodies
+	edges  map[contextEdge]*contextNode
+	nodes  []*contextNode
+	tails  *tailCalls
+
+	at     *contextCounts                         // the context at hand
+	calls  map[string][]contextFrame              // of it, by the function that they lead to
+	leaves map[*symbolize.ProbedBody]*contextNode // in the context at hand
+}
+
+func newContextBuilder(c *creation, probes []symbolize.Probe) *contextBuilder {
+	b := &contextBuilder{
+		probeBuilder: probeBuilder{
+			creation: c, profile: &sampleprof.Profile{Probes: true, ContextSensitive: true}, called: make(map[*function]string),
+		},
+		probes: probes, blocks: make(map[*symbolize.ProbedBody][]int), edges: make(map[contextEdge]*contextNode),
+	}
+	for i, p := range probes {
+		b.blocks[p.Body] = append(b.blocks[p.Body], i)
+	}
+	for _, f := range c.functions {
+		switch {
+		case !f.written:
+		case len(within(probes, f.symbol.Low, f.symbol.High)) == 0:
+			c.report.NoLines = saturating.Add(c.report.NoLines, f.weight)
+		default:
+			c.report.Placed = saturating.Add(c.report.Placed, f.weight)
+		}
+	}
+	return b
+}
+
+// function returns the function that holds an address, nil if none does.
+func (b *contextBuilder) function(addr uint64) *function {
+	i, _ := slices.BinarySearchFunc(b.functions, addr, func(f *function, addr uint64) int { return cmp.Compare(f.symbol.High, addr+1) })
+	if i < len(b.functions) && b.functions[i].symbol.Low <= addr {
+		return b.functions[i]
+	}
+	return nil
+}
+
+// context adds what ran in a context.
+func (b *contextBuilder) context(c *contextCounts) {
+	b.at, b.calls = c, make(map[string][]contextFrame)
+	b.leaves = make(map[*symbolize.ProbedBody]*contextNode)
+	b.countBlocks(c)
+	b.countCalls(c)
+}
+
+// callsOf returns the calls of the current context that lead to a function, including calls that
+// are missing on the stack.
+func (b *contextBuilder) callsOf(leaf string) []contextFrame {
+	frames, known := b.calls[leaf]
+	if known {
+		return frames
+	}
+	for i, call := range b.at.calls {
+		frames = b.appendCall(frames, call)
+		next := leaf
+		if i+1 < len(b.at.calls) {
+			f := b.function(b.at.calls[i+1])
+			if f == nil {
+				continue
+			}
+			next = f.name.name
+		}
+		for _, jump := range b.tails.between(call, next) {
+			frames = b.appendCall(frames, jump)
+		}
+	}
+	b.calls[leaf] = frames
+	return frames
+}
+
+// appendCall appends the function that contains the code of a call, after the functions in which it
+// is inlined. If the call has no probe, a compiler cannot use the calls further out, so they are
+// dropped.
+func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contextFrame {
+	p := b.callProbe(addr)
+	if p == nil {
+		return nil
+	}
+	return appendFrames(frames, p.Body, p.Index)
+}
+
+// appendFrames appends the functions that a body is inlined in, and the body itself. Of one that is
+// inlined at an unknown probe, which has number 0, it is not known who called.
+func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint32) []contextFrame {
+	first := len(frames)
+	for ; body != nil; body = body.Caller {
+		frames = append(frames, contextFrame{body.Function, index})
+		if index = body.Site; index == 0 && body.Caller != nil {
+			frames, first = frames[first:], 0
+			break
+		}
+	}
+	slices.Reverse(frames[first:])
+	return frames
+}
+
+// callProbe returns the probe of a call, nil if there is none.
+func (b *contextBuilder) callProbe(addr uint64) *symbolize.Probe {
+	at := within(b.probes, addr, addr+1)
+	if i := slices.IndexFunc(at, func(p symbolize.Probe) bool { return p.Call }); i >= 0 && fits(&at[i]) {
+		return &at[i]
+	}
+	return nil
+}
+
+// fits reports whether the numbers of a probe and of the calls around it fit the format.
+func fits(p *symbolize.Probe) bool {
+	for body := p.Body; body != nil; body = body.Caller {
+		if body.Site > math.MaxUint16 {
+			return false
+		}
+	}
+	return p.Index <= math.MaxUint16
+}
+
+// leaf returns the node of a body in the current context. The body belongs to function of.
+func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *contextNode {
+	if n := b.leaves[body]; n != nil {
+		return n
+	}
+	frames := appendFrames(slices.Clone(b.callsOf(of.name.name)), body, 0)
+	last := len(frames) - 1
+	calls := withoutRecursion(frames[:last])
+	var n *contextNode
+	site := uint32(0)
+	for _, f := range calls {
+		n, site = b.node(contextEdge{n, site, f.function}), f.site
+	}
+	n = b.node(contextEdge{n, site, body.Function})
+	b.leaves[body] = n
+	for in := n; in != nil && body.Caller != nil; in, body = in.caller, body.Caller {
+		in.inlined = true
+	}
+	return n
+}
+
+// node returns the node of an edge.
+func (b *contextBuilder) node(e contextEdge) *contextNode {
+	n := b.edges[e]
+	if n == nil {
+		n = &contextNode{contextEdge: e}
+		b.edges[e] = n
+		b.nodes = append(b.nodes, n)
+	}
+	return n
+}
+
+// countBlocks counts the blocks that ran in the current context. The entry of an inlined function
+// counts as a call of it. Blocks of the same bodies that did not run get a count of 0.
+func (b *contextBuilder) countBlocks(c *contextCounts) {
+	counts := make(map[int]uint64)
+	for r, n := range c.ranges {
+		f := b.function(r.begin)
+		if f == nil || !f.written {
+			continue
+		}
+		first := len(b.probes) - len(within(b.probes, r.begin, math.MaxUint64))
+		for i := range within(b.probes, r.begin, min(r.end+1, f.symbol.High)) {
+			counts[first+i] = saturating.Add(counts[first+i], n)
+		}
+	}
+	bodies := make(map[*symbolize.ProbedBody]bool)
+	for _, i := range slices.Sorted(maps.Keys(counts)) {
+		p, n := &b.probes[i], counts[i]
+		if p.Call || n == 0 {
+			continue
+		}
+		if !fits(p) {
+			b.report.Unplaced = saturating.Add(b.report.Unplaced, n)
+			continue
+		}
+		bodies[p.Body] = true
+		node := b.leaf(p.Body, b.function(p.Address))
+		node.count(p.Index, p.Discriminator, n)
+		if p.Index != 1 {
+			continue
+		}
+		node.head = saturating.Add(node.head, n)
+		if p.Body.Caller != nil && node.caller != nil {
+			node.caller.count(node.site, 0, n)
+			node.caller.target(node.site, 0, b.name(node.function.Name), n)
+		}
+	}
+	for body := range bodies {
+		for _, i := range b.blocks[body] {
+			if p := &b.probes[i]; fits(p) {
+				b.leaves[body].count(p.Index, p.Discriminator, 0)
+			}
+		}
+	}
+}
+
+// countCalls counts the calls that ran in the current context.
+func (b *contextBuilder) countCalls(c *contextCounts) {
+	for _, branch := range slices.SortedFunc(maps.Keys(c.branches), codeBranch.compare) {
+		n := c.branches[branch]
+		p, caller := b.callProbe(branch.from), b.function(branch.from)
+		if p == nil || !caller.written {
+			continue
+		}
+		node := b.leaf(p.Body, caller)
+		node.count(p.Index, 0, n)
+		if f := b.function(branch.to); f != nil && f.symbol.Low == branch.to && !f.name.cold {
+			node.target(p.Index, p.Discriminator, b.name(b.callee(f, b.probes)), n)
+		}
+	}
+}
+
+func (n *contextNode) count(index, discriminator uint32, count uint64) {
+	n.records = append(n.records, sampleprof.Record{
+		Kind: sampleprof.KindCount, Line: uint16(index), Discriminator: discriminator, Count: count,
+	})
+	n.total = saturating.Add(n.total, count)
+}
+
+func (n *contextNode) target(index, discriminator uint32, name sampleprof.NameRef, count uint64) {
+	n.records = append(n.records, sampleprof.Record{
+		Kind: sampleprof.KindTarget, Line: uint16(index), Discriminator: discriminator, Name: name, Count: count,
+	})
+}
+
+// add adds a function in its context.
+func (b *contextBuilder) add(n *contextNode) {
+	if len(n.records) == 0 {
+		return
+	}
+	f := sampleprof.Function{Name: b.name(n.function.Name), Total: n.total, HeadCount: n.head}
+	f.Records = append(n.records, sampleprof.Record{Kind: sampleprof.KindChecksum, Count: n.function.Checksum})
+	if n.inlined {
+		f.Records = append(f.Records, sampleprof.Record{Kind: sampleprof.KindAttributes, Count: sampleprof.AttributeInlined})
+	}
+	f.Context = append(f.Context, sampleprof.Frame{Name: f.Name})
+	for in, site := n.caller, n.site; in != nil; in, site = in.caller, in.site {
+		f.Context = append(f.Context, sampleprof.Frame{Name: b.name(in.function.Name), Line: uint16(site)})
+	}
+	slices.Reverse(f.Context)
+	b.profile.AddFunction(f)
+}

@@ -1,0 +1,148 @@
+// Package create makes an AutoFDO profile from address samples and the debug info of the binary
+// that ran.
+//
+//	f, err := symbolize.Open("prog")
+//	set, _, err := samples.Read(in, binary, samples.Options{})
+//	p, report, err := create.Profile(ctx, f, set, create.Options{})
+//
+// docs/create.md has the rules that turn counts of addresses into counts of lines, and the
+// differences from google/autofdo's create_gcov.
+package create
+
+import (
+	"context"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// DefaultMinSamples is the threshold of google/autofdo.
+const DefaultMinSamples = 10
+
+// Options say how samples become a profile. The zero value counts every function, by ranges if
+// there are any.
+type Options struct {
+	// MinSamples leaves out functions whose weight is not greater. [Report] says what a weight is.
+	MinSamples uint64
+
+	// Ranges says whether ranges or addresses are counted.
+	Ranges Ranges
+
+	// Combine says how the counts of the addresses of a location become one.
+	Combine Combine
+
+	// Suffixes says which suffixes of names are cut.
+	Suffixes Suffixes
+
+	// RawDiscriminators uses discriminators as they are in the debug info. GCC 16 and Clang pack
+	// several numbers into one, which are decoded by default.
+	RawDiscriminators bool
+
+	// WideDiscriminators keeps discriminators of more than 16 bits. LLVM's formats can hold them,
+	// and GCC's formats cannot.
+	WideDiscriminators bool
+
+	// ObservedHeads leaves the head count of a function at 0 if no sample shows an entry of it, as
+	// google/autofdo and llvm-profgen do. By default such a function has a head count of at least
+	// 1, because a function with samples was entered. GCC 12 concludes from a head count of 0 that
+	// no part of the function ever ran.
+	ObservedHeads bool
+
+	// Path changes the paths of source files, nil to leave them.
+	Path func(string) string
+
+	// Declared is called for the functions of the profile, those that are inlined included, with
+	// where debug info says that they are declared; once for each that is elsewhere. It may be nil.
+	Declared func(Declaration)
+
+	// Progress is called from time to time with the number of functions done and of all, from one
+	// goroutine. It may be nil.
+	Progress func(done, all int)
+}
+
+// A Declaration says where a function of the profile is declared.
+type Declaration struct {
+	Unit, Symbol string // in the profile
+	File         string // as debug info has it
+	Line         uint32
+}
+
+// Ranges selects what is counted: ranges, which are the code between two branches, or addresses.
+// Calls and head counts come from branches in both cases.
+type Ranges int
+
+const (
+	// AutoRanges counts ranges if there are any, else addresses.
+	AutoRanges Ranges = iota
+	// NeedRanges counts ranges, and fails with [ErrNoBranches] if there are none.
+	NeedRanges
+	// IgnoreRanges counts addresses.
+	IgnoreRanges
+)
+
+// Combine says how the counts of several addresses of one location become the location's.
+type Combine int
+
+const (
+	// Max takes the largest: all instructions of a line in one block run equally often, so one that
+	// has too few samples does no harm.
+	Max Combine = iota
+	// Sum adds them up.
+	Sum
+)
+
+// Profile makes a profile from the samples of a binary.
+//
+// It reads the debug info of the functions with samples, see [symbolize.File.Code], and holds their
+// records in memory, some hundred bytes each. The same input always gives the same profile.
+//
+// Its errors are those of package symbolize, such as [symbolize.ErrNoDebugInfo], [ErrBuild] of
+// [CheckBuild], and [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and
+// [ErrNoLines]. The report is returned with these six as well.
+func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
+	c := &creation{file: f, options: o, report: &Report{}}
+	if err := c.choose(set); err != nil {
+		return nil, c.report, err
+	}
+	if err := c.place(ctx); err != nil {
+		return nil, c.report, err
+	}
+	p, err := c.assemble()
+	if err == nil {
+		c.report.Quality = c.judge(set)
+	}
+	return p, c.report, err
+}
+
+// A creation is one profile in the making.
+type creation struct {
+	file    *symbolize.File
+	options Options
+	report  *Report
+
+	// sameUnit is set if counts of code and counts of branches have the same unit: executions, or
+	// samples of branch stacks.
+	sameUnit bool
+
+	functions []*function // by address
+	declared  map[Declaration]bool
+
+	clangSpans    int  // stretches of clang's code
+	discriminated bool // some of them have discriminators
+}
+
+// choose gives the samples to functions, and finds those that are over the threshold.
+func (c *creation) choose(set *samples.Set) error {
+	for _, step := range []func() error{
+		func() error { return CheckBuild(c.file, set) },
+		func() error { return EndRanges(c.file, set) },
+		func() error { return c.tally(set) },
+		c.applyThreshold,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

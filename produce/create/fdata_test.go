@@ -1,0 +1,110 @@
+package create
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// walked returns ranges and branches of random walks through a program's functions: from the start
+// of one on, a jump is taken or not.
+func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
+	t.Helper()
+	layout, err := samples.NewLayout(f.ELF())
+	require.NoError(t, err)
+	offset := func(addr uint64) uint64 {
+		at, ok := layout.Offset(addr)
+		require.True(t, ok)
+		return at
+	}
+	set := new(samples.Set)
+	code := newDecoder(f.ELF())
+	random := rand.New(rand.NewPCG(1, 2))
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if !slices.Contains(functions, s.Names[0]) {
+			continue
+		}
+		for n := range uint64(40) {
+			set.AddEntry(offset(s.Low), n)
+			begin := s.Low
+			for at := begin; at < s.High; {
+				in := code.next(code.at(at))
+				next := at + in.Size
+				to := next + uint64(in.By)
+				switch {
+				case in.Jumps && in.By != 0 && to >= s.Low && to < s.High && (in.Leaves || random.IntN(3) == 0):
+					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
+					set.AddBranch(samples.Branch{From: offset(at), To: offset(to)}, n+1)
+					begin, next = to, to
+				case in.Leaves || in.Size == 0 || random.IntN(200) == 0:
+					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
+					next = s.High
+				}
+				at = next
+			}
+		}
+	}
+	return set
+}
+
+// What is written for BOLT by symbols is what perf2bolt makes of what is written by addresses, and
+// llvm-bolt takes it.
+func TestBOLT(t *testing.T) {
+	perf2bolt, bolt := testenv.Tool(t, "perf2bolt-22"), testenv.Tool(t, "llvm-bolt-22")
+	for _, pie := range []string{"-pie", "-no-pie"}[:testenv.Rounds(1, 2)] {
+		p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g", "-Wl,-q", pie)
+		f, b := p.open(t)
+		sets := map[string]*samples.Set{"branches": walked(t, f, "work", "both", "main")}
+		if testenv.Sweep() {
+			exact, _, err := samples.Read(bytes.NewReader(p.callgrind(t)), b, samples.Options{})
+			require.NoError(t, err)
+			sets["addresses"] = exact
+		}
+		for name, set := range sets {
+			var addresses, symbols bytes.Buffer
+			require.NoError(t, set.WritePreAggregated(&addresses, b))
+			require.NoError(t, WriteFdata(&symbols, f, set))
+			require.NoError(t, os.WriteFile(filepath.Join(p.dir, "in"), addresses.Bytes(), 0o600))
+			args := []string{"--pa", "-p", "in", "prog", "-o", "out.fdata"}
+			if name == "addresses" {
+				args = append(args, "--basic-events")
+			}
+			said := run(t, p.dir, perf2bolt, args...)
+			assert.NotContains(t, said, "BOLT-WARNING")
+			want, err := os.ReadFile(filepath.Join(p.dir, "out.fdata"))
+			require.NoError(t, err)
+			assert.Equal(t, lines(string(want)), lines(symbols.String()), "%s %s", name, pie)
+			assert.Greater(t, symbols.Len(), 200)
+
+			require.NoError(t, os.WriteFile(filepath.Join(p.dir, "own.fdata"), symbols.Bytes(), 0o600))
+			said = run(t, p.dir, bolt, "prog", "-data", "own.fdata", "-o", "prog.bolt")
+			assert.Regexp(t, `BOLT-INFO: [1-9]\d* out of \d+ functions in the binary \(.*\) have non-empty execution profile`, said)
+			assert.NotRegexp(t, `have invalid \(possibly stale\) profile`, said)
+
+			// It is read as it was written.
+			back, _, err := samples.Read(bytes.NewReader(addresses.Bytes()), b, samples.Options{})
+			require.NoError(t, err)
+			var again bytes.Buffer
+			require.NoError(t, back.WritePreAggregated(&again, b))
+			assert.Equal(t, addresses.String(), again.String())
+		}
+	}
+}
+
+// lines returns the lines of a text in order, without those about code of the C library's that has
+// no size in the symbol table, which BOLT guesses.
+func lines(text string) []string {
+	return slices.DeleteFunc(slices.Sorted(strings.Lines(text)), func(line string) bool { return strings.Contains(line, "_") && line[0] == '1' })
+}

@@ -1,0 +1,322 @@
+package create
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+const maxLine = 1<<24 - 1
+
+// maxDiscriminator is the largest discriminator that formats have room for.
+func (o *Options) maxDiscriminator() uint32 {
+	if o.WideDiscriminators {
+		return math.MaxUint32
+	}
+	return math.MaxUint16
+}
+
+// A placed is what debug info has made of a function's samples.
+type placed struct {
+	symbol symbol // of the function; no name if debug info knows none
+	unit   *symbolize.Unit
+	body   body
+}
+
+// place reads debug info and gives the samples of functions to lines.
+func (c *creation) place(ctx context.Context) error {
+	wanted := make(map[uint64]*function)
+	for _, f := range c.functions {
+		if f.written {
+			wanted[f.symbol.Low] = f
+			for _, call := range f.calls {
+				wanted[call.callee.symbol.Low] = call.callee // to know its file
+			}
+		}
+	}
+	symbols := make([]symbolize.Symbol, 0, len(wanted))
+	for _, f := range wanted {
+		symbols = append(symbols, f.symbol)
+	}
+	var err error
+	if c.report.FlowSensitive, err = c.file.Defines("__llvm_fs_discriminator__"); err != nil {
+		return err
+	}
+	missing := make(map[string]bool)
+	done := 0
+	for code, err := range c.file.Code(ctx, symbols) {
+		if err != nil {
+			return err
+		}
+		if code.Unit != nil && code.Unit.Missing != "" {
+			missing[code.Unit.Missing] = true
+		}
+		p := &mapper{creation: c, function: wanted[code.Symbol.Low], sites: make(map[*symbolize.Instance]site)}
+		if code.Unit != nil {
+			p.encoding = c.options.encodingOf(code.Unit.Producer, c.report.FlowSensitive)
+			p.clang = strings.Contains(code.Unit.Producer, "clang")
+		}
+		p.place(code)
+		if done++; c.options.Progress != nil {
+			c.options.Progress(done, len(symbols))
+		}
+	}
+	c.report.NoDiscriminators = c.clangSpans >= someSpans && !c.discriminated
+	for path := range missing {
+		c.report.Missing = append(c.report.Missing, path)
+	}
+	slices.Sort(c.report.Missing)
+	return nil
+}
+
+// A mapper maps the samples of one function to its lines.
+type mapper struct {
+	*creation
+	function *function
+	encoding discriminators
+	clang    bool // it is of Clang, or of another compiler of LLVM
+	placed   *placed
+	sites    map[*symbolize.Instance]site
+}
+
+// A site is where a copy of a function is in the profile.
+type site struct {
+	body   *body  // nil if it has no place
+	factor uint64 // how many runs one run of this copy stands for
+	copy   uint64 // tells apart the copies that the compiler made of the blocks around it
+}
+
+func (p *mapper) place(code *symbolize.Code) {
+	f := p.function
+	p.placed = &placed{unit: code.Unit}
+	f.placed = p.placed
+	f.symbol.Names = code.Symbol.Names
+	f.name = p.options.Suffixes.canonical(f.symbol.Names[0])
+	for _, s := range code.Spans {
+		if s.Instance != nil {
+			root := s.Instance
+			for root.Caller != nil {
+				root = root.Caller
+			}
+			p.placed.symbol = symbol{p.path(root.Function.File), f.name.name}
+			p.declare(p.placed.symbol, root.Function)
+			break
+		}
+	}
+	if !f.written {
+		return
+	}
+	if p.clang {
+		p.noteDiscriminators(code.Spans)
+	}
+	p.counts(code.Spans)
+	p.calls(code.Spans)
+	p.placed.body.settle(p.options.Combine)
+}
+
+// someSpans is the number of stretches of code without any discriminator from which on the program
+// is taken to have none. A small function may have none by chance.
+const someSpans = 100
+
+// noteDiscriminators notes whether any code of clang has one.
+func (c *creation) noteDiscriminators(spans []symbolize.Span) {
+	c.clangSpans += len(spans)
+	c.discriminated = c.discriminated || slices.ContainsFunc(spans, func(s symbolize.Span) bool { return s.Line.Discriminator != 0 })
+}
+
+// declare says where a function of the profile is declared.
+func (c *creation) declare(s symbol, f *symbolize.Function) {
+	d := Declaration{s.file, s.name, f.File, uint32(f.Line)}
+	if c.options.Declared == nil || c.declared[d] {
+		return
+	}
+	if c.declared == nil {
+		c.declared = make(map[Declaration]bool)
+	}
+	c.declared[d] = true
+	c.options.Declared(d)
+}
+
+// path changes a path as the options say.
+func (c *creation) path(path string) string {
+	if c.options.Path != nil && path != "" {
+		return c.options.Path(path)
+	}
+	return path
+}
+
+// counts counts the bytes of all spans.
+func (p *mapper) counts(spans []symbolize.Span) {
+	for _, s := range p.function.stretches() {
+		for len(spans) > 0 && spans[0].High <= s.low {
+			spans = spans[1:]
+		}
+		at := s.low
+		for _, span := range spans {
+			if span.Low >= s.high {
+				break
+			}
+			low, high := max(span.Low, s.low), min(span.High, s.high)
+			p.report.NoLines = saturating.Add(p.report.NoLines, saturating.Mul(low-at, s.count))
+			p.count(span, s.count, high-low)
+			at = high
+		}
+		p.report.NoLines = saturating.Add(p.report.NoLines, saturating.Mul(s.high-at, s.count))
+	}
+}
+
+// count counts some bytes of a span, which ran equally often.
+func (p *mapper) count(span symbolize.Span, count, size uint64) {
+	weight := saturating.Mul(count, size)
+	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
+		p.report.NoLines = saturating.Add(p.report.NoLines, weight)
+		return
+	}
+	s, w, d := p.leaf(span)
+	if s.body == nil {
+		p.report.Unplaced = saturating.Add(p.report.Unplaced, weight)
+		if d.base > p.options.maxDiscriminator() {
+			p.report.Discriminators = saturating.Add(p.report.Discriminators, weight)
+		}
+		if p.isUndeclared(span.Instance) {
+			p.report.Undeclared = saturating.Add(p.report.Undeclared, weight)
+			p.report.LineTables = p.report.LineTables || p.clang
+		}
+		return
+	}
+	p.report.Placed = saturating.Add(p.report.Placed, weight)
+	n := saturating.Mul(count, saturating.Mul(s.factor, d.factor))
+	if p.options.Combine == Sum {
+		n = saturating.Mul(n, size)
+	}
+	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
+}
+
+// isNowhere reports whether code belongs to no line. Clang gives line 0 to code that it has made
+// from several lines, and looks for counts of that line when it reads a profile.
+func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
+
+// isUndeclared reports whether a function, or a function in which it is inlined, has no declared
+// line from which to count.
+func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
+	for ; i != nil; i = i.Caller {
+		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsAt0 reports whether lines of a function are counted from 0, as clang does for the functions
+// that it makes from parts of a coroutine.
+func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
+
+// copyID returns the ID of a copy of a block within an outer copy. It is 0 for a block that was not
+// copied.
+func copyID(outer uint64, inner uint32) uint64 {
+	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
+}
+
+// calls counts the branches that lead from the function to the start of one. An instruction that
+// calls ran at least as often as it was seen to.
+func (p *mapper) calls(spans []symbolize.Span) {
+	sum := uint64(0)
+	for n, c := range p.function.calls {
+		if n == 0 || p.function.calls[n-1].from != c.from {
+			sum = 0
+		}
+		sum = saturating.Add(sum, c.count)
+		i, _ := slices.BinarySearchFunc(spans, c.from, func(s symbolize.Span, at uint64) int { return cmp.Compare(s.High, at+1) })
+		if i == len(spans) || spans[i].Low > c.from || spans[i].Instance == nil || p.isNowhere(spans[i].Line) {
+			continue
+		}
+		s, w, d := p.leaf(spans[i])
+		if s.body == nil {
+			continue
+		}
+		s.body.call(w, c.callee, c.count)
+		if p.sameUnit && p.options.Combine == Max {
+			s.body.count(w, copyID(s.copy, d.copy), saturating.Mul(sum, saturating.Mul(s.factor, d.factor)), Max)
+		}
+	}
+}
+
+// leaf returns the place of a span's code.
+func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
+	w, d, ok := p.where(span.Instance, span.Line)
+	if !ok {
+		return site{}, w, d
+	}
+	return p.site(span.Instance), w, d
+}
+
+// where returns the location of a line in a function. Lines before the declaration, of macros
+// and included bodies, count backwards from 2^16 (format note 25).
+func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
+	d = p.encoding.decode(line.Discriminator)
+	start := in.Function.Line
+	if start == 0 && !p.beginsAt0(in.Function) || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
+		return w, d, false
+	}
+	offset := line.Line - start
+	if line.Line < start {
+		offset &= 1<<16 - 1
+	}
+	return where{offset, d.base}, d, offset <= maxLine
+}
+
+// site returns the place of a copy of a function, and makes the bodies around it if necessary.
+func (p *mapper) site(i *symbolize.Instance) site {
+	var missing []*symbolize.Instance
+	s, ok := p.sites[i]
+	for !ok && i.Caller != nil {
+		missing = append(missing, i)
+		i = i.Caller
+		s, ok = p.sites[i]
+	}
+	if !ok {
+		s = site{body: &p.placed.body, factor: 1}
+		p.sites[i] = s
+	}
+	for _, i := range slices.Backward(missing) {
+		if s.body != nil {
+			s = p.inner(s, i)
+		}
+		p.sites[i] = s
+	}
+	return s
+}
+
+// inner returns the site of a function that is inlined in another.
+func (p *mapper) inner(outer site, i *symbolize.Instance) site {
+	w, d, ok := p.where(i.Caller, i.Call)
+	name := unifyConstructor(p.options.Suffixes.canonical(i.Function.Linkage()).name)
+	if !ok || name == "" || strings.ContainsRune(name, 0) {
+		return site{}
+	}
+	if p.options.Suffixes != NoSuffixes && isPart(i, name, w) {
+		return outer
+	}
+	inlined := symbol{p.path(i.Function.File), name}
+	p.declare(inlined, i.Function)
+	return site{
+		body:   outer.body.inline(w, inlined),
+		factor: saturating.Mul(outer.factor, d.factor),
+		copy:   copyID(outer.copy, d.copy),
+	}
+}
+
+// isPart reports whether an inlined function is the rest of the function around it. GCC splits a
+// function if only its beginning is worth inlining. The rest becomes a function with the suffix
+// .part.0, and is often inlined again into the original function, at the line of the declaration.
+// No source contains that call, so a compiler does not look for counts there.
+func isPart(i *symbolize.Instance, name string, call where) bool {
+	outer, inner := i.Caller.Function, i.Function
+	return call == where{} && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
+		unifyConstructor(outer.Linkage()) == name
+}

@@ -1,0 +1,156 @@
+package create_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/produce/create"
+)
+
+// naiveQuality counts byte by byte.
+func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Quality {
+	counts := make(map[uint64]uint64) // by address
+	isRange := set.NumRanges() > 0
+	for r, n := range set.Ranges() {
+		first, ok := f.Address(r.Begin)
+		require.True(t, ok)
+		s, ok, err := f.Symbol(first)
+		require.NoError(t, err)
+		for o := r.Begin; ok && o <= r.End && first+o-r.Begin < s.High; o++ {
+			counts[first+o-r.Begin] += n
+		}
+	}
+	for o, n := range set.Addresses() {
+		if addr, ok := f.Address(o); ok && !isRange {
+			counts[addr] += n
+		}
+	}
+	type sum struct{ weight, size, few uint64 }
+	var functions []sum
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		x := sum{size: s.High - s.Low}
+		for a := s.Low; a < s.High; a++ {
+			x.weight += counts[a]
+			if counts[a] < 10 {
+				x.few += counts[a]
+			}
+		}
+		functions = append(functions, x)
+	}
+	slices.SortStableFunc(functions, func(a, b sum) int { return int(b.weight) - int(a.weight) })
+	var all, few, hot, size uint64
+	for _, x := range functions {
+		all += x.weight
+		few += x.few
+	}
+	for _, x := range functions {
+		if hot*10 >= all*9 {
+			break
+		}
+		hot += x.weight
+		size += x.size
+	}
+	q := create.Quality{Density: float64(hot) / float64(size), Uncertain: float64(few) / float64(all)}
+	if !isRange {
+		q.Density *= 4
+	}
+	return q
+}
+
+// The quality is what counting byte by byte gives, of ranges and of addresses.
+func TestQuality(t *testing.T) {
+	f, err := symbolize.Open(testenv.Corpus(t, "create", "vec", "vec12d5"))
+	require.NoError(t, err)
+	defer f.Close()
+	var symbols []symbolize.Symbol
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if s.High > s.Low && !slices.Contains(s.Names, "_init") && !slices.Contains(s.Names, "_fini") {
+			symbols = append(symbols, s)
+		}
+	}
+	layout, err := samples.NewLayout(f.ELF())
+	require.NoError(t, err)
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		set := new(samples.Set)
+		for range 1 + random.IntN(300) {
+			s := symbols[int(float64(len(symbols))*random.Float64()*random.Float64())]
+			low := s.Low + random.Uint64N(s.High-s.Low)
+			begin, ok := layout.Offset(low)
+			require.True(t, ok)
+			if seed%2 == 0 {
+				set.AddAddress(begin, 1+random.Uint64N(6))
+			} else if size := random.Uint64N(s.High - low); create.Straight(f, low, low+size) {
+				set.AddRange(samples.Range{Begin: begin, End: begin + size}, 1+random.Uint64N(6))
+			}
+		}
+		_, report, err := create.Profile(context.Background(), f, set, create.Options{MinSamples: 20, Suffixes: create.NoSuffixes})
+		if err != nil {
+			require.ErrorIs(t, err, create.ErrThreshold)
+			continue
+		}
+		want := naiveQuality(t, f, set)
+		got := report.Quality
+		assert.InEpsilon(t, want.Density, got.Density, 1e-9, seed)
+		assert.InDelta(t, want.Uncertain, got.Uncertain, 1e-9, seed)
+		assert.InDelta(t, float64(report.Below)/float64(report.Weight-report.NoSymbol), got.LeftOut, 1e-9, seed)
+	}
+}
+
+// Ranges that contradict the program are counted.
+func TestContradictions(t *testing.T) {
+	f, err := symbolize.Open(testenv.Corpus(t, "create", "vec", "vec12d5"))
+	require.NoError(t, err)
+	defer f.Close()
+	layout, err := samples.NewLayout(f.ELF())
+	require.NoError(t, err)
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if s.Names[0] != "main" {
+			continue
+		}
+		begin, ok := layout.Offset(s.Low)
+		require.True(t, ok)
+		set := new(samples.Set)
+		set.AddRange(samples.Range{Begin: begin, End: begin + 8}, 100)
+		set.AddRange(samples.Range{Begin: begin, End: begin + s.High - s.Low}, 20)
+		set.AddRange(samples.Range{Begin: begin + 8, End: begin}, 3)
+		_, report, err := create.Profile(context.Background(), f, set, create.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, []uint64{123, 20, 0, 3}, []uint64{report.RangeRuns, report.CrossingRanges, report.Overruns, report.BackwardRanges})
+		return
+	}
+	t.Fatal("no main")
+}
+
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		quality create.Quality
+		verdict create.Verdict
+		longer  float64
+	}{
+		{create.Quality{Density: 1}, create.Good, 1},
+		{create.Quality{Density: 1000, LeftOut: 0.05}, create.Good, 1},
+		{create.Quality{Exact: true, Density: 0.001, LeftOut: 1}, create.Good, 1},
+		{create.Quality{Density: 0.5}, create.Thin, 2},
+		{create.Quality{Density: 100, LeftOut: 0.1}, create.Thin, 2},
+		{create.Quality{Density: 0.05, LeftOut: 0.1}, create.Poor, 20},
+		{create.Quality{Density: 0.5, LeftOut: 0.6}, create.Poor, 12},
+		{create.Quality{Density: 0.5, Uncertain: 1}, create.Poor, 2},
+		{create.Quality{Density: 4, Uncertain: 1}, create.Good, 1},
+	} {
+		assert.Equal(t, c.verdict, c.quality.Verdict(), "%+v", c)
+		assert.InDelta(t, c.longer, c.quality.Longer(), 1e-9, "%+v", c)
+	}
+	assert.Equal(t, "poor", create.Poor.String())
+}

@@ -1,0 +1,116 @@
+package create
+
+import (
+	"debug/elf"
+	"io"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/opcode"
+)
+
+// A decoder finds where code cannot run on. It knows x86 and AArch64.
+type decoder struct {
+	file *elf.File
+	next func(code []byte) opcode.Instruction
+
+	base uint64 // address of the code at hand
+	code []byte
+}
+
+// newDecoder returns a decoder of a file's code, nil for other machines.
+func newDecoder(f *elf.File) *decoder {
+	d := &decoder{file: f}
+	switch f.Machine {
+	case elf.EM_X86_64:
+		d.next = func(code []byte) opcode.Instruction { return opcode.X86(code, 64) }
+	case elf.EM_386:
+		d.next = func(code []byte) opcode.Instruction { return opcode.X86(code, 32) }
+	case elf.EM_AARCH64:
+		d.next = opcode.ARM64
+	default:
+		return nil
+	}
+	return d
+}
+
+// window is how much code is read at a time. No instruction is longer than maxInstruction.
+const (
+	window         = 4 << 10
+	maxInstruction = 16
+)
+
+// at returns code from an address on, nil if there is none.
+func (d *decoder) at(addr uint64) []byte {
+	if skip := addr - d.base; addr >= d.base && skip+maxInstruction <= uint64(len(d.code)) {
+		return d.code[skip:]
+	}
+	for _, p := range d.file.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz {
+			continue
+		}
+		d.code = d.code[:cap(d.code)]
+		if len(d.code) < window {
+			d.code = make([]byte, window)
+		}
+		n, err := p.ReadAt(d.code, int64(addr-p.Vaddr))
+		if err != nil && err != io.EOF {
+			return nil
+		}
+		d.base, d.code = addr, d.code[:n]
+		return d.code
+	}
+	return nil
+}
+
+// crosses reports whether a range, whose last instruction is at end, has code before that which
+// leads elsewhere in any case: then nothing ran straight from its begin to its end. Some processors
+// record a branch twice, which makes such ranges. Where code cannot be decoded it is believed.
+func (d *decoder) crosses(begin, end uint64) bool {
+	if d == nil {
+		return false
+	}
+	for begin < end {
+		in := d.next(d.at(begin))
+		if in.Size == 0 || in.Leaves {
+			return in.Leaves
+		}
+		begin += in.Size
+	}
+	return false
+}
+
+// transfer returns the first instruction from an address on that may lead elsewhere, or the last
+// one before end or before what cannot be decoded.
+func (d *decoder) transfer(at, end uint64) uint64 {
+	last := at
+	for d != nil && at < end {
+		last = at
+		in := d.next(d.at(at))
+		if in.Size == 0 || in.Leaves || in.Jumps || in.Calls {
+			break
+		}
+		at += in.Size
+	}
+	return last
+}
+
+// EndRanges sets the end of ranges for which a recording has only the beginning. Such a range ends
+// at the first instruction that may branch, or at the end of the function. [Profile] calls it
+// itself.
+func EndRanges(f *symbolize.File, set *samples.Set) error {
+	code := newDecoder(f.ELF())
+	for offset, n := range set.TakeLandings() {
+		addr, known := f.Address(offset)
+		s, ok, err := f.Symbol(addr)
+		if err != nil {
+			return err
+		}
+		end := addr
+		if known && ok {
+			end = code.transfer(addr, s.High)
+		}
+		set.AddRange(samples.Range{Begin: offset, End: offset + end - addr}, n)
+	}
+	return nil
+}

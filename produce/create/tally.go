@@ -1,0 +1,349 @@
+package create
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// A function is a function of the symbol table, with its samples.
+type function struct {
+	symbol  symbolize.Symbol
+	weight  uint64
+	counts  []step  // how often its bytes ran
+	calls   []call  // branches from it to the starts of functions
+	head    uint64  // branches to its start
+	during  uint64  // samples during calls of it
+	time    uint64  // when it was sampled first, 0 if unknown
+	written bool    // its samples are many enough, together with those of its other parts
+	placed  *placed // once debug info was read
+	name    strippedName
+}
+
+// A step says by how much the count changes at an address.
+type step struct {
+	at    uint64
+	up    bool
+	count uint64
+}
+
+// A call is a branch to the start of a function.
+type call struct {
+	from   uint64
+	callee *function
+	count  uint64
+}
+
+// tally gives the samples to the functions that they lie in.
+func (c *creation) tally(set *samples.Set) error {
+	switch {
+	case c.options.Ranges == NeedRanges && set.NumRanges() == 0:
+		return fmt.Errorf("create: %w: %d addresses, no ranges", ErrNoBranches, set.NumAddresses())
+	case c.options.Ranges != IgnoreRanges && set.NumRanges() > 0:
+		c.report.Ranges = true
+	}
+	c.sameUnit = c.report.Ranges || set.Exact
+	t := &tallier{creation: c, byLow: make(map[uint64]*function)}
+	var err error
+	if c.report.Ranges {
+		err = t.ranges(set)
+	} else {
+		err = t.addresses(set)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.branches(set); err != nil {
+		return err
+	}
+	if c.report.Estimated = set.NumBranches() == 0; c.report.Estimated {
+		if err := t.callers(set); err != nil {
+			return err
+		}
+	}
+	if err := t.times(set); err != nil {
+		return err
+	}
+	for _, f := range t.byLow {
+		c.functions = append(c.functions, f)
+	}
+	c.sortFunctions()
+	if len(c.functions) == 0 {
+		return fmt.Errorf("create: %s: %w: %s", c.file.Path(), ErrNoCode, c.whyNoCode())
+	}
+	return nil
+}
+
+// sortFunctions puts the functions in order, by address.
+func (c *creation) sortFunctions() {
+	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
+}
+
+func (c *creation) whyNoCode() string {
+	if !c.file.HasSymbols() {
+		return "it has no symbol table with functions, it was stripped"
+	}
+	return fmt.Sprintf("samples weigh %d; are they of this build?", c.report.Weight)
+}
+
+// A tallier finds the functions of file offsets.
+type tallier struct {
+	*creation
+	byLow map[uint64]*function
+	last  *function // found last: offsets come sorted
+}
+
+// find returns the function that holds a file offset, nil if there is none, and the address.
+func (t *tallier) find(offset uint64) (*function, uint64, error) {
+	addr, ok := t.file.Address(offset)
+	if !ok {
+		return nil, 0, nil
+	}
+	if t.last != nil && addr >= t.last.symbol.Low && addr < t.last.symbol.High {
+		return t.last, addr, nil
+	}
+	s, ok, err := t.file.Symbol(addr)
+	if !ok || err != nil {
+		return nil, 0, err
+	}
+	f := t.byLow[s.Low]
+	if f == nil {
+		f = &function{symbol: s}
+		t.byLow[s.Low] = f
+	}
+	t.last = f
+	return f, addr, nil
+}
+
+func (t *tallier) ranges(set *samples.Set) error {
+	code := newDecoder(t.file.ELF())
+	for r, n := range set.Ranges() {
+		t.report.RangeRuns = saturating.Add(t.report.RangeRuns, n)
+		if r.End < r.Begin {
+			t.report.BackwardRanges = saturating.Add(t.report.BackwardRanges, n)
+			continue
+		}
+		size := r.End - r.Begin
+		weight := saturating.Mul(n, saturating.Add(size, 1))
+		f, begin, err := t.find(r.Begin)
+		if err != nil {
+			return err
+		}
+		end := saturating.Add(begin, size)
+		if f != nil && code.crosses(begin, end) {
+			t.report.CrossingRanges = saturating.Add(t.report.CrossingRanges, n)
+			continue
+		}
+		t.report.Weight = saturating.Add(t.report.Weight, weight)
+		if f == nil {
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, weight)
+			continue
+		}
+		f.weight = saturating.Add(f.weight, weight)
+		if last := f.symbol.High - 1; end > last {
+			t.report.Overruns = saturating.Add(t.report.Overruns, n)
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, saturating.Mul(n, end-last))
+			end = last
+		}
+		f.add(begin, end+1, n)
+	}
+	return nil
+}
+
+func (t *tallier) addresses(set *samples.Set) error {
+	for offset, n := range set.Addresses() {
+		t.report.Weight = saturating.Add(t.report.Weight, n)
+		f, addr, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, n)
+			continue
+		}
+		f.weight = saturating.Add(f.weight, n)
+		f.add(addr, addr+1, n)
+	}
+	return nil
+}
+
+// add counts the bytes from low up to, but not including, high.
+func (f *function) add(low, high, n uint64) {
+	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
+}
+
+// branches counts those that lead to the start of a function: calls, and jumps that take the place
+// of one.
+func (t *tallier) branches(set *samples.Set) error {
+	for b, n := range set.Branches() {
+		from, at, err := t.find(b.From)
+		if err != nil {
+			return err
+		}
+		saved := t.last
+		to, start, err := t.find(b.To)
+		t.last = saved
+		if err != nil {
+			return err
+		}
+		if to == nil || start != to.symbol.Low {
+			continue
+		}
+		to.head = saturating.Add(to.head, n)
+		if from != nil {
+			from.calls = append(from.calls, call{at, to, n})
+		}
+	}
+	for offset, n := range set.Entries() {
+		to, start, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if to != nil && start == to.symbol.Low {
+			to.head = saturating.Add(to.head, n)
+		}
+	}
+	return nil
+}
+
+// callers finds the callers of functions in call stacks, for recordings without branches.
+func (t *tallier) callers(set *samples.Set) error {
+	for stacked, n := range set.Calls() {
+		from, at, err := t.find(stacked.From)
+		if err != nil {
+			return err
+		}
+		saved := t.last
+		callee, _, err := t.find(stacked.In)
+		t.last = saved
+		if err != nil {
+			return err
+		}
+		if callee == nil {
+			continue
+		}
+		t.report.Stacks = true
+		callee.during = saturating.Add(callee.during, n)
+		if from != nil {
+			from.calls = append(from.calls, call{at, callee, n})
+		}
+	}
+	return nil
+}
+
+func (t *tallier) times(set *samples.Set) error {
+	for offset, time := range set.Times() {
+		f, _, err := t.find(offset)
+		if err != nil {
+			return err
+		}
+		if f != nil && (f.time == 0 || time < f.time) {
+			f.time = time
+		}
+	}
+	return nil
+}
+
+// first returns how often the first byte of a function ran.
+func (f *function) first() (n uint64) {
+	for _, s := range f.counts {
+		if s.up && s.at == f.symbol.Low {
+			n = saturating.Add(n, s.count)
+		}
+	}
+	return n
+}
+
+// A stretch is bytes that ran equally often.
+type stretch struct{ low, high, count uint64 }
+
+// stretches returns how often the bytes of a function ran, in the order of addresses and without
+// gaps.
+func (f *function) stretches() []stretch {
+	slices.SortFunc(f.counts, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	var out []stretch
+	at := f.symbol.Low
+	var hi, lo uint64 // the sum of many counts may need more than 64 bits
+	add := func(until uint64) {
+		if until > at {
+			count := lo
+			if hi != 0 {
+				count = math.MaxUint64
+			}
+			out = append(out, stretch{at, until, count})
+			at = until
+		}
+	}
+	for _, s := range f.counts {
+		add(min(s.at, f.symbol.High))
+		var carry uint64
+		if s.up {
+			lo, carry = bits.Add64(lo, s.count, 0)
+			hi += carry
+		} else {
+			lo, carry = bits.Sub64(lo, s.count, 0)
+			hi -= carry
+		}
+	}
+	add(f.symbol.High)
+	return out
+}
+
+// applyThreshold finds the functions over the threshold. The threshold applies to all parts of a
+// function together. Debug info can only reduce the number of functions found here: it
+// distinguishes the files of two static functions with the same name.
+func (c *creation) applyThreshold() error {
+	weights := make(map[string]uint64)
+	for _, f := range c.functions {
+		f.name = c.options.Suffixes.canonical(f.symbol.Names[0])
+		weights[f.name.name] = saturating.Add(weights[f.name.name], f.weight)
+	}
+	hottest := uint64(0)
+	chosen := make(map[string]bool)
+	for name, weight := range weights {
+		hottest = max(hottest, weight)
+		if weight > c.options.MinSamples {
+			chosen[name] = true
+		}
+	}
+	for _, f := range c.functions {
+		f.written = chosen[f.name.name]
+	}
+	if len(chosen) == 0 {
+		return c.errThreshold(hottest)
+	}
+	return c.addParts(chosen)
+}
+
+func (c *creation) errThreshold(hottest uint64) error {
+	return fmt.Errorf("create: %w of %d: the hottest of %d functions weighs %d", ErrThreshold, c.options.MinSamples, len(c.functions), hottest)
+}
+
+// addParts adds the parts of chosen functions that were not sampled: that their lines did not run
+// is worth knowing.
+func (c *creation) addParts(chosen map[string]bool) error {
+	if c.options.Suffixes == NoSuffixes {
+		return nil
+	}
+	known := make(map[uint64]bool, len(c.functions))
+	for _, f := range c.functions {
+		known[f.symbol.Low] = true
+	}
+	for s, err := range c.file.Symbols() {
+		if err != nil {
+			return err
+		}
+		name := c.options.Suffixes.canonical(s.Names[0])
+		if chosen[name.name] && !known[s.Low] {
+			c.functions = append(c.functions, &function{symbol: s, name: name, written: true})
+		}
+	}
+	c.sortFunctions()
+	return nil
+}

@@ -1,0 +1,290 @@
+package create
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// elsewhere represents an address outside of the binary.
+const elsewhere = math.MaxUint64
+
+// A codeRange is straight-line execution, from the first instruction to the last one.
+type codeRange struct{ begin, end uint64 }
+
+// A codeBranch is a branch that was taken.
+type codeBranch struct{ from, to uint64 }
+
+func (b codeBranch) compare(c codeBranch) int {
+	return cmp.Or(cmp.Compare(b.from, c.from), cmp.Compare(b.to, c.to))
+}
+
+// A contextCounts is what ran in a calling context.
+type contextCounts struct {
+	calls    []uint64 // addresses of the call instructions, the outermost first
+	ranges   map[codeRange]uint64
+	branches map[codeBranch]uint64
+}
+
+// An unwinder finds the calls in which code ran. It goes back through the branches of a sample, the
+// newest first, and reconstructs the call stack before each branch, as llvm-profgen does.
+type unwinder struct {
+	file     *symbolize.File
+	code     *decoder
+	contexts map[string]*contextCounts
+	starts   map[uint64][]uint32 // of the instructions of functions, by where those begin
+	key      []byte
+	calls    []uint64
+
+	stack []uint64 // calls, the outermost first, and where the code was at last
+	lost  bool     // what called is not known any more
+}
+
+// unwind returns what ran in each context, in an order that is always the same.
+func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
+	u := &unwinder{file: f, code: newDecoder(f.ELF()), contexts: make(map[string]*contextCounts), starts: make(map[uint64][]uint32)}
+	for t, n := range set.Traces() {
+		if err := u.trace(t, n); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
+}
+
+// trace unwinds a sample that was seen n times.
+func (u *unwinder) trace(t samples.Trace, n uint64) error {
+	at, err := u.address(t.At)
+	if err != nil {
+		return err
+	}
+	if begins, err := u.frameless(at); begins || err != nil {
+		return err
+	}
+	if err := u.enter(t.Calls); err != nil {
+		return err
+	}
+	newest := uint64(0)
+	for i, b := range t.Branches {
+		from, err := u.address(b.From)
+		if err != nil {
+			return err
+		}
+		to, err := u.address(b.To)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			u.stack = append(u.stack, to)
+		} else {
+			u.straight(to, newest, n)
+		}
+		if err := u.branch(from, to); err != nil {
+			return err
+		}
+		if from != elsewhere && to != elsewhere {
+			in := u.in()
+			in.branches[codeBranch{from, to}] = saturating.Add(in.branches[codeBranch{from, to}], n)
+		}
+		newest = from
+	}
+	return nil
+}
+
+// enter puts calls on the empty stack. If an address is not a call, the profiler unwound the stack
+// incorrectly from there on, and the calls further out are dropped.
+func (u *unwinder) enter(calls []uint64) error {
+	u.stack, u.lost = u.stack[:0], false
+	for _, offset := range calls {
+		c, err := u.address(offset)
+		if err == nil && c != elsewhere {
+			c, err = u.call(c)
+		}
+		if err != nil {
+			return err
+		}
+		if c == 0 {
+			u.stack = u.stack[:0]
+		} else {
+			u.stack = append(u.stack, c)
+		}
+	}
+	return nil
+}
+
+// address returns the address of a file offset, elsewhere if it is in no function: the procedure
+// linkage table leads elsewhere.
+func (u *unwinder) address(offset uint64) (uint64, error) {
+	addr, ok := u.file.Address(offset)
+	if offset == samples.Elsewhere || !ok {
+		return elsewhere, nil
+	}
+	if _, ok, err := u.file.Symbol(addr); !ok || err != nil {
+		return elsewhere, err
+	}
+	return addr, nil
+}
+
+// straight counts the code between two branches.
+func (u *unwinder) straight(begin, end, n uint64) {
+	switch {
+	case begin == elsewhere && end == elsewhere: // the binary called, and was returned to
+	case begin == elsewhere, end == elsewhere, begin > end, u.code.crosses(begin, end):
+		u.lost = true
+	default:
+		in := u.in()
+		in.ranges[codeRange{begin, end}] = saturating.Add(in.ranges[codeRange{begin, end}], n)
+	}
+}
+
+// branch goes back through a branch.
+func (u *unwinder) branch(from, to uint64) error {
+	leaf := len(u.stack) - 1
+	if u.lost {
+		u.stack = append(u.stack[:0], from)
+		return nil
+	}
+	calls, returns, caller := false, false, uint64(0)
+	if from != elsewhere {
+		in := u.code.next(u.code.at(from))
+		calls, returns = in.Calls, in.Returns
+	}
+	if to != elsewhere && (returns || from == elsewhere) {
+		var err error
+		if caller, err = u.call(to - 1); err != nil {
+			return err
+		}
+	}
+	switch {
+	case calls, from == elsewhere && caller == 0:
+		if leaf > 0 && u.stack[leaf-1] == from {
+			u.stack = u.stack[:leaf]
+		} else {
+			u.stack[leaf] = from
+		}
+	case returns, from == elsewhere:
+		if to == elsewhere {
+			caller = elsewhere
+		}
+		u.stack[leaf] = caller
+		u.stack = append(u.stack, from)
+	default:
+		u.stack[leaf] = from
+	}
+	return nil
+}
+
+// in returns the counts of the calls that are on the stack.
+func (u *unwinder) in() *contextCounts {
+	calls := u.stack[:len(u.stack)-1]
+	for i, c := range slices.Backward(calls) {
+		if c == elsewhere {
+			calls = calls[i+1:]
+			break
+		}
+	}
+	u.calls = withoutRecursion(append(u.calls[:0], calls...))
+	u.key = u.key[:0]
+	for _, c := range u.calls {
+		u.key = binary.BigEndian.AppendUint64(u.key, c)
+	}
+	c := u.contexts[string(u.key)]
+	if c == nil {
+		c = &contextCounts{slices.Clone(u.calls), make(map[codeRange]uint64), make(map[codeBranch]uint64)}
+		u.contexts[string(u.key)] = c
+	}
+	return c
+}
+
+// withoutRecursion removes repeated neighbouring sequences, except for one of each: first sequences
+// of one call, then of two, and so on. It changes its argument.
+func withoutRecursion[T comparable](calls []T) []T {
+	for size := 1; size <= len(calls)/2; size++ {
+		kept := calls[:0]
+		for _, c := range calls {
+			kept = append(kept, c)
+			if n := len(kept); n >= 2*size && slices.Equal(kept[n-size:], kept[n-2*size:n-size]) {
+				kept = kept[:n-size]
+			}
+		}
+		calls = kept
+	}
+	return calls
+}
+
+// frameless reports whether a function has no frame at an address, because it has not made it yet
+// or has already left it. A call stack that follows frame pointers lacks the caller there.
+func (u *unwinder) frameless(addr uint64) (bool, error) {
+	if addr == elsewhere {
+		return false, nil
+	}
+	s, ok, err := u.file.Symbol(addr)
+	if !ok || err != nil {
+		return false, err
+	}
+	first, here := u.code.next(u.code.at(s.Low)), u.code.next(u.code.at(addr))
+	if addr == s.Low || addr == s.Low+first.Size || here.Returns {
+		return true, nil
+	}
+	return here.Size > 0 && u.code.next(u.code.at(addr+here.Size)).Returns, nil
+}
+
+// call returns the address of the call instruction that ends with a byte, 0 if there is none.
+func (u *unwinder) call(last uint64) (uint64, error) {
+	s, ok, err := u.file.Symbol(last)
+	if !ok || err != nil {
+		return 0, err
+	}
+	if last-s.Low > math.MaxUint32 {
+		return 0, nil
+	}
+	starts := u.instructions(s)
+	i, found := slices.BinarySearch(starts, uint32(last-s.Low))
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0, nil
+	}
+	at := s.Low + uint64(starts[i])
+	if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == last+1 {
+		return at, nil
+	} else if in.Size == 0 {
+		return u.anyCall(at, last+1), nil
+	}
+	return 0, nil
+}
+
+// instructions returns where the instructions of a function begin, counted from its begin, up to
+// the first that cannot be decoded.
+func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
+	starts, known := u.starts[s.Low]
+	if known {
+		return starts
+	}
+	for at := s.Low; at < s.High && at-s.Low <= math.MaxUint32; {
+		starts = append(starts, uint32(at-s.Low))
+		in := u.code.next(u.code.at(at))
+		if in.Size == 0 {
+			break
+		}
+		at += in.Size
+	}
+	u.starts[s.Low] = starts
+	return starts
+}
+
+// anyCall returns the longest call instruction at or after low that ends before an address, or 0 if
+// there is none. It is used after code that cannot be decoded.
+func (u *unwinder) anyCall(low, end uint64) uint64 {
+	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
+		if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == end {
+			return at
+		}
+	}
+	return 0
+}

@@ -1,0 +1,277 @@
+package layout
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// A spot is an address in a function that ran.
+type spot struct {
+	address  uint64
+	function *function // nil if no function of the map has the address
+	entry    bool      // the function begins there
+}
+
+// spotOf returns the spot of a file offset.
+func (p *program) spotOf(offset uint64) (s spot, err error) {
+	address, ok := p.file.Address(offset)
+	if !ok {
+		return spot{}, nil
+	}
+	r := p.find(address)
+	if r == nil {
+		return spot{address: address}, nil
+	}
+	f, err := p.function(r)
+	return spot{address, f, r.entry && r.low == address}, err
+}
+
+// count turns a recording into counts of blocks and edges.
+func (p *program) count(set *samples.Set) error {
+	if err := p.branches(set); err != nil {
+		return err
+	}
+	if err := p.entries(set); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case set.NumRanges() > 0:
+		err = p.fallThroughs(set)
+	case set.Exact && p.report.Edges > 0:
+		p.report.Counted = Exact
+		err = p.executions(set)
+	default:
+		p.report.Counted = Estimates
+		err = p.estimates(set)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range p.hot {
+		if f.finish() {
+			p.report.Hot++
+		}
+	}
+	return nil
+}
+
+// branches counts the branches of a recording.
+func (p *program) branches(set *samples.Set) error {
+	for b, n := range set.Branches() {
+		from, err := p.spotOf(b.From)
+		if err != nil {
+			return err
+		}
+		to, err := p.spotOf(b.To)
+		if err != nil {
+			return err
+		}
+		p.report.Branches = saturating.Add(p.report.Branches, n)
+		kind := p.branch(from, to, n)
+		*kind = saturating.Add(*kind, n)
+	}
+	return nil
+}
+
+// branch counts a branch and returns the number of the report that it belongs to.
+//
+//   - An edge: both ends are in blocks of one function.
+//   - A call: the target is the start of a function, and the source is not a block without calls of
+//     the same function (see jumpsBack).
+//   - A return: the source is a block that returns, or another function (see arrive).
+func (p *program) branch(from, to spot, n uint64) *uint64 {
+	r := p.report
+	if from.function == nil && to.function == nil {
+		return &r.Unmapped
+	}
+	source := int32(-1)
+	if from.function != nil {
+		source = from.function.source(from.address)
+	}
+	if to.entry && !jumpsBack(from, to, source) {
+		to.function.entries = saturating.Add(to.function.entries, n)
+		if source >= 0 {
+			key := call{source, to.function.index}
+			from.function.calls[key] = saturating.Add(from.function.calls[key], n)
+		}
+		return &r.Calls
+	}
+	if to.function == nil {
+		return &r.Unmapped
+	}
+	target, begins := to.function.target(to.address)
+	switch {
+	case p.blocks == nil && from.function == to.function: // functions are not divided
+		return &r.Edges
+	case target < 0 || from.function != nil && source < 0:
+		return &r.Unmapped
+	case from.function == nil || from.function.blocks[source].flags&bbmap.HasReturn != 0 && (from.function != to.function || !begins):
+		to.function.arrive(target, begins, n)
+		return &r.Returns
+	case from.function != to.function && begins:
+		to.function.arrive(target, begins, n)
+		return &r.Returns
+	case !begins:
+		return &r.Middle
+	}
+	from.function.addEdge(source, target, n)
+	return &r.Edges
+}
+
+// jumpsBack reports whether a branch to the start of a function is a jump within the function, not
+// a recursive call.
+func jumpsBack(from, to spot, source int32) bool {
+	if from.function != to.function || source < 0 {
+		return false
+	}
+	b := &from.function.blocks[source]
+	return !b.calls && b.flags&bbmap.HasTailCall == 0
+}
+
+// arrive counts what came back into a function: returns of calls, and exceptions. If a block begins
+// there, the call was at the end of the block before it, which went on to this one.
+func (f *function) arrive(target int32, begins bool, n uint64) {
+	if !begins {
+		return
+	}
+	if from := f.fallsInto(target); from >= 0 && f.blocks[target].flags&bbmap.IsLandingPad == 0 {
+		f.addEdge(from, target, n)
+		return
+	}
+	b := &f.blocks[target]
+	b.count = saturating.Add(b.count, n)
+}
+
+// entries counts the branches from other files: calls, and what returns to calls of other files.
+func (p *program) entries(set *samples.Set) error {
+	for offset, n := range set.Entries() {
+		to, err := p.spotOf(offset)
+		if err != nil {
+			return err
+		}
+		switch {
+		case to.function == nil:
+		case to.entry:
+			to.function.entries = saturating.Add(to.function.entries, n)
+		default:
+			if target, begins := to.function.target(to.address); target >= 0 {
+				to.function.arrive(target, begins, n)
+			}
+		}
+	}
+	return nil
+}
+
+// fallThroughs counts the ranges between two branches of branch stacks.
+func (p *program) fallThroughs(set *samples.Set) error {
+	for r, n := range set.Ranges() {
+		begin, err := p.spotOf(r.Begin)
+		if err != nil {
+			return err
+		}
+		end, err := p.spotOf(r.End)
+		if err != nil {
+			return err
+		}
+		p.report.FallThroughs = saturating.Add(p.report.FallThroughs, n)
+		if f := begin.function; f != nil && (f != end.function || !f.fallThrough(begin.address, end.address, n)) {
+			p.report.Crossing = saturating.Add(p.report.Crossing, n)
+		}
+	}
+	return nil
+}
+
+// fallThrough counts a range of straight-line code. It returns false for a range that cannot have
+// run.
+func (f *function) fallThrough(begin, end, n uint64) bool {
+	first, begins := f.target(begin)
+	last := f.source(end)
+	if first < 0 || last < first {
+		return false
+	}
+	for i := first; i < last; i++ {
+		if f.blocks[i].ends || f.blocks[i].flags&bbmap.CanFallThrough == 0 {
+			return false
+		}
+	}
+	for i := first; i < last; i++ {
+		f.addEdge(i, i+1, n)
+	}
+	if b := &f.blocks[first]; begins && b.count == 0 {
+		b.count = n // it ran, even if no branch to it was seen
+	}
+	if b := &f.blocks[last]; b.count == 0 {
+		b.count = 1
+	}
+	return true
+}
+
+// executions counts the steps between blocks, given exact counts of instructions and jumps: what
+// ran in a block and did not jump there fell into it.
+func (p *program) executions(set *samples.Set) error {
+	if err := p.starts(set); err != nil {
+		return err
+	}
+	for _, f := range p.hot {
+		jumps := make([]uint64, len(f.blocks))
+		for _, key := range slices.SortedFunc(maps.Keys(f.edges), compareEdges) {
+			jumps[key[1]] = saturating.Add(jumps[key[1]], f.edges[key])
+		}
+		for i := len(f.blocks) - 1; i > 0; i-- {
+			b := &f.blocks[i]
+			if b.size == 0 && !b.ends {
+				b.count = f.blocks[i+1].count
+			}
+			if from := f.fallsInto(int32(i)); from >= 0 && b.count > jumps[i] && b.flags&bbmap.IsLandingPad == 0 {
+				f.addEdge(from, int32(i), b.count-jumps[i])
+			}
+		}
+	}
+	return nil
+}
+
+// starts sets the counts of blocks to the counts of their first instructions.
+func (p *program) starts(set *samples.Set) error {
+	for offset, n := range set.Addresses() {
+		at, err := p.spotOf(offset)
+		if err != nil {
+			return err
+		}
+		if at.function == nil {
+			continue
+		}
+		if i := at.function.source(at.address); i >= 0 && at.function.blocks[i].address == at.address {
+			at.function.blocks[i].count = n
+		}
+	}
+	return nil
+}
+
+func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }
+
+// finish makes the counts of blocks agree with the edges. It reports whether the function ran.
+func (f *function) finish() bool {
+	in, out := make([]uint64, len(f.blocks)), make([]uint64, len(f.blocks))
+	for key, n := range f.edges {
+		out[key[0]] = saturating.Add(out[key[0]], n)
+		in[key[1]] = saturating.Add(in[key[1]], n)
+	}
+	for c, n := range f.calls {
+		out[c.from] = max(out[c.from], n)
+	}
+	ran := f.entries > 0
+	for i := range f.blocks {
+		f.blocks[i].count = max(f.blocks[i].count, in[i], out[i])
+		ran = ran || f.blocks[i].count > 0
+	}
+	f.blocks[0].count = max(f.blocks[0].count, f.entries)
+	if ran {
+		f.blocks[0].count = max(f.blocks[0].count, 1)
+	}
+	return ran
+}

@@ -1,0 +1,102 @@
+// Package layout decides where clang and lld place the blocks and functions of a program, from a
+// recording of the program: code that runs together becomes adjacent, and code that did not run
+// goes elsewhere. Propeller is the name of this technique.
+//
+//	f, err := symbolize.Open("prog")
+//	set, _, err := samples.Read(in, binary, samples.Options{Jumps: true})
+//	l, report, err := layout.New(ctx, f, set, layout.Options{})
+//	err = l.Functions.Write(ccProfile, list.V1)
+//	err = l.WriteSymbols(ldProfile)
+//
+// The program has a block address map: it was compiled with -fbasic-block-address-map.
+// docs/layout.md describes the way from a recording to a faster program, and what it gains.
+package layout
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/layoutlist"
+)
+
+// ErrDrift is returned if so few branches fit the block address map that the recording must be of
+// another build.
+var ErrDrift = errors.New("the recording does not fit the program's block address map")
+
+// ErrNothing is returned if no function of the block address map ran.
+var ErrNothing = errors.New("no function with a block address map ran")
+
+// Options say how a Layout is made.
+type Options struct {
+	// Progress is called from time to time with the number of functions done and of all, from one
+	// goroutine. It may be nil.
+	Progress func(done, all int)
+}
+
+// A Layout is an order of a program's blocks and functions.
+type Layout struct {
+	// Functions contains the functions that ran, in the order of their addresses, with the blocks
+	// that ran in the order of the layout. Blocks that did not run are in no cluster.
+	Functions list.List
+
+	// Order contains the indexes of Functions in the order of the layout.
+	Order []int
+
+	// Split says of each of Functions that it has blocks that are in no cluster.
+	Split []bool
+}
+
+// New makes a layout from a recording of a program. The Set should have been read with
+// [samples.Options].Jumps. Landings of the Set need their ends first: see create.EndRanges.
+//
+// It reads the whole block address map once, and holds the blocks of the functions that ran in
+// memory. The same input always gives the same layout. Its errors are those of packages bbmap and
+// symbolize, [ErrDrift] and [ErrNothing]. The report is returned with the last two as well.
+func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*Layout, *Report, error) {
+	m, err := bbmap.New(f.ELF())
+	if err != nil {
+		return nil, new(Report), err
+	}
+	p := &program{file: f, blocks: m, report: new(Report), hot: make(map[int32]*function)}
+	if err := p.readMap(); err != nil {
+		return nil, p.report, err
+	}
+	l, err := p.make(ctx, set, o)
+	return l, p.report, err
+}
+
+// make makes a layout of the functions that are known.
+func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layout, error) {
+	for _, step := range []func() error{
+		func() error { return p.count(set) },
+		p.report.check,
+		p.name,
+		ctx.Err,
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return p.order(ctx, o)
+}
+
+// WriteSymbols writes the symbols of the functions that ran, and then of the parts that did not, as
+// lld takes them with --symbol-ordering-file. Names of local symbols that occur in several files
+// are not there.
+func (l *Layout) WriteSymbols(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, i := range l.Order {
+		out.WriteString(l.Functions.Functions[i].Names[0] + "\n")
+	}
+	for _, i := range l.Order {
+		if l.Split[i] {
+			out.WriteString(l.Functions.Functions[i].Names[0] + ".cold\n")
+		}
+	}
+	return out.Flush()
+}

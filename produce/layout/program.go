@@ -1,0 +1,200 @@
+package layout
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+
+	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// A program is a program with a block address map, and what ran of it.
+type program struct {
+	file   *symbolize.File
+	blocks *bbmap.Map
+	report *Report
+
+	sections  []codeSection // by address
+	ranges    []codeRange   // of all functions, by address
+	positions []bbmap.Position
+	whole     []function          // instead of positions, without a map
+	hot       map[int32]*function // by index in positions
+	functions []*function         // in the layout, by address
+}
+
+// A codeRange is a range of blocks.
+type codeRange struct {
+	low, high uint64 // high is exclusive
+	function  int32
+	entry     bool // the function begins here
+}
+
+// A function is a function that ran.
+type function struct {
+	index   int32
+	address uint64
+	names   []string
+	blocks  []block // by range, then by address
+	edges   map[[2]int32]uint64
+	entries uint64 // how often it was called
+	calls   map[call]uint64
+
+	byAddress []int32 // indexes of blocks by address; nil if blocks are in order
+	place     int     // index in program.functions, -1 if it is not there
+}
+
+// A block is a block of a function.
+type block struct {
+	address uint64
+	size    uint32
+	id      uint32
+	flags   bbmap.Flags
+	ends    bool // it is the last of its range
+	calls   bool // it has calls; true if the map does not record calls
+	hash    uint64
+	count   uint64
+}
+
+func (b *block) end() uint64 { return b.address + uint64(b.size) }
+
+// A call is calls from a block to a function, by index in program.positions.
+type call struct {
+	from   int32
+	callee int32
+}
+
+// readMap finds the addresses of all functions.
+func (p *program) readMap() error {
+	for f, err := range p.blocks.Functions() {
+		if err != nil {
+			return err
+		}
+		index := int32(len(p.positions))
+		p.positions = append(p.positions, f.At)
+		for i, r := range f.Ranges {
+			if n := len(r.Blocks); n > 0 {
+				low := p.base(r.Section) + r.Address
+				last := r.Blocks[n-1]
+				// A zero-sized range still has an address, which may be the target of a call.
+				high := max(low+uint64(last.Offset)+uint64(last.Size), low+1)
+				p.ranges = append(p.ranges, codeRange{low, high, index, i == 0})
+			}
+		}
+	}
+	p.report.Functions = len(p.positions)
+	slices.SortFunc(p.ranges, func(a, b codeRange) int {
+		return cmp.Or(cmp.Compare(a.low, b.low), cmp.Compare(a.function, b.function))
+	})
+	return nil
+}
+
+// base returns what to add to an offset in a section to get an address of package symbolize.
+func (p *program) base(section int) uint64 {
+	if f := p.file.ELF(); f.Type == elf.ET_REL && section < len(f.Sections) {
+		return f.Sections[section].Offset
+	}
+	return 0
+}
+
+// find returns the range that has an address, nil if there is none. The byte after a range belongs
+// to it if no other range has it: calls at the end of a range return there.
+func (p *program) find(address uint64) *codeRange {
+	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].low > address }) - 1
+	if i < 0 || address > p.ranges[i].high {
+		return nil
+	}
+	return &p.ranges[i]
+}
+
+// function returns the function of a range, which it decodes the first time.
+func (p *program) function(r *codeRange) (*function, error) {
+	if f := p.hot[r.function]; f != nil {
+		return f, nil
+	}
+	if p.blocks == nil {
+		f := &p.whole[r.function]
+		f.edges, f.calls = make(map[[2]int32]uint64), make(map[call]uint64)
+		p.hot[r.function] = f
+		return f, nil
+	}
+	m, err := p.blocks.Function(p.positions[r.function])
+	if err != nil {
+		return nil, err
+	}
+	f := &function{index: r.function, edges: make(map[[2]int32]uint64), calls: make(map[call]uint64), place: -1}
+	for _, r := range m.Ranges {
+		low := p.base(r.Section) + r.Address
+		for i, b := range r.Blocks {
+			f.blocks = append(f.blocks, block{
+				address: low + uint64(b.Offset), size: b.Size, id: b.ID, flags: b.Flags, ends: i == len(r.Blocks)-1,
+				calls: len(b.Calls) > 0 || m.Version < 3, hash: b.Hash,
+			})
+		}
+	}
+	f.address = f.blocks[0].address
+	if len(m.Ranges) > 1 {
+		f.sortBlocks()
+	}
+	p.hot[r.function] = f
+	return f, nil
+}
+
+// sortBlocks makes an index of the blocks by address.
+func (f *function) sortBlocks() {
+	for i := range f.blocks {
+		f.byAddress = append(f.byAddress, int32(i))
+	}
+	slices.SortStableFunc(f.byAddress, func(a, b int32) int { return cmp.Compare(f.blocks[a].address, f.blocks[b].address) })
+}
+
+// at returns the block at a place in the order of addresses.
+func (f *function) at(place int) int32 {
+	if f.byAddress != nil {
+		return f.byAddress[place]
+	}
+	return int32(place)
+}
+
+// target returns the block that a jump to an address enters, the first at the address if some are
+// empty, and whether it begins there. It is -1 if no block has the address or ends there.
+func (f *function) target(address uint64) (i int32, begins bool) {
+	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address >= address })
+	if place < len(f.blocks) && f.blocks[f.at(place)].address == address {
+		return f.at(place), true
+	}
+	if place > 0 && address <= f.blocks[f.at(place-1)].end() {
+		return f.at(place - 1), false
+	}
+	return -1, false
+}
+
+// source returns the block that contains the instruction at an address, or -1.
+func (f *function) source(address uint64) int32 {
+	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address > address }) - 1
+	for ; place >= 0 && f.blocks[f.at(place)].size == 0; place-- {
+		continue
+	}
+	if place < 0 || address >= f.blocks[f.at(place)].end() {
+		return -1
+	}
+	return f.at(place)
+}
+
+// fallsInto returns the block whose code falls through into block i, or -1.
+func (f *function) fallsInto(i int32) int32 {
+	if i == 0 || f.blocks[i-1].ends || f.blocks[i-1].flags&bbmap.CanFallThrough == 0 {
+		return -1
+	}
+	return i - 1
+}
+
+// addEdge counts a step from block to block.
+func (f *function) addEdge(from, to int32, n uint64) {
+	if n > 0 {
+		key := [2]int32{from, to}
+		f.edges[key] = saturating.Add(f.edges[key], n)
+	}
+}

@@ -1,0 +1,106 @@
+package rebase
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
+)
+
+func linesOf(texts []string) []outline.Line {
+	var lines []outline.Line
+	for i, text := range texts {
+		lines = append(lines, outline.Lines([]byte(text), i, 0)...)
+	}
+	return lines
+}
+
+// TestAlignmentIsOneToOne checks that no two lines have one.
+func TestAlignmentIsOneToOne(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		text := func() []string {
+			lines := make([]string, rng.IntN(120))
+			for i := range lines {
+				lines[i] = fmt.Sprintf("x%d = f%d(%d);", rng.IntN(20), rng.IntN(4), rng.IntN(3))
+			}
+			return lines
+		}
+		old, new := text(), text()
+		if rng.IntN(2) == 0 {
+			new = slices.Insert(slices.Clone(old), rng.IntN(len(old)+1), new...)
+		}
+		a := align(linesOf(old), linesOf(new))
+		for i, j := range a.to {
+			if j != none {
+				require.EqualValues(t, i, a.from[j])
+			}
+		}
+		paired := func(lines []int32) (n int) {
+			for _, j := range lines {
+				if j != none {
+					n++
+				}
+			}
+			return n
+		}
+		require.Equal(t, paired(a.to), paired(a.from))
+		require.GreaterOrEqual(t, a.left, 0)
+		_, to := offsets(a)
+		seen := map[int32]bool{}
+		for _, line := range to {
+			if line != none {
+				require.False(t, seen[line], "two offsets on one")
+				seen[line] = true
+			}
+		}
+	}
+}
+
+// TestAlignLarge has functions that differ everywhere, and one of many repeated lines: what cannot
+// be aligned in a bounded number of comparisons is left alone.
+func TestAlignLarge(t *testing.T) {
+	n := testenv.Rounds(30_000, 100_000)
+	old, new, same := make([]outline.Line, n), make([]outline.Line, n), make([]outline.Line, n)
+	for i := range n {
+		old[i] = outline.Line{Offset: int32(i), Hash: uint64(i) + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+		new[i] = outline.Line{Offset: int32(i), Hash: uint64(i+n) + 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+		same[i] = outline.Line{Offset: int32(i), Hash: 1, Bits: 64, Weight: 2, Words: []uint32{1, 2}}
+	}
+	a := align(old, new)
+	assert.Equal(t, comparisons*2*n, a.left, "nothing is compared")
+	assert.NotContains(t, a.from, int32(0))
+	a = align(same, append([]outline.Line{new[0]}, same[1:]...))
+	assert.EqualValues(t, n-1, a.to[n-1])
+	shuffled := slices.Clone(old)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	a = align(old, shuffled)
+	assert.NotContains(t, a.to, int32(none), "all were moved")
+}
+
+// TestMarksThatDiffer has functions of 100,000 lines of which nothing but marks is known, and these
+// are others everywhere: the comparisons stay within their bound.
+func TestMarksThatDiffer(t *testing.T) {
+	lines := func(seed uint64) []outline.Line {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		marks := make([]outline.Mark, 100_000)
+		for i := range marks {
+			marks[i] = outline.Mark(rng.UintN(19))
+		}
+		return outline.Marked(marks)
+	}
+	old, new := lines(1), lines(2)
+	a := align(old, new)
+	assert.GreaterOrEqual(t, a.left, 0)
+	for i, j := range a.to {
+		if j != none {
+			require.EqualValues(t, i, a.from[j])
+		}
+	}
+}

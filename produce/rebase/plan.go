@@ -1,0 +1,495 @@
+package rebase
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
+)
+
+// A state knows the functions of the old sources.
+type state interface {
+	// find returns the functions that are the one of a symbol, for all that is known.
+	find(file, symbol string, spelled *spelling) []*function
+	// unchanged reports whether a file is known to be the same in the new sources.
+	unchanged(file string) bool
+}
+
+// A plan says for every symbol of a profile what becomes of it.
+type plan struct {
+	old     state
+	new     *Sources
+	changes []*change
+	taken   map[taker]bool // new functions that are some old one
+}
+
+// A change is what becomes of one symbol.
+type change struct {
+	use
+	index    int // among all
+	spelled  spelling
+	outcome  Outcome // without Renamed
+	name     string  // of the symbol, with the new name if it was renamed
+	path     string  // of its unit
+	old, new *function
+	share    float64          // of the weight of the lines that have counts, that was found again
+	same     bool             // all offsets stay
+	first    int32            // offset of to[0]
+	to       []int32          // new offsets by old ones, none if there is none
+	apart    map[callee]int32 // new offsets of calls that are not at the new line of their counts
+}
+
+// makePlan matches the functions of a profile.
+func makePlan(uses []use, old state, new *Sources) *plan {
+	p := &plan{old: old, new: new, taken: make(map[taker]bool)}
+	var open []*change
+	for i := range uses {
+		c := &change{use: uses[i], index: i, name: uses[i].symbol, path: uses[i].file, spelled: spell(uses[i].symbol)}
+		p.changes = append(p.changes, c)
+		if c.old = bestOld(c, old.find(c.file, c.symbol, &c.spelled)); c.old == nil {
+			c.same = true
+			continue
+		}
+		if old.unchanged(c.file) {
+			p.stay(c)
+			continue
+		}
+		c.outcome = Lost
+		if f := p.best(c, new.find(c.file, c.symbol, &c.spelled)); f != nil {
+			p.take(c, f)
+			f.forget()
+		}
+		if c.old.forget(); c.share < leastShare {
+			open = append(open, c)
+		}
+	}
+	for _, c := range open {
+		if f := p.best(c, slices.DeleteFunc(slices.Clone(new.near(&c.spelled)), p.isTaken)); c.new == nil && f != nil {
+			p.take(c, f)
+		}
+	}
+	p.search(slices.DeleteFunc(slices.Clone(open), func(c *change) bool { return c.share >= leastShare }))
+	for _, c := range open {
+		if c.new == nil && !new.Has(c.old.file) {
+			c.outcome, c.same = Unknown, true
+		}
+	}
+	if new.declared != nil {
+		p.respell(new)
+	} else {
+		p.retype(new)
+	}
+	p.movePaths()
+	return p
+}
+
+// take makes a symbol a function of the new sources.
+func (p *plan) take(c *change, f *function) {
+	c.new = f
+	p.taken[f.key()] = true
+	c.align()
+	c.name = c.renamed()
+}
+
+// stay keeps a symbol of an unchanged file as it is. No other symbol can become its function.
+func (p *plan) stay(c *change) {
+	c.same, c.share, c.outcome = true, 1, Unchanged
+	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
+		if path.Base(f.file) == path.Base(c.file) {
+			p.taken[f.key()] = true
+		}
+	}
+}
+
+func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
+
+// best returns the function that a symbol has become. A function in another file must have much in
+// common with the old one.
+func (p *plan) best(c *change, candidates []*function) *function {
+	return best(candidates, func(f *function) float64 {
+		old, lines := c.old.Lines(), f.linesLike(c.old)
+		same := common(old, lines)
+		f.forget()
+		if same < leastShare && path.Base(c.old.file) != path.Base(f.file) {
+			return -1
+		}
+		return c.kinship(f) + 6*same + alikeLong(len(old), len(lines))
+	})
+}
+
+// alikeLong says how near two lengths are, from 0 to 1.
+func alikeLong(n, m int) float64 { return float64(min(n, m)) / float64(max(n, m, 1)) }
+
+// A taker is a new function that an old one can become. Functions of a template are different ones
+// in one place.
+type taker struct {
+	outline *outline.Function
+	symbol  string
+}
+
+func (f *function) key() taker { return taker{f.outline, f.symbol} }
+
+// bestOld returns the function that a symbol was. Without a declaration it must be in the symbol's
+// file, if that is known, and have code where there are counts.
+func bestOld(c *change, candidates []*function) *function {
+	return best(candidates, func(f *function) float64 {
+		if f.symbol != "" && f.marks == nil {
+			return 0
+		}
+		fits := c.fits(f)
+		f.forget()
+		if fits < leastFit || c.file != "" && path.Base(c.file) != path.Base(f.file) {
+			return -1
+		}
+		if f.marks != nil {
+			return fits
+		}
+		return c.kinship(f) + 4*fits
+	})
+}
+
+// leastFit is the minimum share of places with counts at which a function must have code to be
+// taken for the profiled function.
+const leastFit = 0.5
+
+// maxCandidates bounds how many functions of a name are looked at.
+const maxCandidates = 1 << 9
+
+// best returns the candidate with the highest score, which must not be negative. Of several it is
+// the first.
+func best(candidates []*function, score func(*function) float64) *function {
+	candidates = candidates[:min(len(candidates), maxCandidates)]
+	var found *function
+	highest := 0.0
+	for _, f := range candidates {
+		if s := score(f); s >= highest && (found == nil || s > highest) {
+			found, highest = f, s
+		}
+	}
+	return found
+}
+
+// kinship returns how well the scope, file and parameters of a function match a symbol.
+func (c *change) kinship(f *function) float64 {
+	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
+	if c.spelled.known {
+		scopes := strings.Join(c.spelled.scope, "::")
+		inner := ""
+		if n := len(c.spelled.scope); n > 0 {
+			inner = c.spelled.scope[n-1]
+		}
+		if last := f.scope[strings.LastIndexByte(f.scope, ':')+1:]; last != inner && f.scope != "" {
+			score -= 100 // a function of another class
+		}
+		score += 2 * float64(commonEnd(scopes, f.scope, "::"))
+	}
+	if c.spelled.params != nil {
+		words := f.parameters()
+		score += 2*shareOf(sorted(c.spelled.params), sorted(words)) + inOrder(c.spelled.params, words)/2
+	}
+	if f.symbol != "" {
+		score += 3 * resemblance(c.symbol, f.symbol)
+	}
+	return score
+}
+
+// resemblance returns the share of the pairs of neighbouring bytes of two names that is the same.
+func resemblance(a, b string) float64 {
+	pairs := make(map[[2]byte]int, len(a))
+	for i := 1; i < len(a); i++ {
+		pairs[[2]byte{a[i-1], a[i]}]++
+	}
+	same := 0
+	for i := 1; i < len(b); i++ {
+		if pair := [2]byte{b[i-1], b[i]}; pairs[pair] > 0 {
+			pairs[pair]--
+			same += 2
+		}
+	}
+	return float64(same) / float64(max(len(a)+len(b)-2, 1))
+}
+
+func sorted(words []uint32) []uint32 {
+	words = slices.Clone(words)
+	slices.Sort(words)
+	return words
+}
+
+// maxOrdered bounds how many words of parameters are looked at in their order.
+const maxOrdered = 1 << 6
+
+// inOrder returns the share of the words of types that occur in the text in the same order.
+// Overloads may differ only in the order of their parameters.
+func inOrder(types, text []uint32) float64 {
+	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
+	found := 0
+	for _, word := range types {
+		if i := slices.Index(text, word); i >= 0 {
+			text = text[i+1:]
+			found++
+		}
+	}
+	return float64(found) / float64(max(len(types), 1))
+}
+
+// parameters returns the words between the parentheses after a function's name.
+func (f *function) parameters() []uint32 {
+	return f.outline.Parameters(f.text, f.name)
+}
+
+// shareOf returns the share of words that is among others. Both are sorted.
+func shareOf(words, others []uint32) float64 {
+	if len(words) == 0 {
+		if len(others) == 0 {
+			return 1
+		}
+		return 0
+	}
+	return 2 * float64(inCommon(words, others)) / float64(len(words)+len(others))
+}
+
+func inCommon(v, w []uint32) (n int) {
+	for i, j := 0, 0; i < len(v) && j < len(w); {
+		switch c := cmp.Compare(v[i], w[j]); {
+		case c == 0:
+			n++
+			i++
+			j++
+		case c < 0:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}
+
+// fits returns the share of offsets with counts at which a function has code. At calls, the
+// function must mention the name that is called.
+func (c *change) fits(f *function) float64 {
+	lines := f.Lines()
+	found, all := 0, 0
+	for _, offset := range c.lines {
+		if offset >= 0 {
+			all++
+			if lineAt(lines, offset) >= 0 {
+				found++
+			}
+		}
+	}
+	for _, called := range c.callees {
+		if i := lineAt(lines, called.line); i >= 0 && lines[i].Words != nil {
+			all++
+			if lines[i].Names(called.word) {
+				found++
+			}
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(found) / float64(all)
+}
+
+// lineAt returns the index of the line of an offset, none if there is none.
+func lineAt(lines []outline.Line, offset int32) int {
+	i, ok := slices.BinarySearchFunc(lines, offset, func(l outline.Line, offset int32) int { return cmp.Compare(l.Offset, offset) })
+	if !ok {
+		return none
+	}
+	return i
+}
+
+// common returns the share of the lines of two functions that are the same, wherever they are.
+func common(old, new []outline.Line) float64 {
+	times := make(map[uint64]int, len(old))
+	for _, key := range rows(old, 0, len(old), commonBits) {
+		times[key]++
+	}
+	same := 0
+	for _, key := range rows(new, 0, len(new), commonBits) {
+		if times[key] > 0 {
+			times[key]--
+			same += 2
+		}
+	}
+	return float64(same) / float64(max(len(old)+len(new), 1))
+}
+
+// commonBits is how much lines must say that two functions have in common.
+const commonBits = 10
+
+// align finds the lines of the old function in the new one.
+func (c *change) align() {
+	old, new := c.old.Lines(), c.new.linesLike(c.old)
+	if sameLines(old, new) {
+		c.same, c.share, c.outcome = true, 1, Unchanged
+		return
+	}
+	c.same = false
+	a := align(old, new)
+	c.first, c.to = offsets(a)
+	c.apart = callsApart(a, c)
+	var found, all float32
+	c.outcome = Moved
+	for _, offset := range c.lines {
+		i := lineAt(old, offset)
+		w := float32(1)
+		switch {
+		case i >= 0:
+			w = weight(&old[i])
+		case c.isBefore(offset):
+			continue
+		}
+		all += w
+		if _, ok := c.line(offset); ok {
+			found += w
+		} else {
+			c.outcome = Partly
+		}
+	}
+	c.share = 1
+	if all > 0 {
+		c.share = float64(found / all)
+	}
+}
+
+// sameLines reports whether two functions have the same lines at the same offsets.
+func sameLines(old, new []outline.Line) bool {
+	return slices.EqualFunc(old, new, func(v, w outline.Line) bool { return v.Offset == w.Offset && v.Hash == w.Hash })
+}
+
+// offsets returns the new offsets by old ones, from the first old one on. An offset without a line,
+// such as one of a comment, goes with the lines around it if these stay together.
+func offsets(a *alignment) (first int32, to []int32) {
+	if len(a.old) == 0 {
+		return 0, nil
+	}
+	first = a.old[0].Offset
+	last := a.old[len(a.old)-1].Offset
+	to = nones(int(last-first) + 1)
+	for i, j := range a.to {
+		if j == none {
+			continue
+		}
+		at := a.old[i].Offset - first
+		to[at] = a.new[j].Offset
+		if i == 0 || a.to[i-1] != j-1 || j == 0 {
+			continue
+		}
+		before := a.old[i-1].Offset - first
+		if to[at]-to[before] == at-before {
+			for k := before + 1; k < at; k++ {
+				to[k] = to[before] + k - before
+			}
+		}
+	}
+	return first, to
+}
+
+// longestSplit bounds how many lines one line may have been split into.
+const longestSplit = 8
+
+// callsApart finds calls whose line was split: a formatter puts the statement after a condition on
+// a line of its own, and the counts stay with the condition. A call moves to the next line that
+// names the callee, if no other old line has become that line.
+func callsApart(a *alignment, c *change) map[callee]int32 {
+	lines := c.new.Lines()
+	var taken map[int32]bool
+	var apart map[callee]int32
+	for _, called := range c.callees {
+		at, ok := c.line(called.line)
+		i := lineAt(lines, at)
+		if !ok || i == none || lines[i].Names(called.word) {
+			continue
+		}
+		if taken == nil {
+			taken, apart = a.taken(), make(map[callee]int32)
+		}
+		for _, l := range lines[i+1 : min(i+1+longestSplit, len(lines))] {
+			if taken[l.Offset] {
+				break
+			}
+			if l.Names(called.word) {
+				apart[called] = l.Offset
+				break
+			}
+		}
+	}
+	return apart
+}
+
+// isBefore reports whether an offset is a line before the declaration. Code of a macro or of an
+// included file has such lines. Offsets have 16 bits, so in a function of more than 32,768 lines a
+// negative offset may be a line of the function itself.
+func (c *change) isBefore(offset int32) bool {
+	return offset < min(c.first, 0) && len(c.to) <= 1<<15
+}
+
+// line returns where the counts of an offset go. Lines before the declaration are not part of the
+// function and keep their distance from it.
+func (c *change) line(offset int32) (int32, bool) {
+	if c.same || c.isBefore(offset) {
+		return offset, true
+	}
+	i := int64(offset) - int64(c.first)
+	if i < 0 || i >= int64(len(c.to)) || c.to[i] == none {
+		return 0, false
+	}
+	return c.to[i], true
+}
+
+// callLine returns where the calls of a symbol at an offset go, and its inlined bodies. word is the
+// hash of the callee's unqualified name.
+func (c *change) callLine(offset int32, word uint32) (int32, bool) {
+	if to, ok := c.apart[callee{offset, word}]; ok {
+		return to, true
+	}
+	return c.line(offset)
+}
+
+// A roots is the folders of two paths that end alike.
+type roots struct{ old, new string }
+
+// movePaths changes the path of symbols whose function is in another file now. A profile and the
+// sources may have different folders around the same files. The files of most functions show which
+// folder corresponds to which.
+func (p *plan) movePaths() {
+	times := make(map[roots]int)
+	var usual roots
+	for _, c := range p.changes {
+		if c.new == nil || c.file == "" {
+			continue
+		}
+		if r, ok := rootsOf(c.file, c.new.file); ok {
+			if times[r]++; times[r] > times[usual] {
+				usual = r
+			}
+		}
+	}
+	for _, c := range p.changes {
+		if c.new == nil || c.file == "" || path.Base(c.file) == path.Base(c.new.file) {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(c.new.file, usual.new); ok {
+			c.path = usual.old + rest
+		}
+	}
+}
+
+// rootsOf returns the parts of two paths before their common end.
+func rootsOf(old, new string) (r roots, ok bool) {
+	if path.Base(old) != path.Base(new) {
+		return r, false
+	}
+	for old != "" && new != "" && old[len(old)-1] == new[len(new)-1] {
+		old, new = old[:len(old)-1], new[:len(new)-1]
+	}
+	if old != "" && new != "" { // the names of the folders may end alike
+		oldEnd, newEnd := strings.LastIndexByte(old, '/')+1, strings.LastIndexByte(new, '/')+1
+		return roots{old[:oldEnd], new[:newEnd]}, true
+	}
+	return roots{old, new}, true
+}

@@ -1,0 +1,131 @@
+package rebase
+
+import (
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Profile returns a profile of the new sources with the counts of p, a profile of the old sources.
+// p does not change, and is returned itself if the result is equal. Functions whose lines are the
+// same keep their records. The report is returned with [ErrNothing] as well.
+//
+// A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
+// of steps for each line. docs/rebase.md describes what is found.
+//
+// If old is nil, Profile uses the marks of the old sources that the profile contains, see
+// [profile.Marks]. The error is [ErrNoSources] if it has none. A profile with marks has marks of
+// the new sources afterwards.
+func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
+	var from state = old
+	if old == nil {
+		if !p.HasMarks() {
+			return nil, nil, ErrNoSources
+		}
+		from = newMemory(p, new.same)
+	}
+	plan := makePlan(usesOf(p), from, new)
+	plan.renameInlines(new)
+	report, err := plan.report(placesOf(p))
+	if err != nil {
+		return nil, report, err
+	}
+	if plan.nothing() {
+		return p, report, nil
+	}
+	q := p.Relocate(plan.relocation)
+	if p.HasMarks() {
+		plan.remember(p, q, new)
+	}
+	return q, report, nil
+}
+
+// ErrNoSources is returned for a profile that does not remember its sources.
+var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
+
+// remember stores marks of the new sources in a moved profile, for the functions that had marks of
+// the old ones.
+func (p *plan) remember(from, to *profile.Profile, new *Sources) {
+	units := make(map[string]profile.UnitRef, to.NumUnits())
+	for u := range to.NumUnits() {
+		units[to.UnitPath(profile.UnitRef(u))] = profile.UnitRef(u)
+	}
+	for s, c := range p.changes {
+		unit, ok := units[c.path]
+		if !ok || c.outcome == Lost || from.Marks(profile.SymbolRef(s)) == nil {
+			continue
+		}
+		ref, ok := to.FindSymbol(unit, c.name)
+		switch {
+		case !ok:
+		case c.new == nil:
+			to.SetMarks(ref, from.Marks(profile.SymbolRef(s)))
+			if p.old.unchanged(c.file) {
+				to.SetUnitSum(unit, from.UnitSum(from.SymbolUnit(profile.SymbolRef(s))))
+			}
+		default:
+			to.SetMarks(ref, outline.Marks(c.new.Lines()))
+			c.new.forget()
+			if file := new.fileOf(c.new.file); file != nil {
+				to.SetUnitSum(unit, file.sum())
+			}
+		}
+	}
+}
+
+// nothing reports whether everything stays as it is.
+func (p *plan) nothing() bool {
+	return !slices.ContainsFunc(p.changes, func(c *change) bool {
+		return !c.same || c.outcome == Lost || c.name != c.symbol || c.path != c.file
+	})
+}
+
+// relocation says what becomes of a symbol.
+func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
+	c := p.changes[s]
+	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}
+	if !c.same {
+		r.Line = func(line uint32) (uint32, bool) {
+			to, ok := c.line(wire.Offset(line))
+			return wire.Line(to), ok
+		}
+	}
+	if len(c.apart) > 0 {
+		r.CallLine = func(line uint32, to profile.SymbolRef) (uint32, bool) {
+			at, ok := c.callLine(wire.Offset(line), outline.Word(p.changes[to].spelled.name))
+			return wire.Line(at), ok
+		}
+	}
+	return r
+}
+
+// placesOf iterates over the records of a profile.
+func placesOf(p *profile.Profile) iter.Seq[place] {
+	return func(yield func(place) bool) {
+		var open []profile.SymbolRef
+		for s, f := range p.Functions() {
+			open = append(open[:0], s)
+			w := profile.Walk(f.Records)
+			for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+				open = open[:depth+1]
+				at := place{symbol: int(open[depth]), line: wire.Offset(r.Line), callee: none}
+				switch r.Kind {
+				case profile.KindCount:
+					at.count = r.Count
+				case profile.KindInlined:
+					open = append(open, r.Callee)
+					fallthrough
+				default:
+					at.callee = int(r.Callee)
+				}
+				if !yield(at) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,399 @@
+package rebase
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
+)
+
+// Without debug info, the text shows some changes of symbols: a template's parameter has another
+// fundamental type, or a template or a function has more parameters. Nothing else in a symbol
+// depends on these, not even its back references, so the symbol can be spelled anew. The demangled
+// result shows whether that succeeded.
+
+// A head is what most declarations of a template in the new sources say about its parameters.
+type head struct {
+	class      bool
+	scope      string
+	parameters []outline.Parameter
+	times      int // that it is declared so
+
+	opened map[string]bool // namespaces that macros of these sources open
+}
+
+// heads returns the heads of templates by name. A function with the name of a class is its
+// constructor and has no head.
+func (s *Sources) heads() map[string]*head {
+	declared := make(map[string][]*head)
+	for i := range s.files {
+		for j := range s.files[i].templates {
+			t := &s.files[i].templates[j]
+			h := &head{class: t.Class, scope: t.Scope, parameters: t.Parameters(), times: 1}
+			like := slices.IndexFunc(declared[t.Name], h.like)
+			if like < 0 {
+				declared[t.Name] = append(declared[t.Name], h)
+			} else {
+				declared[t.Name][like].add(h)
+			}
+		}
+	}
+	heads := make(map[string]*head)
+	for name, list := range declared {
+		if slices.ContainsFunc(list, func(h *head) bool { return h.class }) {
+			list = slices.DeleteFunc(list, func(h *head) bool { return !h.class })
+		}
+		all := 0
+		for _, h := range list {
+			all += h.times
+		}
+		if i := slices.IndexFunc(list, func(h *head) bool { return 2*h.times > all }); i >= 0 {
+			heads[name] = list[i]
+		}
+	}
+	return heads
+}
+
+// like reports whether two declarations may be of one template.
+func (h *head) like(other *head) bool {
+	return h.class == other.class && h.scope == other.scope && slices.EqualFunc(h.parameters, other.parameters, func(p, q outline.Parameter) bool {
+		return codesOf(p) == codesOf(q) && isType(p) == isType(q) && (p.Default == q.Default || p.Default == "" || q.Default == "")
+	})
+}
+
+// add takes note of another declaration. One of them may have the defaults.
+func (h *head) add(other *head) {
+	h.times++
+	for i := range h.parameters {
+		if p := &h.parameters[i]; p.Default == "" {
+			p.Default = other.parameters[i].Default
+		}
+	}
+}
+
+// declares reports whether this is the head of a template in a symbol.
+func (h *head) declares(t *demangle.Template) bool {
+	if h == nil {
+		return false
+	}
+	scopes := scopesOf(t.Name)
+	if h.scope == "" {
+		return len(scopes) == 0 || h.opened[scopes[0]]
+	}
+	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
+}
+
+// addedArguments returns the codes of the arguments after the first args ones. All of them are new
+// and have defaults.
+func (h *head) addedArguments(args int) (codes []string, ok bool) {
+	for _, p := range h.parameters[min(args, len(h.parameters)):] {
+		code, ok := defaultOf(p)
+		if !ok {
+			return nil, false
+		}
+		codes = append(codes, code)
+	}
+	return codes, args <= len(h.parameters)
+}
+
+// values returns the codes of the types of those parameters that take values.
+func (h *head) values() (codes []string) {
+	for _, p := range h.parameters {
+		if !isType(p) && !strings.HasPrefix(p.Words, "template") {
+			codes = append(codes, codesOf(p))
+		}
+	}
+	return codes
+}
+
+// retype spells symbols as the text of the new sources has their types.
+func (p *plan) retype(new *Sources) {
+	heads := new.heads()
+	opened := p.opened()
+	for _, h := range heads {
+		h.opened = opened
+	}
+	used := make(map[string]bool)
+	for _, c := range p.changes {
+		used[c.name] = true
+	}
+	spelled := make([]string, len(p.changes))
+	var inside []string // functions with other parameters, in the symbols of what is in them
+	for i, c := range p.changes {
+		before, after := c.retyped(heads, new)
+		if spelled[i] = after; before != after {
+			inside = append(inside, inLocal(before), inLocal(after))
+		}
+	}
+	local := strings.NewReplacer(inside...)
+	for i, c := range p.changes {
+		if now := local.Replace(spelled[i]); !used[now] {
+			c.name, used[now] = now, true
+		}
+	}
+}
+
+// opened returns the outermost namespaces of symbols whose functions were found where the text does
+// not open them: macros do.
+func (p *plan) opened() map[string]bool {
+	opened := make(map[string]bool)
+	for _, c := range p.changes {
+		if c.new == nil || len(c.spelled.scope) == 0 {
+			continue
+		}
+		if outer := c.spelled.scope[0]; outer != "std" && !slices.Contains(strings.Split(c.new.scope, "::"), outer) {
+			opened[outer] = true
+		}
+	}
+	return opened
+}
+
+// inLocal returns how the symbols of lambdas and classes in a function have it.
+func inLocal(symbol string) string {
+	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
+}
+
+// retyped returns a symbol with the templates of the new sources, and with the function's
+// parameters as well.
+func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all string) {
+	cut := symname.Canonical(c.name)
+	tree := treeOf(cut)
+	if tree == nil {
+		return c.name, c.name
+	}
+	templates = cut
+	added := retypeTemplates(tree, heads)
+	names := append([]string{""}, slices.Sorted(maps.Keys(added))...)
+	for _, referred := range names[:min(len(names), 1+maxReferred)] {
+		if templates = checked(tree, cut, spellTemplates(cut, heads, added, referred)); templates != cut {
+			break
+		}
+	}
+	all = templates
+	if function := typeOf(tree); function != nil {
+		all = checked(tree, templates, c.retypeParameters(function, templates, new))
+	}
+	rest := c.name[len(cut):]
+	return templates + rest, all + rest
+}
+
+// checked returns a symbol that was spelled anew if its demangled form is the intended one.
+func checked(tree demangle.AST, old, new string) string {
+	if new == old {
+		return old
+	}
+	if now := treeOf(new); now == nil || textOf(now) != textOf(tree) {
+		return old
+	}
+	return new
+}
+
+// retypeTemplates gives templates in a demangled name their new arguments. It returns the arguments
+// that are added to each of those that change.
+func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]string {
+	var added map[string]string
+	nodes := 0
+	tree.Traverse(func(node demangle.AST) bool {
+		if t, ok := node.(*demangle.Template); ok {
+			if name, ok := mangled.Last(t.Name).(*demangle.Name); ok && heads[name.Name].declares(t) {
+				if more, ok := heads[name.Name].retype(t); ok {
+					if added == nil {
+						added = make(map[string]string)
+					}
+					added[name.Name] = more
+				}
+			}
+		}
+		nodes++
+		return nodes < maxNodes
+	})
+	return added
+}
+
+// retype gives a template its new arguments, and returns those that are added. ok is whether there
+// are any new ones.
+func (h *head) retype(t *demangle.Template) (added string, ok bool) {
+	codes, fits := h.addedArguments(len(t.Args))
+	if !fits || slices.ContainsFunc(t.Args, isPack) {
+		return "", false
+	}
+	for i, arg := range t.Args {
+		literal, isLiteral := arg.(*demangle.Literal)
+		if !isLiteral {
+			continue
+		}
+		if code, changed := replacement(codeOf(literal.Type), codesOf(h.parameters[i])); changed {
+			literal.Type, ok = argument(string(code)), true
+		}
+	}
+	for _, code := range codes {
+		t.Args = append(t.Args, argument(code))
+	}
+	return strings.Join(codes, ""), ok || len(codes) > 0
+}
+
+func isPack(arg demangle.AST) bool {
+	switch arg.(type) {
+	case *demangle.ArgumentPack, *demangle.PackExpansion:
+		return true
+	}
+	return false
+}
+
+// replacement returns the code that a type has become, if the type must have changed.
+func replacement(old byte, codes string) (byte, bool) {
+	if old == 0 || codes == "" || strings.IndexByte(codes, old) >= 0 {
+		return 0, false
+	}
+	return codes[0], true
+}
+
+// spellTemplates does for a symbol what retypeTemplates has done for its demangled name, if those
+// templates that it does not spell but refers to are all of one name.
+func spellTemplates(symbol string, heads map[string]*head, added map[string]string, referred string) string {
+	if len(added) == 0 {
+		return symbol
+	}
+	spelled := []byte(symbol)
+	var ends []mangled.Arguments
+	for _, a := range mangled.ArgumentsIn(symbol) {
+		if a.Name == "" {
+			a.Name = referred
+		}
+		more, ok := added[a.Name]
+		if !ok {
+			continue
+		}
+		values := heads[a.Name].values()
+		for i, at := range a.Types[:min(len(a.Types), len(values))] {
+			if code, changed := replacement(symbol[at], values[i]); changed {
+				spelled[at] = code
+			}
+		}
+		if more != "" {
+			ends = append(ends, a)
+		}
+	}
+	slices.SortFunc(ends, func(a, b mangled.Arguments) int { return cmp.Compare(b.End, a.End) })
+	for _, a := range ends {
+		spelled = slices.Insert(spelled, a.End, []byte(added[a.Name])...)
+	}
+	return string(spelled)
+}
+
+// retypeParameters gives a function the parameters that its text has now, in what the demangler has
+// made of its type and in its symbol.
+func (c *change) retypeParameters(function *demangle.FunctionType, symbol string, new *Sources) string {
+	if c.new == nil || c.new.outline == nil || c.spelled.name == "operator()" { // lambdas have them twice
+		return symbol
+	}
+	old, bare := function.Args, symbol
+	if len(old) == 0 {
+		bare = strings.TrimSuffix(symbol, "v")
+	}
+	from, codes, ok := newParameters(old, c.new)
+	if !ok || from == len(old) && len(codes) == 0 || new.hasOverload(c.new, old) {
+		return symbol
+	}
+	function.Args = slices.Clone(old[:from])
+	bare = bare[:len(bare)-(len(old)-from)]
+	for _, code := range codes {
+		function.Args = append(function.Args, argument(code))
+		with := treeOf(bare + code)
+		if len(code) > 1 && with != nil {
+			bare = appendCompound(bare, code, textOf(with))
+		} else {
+			bare += code
+		}
+	}
+	if len(function.Args) == 0 {
+		bare += "v"
+	}
+	return bare
+}
+
+// Limits on the number of attempts.
+const (
+	maxOverloads = 1 << 6 // of a function's name
+	maxReferred  = 4      // names of templates that a symbol may refer to
+)
+
+// hasOverload reports whether there is another function of the same name that may be the one with
+// such parameters.
+func (s *Sources) hasOverload(f *function, parameters []demangle.AST) bool {
+	list := s.byName[f.name.Text]
+	return len(list) > maxOverloads || slices.ContainsFunc(list, func(g *function) bool {
+		if g.outline == f.outline || g.scope != f.scope {
+			return false
+		}
+		list, _ := g.parameterList()
+		from, codes, ok := newParameters(parameters, g)
+		return len(list) == len(parameters) && (!ok || from == len(parameters) && len(codes) == 0)
+	})
+}
+
+// parameterList returns the parameters of a function.
+func (f *function) parameterList() ([]outline.Parameter, bool) {
+	list, ok := f.outline.ParameterList(f.text, f.name)
+	if len(list) == 1 && list[0].Words == "void" {
+		list = nil
+	}
+	return list, ok
+}
+
+// newParameters compares the parameters of a symbol with the parameters of a function in the text.
+// From index from on, all parameters have fundamental types in both, and codes are the codes in the
+// text. Parameters that the symbol does not have may be pointers and references to such types. ok
+// reports whether the parameters before from are the same, as far as the text shows.
+func newParameters(old []demangle.AST, f *function) (from int, codes []string, ok bool) {
+	list, ok := f.parameterList()
+	if !ok {
+		return 0, nil, false
+	}
+	var now []string
+	for i, p := range list {
+		code := codesOf(p)
+		if i < len(old) {
+			if code, ok = sameParameter(old[i], p); !ok {
+				return 0, nil, false
+			}
+		}
+		code = code[:min(len(code), 1)]
+		if i >= len(old) {
+			if code = cmp.Or(compoundOf(p), code); code == "" {
+				return 0, nil, false
+			}
+		}
+		now = append(now, code)
+	}
+	for from < min(len(old), len(now)) && (now[from] == "" || now[from] == string(codeOf(old[from]))) {
+		from++
+	}
+	for i := from; i < max(len(old), len(now)); i++ {
+		if i < len(old) && codeOf(old[i]) == 0 || i < len(now) && now[i] == "" {
+			return 0, nil, false
+		}
+	}
+	return from, now[from:], true
+}
+
+// sameParameter returns the code that a parameter of a symbol has now, empty if it is of no
+// fundamental type. ok is whether it may be the one in the text.
+func sameParameter(old demangle.AST, p outline.Parameter) (code string, ok bool) {
+	codes, was := codesOf(p), codeOf(old)
+	switch {
+	case was == 0:
+		return "", codes == ""
+	case codes == "": // a name for the type, or another one
+		return "", false
+	case strings.IndexByte(codes, was) >= 0:
+		return string(was), true
+	}
+	return codes[:1], true
+}
