@@ -11,7 +11,7 @@ import (
 
 const refusedList = "spec/conformance/refused.json"
 
-// A refusedFile is what other implementers are told of a corrupt file: see conformance/README.md.
+// A refusedFile is what other implementers are told of a corrupt file: see spec/conformance/README.md.
 type refusedFile struct {
 	File string `json:"file"` // from the folder of the list
 
@@ -30,7 +30,7 @@ func TestRefusedList(t *testing.T) {
 	var list []refusedFile
 	for _, c := range corruptFiles {
 		c.forms(func(path string, _ bool) {
-			f := refusedFile{File: "../" + filepath.ToSlash(path), Open: classText(c.open)}
+			f := refusedFile{File: "../../" + filepath.ToSlash(path), Open: classText(c.open)}
 			if c.open == nil {
 				f.Unit, f.Read = classText(c.lookup), classText(c.walk)
 			}

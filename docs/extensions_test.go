@@ -23,7 +23,7 @@ import (
 
 const (
 	extensionsGuide  = "docs/extensions.md"
-	indexWalkThrough = "conformance/index-walkthrough.txt"
+	indexWalkThrough = "spec/conformance/index-walkthrough.txt"
 )
 
 // An indexAnnotator spells an index out, as annotator does the rest of a file. It knows of the

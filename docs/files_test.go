@@ -27,27 +27,27 @@ var openers = map[string]int{
 	"cmd/afdo/internal/look/show_recording.go":      1, // FILE
 	"cmd/afdo/internal/compile/slice_clang.go":      1, // FILE
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
-	"driver/internal/record/record.go":              1, // a folder, for its names
-	"driver/internal/store/private_unix.go":         1, // a lock in the cache
-	"driver/internal/store/store.go":                3, // in the cache
-	"driver/internal/planned/plan.go":               1, // /proc
-	"driver/llvm.go":                                1, // --profile
-	"driver/plan.go":                                1, // /proc
-	"driver/profiles.go":                            1, // --profile
-	"driver/stats.go":                               1, // in the cache
-	"explain/compile.go":                            2, // in a temporary folder
+	"internal/launch/record/record.go":              1, // a folder, for its names
+	"internal/launch/store/private_unix.go":         1, // a lock in the cache
+	"internal/launch/store/store.go":                3, // in the cache
+	"internal/launch/planned/plan.go":               1, // /proc
+	"compile/driver/llvm.go":                        1, // --profile
+	"compile/driver/plan.go":                        1, // /proc
+	"compile/driver/profiles.go":                    1, // --profile
+	"compile/driver/stats.go":                       1, // in the cache
+	"compile/explain/compile.go":                    2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
-	"llvm/instrprof/load.go":                        1, // Open
-	"llvm/instrprof/raw.go":                         1, // Open
-	"rebase/folder.go":                              1, // a folder, for its names
-	"record/candidate_linux.go":                     2, // /proc and /sys
-	"record/processes_linux.go":                     2, // /proc
-	"record/internal/steps/machine_linux.go":        1, // the program to record, and /proc
-	"record/internal/steps/proc_linux.go":           3, // /proc
-	"tune/build.go":                                 1, // in tune's folder
-	"tune/rust.go":                                  1, // in tune's folder
-	"tune/layout.go":                                1, // in tune's folder
-	"tune/tree.go":                                  3, // a regular file or link of the tree, and its copy
+	"format/llvm/instrprof/load.go":                 1, // Open
+	"format/llvm/instrprof/raw.go":                  1, // Open
+	"produce/rebase/folder.go":                      1, // a folder, for its names
+	"input/record/candidate_linux.go":               2, // /proc and /sys
+	"input/record/processes_linux.go":               2, // /proc
+	"input/record/internal/steps/machine_linux.go":  1, // the program to record, and /proc
+	"input/record/internal/steps/proc_linux.go":     3, // /proc
+	"compile/tune/build.go":                         1, // in tune's folder
+	"compile/tune/rust.go":                          1, // in tune's folder
+	"compile/tune/layout.go":                        1, // in tune's folder
+	"compile/tune/tree.go":                          3, // a regular file or link of the tree, and its copy
 }
 
 // TestOnlyFilesOpensAndWrites checks that only package files opens, writes and renames files. A

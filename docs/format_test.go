@@ -19,7 +19,7 @@ import (
 
 const (
 	formatGuide = "docs/format.md"
-	walkThrough = "conformance/walkthrough.txt"
+	walkThrough = "spec/conformance/walkthrough.txt"
 )
 
 // example writes the profile that the walk-through is about.

@@ -68,7 +68,7 @@ var checkedPrograms = []checkedProgram{
 	{name: "branches", arguments: "1000", share: 1},
 	{name: "words", files: "../../docs/autofdo/*.[ch]", share: 1},
 	{name: "calc", files: benchPrograms + "calc.c", share: 1},
-	{name: "shapes", files: "../../input/symbolize/testdata/symbolize/testdata/*.h", flags: "-DWITHOUT_LIBRARY", cxx: true, share: 1},
+	{name: "shapes", files: "../../input/symbolize/testdata/*.cc ../../input/symbolize/testdata/*.h", flags: "-DWITHOUT_LIBRARY", cxx: true, share: 1},
 	{name: "lz4", files: "$AFDO_SOURCES/lz4-*/lib/lz4*.[ch]", not: "lz4file.* lz4frame*", main: packsNumbers, share: 1000},
 	{name: "lua", files: "$AFDO_SOURCES/lua5.4-*/src/*.[ch] " + benchPrograms + "train.lua", not: "luac.c onelua.c ltests.c", flags: "-DLUA_USE_POSIX -DDEB_HOST_MULTIARCH=\"none\"", header: "lua5.4-deb-multiarch.h", arguments: "train.lua", share: 1000},
 }

@@ -37,7 +37,7 @@ func TestInputsElsewhere(t *testing.T) {
 	compiler, err := FindCompiler(command.Parse([]string{gcc}, t.TempDir()), nil)
 	require.NoError(t, err)
 	relative := func(string) []string {
-		return []string{"-I../first", "-I", "../../second/inc", "-c", "../../src/a.c", "-o", "a.o"}
+		return []string{"-I../first", "-I", "../second/inc", "-c", "../src/a.c", "-o", "a.o"}
 	}
 	absolute := func(dir string) []string {
 		return []string{"-I" + dir + "/first", "-isystem", dir + "/second/inc", "-c", dir + "/src/a.c", "-o", dir + "/build/a.o"}

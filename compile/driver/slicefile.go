@@ -34,7 +34,7 @@ func slicePathOf(c *command.Line) string {
 }
 
 // relative returns a path from the folder for an absolute one, unless they share no folder but the
-// root, or a symbolic link on the way makes "../.." lead elsewhere.
+// root, or a symbolic link on the way makes ".." lead elsewhere.
 func relative(c *command.Line, path string) string {
 	if !filepath.IsAbs(path) {
 		return path

@@ -25,13 +25,13 @@ func TestSlicePath(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(top, "co", "src", "deep"), filepath.Join(top, "co", "link")))
 	for _, c := range []struct{ dir, object, want string }{
 		{"co", "build/x.o", "build/x.o.afdo"},
-		{"co", "../../co/x.o", "../../co/x.o.afdo"},
+		{"co", "../co/x.o", "../co/x.o.afdo"},
 		{"co", top + "/co/build/x.o", "build/x.o.afdo"},
-		{"co/src", top + "/co/build/x.o", "../../build/x.o.afdo"},
+		{"co/src", top + "/co/build/x.o", "../build/x.o.afdo"},
 		{"co/build", top + "/co/build/x.o", "x.o.afdo"},
 		{"co", top + "/co/link/x.o", "link/x.o.afdo"},
 		{"co/link", top + "/co/link/x.o", "x.o.afdo"},
-		{"co/link", top + "/co/build/x.o", top + "/co/build/x.o.afdo"}, // "../../build" is src/build
+		{"co/link", top + "/co/build/x.o", top + "/co/build/x.o.afdo"}, // "../build" is src/build
 		{"co", top + "/co/src/../x.o", top + "/co/src/../x.o.afdo"},
 		{"co", top + "/co/none/x.o", top + "/co/none/x.o.afdo"},
 		{"co", "/x.o", "/x.o.afdo"},

@@ -52,7 +52,7 @@ func (p *Program) Units() iter.Seq[string] {
 // dir, which is absolute.
 //
 // First choice is the unit with exactly that path, as it is, cleaned, or joined to dir. Otherwise a
-// file matches a unit whose path ends in the file's path from dir, without leading "../../", and a
+// file matches a unit whose path ends in the file's path from dir, without leading "../", and a
 // unit with a relative path in which the file's full path ends. Both ends begin at a '/'. If
 // several units match, the one that shares the most elements with the end of the full path is
 // taken.

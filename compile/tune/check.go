@@ -84,7 +84,7 @@ var changesFolder = pattern.Of(`\b(cd|pushd)\b|(^| )(-C|--directory)`)
 // existing file, and its absolute path. In a copy of the tree the word leads elsewhere.
 func (t *tuning) outside(line string) (word, path string) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"=<>|&;(),:", r) }) {
-		if !strings.HasPrefix(word, "../..") && !strings.Contains(word, "/../") {
+		if !strings.HasPrefix(word, "..") && !strings.Contains(word, "/../") {
 			continue
 		}
 		path := filepath.Join(t.Tree, word)

@@ -30,12 +30,12 @@ func TestSplitShell(t *testing.T) {
 func TestParseDatabase(t *testing.T) {
 	got, err := Parse([]byte(`[
 		{"directory": "/b", "file": "a.c", "command": "gcc -c 'a.c' -o a.o", "output": "a.o"},
-		{"directory": "sub", "file": "../../compile/driver/b.c", "arguments": ["g++", "-c", "../../compile/driver/b.c"]}
+		{"directory": "sub", "file": "../b.c", "arguments": ["g++", "-c", "../b.c"]}
 	]`), "/proj")
 	require.NoError(t, err)
 	assert.Equal(t, []Entry{
 		{Directory: "/b", File: "a.c", Output: "a.o", Args: []string{"gcc", "-c", "a.c", "-o", "a.o"}},
-		{Directory: filepath.FromSlash("/proj/sub"), File: "../../compile/driver/b.c", Args: []string{"g++", "-c", "../../compile/driver/b.c"}},
+		{Directory: filepath.FromSlash("/proj/sub"), File: "../b.c", Args: []string{"g++", "-c", "../b.c"}},
 	}, got)
 	for text, want := range map[string]string{
 		`{}`:                                     "not a compilation database",

@@ -480,7 +480,7 @@ func TestLocalNames(t *testing.T) {
 func TestFolderWithIncludedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"src/a.c":       "#if A\n #  include \"../../parts/find.ch\" // of all\n#endif\nint a(void) { return find(1); }",
+		"src/a.c":       "#if A\n #  include \"../parts/find.ch\" // of all\n#endif\nint a(void) { return find(1); }",
 		"parts/find.ch": "#include<parts/more>\nint find(int n) { return n; }", "parts/more": "int more(void) { return 2; }",
 		"parts/page.js": "function page(a) { return a }", "notes.txt": "#include \"page.js\"",
 	} {

@@ -149,7 +149,7 @@ var falseAnswers = map[string]func(w http.ResponseWriter, r *http.Request, n int
 		http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
 	},
 	"a redirect to a bucket elsewhere": func(w http.ResponseWriter, _ *http.Request, _ int64, _ []byte) {
-		w.Header().Set("X-Amz-Bucket-Region", "../../../elsewhere")
+		w.Header().Set("X-Amz-Bucket-Region", "../../elsewhere")
 		w.WriteHeader(http.StatusMovedPermanently)
 		_, _ = io.WriteString(w, "<Error><Code>PermanentRedirect</Code><Endpoint>169.254.169.254</Endpoint></Error>")
 	},
