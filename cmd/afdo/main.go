@@ -26,6 +26,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/merge"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/fetch"
@@ -33,6 +34,7 @@ import (
 )
 
 func main() {
+	record.RunHelper()
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fetch/helper"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
@@ -33,7 +34,10 @@ var programs = map[string]func(){
 	"write-until-kill": writeUntilKilled,
 }
 
-func TestMain(m *testing.M) { testscript.Main(testsOf{m}, programs) }
+func TestMain(m *testing.M) {
+	record.RunHelper()
+	testscript.Main(testsOf{m}, programs)
+}
 
 // testsOf runs the tests, and removes the programs that they have shared.
 type testsOf struct{ *testing.M }

@@ -8,7 +8,8 @@
 // It works in copies of the source tree, so the tree itself does not change. It runs compilers
 // through a folder of scripts at the front of PATH, so the build need not be adapted. Each step is
 // a command that can also be run by hand. A step that was done before, with the same sources and
-// commands, is reused.
+// commands, is reused. A program that calls [Run] should call record.RunHelper first in main:
+// otherwise tune does not record by steps.
 package tune
 
 import (

@@ -15,8 +15,8 @@
 //
 // Where the processor records no branches, [Steps] records branch stacks in software. A process of
 // its own, the caller's binary started again, traces the program with ptrace, and follows one
-// thread at a time for a few hundred instructions. The name of that process in argument 0 makes it
-// a tracer before main runs.
+// thread at a time for a few thousand instructions. So a program that records by Steps has to call
+// [RunHelper] at the start of main.
 package record
 
 import (
@@ -47,6 +47,11 @@ var (
 	// ErrRing: the data in the kernel's ring buffer is invalid.
 	ErrRing = errors.New("bad ring buffer")
 )
+
+// RunHelper makes this process a helper of a recording by [Steps] if it was started as one. Then it
+// does not return. Otherwise it does nothing but allow Steps: [Open] starts the running program
+// again, and refuses Steps in a program that has not called RunHelper. Call it first in main.
+func RunHelper() { steps.RunHelper() }
 
 // A Target is what to sample: exactly one of a command, a process and the whole machine. Only user
 // code is sampled, not the kernel.
@@ -91,9 +96,9 @@ const (
 	// Clock samples by a timer. It works everywhere, but sampled addresses may be a few
 	// instructions late.
 	Clock
-	// Steps stops one thread at a time and follows it for a few hundred instructions. Samples have
-	// a branch stack. It needs Linux on x86-64 or arm64 and the permission to trace the process,
-	// and cannot record the whole machine.
+	// Steps stops one thread at a time and follows it for a few thousand instructions. Samples
+	// have a branch stack. It needs Linux on x86-64 or arm64, [RunHelper] and the permission to
+	// trace the process, and cannot record the whole machine.
 	Steps
 )
 

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The names by which a process learns that it is a tracer or a launcher: see init.
+// The names by which a process learns that it is a tracer or a launcher: see RunHelper.
 const (
 	tracerName   = "afdo-steps-tracer"
 	launcherName = "afdo-steps-launcher"
@@ -88,6 +88,9 @@ type Session struct {
 // Start starts a tracer, which waits for [Session.Attach] or [Session.Launch], and for
 // [Session.Begin]. The session has to be ended by [Session.Wait].
 func Start(c Config) (*Session, error) {
+	if !helperReady {
+		return nil, ErrNoHelper
+	}
 	c.setDefaults()
 	s := new(Session)
 	var theirs [3]*os.File

@@ -315,6 +315,7 @@ func TestUnsupportedMachine(t *testing.T) {
 const killedVariable = "AFDO_TEST_STEPS_COMMAND"
 
 func TestMain(m *testing.M) {
+	RunHelper()
 	if command := os.Getenv(killedVariable); command != "" {
 		os.Exit(recordForever(strings.Fields(command)))
 	}

@@ -21,6 +21,9 @@ var (
 	// ErrUnsupported: this system or processor is not supported.
 	ErrUnsupported = errors.New("recording by steps needs Linux on x86-64 or arm64")
 
+	// ErrNoHelper: the program has not called RunHelper.
+	ErrNoHelper = errors.New("the program does not call record.RunHelper at the start of its main, as recording by steps needs")
+
 	// ErrTraced: another tracer, such as a debugger, is attached to the process.
 	ErrTraced = errors.New("another tracer is attached")
 

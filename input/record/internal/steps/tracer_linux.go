@@ -22,19 +22,24 @@ import (
 	"github.com/go-afdo/afdo/input/perfdata"
 )
 
-// init makes this process a tracer or a launcher if it was started as one, before main runs.
-func init() {
-	if len(os.Args) == 0 {
+// helperReady is true once RunHelper was called: this program can be started again as a helper.
+var helperReady bool
+
+// RunHelper makes this process a tracer or a launcher if it was started as one. Then it does not
+// return. Otherwise [Start] works from now on.
+func RunHelper() {
+	helperReady = true
+	if len(os.Args) == 0 || os.Args[0] != tracerName && os.Args[0] != launcherName {
 		return
 	}
-	switch os.Args[0] {
-	case tracerName:
-		runtime.LockOSThread()
-		os.Exit(runTracer(os.NewFile(3, "control"), os.NewFile(4, "records"), os.NewFile(5, "status")))
-	case launcherName:
-		runtime.LockOSThread()
+	runtime.LockOSThread()
+	if unix.Gettid() != os.Getpid() { // both helpers need the main thread, on which a process begins
+		_ = unix.Exec(selfPath, os.Args, os.Environ())
+	}
+	if os.Args[0] == launcherName {
 		launch(os.Args)
 	}
+	os.Exit(runTracer(os.NewFile(3, "control"), os.NewFile(4, "records"), os.NewFile(5, "status")))
 }
 
 // A tracer traces processes. All its methods run on one thread, which ptrace demands.

@@ -1,0 +1,11 @@
+package record
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	RunHelper()
+	os.Exit(m.Run())
+}
