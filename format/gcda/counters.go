@@ -1,0 +1,200 @@
+package gcda
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// Counters are the contents of a .gcda file.
+type Counters struct {
+	Header
+	Summaries []Summary
+	Functions []FunctionCounters
+	Ended     bool // a tag of zero ends the file
+}
+
+// A Summary describes the runs of the program.
+type Summary struct {
+	Runs   uint32 // number of runs
+	SumMax uint64 // sum of the largest counter of each run; GCC computes the threshold of hot code from it
+
+	// The record of GCC 8, which also has sums and a histogram, or nil.
+	tag   uint32
+	words []uint32
+}
+
+// FunctionCounters are the counters of a function.
+type FunctionCounters struct {
+	ID
+	Counters []Counter
+	Absent   bool // the linker took the function from another object; there is no ID and no counter
+}
+
+// A Counter is a list of counters of one kind.
+type Counter struct {
+	Kind   Kind
+	Values []int64
+	Zeros  uint32 // number of counters if all are zero and the file does not store them; Values is empty then
+}
+
+// Len is the number of counters.
+func (c *Counter) Len() int { return len(c.Values) + int(c.Zeros) }
+
+// A Kind is the number of a kind of counters in GCC.
+type Kind uint32
+
+// Arcs are the counts of arcs. Each of the others counts values, and depends on the version.
+const Arcs Kind = 0
+
+const (
+	tagObjectSummary  = 0xa1000000
+	tagProgramSummary = 0xa3000000
+	tagArcCounters    = 0x01a10000
+	kindShift         = 17
+	kinds             = 48 // tags of counters end at 0x01ff0000
+)
+
+// ReadCounters decodes a .gcda file. The result does not refer to data.
+//
+// Memory is limited to a small multiple of the size of data. Errors are [*afdo.FormatError], or
+// [*afdo.VersionError] for other versions than those of GCC 8 to 16.
+func ReadCounters(data []byte) (*Counters, error) {
+	d := newDecoder(data)
+	c := &Counters{Header: d.header(magicCounters)}
+	c.Ended = d.records(func(r record) { d.countersRecord(c, r) })
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (d *decoder) countersRecord(c *Counters, r record) {
+	kind := Kind((r.tag - tagArcCounters) >> kindShift)
+	switch {
+	case (r.tag == tagObjectSummary || r.tag == tagProgramSummary) && len(c.Functions) == 0:
+		c.Summaries = append(c.Summaries, d.summary(r.tag))
+	case r.tag == tagFunction && r.length == 0:
+		c.Functions = append(c.Functions, FunctionCounters{Absent: true})
+	case r.tag == tagFunction:
+		c.Functions = append(c.Functions, FunctionCounters{ID: d.id()})
+	case len(c.Functions) > 0 && kind < kinds && r.tag == tagArcCounters+uint32(kind)<<kindShift:
+		f := &c.Functions[len(c.Functions)-1]
+		if f.Absent {
+			d.Fail(r.pos, ErrLayout, "counters of an absent function")
+			return
+		}
+		f.Counters = append(f.Counters, d.counters(kind, r))
+	default:
+		d.Fail(r.pos, ErrLayout, "a record with tag %#08x where none is allowed", r.tag)
+	}
+}
+
+func (d *decoder) counters(kind Kind, r record) Counter {
+	c := Counter{Kind: kind}
+	switch n := r.length / counterSize; {
+	case r.length%counterSize != 0:
+		d.Fail(r.pos, fault.ErrCount, "%d bytes of counters", r.length)
+	case n < 0:
+		c.Zeros = uint32(-n)
+	default:
+		c.Values = make([]int64, n)
+	}
+	for i := range c.Values {
+		low := d.Uint32("a counter")
+		c.Values[i] = int64(low) | int64(d.Uint32("a counter"))<<32
+	}
+	return c
+}
+
+// Words of a summary of GCC 8: the checksum, the number of counters, the runs, the sum of all
+// counters, the largest counter, the sum of the largest counters, and a histogram.
+const (
+	wordRuns     = 2
+	wordSumMax   = 7
+	summaryWords = 9 // before the histogram
+)
+
+func (d *decoder) summary(tag uint32) Summary {
+	if !d.version.hasHistogram() {
+		return Summary{Runs: d.Uint32("the number of runs"), SumMax: uint64(d.Uint32("the sum of the largest counters"))}
+	}
+	s := Summary{tag: tag}
+	if !d.Has(summaryWords*wordSize, "a summary") {
+		return s
+	}
+	for d.Rest() > 0 {
+		s.words = append(s.words, d.Uint32("a word of a summary"))
+	}
+	if d.Err == nil {
+		s.Runs = s.words[wordRuns]
+		s.SumMax = uint64(s.words[wordSumMax]) | uint64(s.words[wordSumMax+1])<<32
+	}
+	return s
+}
+
+// WriteCounters encodes a .gcda file. An error matches afdo.ErrUnrepresentable.
+func WriteCounters(c *Counters) ([]byte, error) {
+	e, err := newEncoder(magicCounters, &c.Header)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.Summaries {
+		if err := e.summary(s); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Functions {
+		f := &c.Functions[i]
+		e.begin(tagFunction)
+		if !f.Absent {
+			e.id(&f.ID)
+		}
+		for j := range f.Counters {
+			if err := e.counters(f, &f.Counters[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return e.end(c.Ended), nil
+}
+
+func (e *encoder) counters(f *FunctionCounters, c *Counter) error {
+	const most = math.MaxInt32 / counterSize
+	if f.Absent || c.Kind >= kinds || c.Zeros > most || len(c.Values) > most || len(c.Values) > 0 && c.Zeros > 0 {
+		return fmt.Errorf("gcda: %w: %d counters and %d zeros of kind %d, function absent: %v",
+			fault.ErrUnrepresentable, len(c.Values), c.Zeros, c.Kind, f.Absent)
+	}
+	e.begin(tagArcCounters + uint32(c.Kind)<<kindShift)
+	if c.Zeros > 0 {
+		e.zeros(int(c.Zeros) * counterSize)
+		return nil
+	}
+	for _, v := range c.Values {
+		e.word(uint32(v), uint32(v>>32))
+	}
+	return nil
+}
+
+func (e *encoder) summary(s Summary) error {
+	if e.version.hasHistogram() {
+		words := make([]uint32, max(summaryWords, len(s.words)))
+		copy(words, s.words)
+		words[wordRuns] = s.Runs
+		words[wordSumMax], words[wordSumMax+1] = uint32(s.SumMax), uint32(s.SumMax>>32)
+		tag := s.tag
+		if tag == 0 {
+			tag = tagProgramSummary
+		}
+		e.begin(tag)
+		e.word(words...)
+		return nil
+	}
+	if s.SumMax > math.MaxUint32 {
+		return fmt.Errorf("gcda: %w: a sum of the largest counters of %d", fault.ErrUnrepresentable, s.SumMax)
+	}
+	e.begin(tagObjectSummary)
+	e.word(s.Runs, uint32(s.SumMax))
+	return nil
+}

@@ -1,0 +1,127 @@
+package gcda
+
+import (
+	"fmt"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// Instrumented returns the number of arcs that have a counter.
+func (f *Function) Instrumented() int {
+	n := 0
+	for _, a := range f.Arcs {
+		if a.Flags&Tree == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Reduce returns the counters of a function, given the counts of all its arcs: those of the arcs
+// that are not on the spanning tree.
+func (f *Function) Reduce(arcs []int64) []int64 {
+	counters := make([]int64, 0, f.Instrumented())
+	for i, a := range f.Arcs {
+		if a.Flags&Tree == 0 {
+			counters = append(counters, arcs[i])
+		}
+	}
+	return counters
+}
+
+// Expand returns the counts of all arcs of a function, given its counters: the flow into each block
+// equals the flow out of it. Counts may be negative if counters were lost, for example because
+// threads changed them at the same time. The error matches afdo.ErrMalformed: counters is of
+// another length, or the arcs with [Tree] do not form a spanning tree.
+func (f *Function) Expand(counters []int64) ([]int64, error) {
+	if n := f.Instrumented(); n != len(counters) {
+		return nil, f.errorf(fault.ErrCount, "%d counters for %d arcs", len(counters), n)
+	}
+	s := newFlow(f)
+	for i, a := range f.Arcs {
+		if a.Flags&Tree == 0 {
+			s.counts[i], counters = counters[0], counters[1:]
+			s.settle(i)
+		}
+	}
+	for b := range f.Blocks {
+		s.leaves(b)
+	}
+	if s.unknown > 0 {
+		return nil, f.errorf(ErrGraph, "the arcs without counters are not a tree")
+	}
+	return s.counts[:len(f.Arcs)], nil
+}
+
+func (f *Function) errorf(class error, format string, args ...any) error {
+	detail := fmt.Sprintf("function %q: ", f.Name) + fmt.Sprintf(format, args...)
+	return &fault.FormatError{Format: "gcda", Section: fault.HeaderSection, Offset: -1, Part: "graph", Err: class, Detail: detail}
+}
+
+// BlockCounts returns the counts of the blocks of a function, given the counts of its arcs.
+func (f *Function) BlockCounts(arcs []int64) []int64 {
+	blocks := make([]int64, f.Blocks)
+	for i, a := range f.Arcs {
+		blocks[a.To] += arcs[i]
+		if a.From == 0 {
+			blocks[0] += arcs[i]
+		}
+	}
+	return blocks
+}
+
+// flow computes the counts of the arcs on the spanning tree, from the leaves of the tree inward.
+type flow struct {
+	arcs    []Arc
+	counts  []int64
+	unknown int
+	blocks  []flowBlock
+}
+
+// flowBlock is the state of a block.
+type flowBlock struct {
+	surplus int64 // known flow into the block minus known flow out of it
+	degree  int   // number of ends of unknown arcs
+	unknown int   // exclusive or of the indexes of these arcs: the index itself if there is one
+}
+
+func newFlow(f *Function) *flow {
+	// One more arc, from the exit to the entry, closes the flow. It is on the tree.
+	s := &flow{arcs: append(f.Arcs[:len(f.Arcs):len(f.Arcs)], Arc{From: 1, To: 0, Flags: Tree})}
+	s.counts = make([]int64, len(s.arcs))
+	s.blocks = make([]flowBlock, max(f.Blocks, 2))
+	s.unknown = len(s.arcs)
+	for i, a := range s.arcs {
+		for _, b := range [...]uint32{a.From, a.To} {
+			s.blocks[b].degree++
+			s.blocks[b].unknown ^= i
+		}
+	}
+	return s
+}
+
+// settle takes note of the count of an arc.
+func (s *flow) settle(i int) {
+	a := s.arcs[i]
+	s.unknown--
+	s.blocks[a.From].surplus -= s.counts[i]
+	s.blocks[a.To].surplus += s.counts[i]
+	for _, b := range [...]uint32{a.From, a.To} {
+		s.blocks[b].degree--
+		s.blocks[b].unknown ^= i
+	}
+}
+
+// leaves computes the counts from block b on: the only unknown arc of a block takes its surplus.
+func (s *flow) leaves(b uint32) {
+	for s.blocks[b].degree == 1 {
+		i := s.blocks[b].unknown
+		s.counts[i] = s.blocks[b].surplus
+		next := s.arcs[i].To
+		if next == b {
+			s.counts[i], next = -s.counts[i], s.arcs[i].From
+		}
+		s.settle(i)
+		b = next
+	}
+}

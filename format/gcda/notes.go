@@ -1,0 +1,227 @@
+package gcda
+
+import "slices"
+
+// Notes are the contents of a .gcno file.
+type Notes struct {
+	Header
+	Dir        string // of the compile, since GCC 9
+	Unexecuted uint32 // nonzero if the file marks blocks that are not executed
+	Functions  []Function
+	Ended      bool // a tag of zero ends the file
+}
+
+// A Function is the control flow graph of a function.
+type Function struct {
+	ID
+	Name       string // linkage name
+	Artificial bool   // made by the compiler
+	Source     string // path of the source file
+	Start, End Position
+	Blocks     uint32 // number of blocks; block 0 is the entry and block 1 is the exit
+	Arcs       []Arc  // in the order of the file, which is the order of the counters
+	Lines      []BlockLines
+}
+
+// An ID identifies a function in notes and in counters.
+type ID struct {
+	Ident        uint32 // hash of the name
+	LineChecksum uint32 // of the position in the source
+	CFGChecksum  uint32 // of the control flow graph
+}
+
+// A Position is a position in the source file of a function. The column of its end is 0 before GCC
+// 9.
+type Position struct{ Line, Column uint32 }
+
+// An Arc leads from one block of a function to another.
+type Arc struct {
+	From, To uint32
+	Flags    ArcFlags
+}
+
+// ArcFlags are properties of an arc.
+type ArcFlags uint32
+
+// The properties of arcs.
+const (
+	Tree        ArcFlags = 1 << iota // on the spanning tree: the arc has no counter
+	Fake                             // a call that may not return, or an endless loop
+	FallThrough                      // to the following block, without a jump
+)
+
+// BlockLines are lines of a block in one source file. A block has several if it was inlined from
+// several files.
+type BlockLines struct {
+	Block uint32
+	File  string
+	Lines []uint32
+}
+
+const (
+	tagFunction = 0x01000000
+	tagBlocks   = 0x01410000
+	tagArcs     = 0x01430000
+	tagLines    = 0x01450000
+)
+
+// ReadNotes decodes a .gcno file. The result does not refer to data. Records of unknown tags are
+// skipped: they hold the conditions and paths of coverage since GCC 14.
+//
+// Memory is limited to a small multiple of the size of data. Errors are [*afdo.FormatError], or
+// [*afdo.VersionError] for other versions than those of GCC 8 to 16.
+func ReadNotes(data []byte) (*Notes, error) {
+	d := newDecoder(data)
+	n := &Notes{Header: d.header(magicNotes)}
+	if n.Version.hasDir() {
+		n.Dir = d.str("the directory")
+	}
+	n.Unexecuted = d.Uint32("the flag of unexecuted blocks")
+	n.Ended = d.records(func(r record) { d.notesRecord(n, r) })
+	d.checkGraph(n)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (d *decoder) notesRecord(n *Notes, r record) {
+	if r.tag == tagFunction {
+		d.checkGraph(n)
+		d.graph = r.pos
+		n.Functions = append(n.Functions, d.function())
+		return
+	}
+	if r.tag != tagBlocks && r.tag != tagArcs && r.tag != tagLines {
+		d.Pos = len(d.Data)
+		return
+	}
+	if len(n.Functions) == 0 {
+		d.Fail(r.pos, ErrLayout, "a record with tag %#08x before the first function", r.tag)
+		return
+	}
+	switch f := &n.Functions[len(n.Functions)-1]; r.tag {
+	case tagBlocks:
+		f.Blocks = d.Uint32("the number of blocks")
+	case tagArcs:
+		d.arcs(f)
+	case tagLines:
+		d.lines(f)
+	}
+}
+
+// checkGraph checks that the arcs of the last function can connect its blocks. So memory for the
+// blocks is limited by the size of the file.
+func (d *decoder) checkGraph(n *Notes) {
+	if len(n.Functions) == 0 || d.Err != nil {
+		return
+	}
+	if f := &n.Functions[len(n.Functions)-1]; uint64(f.Blocks) > uint64(len(f.Arcs))+2 {
+		d.Fail(d.graph, ErrGraph, "function %q has %d blocks and only %d arcs", f.Name, f.Blocks, len(f.Arcs))
+	}
+}
+
+func (d *decoder) function() Function {
+	f := Function{ID: d.id(), Name: d.str("the name of a function")}
+	f.Artificial = d.Uint32("the mark of an artificial function") != 0
+	f.Source = d.str("the source file of a function")
+	f.Start = Position{d.Uint32("a line"), d.Uint32("a column")}
+	f.End.Line = d.Uint32("a line")
+	if d.version.hasEndColumn() {
+		f.End.Column = d.Uint32("a column")
+	}
+	return f
+}
+
+func (d *decoder) arcs(f *Function) {
+	const arcSize = 2 * wordSize
+	from := d.block(f)
+	f.Arcs = slices.Grow(f.Arcs, d.Rest()/arcSize)
+	for d.Rest() > 0 {
+		f.Arcs = append(f.Arcs, Arc{From: from, To: d.block(f), Flags: ArcFlags(d.Uint32("the flags of an arc"))})
+	}
+}
+
+// block reads the number of a block.
+func (d *decoder) block(f *Function) uint32 {
+	pos := d.Pos
+	b := d.Uint32("the number of a block")
+	if b >= f.Blocks && d.Err == nil {
+		d.Fail(pos, ErrGraph, "block %d in function %q with %d blocks", b, f.Name, f.Blocks)
+	}
+	return b
+}
+
+// lines reads lines of a block. A line of 0 precedes a path, which is empty at the end.
+func (d *decoder) lines(f *Function) {
+	block, file := d.block(f), ""
+	for start := len(f.Lines); d.Err == nil; {
+		line := d.Uint32("a line")
+		if line == 0 {
+			if file = d.str("a source file"); file == "" {
+				return
+			}
+			f.Lines = append(f.Lines, BlockLines{Block: block, File: file})
+			continue
+		}
+		if len(f.Lines) == start {
+			d.Fail(d.Pos-wordSize, ErrLayout, "a line before the first source file")
+			return
+		}
+		last := &f.Lines[len(f.Lines)-1]
+		last.Lines = append(last.Lines, line)
+	}
+}
+
+// WriteNotes encodes a .gcno file, as GCC does.
+func WriteNotes(n *Notes) ([]byte, error) {
+	e, err := newEncoder(magicNotes, &n.Header)
+	if err != nil {
+		return nil, err
+	}
+	if n.Version.hasDir() {
+		e.str(n.Dir)
+	}
+	e.word(n.Unexecuted)
+	for i := range n.Functions {
+		e.function(&n.Functions[i])
+	}
+	return e.end(n.Ended), nil
+}
+
+func (e *encoder) function(f *Function) {
+	e.begin(tagFunction)
+	e.id(&f.ID)
+	e.str(f.Name)
+	artificial := uint32(0)
+	if f.Artificial {
+		artificial = 1
+	}
+	e.word(artificial)
+	e.str(f.Source)
+	e.word(f.Start.Line, f.Start.Column, f.End.Line)
+	if e.version.hasEndColumn() {
+		e.word(f.End.Column)
+	}
+	e.begin(tagBlocks)
+	e.word(f.Blocks)
+	for i, a := range f.Arcs {
+		if i == 0 || a.From != f.Arcs[i-1].From {
+			e.begin(tagArcs)
+			e.word(a.From)
+		}
+		e.word(a.To, uint32(a.Flags))
+	}
+	for i, l := range f.Lines {
+		if i == 0 || l.Block != f.Lines[i-1].Block {
+			e.begin(tagLines)
+			e.word(l.Block)
+		}
+		e.word(0)
+		e.str(l.File)
+		e.word(l.Lines...)
+		if i+1 == len(f.Lines) || l.Block != f.Lines[i+1].Block {
+			e.word(0, 0)
+		}
+	}
+}
