@@ -4,8 +4,8 @@
 // An AutoFDO profile records how often each line of a program ran, which functions each call
 // reached, and what was inlined where. Version 4 groups this by source file, so that a compile
 // reads only the part for its own sources. "RFC" is the proposal of the format. A "format note" is
-// a decision of this project where the RFC is silent or unclear. Both are in docs/format.md of the
-// repository.
+// a decision of this project where the RFC is silent or unclear. Both are in
+// docs/reference/format.md of the repository.
 //
 // # Reading
 //

@@ -11,7 +11,8 @@ import (
 
 const refusedList = "spec/conformance/refused.json"
 
-// A refusedFile is what other implementers are told of a corrupt file: see spec/conformance/README.md.
+// A refusedFile is what other implementers are told of a corrupt file: see
+// spec/conformance/README.md.
 type refusedFile struct {
 	File string `json:"file"` // from the folder of the list
 

@@ -19,7 +19,7 @@ const (
 	SectionSymbolInfo  SectionType = wire.SymbolInfo  // 0x05: samples of a function
 )
 
-// The section types of extensions (docs/extensions.md).
+// The section types of extensions (docs/reference/extensions.md).
 const (
 	SectionSources SectionType = wire.Sources // 0x7e: line fingerprints of the source files
 	SectionIndex   SectionType = wire.Index   // 0x7f: the index

@@ -4,7 +4,7 @@
 //	go -C bench test -run '^$' -bench . -benchtime 100ms
 //
 // runs all benchmarks for which the machine has the tools. run.sh writes the results and the tables
-// in README.md and docs/performance.md.
+// in README.md and docs/measured/performance.md.
 //
 // The names of benchmarks contain their parameters: corpus=, mode=normal or compact, source=mmap,
 // bytes or readerat, and op=. In addition to Go's own figures they report
@@ -17,5 +17,5 @@
 //   - peak-B: peak memory of a child process.
 //
 // The profiles come from package synth. If AFDO_CORPUS names a folder with libgui.v3, libart_arm.v3
-// and keystore2.v3, these real profiles are measured as well, see docs/size.md.
+// and keystore2.v3, these real profiles are measured as well, see docs/measured/size.md.
 package bench

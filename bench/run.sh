@@ -7,7 +7,7 @@
 #
 #	bench/results/NAME.txt        what they printed, below the facts about the machine
 #	bench/results/NAME.benchstat  tables of benchstat
-#	README.md, docs/performance.md     their tables
+#	README.md, docs/measured/performance.md     their tables
 #
 # NAME is that of the system, such as linux-amd64, unless it is given. AFDO_CORPUS may name the folder with
 # the real profiles, and ROUNDS the number of rounds. It takes some ten minutes and wants a quiet machine.
@@ -80,4 +80,4 @@ cp "$work/results" "$results"
 } >"${results%.txt}.benchstat"
 
 go -C bench build -o "$work/report" ./report && "$work/report" "$results"
-printf 'results: %s and %s; tables: README.md, docs/performance.md\n' "$results" "${results%.txt}.benchstat" >&2
+printf 'results: %s and %s; tables: README.md, docs/measured/performance.md\n' "$results" "${results%.txt}.benchstat" >&2

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The benchmarks of this file measure what docs/size.md tells. BenchmarkSize and those that begin
-// like it report bytes, not time, and do so after one iteration.
+// The benchmarks of this file measure what docs/measured/size.md tells. BenchmarkSize and those
+// that begin like it report bytes, not time, and do so after one iteration.
 
 // profiles runs a benchmark for each profile of the corpus, with its size in version 3.
 func profiles(b *testing.B, run func(b *testing.B, p *profile.Profile, v3 int)) {

@@ -173,8 +173,8 @@ func TestBazelRefresh(t *testing.T) {
 	}
 }
 
-// TestBazelWholeProfile runs the block of docs/builds.md. Debian's Bazel lacks the program that
-// unpacks instrumented profiles, without which it accepts no profile.
+// TestBazelWholeProfile runs the block of docs/guide/builds.md. Debian's Bazel lacks the program
+// that unpacks instrumented profiles, without which it accepts no profile.
 func TestBazelWholeProfile(t *testing.T) {
 	w := newWorkspace(t)
 	tools := filepath.Join("repositories", "bazel_tools")
@@ -187,7 +187,7 @@ func TestBazelWholeProfile(t *testing.T) {
 	w.write("a0.c", "int f0(int x) { return x; }\nint main(void) { return f0(0); }\n")
 	w.refresh(0)
 	require.NoError(t, os.Rename(filepath.Join(w.dir, "prof.v4"), filepath.Join(w.dir, "prog.afdo")))
-	page, err := os.ReadFile("../docs/builds.md")
+	page, err := os.ReadFile("../docs/guide/builds.md")
 	require.NoError(t, err)
 	_, block, found := strings.Cut(string(page), "```sh bazel\n")
 	require.True(t, found)

@@ -128,7 +128,7 @@ func (l *loader) readMarks(r *afdo.Reader) error {
 
 // Marks is a fingerprint of a function's source lines: one byte per line, starting at the
 // declaration. It allows samples to be moved when the source has been edited. Package rebase
-// creates and uses marks; docs/extensions.md describes their contents.
+// creates and uses marks; docs/reference/extensions.md describes their contents.
 type Marks []byte
 
 // marks holds the marks of a profile and the hashes of its units.

@@ -6,7 +6,7 @@
 #
 # FILES, BYTES and SHAPES are as run.sh beside it has them; FILES are 1 and 200 if there are none. A line a merge:
 # seconds of processor time and the most memory in MB of each, and how many times as much Beam takes. With one file
-# that is what it takes to start. docs/remote.md has the result.
+# that is what it takes to start. docs/guide/remote.md has the result.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sizes=("$@")

@@ -6,7 +6,7 @@
 #
 # FILES are numbers of files, 100 and 1,000 if there are none. BYTES is about how large each is, 200,000 unless it is
 # set, SHAPES which programs there are, and PERCENT the values of GOGC. A line a merge: MB of the input, seconds of
-# processor time and on the clock, MB of the input a second of each, and the most memory in MB. docs/remote.md has the
+# processor time and on the clock, MB of the input a second of each, and the most memory in MB. docs/guide/remote.md has the
 # result for 100, 1,000 and 10,000 files.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

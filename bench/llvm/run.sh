@@ -8,7 +8,7 @@
 # 3 that is made up; an indexed file of FUNCTIONS functions of instrumentation (60,000); and FILES raw files (100) of a
 # program with 5,000 functions that its clang has built. Both tools merge two of the former and all of the latter into a file that the version can read.
 # ROUNDS (3) take turns. A line for each: seconds of processor time and MB of memory, the medians, and how many times
-# the tool takes what afdo does. docs/llvm-instr.md has a result.
+# the tool takes what afdo does. docs/reference/llvm-instr.md has a result.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 profile=$(realpath "${PROFILE:-/dev/null}")

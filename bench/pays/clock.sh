@@ -7,7 +7,7 @@
 # SOURCES and the programs are those of run.sh. It prints a line for each program, compiler and profile: the changes of
 # the instructions on the training input, compared with a build without a profile, one for each recording, then those
 # on another input. The mixtures are those of mix.go; "means" averages the samples of each block, and "exact" is
-# callgrind's profile. docs/inference.md has the result. COMPILERS names the suffixes of the compilers, MIXTURES the
+# callgrind's profile. docs/measured/inference.md has the result. COMPILERS names the suffixes of the compilers, MIXTURES the
 # profiles, RECORDINGS how many recordings there are, TIME how long each is, and KEEP a folder for what is made. What is
 # there is not made again.
 set -euo pipefail

@@ -7,7 +7,7 @@
 #
 # SOURCES and the programs are those of run.sh. It prints a line for each profile: the instructions
 # on the training input and on another one, compared with a build without a profile.
-# docs/create.md has the result. COMPILERS names the suffixes of the compilers, SAMPLES the
+# docs/guide/create.md has the result. COMPILERS names the suffixes of the compilers, SAMPLES the
 # approximate number of branch stacks, and KEEP a folder for what is made.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/programs.sh"

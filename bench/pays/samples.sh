@@ -7,7 +7,7 @@
 #
 # SOURCES and the programs are those of run.sh. NUMBERS are how many samples are drawn, SEEDS how often each. A line
 # a profile: samples, what "afdo create" tells of their quality, and what the program and another input then take,
-# compared with a build without a profile. docs/create.md has the result.
+# compared with a build without a profile. docs/guide/create.md has the result.
 # TIME is how long each program is recorded, and KEEP a folder for what is made.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/programs.sh"

@@ -6,7 +6,7 @@
 #	bench/pays/stacks.sh SOURCES [PROGRAM...]
 #
 # SOURCES and the programs are those of run.sh. A line a profile: what the program and another input then take,
-# compared with a build without a profile. docs/create.md has the result. COMPILERS names the suffixes of the
+# compared with a build without a profile. docs/guide/create.md has the result. COMPILERS names the suffixes of the
 # compilers, or clang; TIME is how long each program is recorded, and KEEP a folder for what is made.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/programs.sh"

@@ -2,9 +2,9 @@
 //
 //	go -C bench build -o /tmp/report ./report && /tmp/report RESULTS
 //
-// Run this in the root of the repository. It updates README.md and docs/performance.md: tables of
-// RESULTS replace the text between "<!-- begin NAME -->" and "<!-- end NAME -->". A figure is the
-// median of its runs.
+// Run this in the root of the repository. It updates README.md and docs/measured/performance.md:
+// tables of RESULTS replace the text between "<!-- begin NAME -->" and "<!-- end NAME -->". A
+// figure is the median of its runs.
 package main
 
 import (

@@ -143,7 +143,7 @@ func TestCreateTellsMissingDiscriminators(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
-	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/guide/autofdo")))
 	for _, flags := range [][]string{{"-g"}, {"-g", "-fdebug-info-for-profiling"}} {
 		s.run(append([]string{clang, "-O2", "-o", "words", "words.c", "table.c"}, flags...)...)
 		said := afdoRun("create", "--binary", s.path("words"), "--profile", everyCode(t, s.path("words")), "-o", s.path("words.afdo")).err

@@ -53,7 +53,7 @@ type explainedSite struct{ *site }
 func newExplainedSite(t *testing.T, compiler ...string) explainedSite {
 	testenv.Tool(t, compiler[0])
 	s := newSite(t)
-	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/guide/autofdo")))
 	s.run(append(compiler, "-O2", "-g", "-o", "words", "words.c", "table.c")...)
 	s.run("afdo", "create", "--binary", "words", "--profile", everyCode(t, s.path("words")), "-o", "words.afdo")
 	return explainedSite{s}

@@ -245,8 +245,8 @@ func TestRebaseOfCreated(t *testing.T) {
 	assert.Equal(t, mustRead(t, prof), mustRead(t, back), "there and back again")
 }
 
-// TestRebaseThenMerge adds up profiles of two states of the sources, as docs/rebase.md says: the
-// older one is moved first.
+// TestRebaseThenMerge adds up profiles of two states of the sources, as docs/guide/rebase.md
+// says: the older one is moved first.
 func TestRebaseThenMerge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -206,9 +206,10 @@ func TestShare(t *testing.T) {
 	assert.Equal(t, "33.33%", human.Percentage(1, 3))
 }
 
-// TestReportsGuide runs the commands that docs/reports.md shows the output of, on the example.
+// TestReportsGuide runs the commands that docs/guide/reports.md shows the output of, on the
+// example.
 func TestReportsGuide(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/reports.md")
+	guide, err := os.ReadFile("../../docs/guide/reports.md")
 	require.NoError(t, err)
 	t.Chdir("../../testdata")
 	blocks := regexp.MustCompile("(?ms)^```console\n\\$ afdo (.*?)\n(.*?)^```$").FindAllStringSubmatch(strings.ReplaceAll(string(guide), "\r\n", "\n"), -1)

@@ -67,7 +67,7 @@ func TestTuneJSON(t *testing.T) {
 	testenv.Tool(t, "valgrind")
 	testenv.Tool(t, "awk")
 	s := newSite(t)
-	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/guide/autofdo")))
 	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
 	s.setenv("PATH", testenv.OnlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "valgrind", "cat")) // each compiler in PATH is asked what it is

@@ -66,7 +66,7 @@ const benchPrograms = "../../bench/pays/programs/"
 
 var checkedPrograms = []checkedProgram{
 	{name: "branches", arguments: "1000", share: 1},
-	{name: "words", files: "../../docs/autofdo/*.[ch]", share: 1},
+	{name: "words", files: "../../docs/guide/autofdo/*.[ch]", share: 1},
 	{name: "calc", files: benchPrograms + "calc.c", share: 1},
 	{name: "shapes", files: "../../input/symbolize/testdata/*.cc ../../input/symbolize/testdata/*.h", flags: "-DWITHOUT_LIBRARY", cxx: true, share: 1},
 	{name: "lz4", files: "$AFDO_SOURCES/lz4-*/lib/lz4*.[ch]", not: "lz4file.* lz4frame*", main: packsNumbers, share: 1000},

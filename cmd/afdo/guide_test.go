@@ -14,9 +14,9 @@ import (
 
 var guideBlock = pattern.Of("(?ms)^```(text \\S+|console)\n(.*?)^```$")
 
-// TestMergeGuide runs the commands that docs/merge.md shows, on the files that it shows.
+// TestMergeGuide runs the commands that docs/guide/merge.md shows, on the files that it shows.
 func TestMergeGuide(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/merge.md")
+	guide, err := os.ReadFile("../../docs/guide/merge.md")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	commands := 0

@@ -87,7 +87,7 @@ var propellerOptions = map[string]oldOption{
 	"ignore_build_id": anyBuildID, "profiled_binary_name": {flag: "--name"}, "logtostderr": toggle, "v": ignored,
 }
 
-// oldTools are the tools by their names. docs/create.md has them as a table.
+// oldTools are the tools by their names. docs/guide/create.md has them as a table.
 var oldTools = map[string]oldTool{
 	"create_gcov": {
 		verb: []string{"create"},

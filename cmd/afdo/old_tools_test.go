@@ -106,9 +106,9 @@ func TestOldToolsRefuse(t *testing.T) {
 	assert.Empty(t, files)
 }
 
-// docs/create.md has each option of each tool.
+// docs/guide/create.md has each option of each tool.
 func TestOldToolsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/create.md")
+	text, err := os.ReadFile("../../docs/guide/create.md")
 	require.NoError(t, err)
 	for name, tool := range oldTools {
 		row := regexp.MustCompile("(?m)^\\|[^|]*`" + regexp.QuoteMeta(name) + "`[^|]*\\|.*").FindString(string(text))

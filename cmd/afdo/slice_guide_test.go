@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSliceGuide runs the commands that docs/slices.md shows.
+// TestSliceGuide runs the commands that docs/guide/slices.md shows.
 func TestSliceGuide(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/slices.md")
+	guide, err := os.ReadFile("../../docs/guide/slices.md")
 	require.NoError(t, err)
 	data, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)

@@ -16,13 +16,13 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestSliceMake builds with the rules of make in docs/slices.md: a new profile compiles again just
-// what has another slice.
+// TestSliceMake builds with the rules of make in docs/guide/slices.md: a new profile compiles
+// again just what has another slice.
 func TestSliceMake(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "make")
 	testenv.Tool(t, "gcc")
-	guide, err := os.ReadFile("../../docs/slices.md")
+	guide, err := os.ReadFile("../../docs/guide/slices.md")
 	require.NoError(t, err)
 	rules := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(guide), -1)
 	s := newSite(t)
@@ -59,14 +59,15 @@ func TestSliceMake(t *testing.T) {
 	assert.Empty(t, compiled())
 }
 
-// TestSliceCMake builds with the afdo.cmake of docs/slices.md, two targets that share a source.
+// TestSliceCMake builds with the afdo.cmake of docs/guide/slices.md, two targets that share a
+// source.
 func TestSliceCMake(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "cmake")
 	testenv.Tool(t, "ninja")
 	testenv.Tool(t, "gcc")
-	guide, err := os.ReadFile("../../docs/slices.md")
+	guide, err := os.ReadFile("../../docs/guide/slices.md")
 	require.NoError(t, err)
 	block := regexp.MustCompile("(?s)```cmake\n(.*?)```").FindSubmatch(guide)
 	require.NotNil(t, block)

@@ -111,7 +111,7 @@ func (tm *team) test(t *testing.T) {
 	assert.Zero(t, tm.build("b", whole), "after the refresh with the whole profile")
 }
 
-// TestTeamHTTP shares objects through an HTTP server, as docs/slices.md describes.
+// TestTeamHTTP shares objects through an HTTP server, as docs/guide/slices.md describes.
 func TestTeamHTTP(t *testing.T) {
 	newTeam(t, newStorage(t).URL+"/ccache").test(t)
 }

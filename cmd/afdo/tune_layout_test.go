@@ -27,7 +27,7 @@ func TestTuneLayout(t *testing.T) {
 				testenv.Tool(t, tool)
 			}
 			s := newSite(t)
-			require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+			require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/guide/autofdo")))
 			s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 60 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 			s.setenv("CC", testenv.Tool(t, compiler))
 			s.write("build.sh", "$CC -O2 -o words words.c table.c\n")

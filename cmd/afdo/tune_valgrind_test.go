@@ -23,7 +23,7 @@ func TestTuneAfterInstallingValgrind(t *testing.T) {
 	testenv.Tool(t, "valgrind")
 	testenv.Tool(t, "awk")
 	s := newSite(t)
-	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/autofdo")))
+	require.NoError(t, os.CopyFS(s.dir, os.DirFS("../../docs/guide/autofdo")))
 	s.run("sh", "-c", "awk -v seed=1 -f text.awk | head -n 6000 > training.txt; awk -v seed=2 -f text.awk | head -n 60 > other.txt")
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
 	programs := testenv.OnlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "cat", "true", "valgrind")

@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestVerbsGuide runs the commands of docs/verbs.md, one after another in a copy of testdata, and
-// compares what they print: those that are no more than afdo in this process. Every verb has a
-// heading there.
+// TestVerbsGuide runs the commands of docs/reference/verbs.md, one after another in a copy of
+// testdata, and compares what they print: those that are no more than afdo in this process. Every
+// verb has a heading there.
 func TestVerbsGuide(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
-	data, err := os.ReadFile("../../docs/verbs.md")
+	data, err := os.ReadFile("../../docs/reference/verbs.md")
 	require.NoError(t, err)
 	guide := strings.ReplaceAll(string(data), "\r\n", "\n")
 	s := newSite(t)

@@ -7,5 +7,5 @@
 // ([FindCompiler]), which files a compile includes and what they may define ([FindInputs]), and
 // dependency files and compilation databases (packages depfile and compdb).
 //
-// docs/slices.md describes what the launcher does for which command line, and why.
+// docs/guide/slices.md describes what the launcher does for which command line, and why.
 package driver

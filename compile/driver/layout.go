@@ -36,8 +36,8 @@ type LayoutPlan struct {
 }
 
 // WithLayout returns a command with the entries of a list that are about functions of this compile.
-// The list is a list of package internal/layoutlist, which "afdo layout" makes. dir is the folder in which
-// the command runs, an absolute path.
+// The list is a list of package internal/layoutlist, which "afdo layout" makes. dir is the folder
+// in which the command runs, an absolute path.
 //
 // The entries are written to a file in the cache whose name depends on its content, so that build
 // caches hit as long as nothing changes for the compile. WithLayout returns the command unchanged

@@ -50,7 +50,7 @@ func poisson(r *rand.Rand, mean uint64) uint64 {
 }
 
 // TestNoise counts the units with samples that keep their key from one collection to the next, by
-// what --quantize rounds to. Run it with -v to see the table of docs/slices.md.
+// what --quantize rounds to. Run it with -v to see the table of docs/guide/slices.md.
 func TestNoise(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3", "synthetic"} {

@@ -20,8 +20,8 @@ import (
 )
 
 // BenchmarkRemoteLayout computes what slices of a file of a server would take if the index listed
-// the symbols of each unit's slice, for docs/performance.md. It reports, in percent of the file or
-// of the units:
+// the symbols of each unit's slice, for docs/measured/performance.md. It reports, in percent of
+// the file or of the units:
 //
 //   - mentions: the size of a table of the names to which each unit's samples refer,
 //   - ids: the size of a table of the symbol IDs of each unit's slice, without those of all slices,

@@ -9,13 +9,13 @@ meta:
   bit-endian: be
 doc: |
   Sampled execution counts by source file, as a compiler reads them with -fauto-profile. The format
-  is that of the RFC of April 2026 on the GCC mailing list. docs/format.md of the repository
+  is that of the RFC of April 2026 on the GCC mailing list. docs/reference/format.md of the repository
   describes it in words; "note" below is one of the format notes there.
 
   The index of a section is its rank by offset among all sections, the summary and the file names
   included (note 1). This description has no way to sort, so who follows a section index sorts the
   offsets of `summary`, `file_names` and `table` first.
-doc-ref: https://github.com/go-afdo/afdo/blob/main/docs/format.md
+doc-ref: https://github.com/go-afdo/afdo/blob/main/docs/reference/format.md
 seq:
   - id: magic
     contents: gcov

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes all that a release would have, without publishing any of it, in the folder dist: archives
 # for six systems, Debian packages, an SBOM of each archive and checksums. Then it looks at what came
-# out: it runs the programs, the commands of docs/install.md and the action. If buildah is there, it
+# out: it runs the programs, the commands of docs/guide/install.md and the action. If buildah is there, it
 # also builds and runs the two containers, without root.
 #
 # goreleaser is built if it is not there. Everything else comes with Go.

@@ -78,7 +78,7 @@ func (m machine) run(t *testing.T, dir, text string, env ...string) string {
 	return string(out)
 }
 
-// TestInstallPage does what docs/install.md says, as someone would who has but Go.
+// TestInstallPage does what docs/guide/install.md says, as someone would who has but Go.
 func TestInstallPage(t *testing.T) {
 	m := newMachine(t)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))

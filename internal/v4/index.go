@@ -12,9 +12,10 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// An index is the last section of a file, which readers may skip (docs/extensions.md). This package
-// uses its checksums, which it compares when a section is first read. If the caller trusts the
-// index, this package also uses it to find units and sections. Package index uses the rest.
+// An index is the last section of a file, which readers may skip (docs/reference/extensions.md).
+// This package uses its checksums, which it compares when a section is first read. If the caller
+// trusts the index, this package also uses it to find units and sections. Package index uses the
+// rest.
 
 // An Index is the index of a file, or the reason why the file has no usable index.
 type Index struct {

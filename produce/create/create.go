@@ -5,7 +5,7 @@
 //	set, _, err := samples.Read(in, binary, samples.Options{})
 //	p, report, err := create.Profile(ctx, f, set, create.Options{})
 //
-// docs/create.md has the rules that turn counts of addresses into counts of lines, and the
+// docs/guide/create.md has the rules that turn counts of addresses into counts of lines, and the
 // differences from google/autofdo's create_gcov.
 package create
 

@@ -100,8 +100,8 @@ type Quality struct {
 	Exact bool // they are counts of executions, such as callgrind's, of which nothing below is told
 
 	// Branches reports that the samples have branch stacks. Samples without them show well which
-	// functions are hot, and poorly which way branches go, however many they are: docs/create.md
-	// has measurements.
+	// functions are hot, and poorly which way branches go, however many they are:
+	// docs/guide/create.md has measurements.
 	Branches bool
 
 	// Density is the number of samples for each instruction of the hot functions. Hot are the
@@ -182,7 +182,7 @@ const (
 // String returns the verdict in a word.
 func (v Verdict) String() string { return [...]string{"good", "thin", "poor"}[v] }
 
-// Limits between the verdicts. docs/create.md has the measurements for these numbers.
+// Limits between the verdicts. docs/guide/create.md has the measurements for these numbers.
 const (
 	goodDensity   = 1.0
 	poorDensity   = 0.1

@@ -9,7 +9,7 @@
 //	err = l.WriteSymbols(ldProfile)
 //
 // The program has a block address map: it was compiled with -fbasic-block-address-map.
-// docs/layout.md describes the way from a recording to a faster program, and what it gains.
+// docs/guide/layout.md describes the way from a recording to a faster program, and what it gains.
 package layout
 
 import (

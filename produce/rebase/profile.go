@@ -15,7 +15,7 @@ import (
 // same keep their records. The report is returned with [ErrNothing] as well.
 //
 // A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
-// of steps for each line. docs/rebase.md describes what is found.
+// of steps for each line. docs/guide/rebase.md describes what is found.
 //
 // If old is nil, Profile uses the marks of the old sources that the profile contains, see
 // [profile.Marks]. The error is [ErrNoSources] if it has none. A profile with marks has marks of

@@ -1,6 +1,6 @@
 // Package index reads and writes the optional index at the end of a version 4 file, and answers
 // questions about the whole program with or without it. The index is an extension of this project
-// (docs/extensions.md); other readers skip it.
+// (docs/reference/extensions.md); other readers skip it.
 //
 // [Write] adds an index to a file, and [Read] returns information about an index. A [Program] finds
 // symbols by name anywhere in the file, and the functions into which others were inlined. For a

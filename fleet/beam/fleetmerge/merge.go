@@ -1,6 +1,6 @@
 // Package fleetmerge merges the profiles of a fleet on Apache Beam. The result equals that of afdo
-// merge for the same inputs and rules, see package [github.com/go-afdo/afdo/internal/fleet], but the work is
-// distributed over the machines of a runner.
+// merge for the same inputs and rules, see package [github.com/go-afdo/afdo/fleet], but
+// the work is distributed over the machines of a runner.
 //
 // [Merge] is the whole pipeline. [Inputs], [Read], [Sum], [Trim] and [Write] are its steps, for
 // pipelines with other steps in between. The elements between steps are units of a profile: the
@@ -18,7 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/go-afdo/afdo/internal/fleet"
+	"github.com/go-afdo/afdo/fleet"
 )
 
 func init() {

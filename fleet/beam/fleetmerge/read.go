@@ -13,8 +13,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/format/anyprof"
-	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 

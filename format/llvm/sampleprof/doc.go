@@ -6,6 +6,6 @@
 // [Profile]. [WriteText], [WriteExtBinary] and [WriteBinary] write it, byte for byte like
 // llvm-profdata except as noted at WriteExtBinary.
 //
-// docs/llvm-sample.md describes what is supported, the differences from LLVM, and what conversions
-// lose.
+// docs/reference/llvm-sample.md describes what is supported, the differences from LLVM, and what
+// conversions lose.
 package sampleprof

@@ -93,7 +93,7 @@ func (e *Encoder) head(sizes []uint64, offset uint64, summary, names int) {
 }
 
 // The types of sections (RFC 4.2), and the types of the sources and the index, which are extensions
-// of this project (docs/extensions.md).
+// of this project (docs/reference/extensions.md).
 const (
 	StringTable = 0x01
 	SummaryInfo = 0x02

@@ -45,7 +45,7 @@ defined" in the source, or others that may be are "inlined in it", or a lookup f
 is any difference.
 
 --quantize rounds counts, so that slices change less from one collection to the
-next. docs/slices.md has figures.`
+next. docs/guide/slices.md has figures.`
 
 func NewSlice(e *verb.Env) *cobra.Command {
 	var out verb.Output

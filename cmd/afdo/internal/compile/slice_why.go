@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The rules of docs/slices.md that put something into a slice.
+// The rules of docs/guide/slices.md that put something into a slice.
 const (
 	mayBeDefined = "may be defined"   // rules 1 and 2
 	onlyName     = "name"             // rule 3

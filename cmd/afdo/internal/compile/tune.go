@@ -265,7 +265,7 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 // advice says what to do with the profile.
 func advice(t *tuning, r *tune.Result) string {
 	if r.Verdict == tune.Slower {
-		return "Build without it, train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang: \"Does it pay?\" in docs/autofdo.md has reasons."
+		return "Build without it, train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang: \"Does it pay?\" in docs/guide/tutorial.md has reasons."
 	}
 	return "To build with it:\n\n  " + HowToBuild(t.Build, t.Env, r)
 }

@@ -28,7 +28,7 @@ import (
 const indexHelp = `Add an index to FILE, a profile of version 4, or renew it: a section at the end that
 other readers skip. With it, lookups of units and symbols do not scan the file,
 "afdo slice" and "afdo exec" need not read all of the profile, and checksums detect
-changed bytes. docs/extensions.md has the details.
+changed bytes. docs/reference/extensions.md has the details.
 
 FILE is replaced as a whole or not at all, or left alone with -o. Everything
 else in it stays as it is.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/fetch"
-	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 

@@ -50,7 +50,7 @@ their paths instead.
 With branch stacks, the code between two branches counts and calls are known. Without
 them, a sample counts where it was taken, calls are those of call stacks, and head counts
 and calls are estimates. The count of a line is the largest of its instructions' counts.
-docs/create.md has all rules.
+docs/guide/create.md has all rules.
 
 In v4 and v4c, the profile remembers a few bits of each line of its functions, so that
 "afdo rebase", "afdo slice" and "afdo exec" find the lines again once the sources were
@@ -58,7 +58,7 @@ edited. The sources are read where debug info says, unless they are newer than B
 in the folders that --source names. --no-sources leaves that away.
 
 An empty profile is not written, nor one of so few samples that it would do harm, unless
---allow-poor is given: docs/create.md says how many it takes. Standard error tells how many
+--allow-poor is given: docs/guide/create.md says how many it takes. Standard error tells how many
 samples were used, and how good the profile is. With --json, standard output has this as
 JSON, with these members:
 

@@ -37,11 +37,11 @@ Two files are written, by the names that the Linux kernel's build takes:
 
 Compile the same sources again with the same flags and this list, without
 -fbasic-block-address-map, and link them with lld. With LTO, the flag of the list is the
-linker's: -Wl,--lto-basic-block-sections=FILE. docs/layout.md describes all steps.
+linker's: -Wl,--lto-basic-block-sections=FILE. docs/guide/layout.md describes all steps.
 
 With --order-only, BIN may be of any compiler, and only the order of functions is decided.
 Compile with -ffunction-sections, and link with lld. That gains little: see
-docs/layout.md.
+docs/guide/layout.md.
 
 Standard error reports how many of the branches fitted the map. With --json, standard output
 has this as JSON, with these members:

@@ -25,7 +25,7 @@ A count stands at a line that is counted from the declaration of its function, s
 whoever inserts a line moves all counts below it to the wrong ones. Each function is
 found in the old sources and in the new ones, and its lines are aligned. Counts of
 lines that are gone are left out. A function whose lines are the same keeps its
-records. docs/rebase.md says what is found.
+records. docs/guide/rebase.md says what is found.
 
 The old sources are those that the profiled program was built from. A profile that
 "afdo create" made remembers enough of them, if it could read them. Otherwise:

@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// OverviewScheme is the scheme of the overviews in indexes, see docs/extensions.md. It changes
-// whenever the contents of an overview do.
+// OverviewScheme is the scheme of the overviews in indexes, see docs/reference/extensions.md. It
+// changes whenever the contents of an overview do.
 const OverviewScheme = "afdo overview 1"
 
 // An Overview is what show, units and top print of a whole file. The index of a file has one, so

@@ -1,0 +1,3 @@
+// Package verb contains code that several verbs share: opening a file by its kind, flags and
+// outputs.
+package verb
