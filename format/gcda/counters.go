@@ -58,8 +58,9 @@ const (
 
 // ReadCounters decodes a .gcda file. The result does not refer to data.
 //
-// Memory is limited to a small multiple of the size of data. Errors are [github.com/go-afdo/afdo.FormatError], or
-// [github.com/go-afdo/afdo.VersionError] for other versions than those of GCC 8 to 16.
+// Memory is limited to a small multiple of the size of data. Errors are
+// [github.com/go-afdo/afdo.FormatError], or [github.com/go-afdo/afdo.VersionError] for other
+// versions than those of GCC 8 to 16.
 func ReadCounters(data []byte) (*Counters, error) {
 	d := newDecoder(data)
 	c := &Counters{Header: d.header(magicCounters)}

@@ -68,8 +68,9 @@ const (
 // ReadNotes decodes a .gcno file. The result does not refer to data. Records of unknown tags are
 // skipped: they hold the conditions and paths of coverage since GCC 14.
 //
-// Memory is limited to a small multiple of the size of data. Errors are [github.com/go-afdo/afdo.FormatError], or
-// [github.com/go-afdo/afdo.VersionError] for other versions than those of GCC 8 to 16.
+// Memory is limited to a small multiple of the size of data. Errors are
+// [github.com/go-afdo/afdo.FormatError], or [github.com/go-afdo/afdo.VersionError] for other
+// versions than those of GCC 8 to 16.
 func ReadNotes(data []byte) (*Notes, error) {
 	d := newDecoder(data)
 	n := &Notes{Header: d.header(magicNotes)}
