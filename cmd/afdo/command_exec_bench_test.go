@@ -61,7 +61,7 @@ func BenchmarkExecFiles(b *testing.B) {
 	p := synth.New(synth.Bootstrap)
 	require.NoError(b, train.Add(p, filepath.Join(dir, "trained"), train.Options{}))
 	p.Summary = p.Summarize()
-	c, err := driver.FindCompiler(command.Parse([]string{"gcc"}, dir), nil)
+	c, err := driver.FindCompiler(b.Context(), command.Parse([]string{"gcc"}, dir), nil)
 	require.NoError(b, err)
 	write := func(name string, encode func(file *bytes.Buffer) error) {
 		var file bytes.Buffer

@@ -39,9 +39,9 @@ func TestExecJSON(t *testing.T) {
 		assert.Equal(t, gcc, facts[i].Arguments[0])
 		assert.Positive(t, facts[i].Seconds)
 	}
-	assert.Equal(t, driver.Nothing, facts[0].Outcome)
-	assert.Equal(t, driver.AsItIs, facts[1].Outcome)
+	assert.Equal(t, driver.OutcomeNothing, facts[0].Outcome)
+	assert.Equal(t, driver.OutcomeAsItIs, facts[1].Outcome)
 	assert.Equal(t, command.CompilesNothing, facts[1].Reason)
-	assert.Equal(t, driver.Failed, facts[2].Outcome)
+	assert.Equal(t, driver.OutcomeFailed, facts[2].Outcome)
 	assert.Contains(t, facts[2].Error, "not a profile")
 }

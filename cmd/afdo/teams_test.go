@@ -65,7 +65,7 @@ func (tm *team) refresh(changed int) {
 		change(tm, p, unit)
 	}
 	replaceV4(tm, tm.profile, p)
-	c, err := driver.FindCompiler(command.Parse([]string{"gcc"}, tm.dir), nil)
+	c, err := driver.FindCompiler(tm.Context(), command.Parse([]string{"gcc"}, tm.dir), nil)
 	require.NoError(tm, err)
 	tm.run("afdo", "convert", tm.profile, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", tm.whole)
 }

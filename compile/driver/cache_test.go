@@ -58,7 +58,7 @@ func TestNoCache(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoCache)
 	assert.True(t, c.files().Once("x"))
 	assert.True(t, c.files().Once("x"), "nothing is kept")
-	c.Record(Count{Outcome: Sliced, Times: 1})
+	c.Record(Count{Outcome: OutcomeSliced, Times: 1})
 	counts, _, err := c.Stats()
 	assert.NoError(t, err)
 	assert.Empty(t, counts)
@@ -86,7 +86,7 @@ func TestCacheTrim(t *testing.T) {
 	c.age(t, store.Stamps, 3*time.Hour)
 	c.files().Put(store.Slices, "used", make([]byte, 1000))
 	c.age(t, store.Slices, 2*time.Hour)
-	c.Record(Count{Outcome: Sliced, Times: 1})
+	c.Record(Count{Outcome: OutcomeSliced, Times: 1})
 	usage, err := c.Usage()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{3, 7024}, usage)
@@ -117,15 +117,15 @@ func TestStats(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				c.Record(Count{Outcome: Sliced, Times: 1, Bytes: 10, Time: time.Millisecond, Preprocessed: 1})
-				c.Record(Count{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 1})
+				c.Record(Count{Outcome: OutcomeSliced, Times: 1, Bytes: 10, Time: time.Millisecond, Preprocessed: 1})
+				c.Record(Count{Outcome: OutcomeAsItIs, Reason: command.OnlyPreprocesses, Times: 1})
 			}
 		})
 	}
 	all.Wait()
 	want := map[Count]bool{
-		{Outcome: Sliced, Times: 400, Bytes: 4000, Time: 400 * time.Millisecond, Preprocessed: 400}: true,
-		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, Times: 400}:                             true,
+		{Outcome: OutcomeSliced, Times: 400, Bytes: 4000, Time: 400 * time.Millisecond, Preprocessed: 400}: true,
+		{Outcome: OutcomeAsItIs, Reason: command.OnlyPreprocesses, Times: 400}:                             true,
 	}
 	check := func() {
 		t.Helper()
@@ -163,14 +163,14 @@ func TestStats(t *testing.T) {
 func TestStatsOfFiles(t *testing.T) {
 	c := newCache(t)
 	for _, count := range []Count{
-		{Outcome: Whole, File: "/src/z.m"},
-		{Outcome: Nothing, File: "/src/tab\tquote\"line\n.c"},
-		{Outcome: AsItIs, Reason: Unreadable, File: "/src/b.c"},
-		{Outcome: UpToDate, File: "/src/z.m"},
-		{Outcome: AsItIs, Reason: command.OnlyPreprocesses, File: "/src/c.c"},
-		{Outcome: Whole, File: "/src/mended.cc"},
-		{Outcome: Sliced, File: "/src/mended.cc", SliceBytes: 10, ProfileBytes: 1000},
-		{Outcome: Sliced, File: "/src/d.c", SliceBytes: 20, ProfileBytes: 1000},
+		{Outcome: OutcomeWhole, File: "/src/z.m"},
+		{Outcome: OutcomeNothing, File: "/src/tab\tquote\"line\n.c"},
+		{Outcome: OutcomeAsItIs, Reason: ReasonUnreadable, File: "/src/b.c"},
+		{Outcome: OutcomeUpToDate, File: "/src/z.m"},
+		{Outcome: OutcomeAsItIs, Reason: command.OnlyPreprocesses, File: "/src/c.c"},
+		{Outcome: OutcomeWhole, File: "/src/mended.cc"},
+		{Outcome: OutcomeSliced, File: "/src/mended.cc", SliceBytes: 10, ProfileBytes: 1000},
+		{Outcome: OutcomeSliced, File: "/src/d.c", SliceBytes: 20, ProfileBytes: 1000},
 	} {
 		count.Times = 1
 		c.Record(count)
@@ -179,14 +179,14 @@ func TestStatsOfFiles(t *testing.T) {
 		counts, files, err := c.Stats()
 		require.NoError(t, err)
 		assert.Equal(t, []FileOutcome{
-			{"/src/b.c", AsItIs, Unreadable}, {"/src/tab\tquote\"line\n.c", Nothing, ""}, {"/src/z.m", Whole, ""},
+			{"/src/b.c", OutcomeAsItIs, ReasonUnreadable}, {"/src/tab\tquote\"line\n.c", OutcomeNothing, ""}, {"/src/z.m", OutcomeWhole, ""},
 		}, files)
-		assert.Contains(t, counts, Count{Outcome: Sliced, Times: 2, SliceBytes: 30, ProfileBytes: 2000})
-		assert.Contains(t, counts, Count{Outcome: Whole, Times: 2})
+		assert.Contains(t, counts, Count{Outcome: OutcomeSliced, Times: 2, SliceBytes: 30, ProfileBytes: 2000})
+		assert.Contains(t, counts, Count{Outcome: OutcomeWhole, Times: 2})
 		c.foldStats()
 	}
 	for i := range 2 * maxFiles {
-		c.Record(Count{Outcome: Whole, Times: 1, File: strconv.Itoa(i)})
+		c.Record(Count{Outcome: OutcomeWhole, Times: 1, File: strconv.Itoa(i)})
 	}
 	c.foldStats()
 	_, files, err := c.Stats()

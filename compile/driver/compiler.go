@@ -2,8 +2,10 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -56,7 +58,7 @@ var ErrNotGCC = errors.New("not GCC 12 or later")
 
 // FindCompiler finds the compiler of a command, and asks it for its version unless the cache knows
 // the version of that program.
-func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
+func FindCompiler(ctx context.Context, c *command.Line, cache *Cache) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
 	key := fmt.Sprintf("%s\x00%d", path, record.StateOf(info))
 	version, ok := cache.files().Get(store.Compilers, key)
 	if !ok {
-		if version, err = askVersion(path); err != nil {
+		if version, err = askVersion(ctx, path); err != nil {
 			return nil, err
 		}
 		cache.files().Put(store.Compilers, key, version)
@@ -77,6 +79,22 @@ func FindCompiler(c *command.Line, cache *Cache) (*Compiler, error) {
 		return newClang(path, string(version))
 	}
 	return newCompiler(path, string(version))
+}
+
+// withoutCompiler returns the error of a stage for one of FindCompiler. A command whose compiler is
+// too old, or is not there, runs as it is.
+func (r *run) withoutCompiler(err error) error {
+	switch {
+	case errors.Is(err, ErrNotGCC):
+		r.warnOf(ReasonOldGCC, "%v: it runs without the profile", err)
+		return &unchanged{ReasonOldGCC, err.Error()}
+	case errors.Is(err, ErrNotClang):
+		r.warnOf(ReasonOldClang, "%v: it runs without a slice", err)
+		return &unchanged{ReasonOldClang, err.Error()}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+		return &unchanged{ReasonNoCompiler, err.Error()} // to run it reports that
+	}
+	return err
 }
 
 // String returns the name and the version of the compiler.
@@ -125,9 +143,9 @@ func newCompiler(path, version string) (*Compiler, error) {
 
 // askVersion returns the version of a compiler, with a word before it if it is clang, and empty if
 // it is neither that nor of GCC.
-func askVersion(path string) ([]byte, error) {
+func askVersion(ctx context.Context, path string) ([]byte, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
-	about, err := ask(path, "--version")
+	about, err := ask(ctx, path, "--version")
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +157,14 @@ func askVersion(path string) ([]byte, error) {
 	if !bytes.Contains(about, []byte("Free Software Foundation")) {
 		return nil, nil
 	}
-	version, err := ask(path, "-dumpfullversion", "-dumpversion")
+	version, err := ask(ctx, path, "-dumpfullversion", "-dumpversion")
 	return bytes.TrimSpace(version), err
 }
 
 // ask runs a compiler and returns its output. A compiler that fails has no output, which is not an
 // error.
-func ask(path string, args ...string) ([]byte, error) {
-	cmd := exec.Command(path, args...)
+func ask(ctx context.Context, path string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -55,7 +55,7 @@ func TestFindCompiler(t *testing.T) {
 		{fsf, "9.5.0", 0}, {fsf, "11.3.0", 0}, {fsf, "", 0}, {fsf, "trunk", 0}, {"clang version 14.0.6", "14.0.6", 0},
 	} {
 		fakeCompiler(t, path, c.about, c.version)
-		got, err := FindCompiler(command.Parse([]string{"./gcc"}, dir), nil)
+		got, err := FindCompiler(t.Context(), command.Parse([]string{"./gcc"}, dir), nil)
 		if c.reads == 0 {
 			assert.ErrorIs(t, err, ErrNotGCC, "%+v", c)
 			continue
@@ -64,7 +64,7 @@ func TestFindCompiler(t *testing.T) {
 		assert.Equal(t, &Compiler{Path: path, Version: c.version, reads: c.reads}, got)
 		assert.Equal(t, c.reads, got.Reads())
 	}
-	_, err := FindCompiler(command.Parse([]string{"./none-gcc"}, dir), nil)
+	_, err := FindCompiler(t.Context(), command.Parse([]string{"./none-gcc"}, dir), nil)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -76,14 +76,14 @@ func TestFindCompilerCaches(t *testing.T) {
 	cache, err := OpenCache()
 	require.NoError(t, err)
 	for range 3 {
-		c, err := FindCompiler(command.Parse([]string{path}, dir), cache)
+		c, err := FindCompiler(t.Context(), command.Parse([]string{path}, dir), cache)
 		require.NoError(t, err)
 		assert.Equal(t, "12.2.0", c.Version)
 	}
 	assert.Equal(t, []string{"--version", "-dumpfullversion -dumpversion"}, asked(t, dir))
 	fakeCompiler(t, path, fsf, "16.1.0")
 	require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
-	c, err := FindCompiler(command.Parse([]string{path}, dir), cache)
+	c, err := FindCompiler(t.Context(), command.Parse([]string{path}, dir), cache)
 	require.NoError(t, err)
 	assert.Equal(t, "16.1.0", c.Version)
 	assert.Len(t, asked(t, dir), 4)
@@ -99,7 +99,7 @@ func TestMaskedCompiler(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(dir, "bin/ccache"), filepath.Join(masks, "gcc")))
 	t.Setenv("PATH", masks+":"+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	for _, name := range []string{"gcc", filepath.Join(masks, "gcc")} {
-		c, err := FindCompiler(command.Parse([]string{name}, dir), nil)
+		c, err := FindCompiler(t.Context(), command.Parse([]string{name}, dir), nil)
 		require.NoError(t, err, name)
 		assert.Equal(t, filepath.Join(dir, "bin/gcc"), c.Path, name)
 	}
@@ -108,7 +108,7 @@ func TestMaskedCompiler(t *testing.T) {
 // TestRealCompiler asks the machine's own.
 func TestRealCompiler(t *testing.T) {
 	for _, name := range []string{"gcc", "g++"} {
-		c, err := FindCompiler(command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
+		c, err := FindCompiler(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 		require.NoError(t, err)
 		assert.Regexp(t, `^\d+\.\d+`, c.Version)
 	}

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"context"
 	"log"
 	"os"
 	"os/exec"
@@ -20,7 +21,7 @@ func ExampleLauncher_Prepare() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := launcher.Prepare([]string{"gcc", "-O2", "-c", "prog.c"}, dir)
+	plan, err := launcher.Prepare(context.Background(), []string{"gcc", "-O2", "-c", "prog.c"}, dir)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,7 +71,7 @@ var ErrNoText = errors.New("slices are for plain C and C++ only")
 // compiler is asked to preprocess the sources; preprocessed ones are read as they are.
 //
 // A nil cache is allowed. If the compiler fails, it says why in the error.
-func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
+func FindInputs(ctx context.Context, c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
 	if what := c.HidesNames(); what != "" {
 		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
 	}
@@ -89,7 +90,7 @@ func FindInputs(c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, err
 			return &Inputs{Files: last.Paths(), Reused: true, record: last}, nil
 		}
 	}
-	now, err := f.preprocess()
+	now, err := f.preprocess(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (f *finder) keys() (here, anywhere string) {
 }
 
 // preprocess reads the preprocessed sources.
-func (f *finder) preprocess() (*Inputs, error) {
+func (f *finder) preprocess(ctx context.Context) (*Inputs, error) {
 	start := time.Now()
 	all := new(slice.Text)
 	r := &record.Record{Root: f.root}
@@ -164,7 +165,7 @@ func (f *finder) preprocess() (*Inputs, error) {
 		m.files = append(m.files, source) // what it was made from is not read
 	}
 	if ready < len(f.Sources) {
-		text, said, err := f.runPreprocessor()
+		text, said, err := f.runPreprocessor(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -196,12 +197,12 @@ func (f *finder) preprocess() (*Inputs, error) {
 }
 
 // runPreprocessor returns the preprocessed sources, and what the compiler says it does.
-func (f *finder) runPreprocessor() (text, said []byte, err error) {
+func (f *finder) runPreprocessor(ctx context.Context) (text, said []byte, err error) {
 	args := append(f.PreprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
 	if f.Clang {
 		args = append(args, "-Qunused-arguments")
 	}
-	text, said, err = f.run(args)
+	text, said, err = f.run(ctx, args)
 	if err == nil {
 		return text, said, nil
 	}
@@ -212,22 +213,22 @@ func (f *finder) runPreprocessor() (text, said []byte, err error) {
 		}
 		return nil, nil, err
 	}
-	if _, _, again := f.run(append(args, "-fpch-preprocess")); again == nil {
+	if _, _, again := f.run(ctx, append(args, "-fpch-preprocess")); again == nil {
 		return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
 	}
 	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
 }
 
 // compiles reports whether the compiler finds no error in the sources of a command.
-func compiles(c *command.Line, compiler *Compiler) bool {
+func compiles(ctx context.Context, c *command.Line, compiler *Compiler) bool {
 	f := finder{Line: c, compiler: compiler}
-	_, _, err := f.run(c.CheckArgs())
+	_, _, err := f.run(ctx, c.CheckArgs())
 	return err == nil
 }
 
 // run runs the compiler.
-func (f *finder) run(args []string) (out, said []byte, err error) {
-	cmd := exec.Command(f.compiler.Path, args...)
+func (f *finder) run(ctx context.Context, args []string) (out, said []byte, err error) {
+	cmd := exec.CommandContext(ctx, f.compiler.Path, args...)
 	cmd.Dir = f.Dir
 	if f.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(f.Stdin)

@@ -34,7 +34,7 @@ func checkout(t *testing.T, dir string) {
 // other one.
 func TestInputsElsewhere(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
-	compiler, err := FindCompiler(command.Parse([]string{gcc}, t.TempDir()), nil)
+	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, t.TempDir()), nil)
 	require.NoError(t, err)
 	relative := func(string) []string {
 		return []string{"-I../first", "-I", "../second/inc", "-c", "../src/a.c", "-o", "a.o"}
@@ -77,7 +77,7 @@ func TestInputsElsewhere(t *testing.T) {
 					t.Setenv("CCACHE_BASEDIR", dir)
 				}
 				line := command.Parse(append([]string{gcc}, c.args(dir)...), filepath.Join(dir, "build"))
-				in, err := FindInputs(line, compiler, cache)
+				in, err := FindInputs(t.Context(), line, compiler, cache)
 				require.NoError(t, err)
 				return in
 			}

@@ -44,9 +44,9 @@ func (p *project) find(args ...string) (*Inputs, int) {
 	c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
 	cache, err := OpenCache()
 	require.NoError(p, err)
-	compiler, err := FindCompiler(c, cache)
+	compiler, err := FindCompiler(p.Context(), c, cache)
 	require.NoError(p, err)
-	in, err := FindInputs(c, compiler, cache)
+	in, err := FindInputs(p.Context(), c, compiler, cache)
 	require.NoError(p, err)
 	return in, len(asked(p.T, p.dir)) - 2
 }
@@ -186,9 +186,9 @@ func TestInputsErrors(t *testing.T) {
 	p.write("a.c", "#include \"x.h\"\n")
 	find := func(args ...string) error {
 		c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
-		compiler, err := FindCompiler(c, nil)
+		compiler, err := FindCompiler(t.Context(), c, nil)
 		require.NoError(t, err)
-		_, err = FindInputs(c, compiler, nil)
+		_, err = FindInputs(t.Context(), c, compiler, nil)
 		return err
 	}
 	assert.EqualError(t, find("-c", "a.c"), filepath.Join(p.dir, "gcc")+" -E: exit status 1: a.c:1: error: no x.h")
@@ -198,9 +198,9 @@ func TestInputsErrors(t *testing.T) {
 	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: slices are for plain C and C++ only")
 
 	gone := command.Parse([]string{filepath.Join(p.dir, "gcc"), "-c", "a.c"}, filepath.Join(p.dir, "gone"))
-	compiler, err := FindCompiler(gone, nil)
+	compiler, err := FindCompiler(t.Context(), gone, nil)
 	require.NoError(t, err)
-	_, err = FindInputs(gone, compiler, nil)
+	_, err = FindInputs(t.Context(), gone, compiler, nil)
 	assert.EqualError(t, err, "stat "+gone.Dir+": no such file or directory")
 }
 
@@ -229,10 +229,10 @@ func TestRealInputs(t *testing.T) {
 	}
 	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
 	write("a b.h", "static int g(void) { return 0; }\n")
-	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, dir), nil)
 	require.NoError(t, err)
 	find := func(args ...string) (*Inputs, error) {
-		return FindInputs(command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
+		return FindInputs(t.Context(), command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
 	}
 	in, err := find("-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o", "-save-temps")
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func TestRealInputs(t *testing.T) {
 func TestFindInputsModules(t *testing.T) {
 	gcc := testenv.Tool(t, "g++")
 	dir := t.TempDir()
-	compiler, err := FindCompiler(command.Parse([]string{gcc}, dir), nil)
+	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, dir), nil)
 	require.NoError(t, err)
 	for text, known := range map[string]bool{
 		"import shop;\nint f();\n":                false,
@@ -276,7 +276,7 @@ func TestFindInputsModules(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
 		for _, option := range []string{"-fmodules-ts", "-O2"} {
 			c := command.Parse([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
-			_, err := FindInputs(c, compiler, nil)
+			_, err := FindInputs(t.Context(), c, compiler, nil)
 			if known || option == "-O2" {
 				assert.NoError(t, err, text)
 				continue

@@ -87,7 +87,7 @@ func (s *clangSite) compile(args ...string) string {
 func (s *clangSite) sliced(profile string, args ...string) (object string, plan *Plan) {
 	s.Helper()
 	l := Launcher{Profile: profile, ExactSummary: true, Cache: s.cache, Warn: func(text string) { s.Log(text) }}
-	plan, err := l.Prepare(append(slices.Clone(args), "-o", "out"), s.dir)
+	plan, err := l.Prepare(s.Context(), append(slices.Clone(args), "-o", "out"), s.dir)
 	require.NoError(s, err)
 	s.run(plan.Argv...)
 	data, err := os.ReadFile(s.path("out"))
@@ -227,11 +227,11 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 				args := []string{s.clang, "-O2", "-c", "-gmlt", "-fdebug-info-for-profiling", source}
 				want := s.compile(append(slices.Clone(args), "-fprofile-sample-use="+converted)...)
 				got, plan := s.sliced(whole, args...)
-				require.Equal(t, Sliced, plan.Outcome, source)
+				require.Equal(t, OutcomeSliced, plan.Outcome, source)
 				assert.True(t, want == got, source)
 				assert.NotEqual(t, s.compile(args...), got, source)
 				_, plan = s.sliced(whole, args...)
-				require.Equal(t, UpToDate, plan.Outcome, source)
+				require.Equal(t, OutcomeUpToDate, plan.Outcome, source)
 				require.NoError(t, os.Remove(s.path("out.afdo")))
 			}
 		})
@@ -283,9 +283,9 @@ func TestClangSlicesAreRebased(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(source, []byte(c.text), 0o666))
 		l := Launcher{Profile: whole, Cache: s.cache, NoRebase: c.noRebase}
-		plan, err := l.Prepare([]string{s.clang, "-O2", "-c", "-w", "work.c", "-o", "work.o"}, s.dir)
+		plan, err := l.Prepare(t.Context(), []string{s.clang, "-O2", "-c", "-w", "work.c", "-o", "work.o"}, s.dir)
 		require.NoError(t, err)
-		require.Equal(t, Sliced, plan.Outcome)
+		require.Equal(t, OutcomeSliced, plan.Outcome)
 		s.run(plan.Argv...)
 		slice, err := sampleprof.Open(s.path("work.o.afdo"))
 		require.NoError(t, err)
@@ -369,14 +369,14 @@ func (s *clangSite) compareObjects(whole, option string, level []string) {
 		args := slices.Concat([]string{s.clang}, level, []string{source})
 		want := s.compile(append(slices.Clone(args), option+whole)...)
 		got, plan := s.sliced(whole, args...)
-		require.Equal(s, Sliced, plan.Outcome, source)
+		require.Equal(s, OutcomeSliced, plan.Outcome, source)
 		assert.True(s, want == got, "%s %v", source, level)
 		changed = changed || want != s.compile(args...)
 		slice, err := os.Stat(s.path("out.afdo"))
 		require.NoError(s, err)
 		assert.Less(s, slice.Size(), info.Size()/2, source)
 		_, plan = s.sliced(whole, args...)
-		require.Equal(s, UpToDate, plan.Outcome, source)
+		require.Equal(s, OutcomeUpToDate, plan.Outcome, source)
 		require.NoError(s, os.Remove(s.path("out.afdo")))
 	}
 	assert.True(s, changed, "the profile has no effect")

@@ -10,8 +10,8 @@ import (
 // where the program stands.
 func TestPrepareRefuses(t *testing.T) {
 	argv := []string{"gcc", "-c", "a.c"}
-	_, err := (&Launcher{Profile: "p"}).Prepare(argv, "build")
+	_, err := (&Launcher{Profile: "p"}).Prepare(t.Context(), argv, "build")
 	assert.EqualError(t, err, `driver: the folder "build" is not an absolute path`)
-	_, err = (&Launcher{Profile: "p", Bits: -3}).Prepare(argv, t.TempDir())
+	_, err = (&Launcher{Profile: "p", Bits: -3}).Prepare(t.Context(), argv, t.TempDir())
 	assert.EqualError(t, err, "driver: -3 significant bits")
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,13 +50,13 @@ type LayoutPlan struct {
 //
 // It preprocesses the sources unless the cache knows them from the last run. For a backend of
 // distributed ThinLTO it reads which functions the bitcode defines. An error is about the list.
-func (l *Launcher) WithLayout(argv []string, dir, path string, check bool) (*LayoutPlan, error) {
+func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path string, check bool) (*LayoutPlan, error) {
 	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
 	if why := withoutLayout(p.command); why != "" {
 		l.trace("running the command without a layout: %s", why)
 		return p, nil
 	}
-	if err := p.selectPart(path); err != nil {
+	if err := p.selectPart(ctx, path); err != nil {
 		return nil, err
 	}
 	var flags []string
@@ -134,13 +135,13 @@ func hasSections(target string) bool {
 
 // selectPart finds the entries of a list that are about functions of the compile. If the functions
 // of the compile cannot be determined, these are all.
-func (p *LayoutPlan) selectPart(path string) error {
+func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	l, c := p.launcher, p.command
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	compiler, err := FindCompiler(c, l.Cache)
+	compiler, err := FindCompiler(ctx, c, l.Cache)
 	if err != nil { // it is too old, or not there
 		l.trace("running the command without a layout: %v", err)
 		return nil
@@ -152,7 +153,7 @@ func (p *LayoutPlan) selectPart(path string) error {
 	if len(c.Sources) == 1 {
 		p.source = c.Sources[0]
 	}
-	in, err := FindInputs(c, compiler, l.Cache)
+	in, err := FindInputs(ctx, c, compiler, l.Cache)
 	if errors.Is(err, ErrNoText) {
 		p.part, err = selectLayout(path, wholeList)
 		return err

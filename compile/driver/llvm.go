@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
@@ -62,94 +60,6 @@ func withStream(path string, use func(f *unpack.Stream, plain bool) error) error
 	}
 	defer f.Close()
 	return use(f, info.Mode().IsRegular() && !f.Packed)
-}
-
-// planClang is plan for clang.
-func (p *preparation) planClang() (*Plan, error) {
-	c := p.command
-	if c.Profile == "" && p.Profile == "" {
-		return nil, ErrNoProfile
-	}
-	name, path := c.Profile, c.Path(c.Profile)
-	if name == "" {
-		var err error
-		if name, path, err = p.given(); err != nil {
-			return nil, err
-		}
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && c.Use == command.InstrUse {
-		path = filepath.Join(path, "default.profdata")
-	}
-	format, err := llvmFormatOf(path)
-	if err != nil && c.Profile == "" {
-		return nil, err
-	}
-	gcov := format == noLLVM && isGCOV(path)
-	if err != nil || format == noLLVM && !gcov {
-		return p.asItIs(OwnProfile, "%s is no profile that clang takes", name)
-	}
-	if p.Bits != 0 && !gcov {
-		return nil, errors.New("counts of profiles for clang cannot be rounded")
-	}
-	if p.compiler, err = FindCompiler(c, p.Cache); err != nil {
-		if !errors.Is(err, ErrNotClang) {
-			return nil, err
-		}
-		p.warnOf(OldClang, "%v: it runs without a slice", err)
-		return p.asItIs(OldClang, "%v", err)
-	}
-	if p.profile, err = lookAtProfile(name, path); err != nil {
-		return nil, err
-	}
-	p.profile.llvm = format
-	if c.Use == "" {
-		c.Use = command.SampleUse
-		if format == instrumented {
-			c.Use = command.InstrUse
-		}
-	}
-	return p.slice()
-}
-
-// takeLLVM takes the slice of a profile for clang, and reports whether it has functions.
-func (p *preparation) takeLLVM(text *slice.Text) (data []byte, samples bool, err error) {
-	path := p.profile.path
-	if p.profile.llvm == otherSample {
-		if path, err = p.extBinaryCopy(); err != nil {
-			return nil, false, err
-		}
-	}
-	whole, err := OpenLLVMProfile(path)
-	if err != nil {
-		return nil, false, p.profile.wrap(err)
-	}
-	defer whole.Close()
-	p.sayUniqueNames(whole)
-	if p.steady() {
-		if whole.summary, err = p.steadySummary(whole.samples.Summary); err != nil {
-			return nil, false, err
-		}
-	}
-	var file bytes.Buffer
-	n, err := whole.WriteSlice(&file, text, p.command.Sources)
-	return file.Bytes(), n > 0, p.profile.wrap(err)
-}
-
-// sayUniqueNames warns if only one of the two builds, the recorded one and this, had
-// -funique-internal-linkage-names.
-func (p *preparation) sayUniqueNames(whole *LLVMProfile) {
-	if whole.samples == nil {
-		return
-	}
-	const flag = "-funique-internal-linkage-names"
-	given := p.command.Mentions(flag)
-	switch whole.samples.HasUniqueNames() {
-	case given:
-	case true:
-		p.warnOf("unique", "clang does not find static functions of the profile: compile with %s, as the recorded program was", flag)
-	default:
-		p.warnOf("unique", "clang does not find static functions of the profile: compile without %s, or record a program that was compiled with it", flag)
-	}
 }
 
 // An LLVMProfile is a profile for clang, from which slices are taken. Many goroutines may use it.
@@ -255,43 +165,43 @@ func (p *LLVMProfile) writeCounts(w io.Writer, wanted func(string) bool) (int, e
 
 // wholeLLVM returns the path of the whole profile for clang. Its summary is that of slices, because
 // a full LTO link refuses modules whose summaries differ.
-func (p *preparation) wholeLLVM() (path string, n int64, err error) {
-	path = p.profile.path
-	if p.profile.llvm == otherSample || p.profile.llvm == noLLVM {
-		if path, err = p.extBinaryCopy(); err != nil {
+func (s source) wholeLLVM() (path string, n int64, err error) {
+	path = s.file.path
+	if s.file.llvm == otherSample || s.file.llvm == noLLVM {
+		if path, err = s.extBinaryCopy(); err != nil {
 			return "", 0, err
 		}
 	}
-	if p.profile.llvm == noLLVM || !p.steady() {
+	if s.file.llvm == noLLVM || !s.steady() {
 		return path, 0, nil
 	}
 	round := func(w io.Writer) error {
 		whole, err := sampleprof.Open(path)
 		if err != nil {
-			return p.profile.wrap(err)
+			return s.file.wrap(err)
 		}
 		defer whole.Close()
-		s, err := p.steadySummary(whole.Summary)
+		summary, err := s.steadySummary(whole.Summary)
 		if err != nil {
 			return err
 		}
-		return p.profile.wrap(whole.WriteWithSummary(w, s))
+		return s.file.wrap(whole.WriteWithSummary(w, summary))
 	}
-	rounded, err := p.Cache.files().Path(store.Profiles, p.extBinaryKey(p.summaryState()))
+	rounded, err := s.Cache.files().Path(store.Profiles, s.extBinaryKey(s.summaryState()))
 	if err == nil {
-		return rounded, 0, p.makeOnce(rounded, round)
+		return rounded, 0, makeOnce(rounded, round)
 	}
 	var data bytes.Buffer
 	if err := round(&data); err != nil {
 		return "", 0, err
 	}
-	path, _, err = p.keepSlice(data.Bytes())
+	path, _, err = s.keepSlice(data.Bytes())
 	return path, int64(data.Len()), err
 }
 
 // extBinaryKey returns the name in the cache of an ExtBinary copy of the profile.
-func (p *preparation) extBinaryKey(summary string) string {
-	return fmt.Sprintf("%s\x00%d\x00extbinary\x00%s\x00%d", p.profile.path, p.profile.state, summary, p.Bits)
+func (s source) extBinaryKey(summary string) string {
+	return fmt.Sprintf("%s\x00%d\x00extbinary\x00%s\x00%d", s.file.path, s.file.state, summary, s.Bits)
 }
 
 // EncodeForClang returns a profile of GCOV, which has a summary, as clang reads it. Without the
@@ -312,39 +222,39 @@ const coldCutoff = 999_999
 // extBinaryCopy returns the path of a copy of a profile in ExtBinary, which clang reads fastest. Of
 // several processes one makes it, and the others wait. The copy of a GCOV profile has the summary
 // of its slices.
-func (p *preparation) extBinaryCopy() (string, error) {
-	file := p.profile
+func (s source) extBinaryCopy() (string, error) {
+	file := s.file
 	summary := "exact"
 	if file.llvm == noLLVM {
-		summary = p.summaryState()
+		summary = s.summaryState()
 	}
-	path, err := p.Cache.files().Path(store.Profiles, p.extBinaryKey(summary))
+	path, err := s.Cache.files().Path(store.Profiles, s.extBinaryKey(summary))
 	if err != nil {
 		return "", fmt.Errorf("a profile that is not ExtBinary needs a cache for slices, %w", err)
 	}
-	return path, p.makeOnce(path, func(w io.Writer) error {
+	return path, makeOnce(path, func(w io.Writer) error {
 		if file.llvm == noLLVM {
-			return p.copyGCOV(w)
+			return s.copyGCOV(w)
 		}
-		p.warn("converted a copy of %s to extbinary in the cache; \"afdo convert --to extbinary\" saves that", file.name)
+		s.warn("converted a copy of %s to extbinary in the cache; \"afdo convert --to extbinary\" saves that", file.name)
 		return file.wrap(copyExtBinary(w, file.path))
 	})
 }
 
 // copyGCOV writes a whole GCOV profile as ExtBinary.
-func (p *preparation) copyGCOV(w io.Writer) error {
-	program, closeFile, err := p.openProgram()
+func (s source) copyGCOV(w io.Writer) error {
+	program, closeFile, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer closeFile()
-	whole, err := program.Whole(p.Bits)
+	whole, err := program.Whole(s.Bits)
 	if err != nil {
-		return p.profile.wrap(err)
+		return s.file.wrap(err)
 	}
 	data, err := EncodeForClang(whole)
 	if err != nil {
-		return p.profile.wrap(err)
+		return s.file.wrap(err)
 	}
 	_, err = w.Write(data)
 	return err

@@ -27,10 +27,10 @@ func TestNoPlaceForSlice(t *testing.T) {
 	require.NoError(t, err)
 	l := Launcher{Profile: profile, Warn: func(text string) { warned = append(warned, text) }}
 	argv := []string{gcc, "-O2", "-c", "a.c", "-o", "/dev/null"}
-	plan, err := l.Prepare(argv, dir)
+	plan, err := l.Prepare(t.Context(), argv, dir)
 	require.NoError(t, err)
 	assert.Equal(t, argv, plan.Argv)
-	assert.Equal(t, NoPlace, plan.Reason)
+	assert.Equal(t, ReasonNoPlace, plan.Reason)
 	require.NotEmpty(t, warned)
 	assert.Contains(t, warned[len(warned)-1], "compiling without the profile, because the slice cannot be written: ")
 }

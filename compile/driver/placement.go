@@ -20,12 +20,12 @@ type Placement int
 
 // The placements.
 const (
-	Absent    Placement = iota // the object does not define the function
-	Placed                     // the blocks are placed as the entry says, and their hashes are the same
-	Unchecked                  // the blocks are placed as the entry says; there are no hashes to compare
-	Stale                      // the function has other blocks than the one that was recorded
-	Refused                    // the blocks are placed otherwise
-	Unmapped                   // the block address map does not have the function
+	PlacementAbsent    Placement = iota // the object does not define the function
+	PlacementPlaced                     // the blocks are placed as the entry says, and their hashes are the same
+	PlacementUnchecked                  // the blocks are placed as the entry says; there are no hashes to compare
+	PlacementStale                      // the function has other blocks than the one that was recorded
+	PlacementRefused                    // the blocks are placed otherwise
+	PlacementUnmapped                   // the block address map does not have the function
 )
 
 // firstWithMap is the first version of clang that knows mapFlag.
@@ -183,17 +183,17 @@ func (o *objectCode) placement(f *list.Function) Placement {
 	compiled := o.find(f.Names)
 	switch {
 	case compiled == nil && slices.ContainsFunc(f.Names, func(name string) bool { return o.defined[name] }):
-		return Unmapped
+		return PlacementUnmapped
 	case compiled == nil:
-		return Absent
+		return PlacementAbsent
 	case compiled.lacksBlocks(f) || compiled.hashed && compiled.differs(f):
-		return Stale
+		return PlacementStale
 	case !compiled.follows(f):
-		return Refused
+		return PlacementRefused
 	case len(f.Hashes) == 0 || !compiled.hashed:
-		return Unchecked
+		return PlacementUnchecked
 	}
-	return Placed
+	return PlacementPlaced
 }
 
 // differs reports whether blocks have other hashes than the entry of a list.

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,10 +11,15 @@ import (
 
 	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
+
+// sliceSuffix is appended to the path of an object.
+const sliceSuffix = ".afdo"
+
+// SlicePath returns the path of the slice that belongs to an object.
+func SlicePath(object string) string { return object + sliceSuffix }
 
 // slicePathOf returns the path for the slice of a command, beside the object. It is empty if the
 // object is not a file.
@@ -90,13 +94,6 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return path, changed, err
 }
 
-// newStamp returns the stamp of the slice that a command gets.
-func newStamp(p *preparation, in *Inputs) planned.Stamp {
-	h := xxhash.New()
-	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", p.profile.path, p.profile.state, p.compiler.Reads(), p.summaryState(), p.Bits, p.NoRebase, in.Sum(), selfState())
-	return planned.Stamp(h.Sum64())
-}
-
 // selfState is the state of this program: another one may slice in another way.
 func selfState() uint64 { return self().State }
 
@@ -107,13 +104,4 @@ func self() record.File {
 		return record.File{}
 	}
 	return record.Look("", path)
-}
-
-// profileFile is the file of a profile, as it is now.
-type profileFile struct {
-	name  string // as it was given, for messages
-	path  string
-	info  fs.FileInfo
-	state uint64
-	llvm  llvmFormat // of one for clang
 }

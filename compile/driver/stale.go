@@ -36,7 +36,7 @@ func (p *LayoutPlan) canCheck() bool {
 //
 // The error says why nothing could be checked. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
-	stale, err := StaleFunctions(p.Object, p.part)
+	stale, err := checkObject(p.Object, p.part)
 	if err != nil || len(stale) == 0 {
 		return false, err
 	}
@@ -100,14 +100,14 @@ func (p *LayoutPlan) drop(names []string) {
 	p.part = p.part.Only(func(f *list.Function) bool { return !slices.Contains(names, f.Names[0]) })
 }
 
-// StaleFunctions returns the functions of a list that are not what the list was made of: clang has
+// checkObject returns the functions of a list that are not what the list was made of: clang has
 // compiled other blocks than those whose hashes are in the list. object is an object that was
 // compiled with a block address map and hashes of blocks. Functions that are not in the object, and
 // functions without hashes in the list, are not stale.
 //
-// It replaces the parts of the object's hashes that differ from run to run by zeros, so that the
-// object is reproducible. It returns the errors of package bbmap.
-func StaleFunctions(object string, l *list.List) (names []string, err error) {
+// It makes the object reproducible: it replaces the parts of the hashes that differ from run to run
+// by zeros. It returns the errors of package bbmap.
+func checkObject(object string, l *list.List) (stale []string, err error) {
 	data, o, err := readObject(object)
 	if err != nil || o.blocks == nil {
 		return nil, err
@@ -115,12 +115,12 @@ func StaleFunctions(object string, l *list.List) (names []string, err error) {
 	for i := range l.Functions {
 		one := &l.Functions[i]
 		if compiled := o.find(one.Names); compiled != nil && compiled.differs(one) {
-			names = append(names, one.Names[0])
+			stale = append(stale, one.Names[0])
 		}
 	}
 	changed, err := o.blocks.SteadyHashes(data)
 	if err != nil || !changed {
-		return names, err
+		return stale, err
 	}
-	return names, files.Replace(object, data)
+	return stale, files.Replace(object, data)
 }

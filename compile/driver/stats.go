@@ -21,20 +21,20 @@ type Outcome string
 
 // The outcomes.
 const (
-	Sliced   Outcome = "sliced"                 // it got a slice that was new
-	Same     Outcome = "same"                   // it got one that was made again and came out the same
-	UpToDate Outcome = "up to date"             // it got the one of its last run, with no look into the profile
-	Restored Outcome = "from the cache"         // it got one that the cache had, with no look into the profile
-	Nothing  Outcome = "nothing in the profile" // the profile has nothing of it, and its slice no samples
-	Whole    Outcome = "whole"                  // it got the whole profile, since its sources do not tell what it defines
-	AsItIs   Outcome = "as it is"               // it runs without a slice, see Reason
-	Failed   Outcome = "failed"                 // there was an error
+	OutcomeSliced   Outcome = "sliced"                 // it got a slice that was new
+	OutcomeSame     Outcome = "same"                   // it got one that was made again and came out the same
+	OutcomeUpToDate Outcome = "up to date"             // it got the one of its last run, with no look into the profile
+	OutcomeRestored Outcome = "from the cache"         // it got one that the cache had, with no look into the profile
+	OutcomeNothing  Outcome = "nothing in the profile" // the profile has nothing of it, and its slice no samples
+	OutcomeWhole    Outcome = "whole"                  // it got the whole profile, since its sources do not tell what it defines
+	OutcomeAsItIs   Outcome = "as it is"               // it runs without a slice, see Reason
+	OutcomeFailed   Outcome = "failed"                 // there was an error
 )
 
 // A Count is how often something was the outcome, and what that has cost.
 type Count struct {
 	Outcome Outcome
-	Reason  command.Reason // of AsItIs
+	Reason  command.Reason // of OutcomeAsItIs
 	Times   int64
 	Bytes   int64         // of slices that were written
 	Time    time.Duration // of the processor, that the launcher and what it ran itself have taken
@@ -60,10 +60,10 @@ func (c *Count) add(d Count) {
 func Kept(counts []Count) (kept, all int64) {
 	for _, c := range counts {
 		switch c.Outcome {
-		case Same, UpToDate, Restored:
+		case OutcomeSame, OutcomeUpToDate, OutcomeRestored:
 			kept += c.Times
 			all += c.Times
-		case Sliced:
+		case OutcomeSliced:
 			all += c.Times
 		}
 	}
@@ -75,16 +75,16 @@ func Kept(counts []Count) (kept, all int64) {
 type FileOutcome struct {
 	File    string
 	Outcome Outcome
-	Reason  command.Reason // of AsItIs
+	Reason  command.Reason // of OutcomeAsItIs
 }
 
 // worthTelling reports whether somebody may want to know which source an outcome was about.
 func (c *Count) worthTelling() bool {
 	switch c.Outcome {
-	case Whole, Nothing, Failed:
+	case OutcomeWhole, OutcomeNothing, OutcomeFailed:
 		return true
-	case AsItIs:
-		return c.Reason == Unreadable || c.Reason == OldGCC || c.Reason == OldClang
+	case OutcomeAsItIs:
+		return c.Reason == ReasonUnreadable || c.Reason == ReasonOldGCC || c.Reason == ReasonOldClang
 	}
 	return false
 }
@@ -182,7 +182,7 @@ type tally struct {
 }
 
 func (t *tally) add(c Count) {
-	if c.File != "" && c.Outcome != UpToDate { // that is what it was the last time
+	if c.File != "" && c.Outcome != OutcomeUpToDate { // that is what it was the last time
 		delete(t.files, c.File)
 		if c.worthTelling() {
 			t.files[c.File] = FileOutcome{c.File, c.Outcome, c.Reason}

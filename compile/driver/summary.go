@@ -13,7 +13,7 @@ import (
 // of version 4, and of an ExtBinary sample profile, it reads only the summary if there is one. It
 // reads the whole of any other profile.
 func ReadSummary(path string) (*afdo.Summary, error) {
-	file, err := lookAtProfile(path, path)
+	file, err := profileFile{name: path, path: path}.look()
 	if err != nil {
 		return nil, err
 	}
@@ -45,67 +45,51 @@ func ReadSummary(path string) (*afdo.Summary, error) {
 	return whole.Summarize(), nil
 }
 
-// withSummary gives a program the summary that slices for the compiler have.
-func (p *preparation) withSummary(program *slice.Program) (*slice.Program, error) {
-	if !p.steady() {
-		return program, nil
-	}
-	s, err := p.steadySummary(program.Summary)
-	if err != nil {
-		return nil, err
-	}
-	return program.WithSummary(s), nil
-}
-
 // steadySummary returns the rounded summary for the compiler: of the profile at Launcher.Summary,
 // or if that is empty, of the profile in use, which read returns.
-func (p *preparation) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
-	if p.Summary != "" {
-		s, err := ReadSummary(p.Summary)
+func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
+	round := slice.Steady
+	if s.compiler.Clang {
+		round = slice.SteadyForClang
+	}
+	if s.Summary != "" {
+		summary, err := ReadSummary(s.Summary)
 		if err != nil {
 			return nil, fmt.Errorf("the summary: %w", err)
 		}
-		return p.round(s), nil
+		return round(summary), nil
 	}
-	s, err := read()
+	summary, err := read()
 	if err != nil {
-		return nil, p.profile.wrap(err)
+		return nil, s.file.wrap(err)
 	}
-	return p.round(s), nil
-}
-
-// round rounds a summary for the compiler.
-func (p *preparation) round(s *afdo.Summary) *afdo.Summary {
-	if p.compiler.Clang {
-		return slice.SteadyForClang(s)
-	}
-	return slice.Steady(s)
+	return round(summary), nil
 }
 
 // steady reports whether slices have a rounded summary. For GCC it has to be certain that the
 // compiler reads no more than [slice.Steady] keeps, and specs may set parameters, too.
 // Instrumentation profiles keep their exact summary.
-func (p *preparation) steady() bool {
+func (s source) steady() bool {
 	switch {
-	case p.ExactSummary:
+	case s.ExactSummary:
 		return false
-	case p.compiler.Clang:
-		return p.profile.llvm != instrumented
+	case s.compiler.Clang:
+		return s.file.llvm != instrumented
 	}
-	return p.compiler.readsThreshold() && !p.command.Mentions("hot-bb-count-ws-permille") && !p.command.Mentions("-specs")
+	return s.compiler.readsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }
 
 // summaryState identifies the summary that slices have, for stamps and names of files.
-func (p *preparation) summaryState() string {
+func (s source) summaryState() string {
 	switch {
-	case !p.steady():
+	case !s.steady():
 		return "exact"
-	case p.Summary == "":
+	case s.Summary == "":
 		return "steady"
 	}
-	info, err := os.Stat(p.Summary)
+	info, err := os.Stat(s.Summary)
 	if err != nil {
 		return "none" // to read it fails, too
 	}
-	return fmt.Sprintf("%s %d", p.Summary, record.StateOf(info))
+	return fmt.Sprintf("%s %d", s.Summary, record.StateOf(info))
 }

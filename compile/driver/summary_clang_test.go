@@ -42,7 +42,7 @@ func (s *clangSite) twoSources() {
 func (s *clangSite) prepared(l Launcher, args ...string) (plan *Plan, data []byte) {
 	s.Helper()
 	l.Cache = s.cache
-	plan, err := l.Prepare(slices.Concat([]string{s.clang}, args), s.dir)
+	plan, err := l.Prepare(s.Context(), slices.Concat([]string{s.clang}, args), s.dir)
 	require.NoError(s, err)
 	path := plan.Slice
 	if !strings.HasPrefix(path, "/") {
@@ -89,11 +89,11 @@ func TestClangSummary(t *testing.T) {
 	}
 	_, slice := s.prepared(l, "-O2", "-c", "f.c")
 	plan, whole := s.prepared(l, "-O2", "-c", "-fmodules", "f.c")
-	require.Equal(t, Whole, plan.Outcome)
+	require.Equal(t, OutcomeWhole, plan.Outcome)
 	assert.Equal(t, summaryOf(slice), summaryOf(whole))
 	s.writeSamples("p.afdo", refreshed(500, 100_000), sampleprof.WriteOptions{MD5: true})
 	plan, whole = s.prepared(l, "-O2", "-c", "f.c")
-	require.Equal(t, Whole, plan.Outcome)
+	require.Equal(t, OutcomeWhole, plan.Outcome)
 	assert.Equal(t, summaryOf(slice), summaryOf(whole))
 	l.ExactSummary = true
 	plan, whole = s.prepared(l, "-O2", "-c", "f.c")

@@ -96,7 +96,7 @@ func (c *Compiling) Compile(ctx context.Context, command *command.Line, source s
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
 	}
-	compiler, err := driver.FindCompiler(command, nil)
+	compiler, err := driver.FindCompiler(ctx, command, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (r LayoutReason) Advice() string {
 
 // ofPlacement are the reasons of functions that an object defines.
 var ofPlacement = map[driver.Placement]LayoutReason{
-	driver.Placed: LaidOut, driver.Unchecked: NotChecked, driver.Stale: StaleLayout, driver.Refused: RefusedLayout, driver.Unmapped: NoMap,
+	driver.PlacementPlaced: LaidOut, driver.PlacementUnchecked: NotChecked, driver.PlacementStale: StaleLayout, driver.PlacementRefused: RefusedLayout, driver.PlacementUnmapped: NoMap,
 }
 
 // A LayoutCompiling compiles sources with a layout and compares the objects with it. It writes only
@@ -116,7 +116,7 @@ func (c *LayoutCompiling) Compile(ctx context.Context, line *command.Line, sourc
 	if line.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, line.Reason)
 	}
-	compiler, err := driver.FindCompiler(line, nil)
+	compiler, err := driver.FindCompiler(ctx, line, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *LayoutCompiling) compile(ctx context.Context, line *command.Line, compi
 	defer os.RemoveAll(folder)
 	base := filepath.Base(u.Name)
 	object := filepath.Join(folder, strings.TrimSuffix(base, filepath.Ext(base))+".o")
-	argv, err := c.withProfile(line, line.CompileTo(u.Name, object))
+	argv, err := c.withProfile(ctx, line, line.CompileTo(u.Name, object))
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *LayoutCompiling) compile(ctx context.Context, line *command.Line, compi
 
 // withProfile returns a command line of one source with the profile that the command gets from
 // "afdo exec". Block numbers depend on the profile.
-func (c *LayoutCompiling) withProfile(line *command.Line, argv []string) ([]string, error) {
+func (c *LayoutCompiling) withProfile(ctx context.Context, line *command.Line, argv []string) ([]string, error) {
 	l := c.Launcher
 	if line.Profile != "" {
 		l.Profile = line.Path(line.Profile)
@@ -165,7 +165,7 @@ func (c *LayoutCompiling) withProfile(line *command.Line, argv []string) ([]stri
 	if l.Profile == "" {
 		return argv, nil
 	}
-	plan, err := l.Prepare(argv, line.Dir)
+	plan, err := l.Prepare(ctx, argv, line.Dir)
 	if err != nil && !errors.Is(err, driver.ErrNoProfile) {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (c *LayoutCompiling) Report(units []*LayoutUnit, part bool) *LayoutReport {
 // reason returns what became of a function of the list in the unit.
 func (u *LayoutUnit) reason(function int) LayoutReason {
 	switch placement := u.placements[function]; {
-	case placement == driver.Absent:
+	case placement == driver.PlacementAbsent:
 		return LayoutNowhere
 	case u.Why != "":
 		return WithoutLayout

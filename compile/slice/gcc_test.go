@@ -25,7 +25,7 @@ import (
 // needCompiler returns a compiler that reads profiles. It skips the test if there is none, as
 // [testenv.Tool] does.
 func needCompiler(t testing.TB, name string) *driver.Compiler {
-	c, err := driver.FindCompiler(command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
+	c, err := driver.FindCompiler(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 	if err != nil {
 		testenv.Missing(t, "%v", err)
 	}
@@ -83,7 +83,7 @@ func (p *program) assembly(t testing.TB, source, level string, prof *profile.Pro
 // slice takes the slice of a source the way afdo exec does.
 func (p *program) slice(t testing.TB, whole *slice.Program, source string) *profile.Profile {
 	c := command.Parse([]string{p.compiler.Path, "-c", source}, p.dir)
-	in, err := driver.FindInputs(c, p.compiler, nil)
+	in, err := driver.FindInputs(t.Context(), c, p.compiler, nil)
 	require.NoError(t, err)
 	text, err := in.Text()
 	require.NoError(t, err)

@@ -160,7 +160,7 @@ func (t *tuning) profilingFlags(compiler string) []string {
 }
 
 func isClang(compiler string) bool {
-	c, err := driver.FindCompiler(command.Parse([]string{compiler}, "/"), nil)
+	c, err := driver.FindCompiler(context.Background(), command.Parse([]string{compiler}, "/"), nil)
 	return err == nil && c.Clang
 }
 

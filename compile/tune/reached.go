@@ -53,14 +53,14 @@ func (t *tuning) reached() (used, all int, err error) {
 		if err := json.Unmarshal(line, &c); err != nil {
 			return 0, 0, fmt.Errorf("tune: %s: %w", t.in(reachedLog), err)
 		}
-		if isTrial(c.Arguments) || c.Outcome == driver.AsItIs && slices.Contains(notCompiles, c.Reason) {
+		if isTrial(c.Arguments) || c.Outcome == driver.OutcomeAsItIs && slices.Contains(notCompiles, c.Reason) {
 			continue
 		}
 		all++
 		switch c.Outcome {
-		case driver.Sliced, driver.Same, driver.UpToDate, driver.Restored, driver.Whole:
+		case driver.OutcomeSliced, driver.OutcomeSame, driver.OutcomeUpToDate, driver.OutcomeRestored, driver.OutcomeWhole:
 			used++
-		case driver.Nothing:
+		case driver.OutcomeNothing:
 			reasons["the profile has no samples of its functions"]++
 		default:
 			reasons[string(c.Reason)+c.Error]++

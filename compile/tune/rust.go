@@ -36,7 +36,7 @@ func (t *tuning) writeRustWrapper(bin, log, profile string) error {
 	flags, used := "-Cdebuginfo=2 -Cstrip=none -Zdebug-info-for-profiling", ""
 	if profile != "" {
 		flags += " -Zprofile-sample-use=" + shell.Quote(profile)
-		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.Whole, shell.Quote(t.in(reachedLog)))
+		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.OutcomeWhole, shell.Quote(t.in(reachedLog)))
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\nprintf '%%s %%s\\n' rustc \"$*\" >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
 	return os.WriteFile(filepath.Join(bin, rustWrapper), []byte(script), 0o777)

@@ -151,7 +151,7 @@ func newProject(c *client) *project {
 		require.NoError(c, os.WriteFile(filepath.Join(p.dir, source(i)), []byte(text), 0o666))
 	}
 	var err error
-	p.compiler, err = driver.FindCompiler(command.Parse([]string{"gcc"}, p.dir), nil)
+	p.compiler, err = driver.FindCompiler(t.Context(), command.Parse([]string{"gcc"}, p.dir), nil)
 	require.NoError(c, err)
 	p.refresh(0)
 	return p
@@ -185,7 +185,7 @@ func (p *project) sliced() (sizes int64) {
 	require.NoError(p, err)
 	l := driver.Launcher{Profile: filepath.Join(p.dir, "prof.v4"), Cache: cache}
 	for i := range numUnits {
-		plan, err := l.Prepare([]string{"gcc", "-O2", "-c", source(i), "-o", source(i) + ".o"}, p.dir)
+		plan, err := l.Prepare(t.Context(), []string{"gcc", "-O2", "-c", source(i), "-o", source(i) + ".o"}, p.dir)
 		require.NoError(p, err)
 		require.False(p, filepath.IsAbs(plan.Slice))
 		info, err := os.Stat(filepath.Join(p.dir, plan.Slice))

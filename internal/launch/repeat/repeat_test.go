@@ -67,9 +67,9 @@ func (c *compiles) prepare() *driver.Plan {
 	require.NoError(c.t, err)
 	l := driver.Launcher{Profile: "prof.afdo", Cache: cache, PlanKey: c.key()}
 	for range 2 { // the first one warns that the profile has nothing of the source
-		plan, err := l.Prepare(c.argv, c.dir)
+		plan, err := l.Prepare(c.t.Context(), c.argv, c.dir)
 		require.NoError(c.t, err)
-		if plan.Outcome == driver.UpToDate {
+		if plan.Outcome == driver.OutcomeUpToDate {
 			return plan
 		}
 	}
@@ -142,7 +142,7 @@ func TestFindCounts(t *testing.T) {
 	counts, _, err := cache.Stats()
 	require.NoError(t, err)
 	for _, count := range counts {
-		if count.Outcome == driver.UpToDate {
+		if count.Outcome == driver.OutcomeUpToDate {
 			assert.Equal(t, int64(2), count.Times)
 			assert.Zero(t, count.Preprocessed)
 			return

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -108,7 +109,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runExec(e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), e, &o, args) },
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the compiler's flags are its own
@@ -131,7 +132,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 // planKeyFlag is what afdo-exec, which finds kept plans, gives "afdo exec".
 const planKeyFlag = "plan-key"
 
-func runExec(e *verb.Env, o *execOptions, argv []string) error {
+func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
 	dir, err := os.Getwd()
 	if err != nil {
@@ -156,12 +157,12 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 		e.Warnf("%v", err)
 	}
 	start := time.Now()
-	plan, err := l.Prepare(argv, dir)
+	plan, err := l.Prepare(ctx, argv, dir)
 	if stdin.lost != nil {
 		return stdin.lost
 	}
 	if o.layout != "" && errors.Is(err, driver.ErrNoProfile) {
-		plan, err = &driver.Plan{Argv: argv, Outcome: driver.AsItIs}, nil
+		plan, err = &driver.Plan{Argv: argv, Outcome: driver.OutcomeAsItIs}, nil
 	}
 	if errors.Is(err, driver.ErrNoProfile) {
 		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
@@ -180,7 +181,7 @@ func runExec(e *verb.Env, o *execOptions, argv []string) error {
 	}
 	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
 	if o.layout != "" {
-		return execWithLayout(e, o, &l, plan, dir, with.Environ())
+		return execWithLayout(ctx, e, o, &l, plan, dir, with.Environ())
 	}
 	if o.fallback && plan.Without != nil {
 		return runOrFallBack(e, plan, with.Environ())

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"errors"
 	"os/exec"
 
@@ -14,15 +15,15 @@ const listSuffix = "_cc_profile.txt"
 
 // execWithLayout runs a compile with its part of a layout, and once more if functions of the part
 // turn out to be stale.
-func execWithLayout(e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
+func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
 	list := o.layout + listSuffix
-	with, err := l.WithLayout(plan.Argv, dir, list, !o.noCheck && !o.fallback)
+	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck && !o.fallback)
 	if err != nil {
 		return err
 	}
 	plan.Argv = with.Argv
 	if o.fallback && plan.Without != nil {
-		without, err := l.WithLayout(plan.Without, dir, list, false)
+		without, err := l.WithLayout(ctx, plan.Without, dir, list, false)
 		if err != nil {
 			return err
 		}

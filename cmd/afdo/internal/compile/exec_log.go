@@ -25,7 +25,7 @@ type ExecFacts struct {
 }
 
 func newExecFacts(argv []string, dir string, start time.Time, plan *driver.Plan, err error) *ExecFacts {
-	f := &ExecFacts{Directory: dir, Arguments: argv, Outcome: driver.Failed, Seconds: time.Since(start).Seconds()}
+	f := &ExecFacts{Directory: dir, Arguments: argv, Outcome: driver.OutcomeFailed, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		f.Error = cli.Message(err)
 		return f

@@ -182,7 +182,7 @@ func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x 
 	if err != nil {
 		return err
 	}
-	files := readBy(p, compiles, x.jobs)
+	files := readBy(ctx, p, compiles, x.jobs)
 	moved := 0
 	if !x.noRebase {
 		p, moved = files.move(p)

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"slices"
 
 	"github.com/go-afdo/afdo/produce/rebase"
@@ -17,7 +18,7 @@ type explainedFiles struct {
 
 // readBy finds the files that compiles read, if the profile remembers any. A source that cannot be
 // preprocessed has none: to compile it says why.
-func readBy(p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
+func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 	f := &explainedFiles{files: rebase.NewFiles(nil), sums: make(map[string]uint32), same: make(map[string]bool), moved: make(map[[2]string]bool)}
 	for u := range p.NumUnits() {
 		if sum := p.UnitSum(profile.UnitRef(u)); sum != 0 {
@@ -29,7 +30,7 @@ func readBy(p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 	}
 	read := make([][]string, len(compiles))
 	_ = inParallel(len(compiles), jobs, func(i int) error {
-		if in, err := compiles[i].command.Inputs(nil); err == nil {
+		if in, err := compiles[i].command.Inputs(ctx, nil); err == nil {
 			read[i] = in.Paths(compiles[i].command.Line)
 		}
 		return nil

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -225,7 +226,7 @@ func (a *sliceAllState) do(j job) error {
 // encoded returns the slice of a command as a file, nil for one that has none.
 func (a *sliceAllState) encoded(c *verb.BuildCommand) ([]byte, error) {
 	source := human.Name(c.Sources[0])
-	in, err := c.Inputs(a.cache)
+	in, err := c.Inputs(context.Background(), a.cache)
 	if errors.Is(err, driver.ErrNoText) {
 		a.remark("%s: %v: its slice is the whole profile", source, err)
 		return a.whole()

@@ -180,7 +180,7 @@ func (r *rebasing) readSources(ctx context.Context, e *verb.Env) error {
 		}
 	}
 	if r.database != "" {
-		if err := r.readCommands(e); err != nil {
+		if err := r.readCommands(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (r *rebasing) readBinary(ctx context.Context) error {
 }
 
 // readCommands reads the files that the commands of a compilation database read.
-func (r *rebasing) readCommands(e *verb.Env) error {
+func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 	commands, _, err := verb.ReadDatabase(r.database)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (r *rebasing) readCommands(e *verb.Env) error {
 	seen := make(map[string]bool)
 	for i, c := range commands {
 		r.progress.Say("reading what %d of %d commands read", i+1, len(commands))
-		in, err := c.Inputs(cache)
+		in, err := c.Inputs(ctx, cache)
 		if err != nil {
 			e.Warnf("%s: %v: its headers are not looked at", human.Name(c.Sources[0]), err)
 			in = &driver.Inputs{Files: c.Sources}

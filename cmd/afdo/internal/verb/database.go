@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,12 +24,12 @@ func ParseBuildCommand(argv []string, dir string) BuildCommand {
 }
 
 // Inputs finds what the command reads.
-func (c *BuildCommand) Inputs(cache *driver.Cache) (*driver.Inputs, error) {
-	compiler, err := driver.FindCompiler(c.Line, cache)
+func (c *BuildCommand) Inputs(ctx context.Context, cache *driver.Cache) (*driver.Inputs, error) {
+	compiler, err := driver.FindCompiler(ctx, c.Line, cache)
 	if err != nil {
 		return nil, err
 	}
-	return driver.FindInputs(c.Line, compiler, cache)
+	return driver.FindInputs(ctx, c.Line, compiler, cache)
 }
 
 // ReadDatabase returns the commands of a compilation database that compile something, at least one,

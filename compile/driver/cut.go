@@ -1,0 +1,208 @@
+package driver
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/produce/rebase"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A part is what the compiler of a unit gets of a profile.
+type part struct {
+	data     []byte
+	samples  bool // it has functions
+	lines    bool // it depends on where the lines of functions are in the inputs
+	restored bool // it is from the cache
+}
+
+// cut returns the slice for the unit: from the cache, or else out of the profile. A fresh checkout
+// has no slices beside its objects, but the cache has them.
+func (s source) cut() (*part, error) {
+	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.State())
+	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
+		s.trace("the slice is in the cache")
+		return &part{data: kept[1:], samples: true, lines: kept[0] != 0, restored: true}, nil
+	}
+	text, err := s.inputs.Text()
+	if err != nil {
+		return nil, err
+	}
+	take := s.take
+	if s.file.llvm != noLLVM {
+		take = s.takeLLVM
+	}
+	p, err := take(text)
+	if err == nil && p.samples && !s.file.replaced() {
+		kept := []byte{0}
+		if p.lines {
+			kept[0] = 1
+		}
+		s.Cache.files().Put(store.Taken, key, append(kept, p.data...))
+	}
+	return p, err
+}
+
+// take takes the slice out of a profile of GCOV.
+func (s source) take(text *slice.Text) (*part, error) {
+	program, closeFile, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	request := slice.Request{Text: text, Target: s.compiler.target(), Bits: s.Bits}
+	files := rebase.NewFiles(s.inputs.Paths(s.Line))
+	if !s.NoRebase {
+		request.Sources, request.Edited, files.Text = files.Differs, files, text
+	}
+	selected, err := program.Select(request)
+	if err != nil {
+		return nil, s.file.wrap(err)
+	}
+	p := new(part)
+	if !s.NoRebase {
+		p.lines = files.Asked()
+	}
+	if !p.lines {
+		s.warnIfStale(files.Stale(selected, s.paths()))
+	}
+	if !s.NoRebase {
+		selected = s.rebase(selected, files)
+	}
+	if p.samples = selected.NumFunctions() > 0; !p.samples {
+		s.warnOfNone(program)
+	}
+	p.data, err = encodeProfile(selected, s.compiler)
+	return p, err
+}
+
+// rebase moves counts to where their lines are in the files of the command.
+func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
+	part, report := files.Slice(part)
+	if report == nil {
+		return part
+	}
+	var changed int
+	var samples, kept uint64
+	for _, f := range report.Functions {
+		if f.Outcome != rebase.Unchanged && f.Outcome != rebase.Unknown {
+			s.trace("%s of %s is %s since the profile was made", f.Symbol, f.Unit, f.Outcome)
+			changed, samples, kept = changed+1, saturating.Add(samples, f.Samples), saturating.Add(kept, f.Kept)
+		}
+	}
+	if changed > 0 {
+		s.trace("moved the counts of %s: of %d samples, %d have a line", plural(changed, "function"), samples, kept)
+	}
+	s.warnIfStale(report.Samples-report.Kept, report.Samples)
+	return part
+}
+
+// DefaultStaleWarn is the default of [Launcher.StaleWarn].
+const DefaultStaleWarn = 0.2
+
+// warnIfStale warns once in a build if many samples of a compile do not fit its sources.
+func (s source) warnIfStale(stale, compared uint64) {
+	threshold := s.StaleWarn
+	if threshold == 0 {
+		threshold = DefaultStaleWarn
+	}
+	share := float64(stale) / max(float64(compared), 1)
+	if share > threshold && threshold < 1 {
+		s.warnOf("stale", "%s: %.0f%% of its samples in the profile are for lines that it does not have any more: record a new profile soon; \"afdo explain\" shows the functions", s.Sources[0], 100*share)
+	}
+}
+
+// takeLLVM takes the slice out of a profile of LLVM.
+func (s source) takeLLVM(text *slice.Text) (*part, error) {
+	path, err := s.file.path, error(nil)
+	if s.file.llvm == otherSample {
+		if path, err = s.extBinaryCopy(); err != nil {
+			return nil, err
+		}
+	}
+	whole, err := OpenLLVMProfile(path)
+	if err != nil {
+		return nil, s.file.wrap(err)
+	}
+	defer whole.Close()
+	s.warnOfUniqueNames(whole)
+	if s.steady() {
+		if whole.summary, err = s.steadySummary(whole.samples.Summary); err != nil {
+			return nil, err
+		}
+	}
+	var file bytes.Buffer
+	n, err := whole.WriteSlice(&file, text, s.Sources)
+	if err == nil && n == 0 {
+		s.warnOfNothing()
+	}
+	return &part{data: file.Bytes(), samples: n > 0}, s.file.wrap(err)
+}
+
+// warnOfUniqueNames warns if only one of the two builds, the recorded one and this, had
+// -funique-internal-linkage-names.
+func (s source) warnOfUniqueNames(whole *LLVMProfile) {
+	if whole.samples == nil {
+		return
+	}
+	const flag = "-funique-internal-linkage-names"
+	given := s.Mentions(flag)
+	switch whole.samples.HasUniqueNames() {
+	case given:
+	case true:
+		s.warnOf("unique", "clang does not find static functions of the profile: compile with %s, as the recorded program was", flag)
+	default:
+		s.warnOf("unique", "clang does not find static functions of the profile: compile without %s, or record a program that was compiled with it", flag)
+	}
+}
+
+// warnOfNone warns that a slice of a program has no function: either the compile defines none of
+// those that the profile has of the sources, or the profile has none of the sources.
+func (s source) warnOfNone(program *slice.Program) {
+	for _, m := range program.Match(s.Sources, s.Dir) {
+		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
+			s.warnOfCode("others", "the profile has functions of %s, but this compile defines none of them: the sources have changed, or macros differ; \"afdo explain\" tells more", m.Path)
+			return
+		}
+	}
+	s.warnOfNothing()
+}
+
+// hasFunctions reports whether a unit has functions. It returns true for a unit that cannot be
+// read: this only serves a warning, and the slice exists.
+func hasFunctions(program *slice.Program, unit string) bool {
+	has, err := program.HasFunctions(unit)
+	return has || err != nil
+}
+
+// warnOfNothing warns that the profile has nothing of the sources.
+func (s source) warnOfNothing() {
+	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
+}
+
+// warnOfCode is warnOf about what the profile has of the sources. It is silent without
+// optimisation, and if the compiler is about to report errors. So it has the compiler check the
+// sources, once in a build.
+func (s source) warnOfCode(what command.Reason, format string, args ...any) {
+	s.warned = true
+	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
+		return
+	}
+	if compiles(s.ctx, s.Line, s.compiler) {
+		s.warnOf(what, format, args...)
+	}
+}
+
+// paths returns the paths of the sources of the command.
+func (s source) paths() (paths []string) {
+	for _, source := range s.Sources {
+		paths = append(paths, s.Path(source))
+	}
+	return paths
+}

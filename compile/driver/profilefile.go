@@ -1,0 +1,207 @@
+package driver
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/record"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A profileFile is the file of a profile. Its info and state are those of the time when look was
+// called.
+type profileFile struct {
+	name  string // as it was given, for messages
+	path  string
+	info  fs.FileInfo
+	state uint64
+	llvm  llvmFormat // of one for clang
+}
+
+// findProfile returns the file of the profile for a command: the one that the command names, or
+// else the launcher's. The error is an [*unchanged] if that is no profile for the compiler.
+func (r *run) findProfile(c *command.Line) (*profileFile, error) {
+	own := c.Profile
+	p := &profileFile{name: own, path: c.Path(own)}
+	if !c.Clang && own != "" && !isGCOV(p.path) {
+		return nil, &unchanged{ReasonOwnProfile, fmt.Sprintf("its -fauto-profile=%s is no profile that can be read", own)}
+	}
+	if own == "" {
+		if r.Profile == "" {
+			return nil, ErrNoProfile
+		}
+		p = &profileFile{name: r.Profile, path: c.Path(r.Profile)}
+		if _, isURL := fetch.Helper(r.Profile); isURL {
+			var err error
+			if p, err = r.download(r.Profile); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if c.Clang {
+		return p, r.findForClang(c, p)
+	}
+	return p, nil
+}
+
+// findForClang finds out in which format a profile is, and by which option clang takes it.
+func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
+	if info, err := os.Stat(p.path); err == nil && info.IsDir() && c.Use == command.InstrUse {
+		p.path = filepath.Join(p.path, "default.profdata")
+	}
+	p.llvm, err = llvmFormatOf(p.path)
+	if err != nil && c.Profile == "" {
+		return err
+	}
+	gcov := p.llvm == noLLVM && isGCOV(p.path)
+	switch {
+	case err != nil || p.llvm == noLLVM && !gcov:
+		return &unchanged{ReasonOwnProfile, p.name + " is no profile that clang takes"}
+	case r.Bits != 0 && !gcov:
+		return errors.New("counts of profiles for clang cannot be rounded")
+	case c.Use == "" && p.llvm == instrumented:
+		c.Use = command.InstrUse
+	case c.Use == "":
+		c.Use = command.SampleUse
+	}
+	return nil
+}
+
+// look returns the file as it is now.
+func (p profileFile) look() (*profileFile, error) {
+	info, err := os.Stat(p.path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: p.name, Err: errors.New("is a folder")}
+	}
+	p.info, p.state = info, record.StateOf(info)
+	return &p, nil
+}
+
+// replaced reports whether the profile is another file than when it was looked at.
+func (p *profileFile) replaced() bool {
+	if p == nil || !p.info.Mode().IsRegular() {
+		return false
+	}
+	now, err := p.look()
+	return err != nil || now.state != p.state
+}
+
+// wrap puts the name of the profile before an error that names no file.
+func (p *profileFile) wrap(err error) error {
+	var named *fs.PathError
+	if err == nil || errors.As(err, &named) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.name, err)
+}
+
+// load reads a whole profile of any format.
+func (p *profileFile) load() (*profile.Profile, error) {
+	in, err := openAny(p.path, p.info.Mode())
+	if err != nil {
+		return nil, p.wrap(err)
+	}
+	defer in.Close()
+	whole, err := in.GCOV()
+	return whole, p.wrap(err)
+}
+
+// openAny opens a profile of any format, from whatever can be read.
+func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
+	ctx := context.Background()
+	if mode.IsRegular() {
+		return anyprof.Open(ctx, path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return anyprof.Read(ctx, file)
+}
+
+// reads reports whether a file already has a version. A pipe never does, because it can be read
+// only once.
+func (p *profileFile) reads(version uint32) bool {
+	f, _, err := files.Open(p.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	h, err := gcov.DecodeHeader(head[:n])
+	return err == nil && h.Version == version && h.ByteOrder == binary.LittleEndian
+}
+
+// isV4 reports whether a file is a profile of version 4.
+func isV4(path string) bool { return formatOf(path) == anyprof.V4 }
+
+// isGCOV reports whether a file is a profile of GCC, of any version.
+func isGCOV(path string) bool { return formatOf(path).GCOV() }
+
+// formatOf detects the format of a file by its first bytes. It is 0 if unknown, or if the file
+// cannot be read.
+func formatOf(path string) anyprof.Format {
+	f, _, err := files.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	head := make([]byte, anyprof.HeadLen)
+	n, _ := f.ReadAt(head, 0)
+	format, err := anyprof.Detect(head[:n])
+	if err != nil {
+		return 0
+	}
+	return format
+}
+
+// requestSize is how many bytes of a file a request is for.
+const requestSize = 4 << 20
+
+// download returns the path of a copy of a server's file in the cache. It asks the server for the
+// version of the file. If that is new, one process downloads the file and the others wait. The
+// cache's size limits the file.
+func (r *run) download(url string) (*profileFile, error) {
+	request := fetch.Request{URL: url, Whole: true}
+	if r.Cache != nil {
+		request.MaxSize = r.Cache.maxSize
+	}
+	f, err := fetch.Open(request)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Tag() == "" {
+		return nil, fmt.Errorf("%s: the server sends neither an ETag nor a modification time, so a copy cannot be kept", f.Name())
+	}
+	path, err := r.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%s\x00%d", url, f.Tag(), f.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)
+	}
+	err = makeOnce(path, func(w io.Writer) error {
+		r.trace("downloading %s: %d bytes", f.Name(), f.Size())
+		n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, 0, f.Size()), make([]byte, requestSize))
+		if err == nil && n != f.Size() {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	return &profileFile{name: f.Name(), path: path}, err
+}

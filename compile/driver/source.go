@@ -1,0 +1,221 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/planned"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
+)
+
+// A source is the profile of a unit, as its compiler reads it.
+type source struct {
+	*run
+	*unit
+}
+
+// newStamp returns the stamp of the slice that the unit gets.
+func (s source) newStamp() planned.Stamp {
+	h := xxhash.New()
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", s.file.path, s.file.state, s.compiler.Reads(), s.summaryState(), s.Bits, s.NoRebase, s.inputs.Sum(), selfState())
+	return planned.Stamp(h.Sum64())
+}
+
+// open opens the profile for slices, with the summary that these have.
+func (s source) open() (*slice.Program, func(), error) {
+	program, closeFile, err := s.openWhole()
+	if err != nil || !s.steady() {
+		return program, closeFile, err
+	}
+	summary, err := s.steadySummary(program.Summary)
+	if err != nil {
+		closeFile()
+		return nil, nil, err
+	}
+	return program.WithSummary(summary), closeFile, nil
+}
+
+// openWhole opens the profile itself, if it has an index for slices, and else a copy of it in the
+// cache that has one.
+func (s source) openWhole() (*slice.Program, func(), error) {
+	file := s.file
+	if !file.info.Mode().IsRegular() { // it can be read once
+		whole, err := file.load()
+		if err != nil {
+			return nil, nil, err
+		}
+		return slice.FromProfile(whole), func() {}, nil
+	}
+	if isV4(file.path) {
+		program, closeFile, err := openIndexed(file.path)
+		if err == nil || !errors.Is(err, errNoIndex) {
+			return program, closeFile, file.wrap(err)
+		}
+	}
+	path, err := s.indexedCopy()
+	if err == nil {
+		program, closeFile, err := openIndexed(path)
+		if err == nil {
+			return program, closeFile, nil
+		}
+		_ = os.Remove(path) // it is damaged
+	} else if !isCacheError(err) {
+		return nil, nil, err
+	}
+	whole, err := file.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	return slice.FromProfile(whole), func() {}, nil
+}
+
+// cacheError is an error of the cache, without which things go on.
+type cacheError struct{ error }
+
+func isCacheError(err error) bool {
+	var c cacheError
+	return errors.As(err, &c)
+}
+
+var errNoIndex = errors.New("no index for slices")
+
+// openIndexed opens a version 4 file that has an index for slices. The index is believed: a profile
+// decides as much of what a compiler makes as its index could.
+func openIndexed(path string) (*slice.Program, func(), error) {
+	r, err := afdo.Open(path, afdo.TrustIndex())
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := programOf(r)
+	if err != nil {
+		_ = r.Close()
+		return nil, nil, err
+	}
+	return program, func() { _ = r.Close() }, nil
+}
+
+func programOf(r *afdo.Reader) (*slice.Program, error) {
+	x, err := index.Read(r)
+	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
+		return nil, errNoIndex
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := x.Info()
+	if err != nil {
+		return nil, err
+	}
+	if info.Unqualified != slice.Names.Name {
+		return nil, errNoIndex
+	}
+	return slice.FromReader(r)
+}
+
+// indexedCopy returns the path of a copy of the profile that has an index. Of several processes one
+// makes it, and the others wait.
+func (s source) indexedCopy() (string, error) {
+	file := s.file
+	path, err := s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s\x00sources", file.path, file.state, slice.Names.Name))
+	if err != nil {
+		return "", cacheError{err}
+	}
+	return path, makeOnce(path, func(w io.Writer) error {
+		whole, err := file.load()
+		if err != nil {
+			return err
+		}
+		s.warn("indexed a copy of %s in the cache; \"afdo convert --to v4c --index\" makes a profile with an index", file.name)
+		return builder.Write(w, whole, builder.Options{Compact: true, Index: &index.Options{Unqualified: slice.Names}})
+	})
+}
+
+// makeOnce fills a file of the cache unless it is there.
+func makeOnce(path string, write func(io.Writer) error) error {
+	if _, err := os.Stat(path); err == nil {
+		store.MarkUsed(path)
+		return nil
+	}
+	unlock, err := store.LockFile(path + "-lock")
+	if err != nil {
+		return cacheError{err}
+	}
+	defer unlock()
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	var data bytes.Buffer
+	if err := write(&data); err != nil {
+		return err
+	}
+	if err := files.Replace(path, data.Bytes()); err != nil {
+		return cacheError{err}
+	}
+	return nil
+}
+
+// whole returns the path of the whole profile in the version that the
+// compiler reads, and how many bytes have been written for that.
+func (s source) whole() (path string, n int64, err error) {
+	file, version := s.file, s.compiler.Reads()
+	if s.compiler.Clang {
+		return s.wholeLLVM()
+	}
+	if s.Bits == 0 && !s.steady() && file.reads(version) {
+		return file.path, 0, nil
+	}
+	encode := func() ([]byte, error) {
+		program, closeFile, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile()
+		whole, err := program.Whole(s.Bits)
+		if err != nil {
+			return nil, file.wrap(err)
+		}
+		return encodeProfile(whole, s.compiler)
+	}
+	path, err = s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, s.summaryState(), s.Bits))
+	if err == nil {
+		err = makeOnce(path, func(w io.Writer) error {
+			data, err := encode()
+			if err == nil {
+				n = int64(len(data))
+				_, err = w.Write(data)
+			}
+			return err
+		})
+		if err == nil || !isCacheError(err) {
+			return path, n, err
+		}
+	}
+	data, err := encode()
+	if err != nil {
+		return "", 0, err
+	}
+	path, _, err = s.keepSlice(data)
+	return path, int64(len(data)), err
+}
+
+// encodeProfile writes a profile in the format that a compiler reads.
+func encodeProfile(p *profile.Profile, compiler *Compiler) ([]byte, error) {
+	if compiler.Clang {
+		return EncodeForClang(p)
+	}
+	var file bytes.Buffer
+	_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: compiler.Reads()})
+	return file.Bytes(), err
+}
