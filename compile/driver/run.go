@@ -99,9 +99,9 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	}
 	plan, err := r.asItIs(c, c.Reason, string(c.Reason))
 	if c.PrecompilesHeader() && !c.Clang && (r.Profile != "" || c.Profile != "") {
-		// GCC stores parameters in a precompiled header, and restores them over those of the command
-		// line. So a precompiled header gets the options of the compiles that include it. If the
-		// compiler is unknown, these report it.
+		// GCC stores parameters in a precompiled header, and restores them over those of the
+		// command line. So a precompiled header gets the options of the compiles that include it.
+		// If the compiler is unknown, these report it.
 		if compiler, err := FindCompiler(r.ctx, c, r.Cache); err == nil {
 			r.addOptions(c, compiler, plan)
 		}

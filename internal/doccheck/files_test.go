@@ -33,8 +33,8 @@ var openers = map[string]int{
 	"internal/launch/store/store.go":                3, // in the cache
 	"internal/launch/planned/plan.go":               1, // /proc
 	"compile/driver/llvm.go":                        1, // --profile
-	"compile/driver/plan.go":                        1, // /proc
-	"compile/driver/profiles.go":                    1, // --profile
+	"compile/driver/run.go":                         1, // /proc
+	"compile/driver/profilefile.go":                 1, // --profile
 	"compile/driver/stats.go":                       1, // in the cache
 	"compile/explain/compile.go":                    2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
