@@ -47,6 +47,8 @@ type Profile struct {
 	symbols symbolTable
 	bodies  functionTable
 	marks   marks
+
+	evidence *Evidence
 }
 
 // New returns an empty profile, which contains only [UnknownUnit].

@@ -49,6 +49,10 @@ type Options struct {
 	// no part of the function ever ran.
 	ObservedHeads bool
 
+	// Evidence adds the blocks of machine code that were recorded to the profile, for code of GCC
+	// ([profile.Profile.Evidence]). Open the file with [symbolize.Columns] for it.
+	Evidence bool
+
 	// Path changes the paths of source files, nil to leave them.
 	Path func(string) string
 
@@ -111,6 +115,9 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 	p, err := c.assemble()
 	if err == nil {
 		c.report.Quality = c.judge(set)
+		if o.Evidence {
+			p.SetEvidence(c.evidence())
+		}
 	}
 	return p, c.report, err
 }
@@ -126,6 +133,9 @@ type creation struct {
 	sameUnit bool
 
 	functions []*function // by address
+	jumps     bool        // jumps within functions are known
+	exact     bool        // counts are numbers of executions
+	code      *decoder    // nil for machines that it does not know
 	declared  map[Declaration]bool
 
 	clangSpans    int  // stretches of clang's code

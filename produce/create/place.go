@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
 )
 
 const maxLine = 1<<24 - 1
@@ -23,9 +24,10 @@ func (o *Options) maxDiscriminator() uint32 {
 
 // A placed is what debug info has made of a function's samples.
 type placed struct {
-	symbol symbol // of the function; no name if debug info knows none
-	unit   *symbolize.Unit
-	body   body
+	symbol   symbol // of the function; no name if debug info knows none
+	unit     *symbolize.Unit
+	body     body
+	evidence *profile.CodeCopy // nil unless it is asked for
 }
 
 // place reads debug info and gives the samples of functions to lines.
@@ -47,6 +49,7 @@ func (c *creation) place(ctx context.Context) error {
 	if c.report.FlowSensitive, err = c.file.Defines("__llvm_fs_discriminator__"); err != nil {
 		return err
 	}
+	c.code = newDecoder(c.file.ELF())
 	missing := make(map[string]bool)
 	done := 0
 	for code, err := range c.file.Code(ctx, symbols) {
@@ -116,6 +119,9 @@ func (p *mapper) place(code *symbolize.Code) {
 	}
 	p.counts(code.Spans)
 	p.calls(code.Spans)
+	if p.options.Evidence && code.Unit != nil && !p.clang {
+		p.placed.evidence = p.codeCopy(code)
+	}
 	p.placed.body.settle(p.options.Combine)
 }
 

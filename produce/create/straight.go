@@ -1,6 +1,7 @@
 package create
 
 import (
+	"bytes"
 	"debug/elf"
 	"io"
 
@@ -61,6 +62,26 @@ func (d *decoder) at(addr uint64) []byte {
 		return d.code
 	}
 	return nil
+}
+
+// decode decodes the instruction at an address. Its size is 0 if there is none.
+func (d *decoder) decode(addr uint64) opcode.Instruction {
+	if d == nil {
+		return opcode.Instruction{}
+	}
+	return d.next(d.at(addr))
+}
+
+// isPadding reports whether the instruction at an address does nothing but fill up space.
+func (d *decoder) isPadding(addr uint64) bool {
+	code := d.at(addr)
+	if d.file.Machine == elf.EM_AARCH64 {
+		return bytes.HasPrefix(code, []byte{0x1f, 0x20, 0x03, 0xd5})
+	}
+	for len(code) > 0 && (code[0] == 0x66 || code[0] == 0x2e) {
+		code = code[1:]
+	}
+	return bytes.HasPrefix(code, []byte{0x90}) || bytes.HasPrefix(code, []byte{0xcc}) || bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
 // crosses reports whether a range, whose last instruction is at end, has code before that which

@@ -18,6 +18,7 @@ type function struct {
 	weight  uint64
 	counts  []step  // how often its bytes ran
 	calls   []call  // branches from it to the starts of functions
+	jumps   []jump  // branches within it
 	head    uint64  // branches to its start
 	during  uint64  // samples during calls of it
 	time    uint64  // when it was sampled first, 0 if unknown
@@ -40,6 +41,9 @@ type call struct {
 	count  uint64
 }
 
+// A jump is a branch within a function.
+type jump struct{ from, to, count uint64 }
+
 // tally gives the samples to the functions that they lie in.
 func (c *creation) tally(set *samples.Set) error {
 	switch {
@@ -48,6 +52,7 @@ func (c *creation) tally(set *samples.Set) error {
 	case c.options.Ranges != IgnoreRanges && set.NumRanges() > 0:
 		c.report.Ranges = true
 	}
+	c.exact = set.Exact && !c.report.Ranges
 	c.sameUnit = c.report.Ranges || set.Exact
 	t := &tallier{creation: c, byLow: make(map[uint64]*function)}
 	var err error
@@ -181,6 +186,7 @@ func (f *function) add(low, high, n uint64) {
 // branches counts those that lead to the start of a function: calls, and jumps that take the place
 // of one.
 func (t *tallier) branches(set *samples.Set) error {
+	code := newDecoder(t.file.ELF())
 	for b, n := range set.Branches() {
 		from, at, err := t.find(b.From)
 		if err != nil {
@@ -191,6 +197,13 @@ func (t *tallier) branches(set *samples.Set) error {
 		t.last = saved
 		if err != nil {
 			return err
+		}
+		if to != nil && to == from && code.decode(at).Jumps {
+			from.jumps = append(from.jumps, jump{at, start, n})
+			t.jumps = true
+			if set.Exact {
+				continue // callgrind knows calls, so a jump to the start is a loop
+			}
 		}
 		if to == nil || start != to.symbol.Low {
 			continue

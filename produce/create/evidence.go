@@ -1,0 +1,279 @@
+package create
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"path"
+	"slices"
+
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/opcode"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// sampleScale is the scale of evidence from samples of addresses. Most blocks have less than one
+// sample in each instruction, and the mean needs some bits after the point.
+const sampleScale = 256
+
+func (c *creation) evidence() *profile.Evidence {
+	e := &profile.Evidence{Scale: c.scale()}
+	for _, f := range c.functions {
+		if f.placed != nil && f.placed.evidence != nil {
+			e.Copies = append(e.Copies, *f.placed.evidence)
+		}
+	}
+	return e
+}
+
+func (c *creation) scale() uint64 {
+	if c.sameUnit {
+		return 1
+	}
+	return sampleScale
+}
+
+// codeCopy returns the blocks of a function, nil if its code cannot be decoded.
+func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
+	b := &blockBuilder{
+		mapper: p, leaders: p.leaders(), stretches: p.function.stretches(), spans: code.Spans,
+		frames: make(map[*symbolize.Instance]frame),
+	}
+	b.copy.Symbol = code.Symbol.Names[0]
+	b.copy.Unit = p.path(unitPath(code.Unit))
+	b.copy.Frames = []profile.InlineFrame{{Parent: -1, Function: unifyConstructor(SelectedSuffixes.Name(b.copy.Symbol))}}
+	s := p.function.symbol
+	for at := s.Low; at < s.High; {
+		in := p.code.decode(at)
+		if in.Size == 0 {
+			break
+		}
+		b.add(at, in)
+		at += in.Size
+	}
+	b.endBlock()
+	if len(b.copy.Blocks) == 0 {
+		return nil
+	}
+	b.addJumps()
+	return &b.copy
+}
+
+func unitPath(u *symbolize.Unit) string {
+	if path.IsAbs(u.Name) || u.Name == "" {
+		return u.Name
+	}
+	return path.Join(u.Dir, u.Name)
+}
+
+// leaders returns the addresses where blocks of a function begin, sorted.
+func (p *mapper) leaders() []uint64 {
+	s := p.function.symbol
+	var leaders []uint64
+	for _, j := range p.function.jumps {
+		leaders = append(leaders, j.to)
+	}
+	for at := s.Low; at < s.High; {
+		in := p.code.decode(at)
+		if in.Size == 0 {
+			break
+		}
+		at += in.Size
+		if in.Jumps || in.Leaves {
+			leaders = append(leaders, at)
+		}
+		if to := at + uint64(in.By); in.Jumps && in.By != 0 && to > s.Low && to < s.High {
+			leaders = append(leaders, to)
+		}
+	}
+	slices.Sort(leaders)
+	return slices.Compact(leaders)
+}
+
+// A blockBuilder divides a function into blocks.
+type blockBuilder struct {
+	*mapper
+	leaders   []uint64         // those that are left
+	stretches []stretch        // those that are left
+	spans     []symbolize.Span // those that are left
+	frames    map[*symbolize.Instance]frame
+	copy      profile.CodeCopy
+	machine   []machineBlock // by block of the copy
+
+	block machineBlock // the current one
+	at    profile.CodeBlock
+}
+
+// A frame is a number of an inline frame, and how many executions of its source one execution of
+// its code stands for.
+type frame struct {
+	number int32
+	factor uint64
+}
+
+// A machineBlock is where a block is.
+type machineBlock struct {
+	low, high   uint64
+	last        uint64 // count of its last instruction
+	hi, lo      uint64 // sum of the counts of its instructions
+	conditional bool   // it ends with a conditional jump
+}
+
+// add adds an instruction.
+func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
+	count := b.count(at)
+	leads := len(b.leaders) > 0 && b.leaders[0] <= at
+	for len(b.leaders) > 0 && b.leaders[0] <= at {
+		b.leaders = b.leaders[1:]
+	}
+	// A computed jump leads to places that the code does not show, and some calls do not return. Exact
+	// counts show them.
+	if leads || b.exact && b.at.Size > 0 && count != b.block.last {
+		b.endBlock()
+	}
+	if b.code.isPadding(at) {
+		return
+	}
+	if b.at.Size == 0 {
+		b.block.low = at
+	}
+	b.at.Size++
+	b.block.high, b.block.last = at+in.Size, count
+	b.block.conditional = in.Jumps && !in.Leaves
+	var carry uint64
+	b.block.lo, carry = bits.Add64(b.block.lo, count, 0)
+	b.block.hi += carry
+	if place, ok := b.place(at); ok {
+		if n := len(b.at.Places); n == 0 || b.at.Places[n-1] != place {
+			b.at.Places = append(b.at.Places, place)
+		}
+	}
+}
+
+// count returns how often the instruction at an address ran.
+func (b *blockBuilder) count(at uint64) uint64 {
+	for len(b.stretches) > 0 && b.stretches[0].high <= at {
+		b.stretches = b.stretches[1:]
+	}
+	if len(b.stretches) == 0 {
+		return 0
+	}
+	return b.stretches[0].count
+}
+
+// place returns the source of the instruction at an address.
+func (b *blockBuilder) place(at uint64) (profile.Place, bool) {
+	for len(b.spans) > 0 && b.spans[0].High <= at {
+		b.spans = b.spans[1:]
+	}
+	if len(b.spans) == 0 || b.spans[0].Low > at || b.spans[0].Instance == nil || b.spans[0].Line.Line == 0 {
+		return profile.Place{}, false
+	}
+	s := b.spans[0]
+	f := b.frame(s.Instance)
+	position, factor := b.position(s.Line)
+	return profile.Place{Frame: f.number, Position: position, Factor: uint32(min(saturating.Mul(f.factor, factor), math.MaxUint32))}, true
+}
+
+func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
+	d := b.encoding.decode(l.Discriminator)
+	return profile.Position{File: b.path(l.File), Line: l.Line, Column: l.Column, Discriminator: d.base}, d.factor
+}
+
+// frame returns the frame of an instance, and makes those of its callers first.
+func (b *blockBuilder) frame(i *symbolize.Instance) frame {
+	var missing []*symbolize.Instance
+	f, ok := frame{0, 1}, false
+	for ; i.Caller != nil; i = i.Caller {
+		if f, ok = b.frames[i]; ok {
+			break
+		}
+		f = frame{0, 1}
+		missing = append(missing, i)
+	}
+	for _, i := range slices.Backward(missing) {
+		call, factor := b.position(i.Call)
+		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: InlinedName(i.Function), Call: call})
+		f = frame{int32(len(b.copy.Frames) - 1), saturating.Mul(f.factor, factor)}
+		b.frames[i] = f
+	}
+	return f
+}
+
+// endBlock ends the current block.
+func (b *blockBuilder) endBlock() {
+	if b.at.Size > 0 {
+		slices.SortFunc(b.at.Places, comparePlaces)
+		b.at.Places = slices.Clone(slices.Compact(b.at.Places))
+		b.at.Count = b.block.mean(b.scale(), b.at.Size)
+		b.copy.Blocks = append(b.copy.Blocks, b.at)
+		b.machine = append(b.machine, b.block)
+	}
+	b.block, b.at = machineBlock{}, profile.CodeBlock{}
+}
+
+// mean returns the scaled mean of the counts of a block's instructions, rounded.
+func (m *machineBlock) mean(scale uint64, size uint32) uint64 {
+	if m.hi != 0 {
+		return math.MaxUint64
+	}
+	hi, lo := bits.Mul64(m.lo, scale)
+	lo, carry := bits.Add64(lo, uint64(size/2), 0)
+	if hi += carry; hi >= uint64(size) {
+		return math.MaxUint64
+	}
+	mean, _ := bits.Div64(hi, lo, uint64(size))
+	return mean
+}
+
+func comparePlaces(p, q profile.Place) int {
+	return cmp.Or(cmp.Compare(p.Frame, q.Frame), cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line),
+		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
+}
+
+// addJumps adds the jumps that were seen, and after conditional ones the steps to the next block.
+func (b *blockBuilder) addJumps() {
+	if !b.jumps || !b.sameUnit {
+		return
+	}
+	taken := make([]uint64, len(b.machine))
+	for _, j := range b.function.jumps {
+		from, _ := slices.BinarySearchFunc(b.machine, j.from, func(m machineBlock, at uint64) int { return cmp.Compare(m.high, at+1) })
+		to, found := slices.BinarySearchFunc(b.machine, j.to, func(m machineBlock, at uint64) int { return cmp.Compare(m.low, at) })
+		if from == len(b.machine) || b.machine[from].low > j.from || !found {
+			continue
+		}
+		taken[from] = saturating.Add(taken[from], j.count)
+		b.copy.Jumps = append(b.copy.Jumps, profile.CodeJump{From: int32(from), To: int32(to), Count: j.count})
+	}
+	b.addSteps(taken)
+	b.copy.Jumps = merged(b.copy.Jumps, func(j, k profile.CodeJump) int {
+		return cmp.Or(cmp.Compare(j.From, k.From), cmp.Compare(j.To, k.To))
+	}, func(to *profile.CodeJump, j profile.CodeJump) { to.Count = saturating.Add(to.Count, j.Count) })
+}
+
+// addSteps adds how often conditional jumps were not taken. A range that runs across the end of a
+// block says so. Exact counts of a block include the jumps that were taken.
+func (b *blockBuilder) addSteps(taken []uint64) {
+	steps, across := b.function.counts, uint64(0) // sorted by stretches
+	for i, m := range b.machine[:len(b.machine)-1] {
+		for ; len(steps) > 0 && (steps[0].at < m.high || steps[0].at == m.high && !steps[0].up); steps = steps[1:] {
+			if steps[0].up {
+				across += steps[0].count
+			} else {
+				across -= steps[0].count
+			}
+		}
+		if !m.conditional {
+			continue
+		}
+		n := across
+		if b.exact {
+			n = max(m.last, taken[i]) - taken[i]
+		}
+		if n > 0 || taken[i] > 0 {
+			b.copy.Jumps = append(b.copy.Jumps, profile.CodeJump{From: int32(i), To: int32(i + 1), Count: n})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package profile
+
+// Evidence is what a recording shows about the machine code of a program: its control flow by
+// blocks, with the source positions of each. Package create makes it.
+type Evidence struct {
+	// Scale is the unit of the counts: a count of Scale is one execution, or one sample in each
+	// instruction of a block. It is 1 for exact counts and for branch stacks.
+	Scale  uint64
+	Copies []CodeCopy // by address
+}
+
+// A CodeCopy is the machine code of one symbol. The parts and clones of a function, such as
+// f.part.0, f.cold and f.constprop.1, are copies of their own.
+type CodeCopy struct {
+	Symbol string // with all suffixes
+	Unit   string // path of the source file of the compilation, "" if unknown
+
+	// Frames are the inlined calls in the code. Frame 0 is the function of the symbol itself. The
+	// caller of a frame comes before it.
+	Frames []InlineFrame
+
+	Blocks []CodeBlock // by address; the first one is the entry
+	Jumps  []CodeJump  // by From, then To
+}
+
+// An InlineFrame is a function at one place in the code.
+type InlineFrame struct {
+	Parent   int32    // number of the caller's frame, -1 for frame 0
+	Function string   // linkage name without suffixes, or the plain name if there is none
+	Call     Position // of the call in the caller; empty for frame 0
+}
+
+// A Position is a place in the source.
+type Position struct {
+	File          string // path
+	Line          uint32
+	Column        uint32 // 0 if unknown
+	Discriminator uint32 // the block of the line, without what compilers pack beside it
+}
+
+// A CodeBlock is instructions that run one after the other.
+type CodeBlock struct {
+	Count  uint64  // executions times Evidence.Scale: the mean of the instructions
+	Size   uint32  // number of instructions
+	Places []Place // the distinct positions of its instructions, in order
+}
+
+// A Place is a position in the function of a frame.
+type Place struct {
+	Frame int32
+	Position
+	// Factor is how many executions of the source one execution of the code stands for, at least
+	// 1. GCC 16 and clang state it for vectorised and unrolled loops.
+	Factor uint32
+}
+
+// A CodeJump is an observed step from the end of a block to the begin of another: a jump that was
+// taken, or for a conditional jump also the step to the next block. If a block has any, it has all.
+type CodeJump struct {
+	From, To int32 // numbers of blocks
+	Count    uint64
+}
+
+// SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile
+// keeps a reference to it.
+func (p *Profile) SetEvidence(e *Evidence) { p.evidence = e }
+
+// Evidence returns the evidence of the recording, nil if the profile has none.
+func (p *Profile) Evidence() *Evidence { return p.evidence }
