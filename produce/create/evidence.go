@@ -127,8 +127,8 @@ func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 	for len(b.leaders) > 0 && b.leaders[0] <= at {
 		b.leaders = b.leaders[1:]
 	}
-	// A computed jump leads to places that the code does not show, and some calls do not return. Exact
-	// counts show them.
+	// A computed jump leads to places that the code does not show, and some calls do not return.
+	// Exact counts show them.
 	if leads || b.exact && b.at.Size > 0 && count != b.block.last {
 		b.endBlock()
 	}
