@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 )
 
 // Every command of a build adds a line, whatever became of it, and says nothing else.

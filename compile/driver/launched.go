@@ -4,7 +4,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 )
 
 // CutExec returns a command line without "afdo exec ... --" in front, and whether that was there.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/driver/command"
-	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/internal/bbmap"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/layoutlist"
 )

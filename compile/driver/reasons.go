@@ -1,6 +1,6 @@
 package driver
 
-import "github.com/go-afdo/afdo/compile/driver/command"
+import "github.com/go-afdo/afdo/internal/command"
 
 // The reasons for which a [Launcher] runs a command unchanged, besides the reasons of package
 // command.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 )
 

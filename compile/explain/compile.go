@@ -14,10 +14,10 @@ import (
 	"sync"
 
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/together"
 	"github.com/go-afdo/afdo/profile"
@@ -89,7 +89,7 @@ func (c *Compiling) version(n uint32) string {
 // profile is for.
 var ErrNoCompile = errors.New("nothing to explain")
 
-// Compile compiles one of the sources of a command, see [command.Line.Compiles], as far as
+// Compile compiles one of the sources of a command, see Line.Compiles there, as far as
 // necessary, and returns what the compiler reported. The command's own outputs do not change. It
 // compiles three times: with the profile, without it, and with -O2 unless the command has that.
 func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {

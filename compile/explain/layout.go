@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/layoutlist"
 )
@@ -109,7 +109,7 @@ type LayoutUnit struct {
 	placements []driver.Placement // of all functions of the list
 }
 
-// Compile compiles one of the sources of a command, see [command.Line.Compiles], as "afdo exec
+// Compile compiles one of the sources of a command, see Line.Compiles there, as "afdo exec
 // --layout" does, and compares the object with the list. The command's own outputs do not change.
 // Stale functions keep their layout, to find all of them.
 func (c *LayoutCompiling) Compile(ctx context.Context, line *command.Line, source string) (*LayoutUnit, error) {

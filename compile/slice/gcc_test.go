@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/internal/testkit/train"

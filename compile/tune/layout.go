@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 )
 
 // A Placement is the way in which tune lays out code.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 )
 

@@ -14,10 +14,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A Recorder is a way to record the training run.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/elfid"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // buildIDs returns the build IDs of the mapped files, sorted by path. If the kernel did not report

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/input/record/internal/steps"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // procFS is the file system with information about processes.

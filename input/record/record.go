@@ -10,7 +10,7 @@
 //
 // If the processor can record branches, samples have branch stacks: Intel's LBR, AMD's BRS and
 // LbrExtV2, or Arm's BRBE. Records from the kernel's ring buffers are written by a
-// [perfdata.Writer], which checks each record. On systems other than Linux, [Open] returns
+// a writer that checks each record. On systems other than Linux, [Open] returns
 // [ErrSystem].
 //
 // Where the processor records no branches, [Steps] records branch stacks in software. A process of

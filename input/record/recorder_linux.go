@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/input/record/internal/steps"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // ringSize is the size of the ring buffer of a processor, in bytes. It is the amount of memory that

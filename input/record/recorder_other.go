@@ -6,7 +6,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A Recorder samples a target.

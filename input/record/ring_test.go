@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )

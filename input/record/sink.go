@@ -1,6 +1,6 @@
 package record
 
-import "github.com/go-afdo/afdo/input/perfdata"
+import "github.com/go-afdo/afdo/internal/perfdata"
 
 // A sink writes records and counts them. It collects the mapped files.
 type sink struct {

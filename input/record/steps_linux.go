@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/input/record/internal/steps"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A stepRecorder records by [Steps]: it copies what a tracer writes.
@@ -141,7 +141,7 @@ func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) error {
 	return err
 }
 
-// stepsRound is how many bytes of records are in one round: see [perfdata.Reader.Ordered].
+// stepsRound is how many bytes of records are in one round: see perfdata.Reader.Ordered.
 const stepsRound = 1 << 20
 
 // copySteps copies records from a tracer. Their times are in order, but for those of mappings.

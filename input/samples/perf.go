@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"iter"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // An object is a mapped file, by name and build ID.

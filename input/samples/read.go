@@ -14,11 +14,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/otlp"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // Read collects the samples of a binary from a recording, and reports how all samples were used.

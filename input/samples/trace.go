@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A Trace is a sample with both its call stack and its branch stack. Together they show the calls

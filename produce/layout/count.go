@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-afdo/afdo/input/bbmap"
 	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 

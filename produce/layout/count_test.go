@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
 // newFunction returns a function of 5 blocks of 16 bytes at 0x1000. The last two are in

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/go-afdo/afdo/input/bbmap"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
 // OrderFunctions decides the order of functions alone. The program needs no block address map: each

@@ -18,9 +18,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/go-afdo/afdo/input/bbmap"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/layoutlist"
 )
 

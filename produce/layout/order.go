@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/layoutlist"
 	"github.com/go-afdo/afdo/produce/layout/internal/cdsort"
 	"github.com/go-afdo/afdo/produce/layout/internal/exttsp"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/go-afdo/afdo/input/bbmap"
 	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 

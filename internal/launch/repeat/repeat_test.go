@@ -169,7 +169,7 @@ func TestNotKept(t *testing.T) {
 func TestVariables(t *testing.T) {
 	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\("([A-Z_]+)"|"([A-Z_]+_PATH|CPATH|SOURCE_DATE_EPOCH)"`)
 	found := 0
-	require.NoError(t, filepath.WalkDir("../../../compile/driver", func(path string, _ os.DirEntry, err error) error {
+	count := func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -179,6 +179,9 @@ func TestVariables(t *testing.T) {
 			assert.Contains(t, planned.Variables, m[1]+m[2], path)
 		}
 		return err
-	}))
+	}
+	for _, dir := range []string{"../../../compile/driver", "../../command", ".."} {
+		require.NoError(t, filepath.WalkDir(dir, count))
+	}
 	assert.Greater(t, found, 10)
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // typed writes a record of one of perfdata's types.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/command"
 )
 
 // ExecFacts is what exec has done for a command, in the form of its JSON.

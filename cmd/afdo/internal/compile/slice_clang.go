@@ -11,9 +11,9 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/command"
 )
 
 // sliceForClang writes slices of a profile for clang, as they are taken: extbinary of extbinary,

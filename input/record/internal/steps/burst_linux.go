@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/input/record/internal/simulate"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // Limits of a burst.

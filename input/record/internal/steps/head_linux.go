@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // EventName is the name of the event in recordings.

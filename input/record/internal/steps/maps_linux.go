@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/go-afdo/afdo/input/perfdata"
 	"github.com/go-afdo/afdo/internal/pattern"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A mapping is a file or code that a process has mapped.

@@ -5,7 +5,7 @@ import (
 	"log"
 	"strings"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // Text of perf script gives the records that perf.data does.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/input/bbmap"
+	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
 // Only the bits of hashes that differ from run to run are changed.

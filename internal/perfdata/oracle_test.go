@@ -7,7 +7,7 @@ import (
 	"github.com/aclements/go-perf/perffile"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/input/perfdata"
+	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
