@@ -11,7 +11,6 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
-	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/unpack"
 	"github.com/go-afdo/afdo/profile"
