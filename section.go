@@ -21,8 +21,9 @@ const (
 
 // The section types of extensions (docs/reference/extensions.md).
 const (
-	SectionSources SectionType = wire.Sources // 0x7e: line fingerprints of the source files
-	SectionIndex   SectionType = wire.Index   // 0x7f: the index
+	SectionEvidence SectionType = wire.Evidence // 0x7d: counts of machine code
+	SectionSources  SectionType = wire.Sources  // 0x7e: line fingerprints of the source files
+	SectionIndex    SectionType = wire.Index    // 0x7f: the index
 )
 
 // String returns the name of the type, or "type 0x2a" for an unknown one.

@@ -3,10 +3,11 @@ package profile
 // Evidence is what a recording shows about the machine code of a program: its control flow by
 // blocks, with the source positions of each. Package create makes it.
 type Evidence struct {
-	// Scale is the unit of the counts: a count of Scale is one execution, or one sample in each
-	// instruction of a block. It is 1 for exact counts and for branch stacks.
-	Scale  uint64
-	Copies []CodeCopy // by address
+	// Fraction is the number of bits after the binary point of all counts. It is 0 for exact counts
+	// and branch stacks, because a count is a number of executions. Of samples of addresses, most
+	// blocks have less than one in each instruction.
+	Fraction uint8
+	Copies   []CodeCopy // in no particular order
 }
 
 // A CodeCopy is the machine code of one symbol. The parts and clones of a function, such as
@@ -40,7 +41,7 @@ type Position struct {
 
 // A CodeBlock is instructions that run one after the other.
 type CodeBlock struct {
-	Count  uint64  // executions times Evidence.Scale: the mean of the instructions
+	Count  uint64  // the mean of its instructions' executions or samples
 	Size   uint32  // number of instructions
 	Places []Place // the distinct positions of its instructions, in order
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sampleScale is the scale of evidence from samples of addresses. Most blocks have less than one
-// sample in each instruction, and the mean needs some bits after the point.
-const sampleScale = 256
+// sampleFraction is the number of bits after the point for samples of addresses: a sample in a block
+// of 100 instructions still counts.
+const sampleFraction = 8
 
 func (c *creation) evidence() *profile.Evidence {
-	e := &profile.Evidence{Scale: c.scale()}
+	e := &profile.Evidence{Fraction: c.fraction()}
 	for _, f := range c.functions {
 		if f.placed != nil && f.placed.evidence != nil {
 			e.Copies = append(e.Copies, *f.placed.evidence)
@@ -27,11 +27,11 @@ func (c *creation) evidence() *profile.Evidence {
 	return e
 }
 
-func (c *creation) scale() uint64 {
+func (c *creation) fraction() uint8 {
 	if c.sameUnit {
-		return 1
+		return 0
 	}
-	return sampleScale
+	return sampleFraction
 }
 
 // codeCopy returns the blocks of a function, nil if its code cannot be decoded.
@@ -206,19 +206,19 @@ func (b *blockBuilder) endBlock() {
 	if b.at.Size > 0 {
 		slices.SortFunc(b.at.Places, comparePlaces)
 		b.at.Places = slices.Clone(slices.Compact(b.at.Places))
-		b.at.Count = b.block.mean(b.scale(), b.at.Size)
+		b.at.Count = b.block.mean(b.fraction(), b.at.Size)
 		b.copy.Blocks = append(b.copy.Blocks, b.at)
 		b.machine = append(b.machine, b.block)
 	}
 	b.block, b.at = machineBlock{}, profile.CodeBlock{}
 }
 
-// mean returns the scaled mean of the counts of a block's instructions, rounded.
-func (m *machineBlock) mean(scale uint64, size uint32) uint64 {
+// mean returns the mean of the counts of a block's instructions, rounded.
+func (m *machineBlock) mean(fraction uint8, size uint32) uint64 {
 	if m.hi != 0 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(m.lo, scale)
+	hi, lo := bits.Mul64(m.lo, 1<<fraction)
 	lo, carry := bits.Add64(lo, uint64(size/2), 0)
 	if hi += carry; hi >= uint64(size) {
 		return math.MaxUint64

@@ -59,7 +59,7 @@ func TestEvidenceConservesFlow(t *testing.T) {
 	})
 	e := p.Evidence()
 	require.NotNil(t, e)
-	assert.EqualValues(t, 1, e.Scale)
+	assert.Zero(t, e.Fraction)
 	found := false
 	for _, c := range e.Copies {
 		out := make(map[int32]uint64)
@@ -111,13 +111,13 @@ func withEvidence(t *testing.T, binary string, read func(*samples.Binary) *sampl
 // that cross its end. Of addresses, it counts the mean of its instructions.
 func TestEvidenceOfSamples(t *testing.T) {
 	for _, test := range []struct {
-		samples string
-		scale   uint64
-		counts  []uint64
-		jumps   []profile.CodeJump
+		samples  string
+		fraction uint8
+		counts   []uint64
+		jumps    []profile.CodeJump
 	}{
-		{"3\n210-22c:10\n220-22c:70\n220-230:9\n0\n1\n22c->220:79\n", 1, []uint64{10, 89, 9}, []profile.CodeJump{{From: 1, To: 1, Count: 79}, {From: 1, To: 2, Count: 9}}},
-		{"0\n2\n210:7\n230:5\n0\n", 256, []uint64{7 * 256 / 3, 0, 5 * 256 / 2}, nil},
+		{"3\n210-22c:10\n220-22c:70\n220-230:9\n0\n1\n22c->220:79\n", 0, []uint64{10, 89, 9}, []profile.CodeJump{{From: 1, To: 1, Count: 79}, {From: 1, To: 2, Count: 9}}},
+		{"0\n2\n210:7\n230:5\n0\n", 8, []uint64{7 * 256 / 3, 0, 5 * 256 / 2}, nil},
 	} {
 		p := withEvidence(t, "../../input/symbolize/testdata/tiny5.so", func(*samples.Binary) *samples.Set {
 			set, err := samples.Parse(strings.NewReader(test.samples))
@@ -134,7 +134,7 @@ func TestEvidenceOfSamples(t *testing.T) {
 			counts = append(counts, b.Count)
 			assert.Equal(t, sizes[i], b.Size)
 		}
-		assert.Equal(t, test.scale, e.Scale)
+		assert.Equal(t, test.fraction, e.Fraction)
 		assert.Equal(t, test.counts, counts)
 		assert.Equal(t, test.jumps, c.Jumps)
 		assert.Equal(t, []string{"tiny", "more", "twice"}, []string{c.Frames[0].Function, c.Frames[1].Function, c.Frames[2].Function})

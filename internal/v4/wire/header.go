@@ -92,14 +92,15 @@ func (e *Encoder) head(sizes []uint64, offset uint64, summary, names int) {
 	}
 }
 
-// The types of sections (RFC 4.2), and the types of the sources and the index, which are extensions
-// of this project (docs/reference/extensions.md).
+// The types of sections (RFC 4.2), and the types of this project's extensions
+// (docs/reference/extensions.md).
 const (
 	StringTable = 0x01
 	SummaryInfo = 0x02
 	FileNames   = 0x03
 	SymbolNames = 0x04
 	SymbolInfo  = 0x05
+	Evidence    = 0x7d
 	Sources     = 0x7e
 	Index       = 0x7f
 )
