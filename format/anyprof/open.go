@@ -3,6 +3,7 @@ package anyprof
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/go-afdo/afdo"
@@ -128,6 +129,12 @@ func openText(f *File, _ *options) (*Profile, error) {
 	p, err := textfmt.Parse(f)
 	if err != nil {
 		return nil, err
+	}
+	if n := p.Summary.NumFunctions; n > 0 && p.NumSymbols() == 0 {
+		return nil, &afdo.FormatError{
+			Format: "textfmt", Section: afdo.HeaderSection, Offset: -1, Err: afdo.ErrSummary,
+			Detail: fmt.Sprintf("%d functions are counted, but the text ends before the first symbol", n),
+		}
 	}
 	return &Profile{size: f.read, reader: newInMemory(p), model: p}, nil
 }

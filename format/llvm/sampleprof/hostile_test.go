@@ -97,6 +97,14 @@ func patch(data []byte, at int, with ...byte) []byte {
 	return data
 }
 
+// nothingDeflated is a section that decompresses to nothing.
+func nothingDeflated() []byte {
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_ = z.Close()
+	return append(numbers(0, uint64(packed.Len())), packed.Bytes()...)
+}
+
 func tooMany() []byte { return numbers(1 << 40) }
 
 // corruptFiles are files with one fault each, and where it is.
@@ -121,6 +129,13 @@ var corruptFiles = map[string]struct {
 	"bodies without names":    {assemble(part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
 	"no contexts":             {assemble(part{SectionSummary, flagFullContext, numbers(0, 0, 0, 0, 0, 0)}, part{SectionNames, 0, strs("a")}, part{SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 64},
 	"composite":               {assemble(part{sectionComposite, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"functions of a type":     {assemble(part{40, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"type of 35 bits":         {assemble(part{1<<34 + SectionBodies, 0, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18},
+	"hidden bodies":           {assemble(part{SectionNames, 0, strs("a")}, part{SectionFuncOffsets, 0, numbers(1, 0, 0)}, part{7, 0, numbers(1, 0, 0, 0, 0)}), afdo.ErrSection, 1, SectionFuncOffsets, headOf3 + 3},
+	"half hidden":             {assemble(part{SectionNames, 0, strs("a")}, part{SectionFuncOffsets, 0, numbers(1, 0, 0)}, part{7, 0, numbers(1, 0, 0, 0, 0)}, part{SectionFuncOffsets, flagFlat, numbers(1, 0, 0)}, part{SectionBodies, flagFlat, numbers(1, 0, 0, 0, 0)}), afdo.ErrSection, 1, SectionFuncOffsets, headOf3 + 64 + 3},
+	"a summary of more":       {assemble(part{SectionSummary, 0, numbers(5, 0, 0, 0, 1, 0)}), afdo.ErrSummary, 0, SectionSummary, 50},
+	"older, without bodies":   {append(putHeader(nil, Binary), 5, 0, 0, 0, 1, 0, 0), afdo.ErrSummary, 0, SectionSummary, 10},
+	"compressed, of nothing":  {assemble(part{SectionNames, 0, strs("a")}, part{SectionBodies, flagCompressed, nothingDeflated()}), afdo.ErrSection, 1, SectionBodies, 0},
 	"unknown flag":            {assemble(part{SectionSummary, 1 << 35, numbers(0, 0, 0, 0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
 	"a tree in version 103":   {assemble(part{SectionNames, flagMD5 | flagEytzinger, numbers(0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
 	"MD5s of symbols":         {assemble(part{SectionSymbolList, flagMD5, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
@@ -164,7 +179,7 @@ func TestCorruptFiles(t *testing.T) {
 			_, err := read(c.data)
 			var format *afdo.FormatError
 			require.ErrorAs(t, err, &format)
-			inflated := name == "compressed, no zlib" || name == "compressed, bad inside"
+			inflated := name == "compressed, no zlib" || name == "compressed, bad inside" || name == "compressed, of nothing"
 			assert.Equal(t, afdo.FormatError{
 				Format: "sampleprof", Section: c.section, Part: partName(c.section, c.kind), Offset: c.offset, Inflated: inflated, Err: c.class, Detail: format.Detail,
 			}, *format)

@@ -2,8 +2,6 @@ package sampleprof
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -73,19 +71,8 @@ func (r *Reader) load() error {
 			return err
 		}
 	}
-	var offsets *Section
-	for i := range r.sections {
-		switch s := &r.sections[i]; s.Type {
-		case SectionFuncOffsets:
-			if offsets = s; s.Size == 0 || s.Flags&flagParallel != 0 {
-				offsets = nil // empty, or an array parallel to the names, which is not needed to read bodies
-			}
-		case SectionBodies:
-			if s.Size > 0 {
-				r.groups = append(r.groups, &bodies{section: s, offsets: offsets})
-			}
-			offsets = nil
-		}
+	if err := r.pairOffsets(); err != nil {
+		return err
 	}
 	r.names = list
 	return nil
@@ -234,6 +221,9 @@ func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	defer r.mu.Unlock()
 	if g.raw == nil {
 		raw, err := r.open(g.section)
+		if err == nil && len(raw.Data) == 0 {
+			err = g.section.fault(0, fault.ErrSection, "no function") // writers do not compress nothing
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -468,92 +458,4 @@ func (d *functionReader) join(whole **Function, f *Function) error {
 	w.Total = m.add(w.Total, f.Total)
 	w.Records = slices.Clone(m.merge(w.Records, f.Records))
 	return nil
-}
-
-// loadOffsets reads the function offsets of a section of bodies.
-func (r *Reader) loadOffsets(g *bodies) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if g.table != nil {
-		return nil
-	}
-	f, err := r.open(g.offsets)
-	if err != nil {
-		return err
-	}
-	table := make([]functionAt, f.count(2, "functions"))
-	starts := make([]uint64, len(table))
-	if err := r.spent.add(int64(28*len(table) + 4*r.names.len())); err != nil {
-		return g.offsets.fault(0, fault.ErrLimit, "%v", err)
-	}
-	b := r.reader(*f)
-	for i := range table {
-		b.functionRef()
-		table[i].ref = b.ref
-		table[i].offset = b.uint64()
-		starts[i] = table[i].offset
-	}
-	if err := b.end(); err != nil {
-		return err
-	}
-	if !slices.IsSorted(starts) { // offsets of contexts are not in order
-		slices.Sort(starts)
-	}
-	g.table, g.starts = table, starts
-	g.chain(max(r.names.len(), r.contexts.len()))
-	return nil
-}
-
-// Account checks that the summary and the function offsets, which [Read] does not need, can be read
-// to their ends. Bytes after these ends give an error that matches afdo.ErrUnused. Account takes no
-// memory except for the sections.
-func (r *Reader) Account() error {
-	if err := r.all(); err != nil {
-		return err
-	}
-	if _, err := r.Summary(); err != nil && !errors.Is(err, fault.ErrNotFound) {
-		return err
-	}
-	for _, g := range r.groups {
-		if g.offsets == nil {
-			continue
-		}
-		if err := r.accountOffsets(g.offsets); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *Reader) accountOffsets(s *Section) error {
-	f, err := r.open(s)
-	if err != nil {
-		return err
-	}
-	n := f.count(2, "functions")
-	b := r.reader(*f)
-	for i := 0; i < n && b.Err == nil; i++ {
-		b.functionRef()
-		b.uint64()
-	}
-	return b.end()
-}
-
-// chain links the entries of table by name or context. refs is the number of names or contexts.
-func (g *bodies) chain(refs int) {
-	g.heads, g.next = make([]uint32, refs), make([]uint32, len(g.table))
-	for i := len(g.table) - 1; i >= 0; i-- {
-		head := &g.heads[g.table[i].ref]
-		g.next[i], *head = *head, uint32(i+1)
-	}
-}
-
-// putOffsets appends a section of function offsets.
-func putOffsets(b []byte, table []functionAt) []byte {
-	b = binary.AppendUvarint(b, uint64(len(table)))
-	for _, e := range table {
-		b = binary.AppendUvarint(b, uint64(e.ref))
-		b = binary.AppendUvarint(b, e.offset)
-	}
-	return b
 }

@@ -147,8 +147,11 @@ func naiveText(data []byte) (text string, err error) {
 	case 0x5350524f46343204:
 		f.extBinary(c, version)
 	case 0x5350524f463432ff:
-		f.summary(c)
+		counted := f.summary(c)
 		f.readNames(c, 0)
+		if len(c.data) == 0 && counted {
+			panic(errNaive)
+		}
 		f.bodies(c)
 	default:
 		panic(errNaive)
@@ -197,7 +200,7 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 				panic(errNaive)
 			}
 		}
-		if (s.kind == 1 || s.kind == 2 || s.kind == 6) && seen[s.kind] || s.kind == 33 || s.kind == 34 {
+		if (s.kind == 1 || s.kind == 2 || s.kind == 6) && seen[s.kind] || s.kind > 32 {
 			panic(errNaive)
 		}
 		if s.kind == 32 && (!seen[2] || f.flags[1]>>33&1 != 0 && !seen[6]) {
@@ -208,6 +211,7 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 			f.flags[s.kind] = s.flags
 		}
 	}
+	f.unlisted(sections)
 	for _, kind := range []uint64{2, 6, 32, 3, 5} {
 		for _, s := range sections {
 			if s.kind == kind && s.size > 0 {
@@ -217,15 +221,48 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 	}
 }
 
-func (f *naiveFile) section(s naiveSection) {
-	if s.kind == 6 && !f.contextual() {
-		return
+// unlisted refuses a file whose function offsets or summary count functions that are in no bodies.
+func (f *naiveFile) unlisted(sections []naiveSection) {
+	var offsets *naiveSection
+	check := func() {
+		if offsets != nil && f.open(*offsets).count() > 0 {
+			panic(errNaive)
+		}
 	}
+	found := false
+	for _, s := range sections {
+		if s.size > 0 && s.kind == 32 {
+			offsets, found = nil, true
+		}
+		if s.size > 0 && s.kind == 4 && s.flags>>33&1 == 0 {
+			check()
+			offsets, found = &s, true
+		}
+	}
+	check()
+	for _, s := range sections {
+		if !found && s.size > 0 && s.kind == 1 {
+			c := f.open(s)
+			if counted := f.summary(c); counted || len(c.data) > 0 {
+				panic(errNaive)
+			}
+		}
+	}
+}
+
+func (f *naiveFile) open(s naiveSection) *naiveCursor {
 	data := f.data[s.offset : s.offset+s.size]
 	if s.flags&1 != 0 {
 		data = naiveInflate(data)
 	}
-	c := &naiveCursor{data}
+	return &naiveCursor{data}
+}
+
+func (f *naiveFile) section(s naiveSection) {
+	if s.kind == 6 && !f.contextual() {
+		return
+	}
+	c := f.open(s)
 	switch s.kind {
 	case 2:
 		f.readNames(c, s.flags)
@@ -234,6 +271,9 @@ func (f *naiveFile) section(s naiveSection) {
 		f.readContexts(c)
 		c.end()
 	case 32:
+		if len(c.data) == 0 {
+			panic(errNaive)
+		}
 		f.bodies(c)
 	case 3:
 		for len(c.data) > 0 {
@@ -267,15 +307,19 @@ func naiveInflate(data []byte) []byte {
 
 func (f *naiveFile) contextual() bool { return f.flags[1]>>33&1 != 0 }
 
-func (f *naiveFile) summary(c *naiveCursor) {
-	for range 5 {
+// summary reports whether it counts functions.
+func (f *naiveFile) summary(c *naiveCursor) bool {
+	total := c.any()
+	for range 3 {
 		c.any()
 	}
+	functions := c.any()
 	for range c.count() {
 		c.uleb(math.MaxUint32)
 		c.any()
 		c.any()
 	}
+	return total > 0 || functions > 0
 }
 
 func (f *naiveFile) readNames(c *naiveCursor, flags uint64) {

@@ -28,11 +28,15 @@ const (
 	SectionContexts    SectionType = 6
 	SectionBodies      SectionType = 32
 
-	// Section types of version 105. They contain functions, so a file with such a section is
-	// rejected instead of read without them.
+	// Section types of version 105.
 	sectionComposite        SectionType = 33
 	sectionCompositeOffsets SectionType = 34
 )
+
+// holdsFunctions reports whether LLVM reserves the type for sections of functions. A file with such
+// a section of unknown contents is rejected instead of read without these functions. LLVM uses the
+// low 32 bits of a type.
+func (t SectionType) holdsFunctions() bool { return t >= SectionBodies }
 
 var sectionNames = map[SectionType]string{
 	SectionSummary:          "summary",
@@ -190,8 +194,8 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
 		f.Fail(f.Pos-16, fault.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
 		return
 	}
-	if size > 0 && (s.Type == sectionComposite || s.Type == sectionCompositeOffsets) {
-		f.Fail(f.Pos-tableEntrySize, fault.ErrSection, "a %s section of version 105 is not supported", s.Type)
+	if size > 0 && s.Type.holdsFunctions() && s.Type != SectionBodies {
+		f.Fail(f.Pos-tableEntrySize, fault.ErrSection, "a section of functions of an unsupported type, %s", s.Type)
 		return
 	}
 	if unknown := s.unknownFlags(version); size > 0 && unknown != 0 {

@@ -157,6 +157,9 @@ type Merge struct {
 	// out. Calls come one after the other.
 	Skip func(i int, err error) bool
 
+	// Nothing notes that an input was read and has no counts. Calls come one after the other.
+	Nothing func(i int)
+
 	// KeepGoing is set if Skip also leaves out inputs whose damage is found late.
 	KeepGoing bool
 

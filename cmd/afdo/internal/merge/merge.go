@@ -99,6 +99,7 @@ type merging struct {
 	first   *input.File // the first that can be opened, until it is asked for
 	firstAt int         // its number
 	skipped []error     // for each input, why it was left out
+	nothing []int       // inputs without counts
 
 	lossText string // about the counts that the sum does not have
 }
@@ -193,6 +194,7 @@ func mergeOwn(e *verb.Env, m *merging, k kind.CanMerge, doing *progress.Line) er
 		Out:       m.out.Out,
 		Trim:      &m.trim,
 		Skip:      m.skip,
+		Nothing:   func(i int) { m.nothing = append(m.nothing, i) },
 		KeepGoing: m.keepGoing,
 		Limit:     func(kept, dropped uint64) error { return m.limit(e, doing, kept, dropped) },
 	})

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -70,6 +72,10 @@ func (m *merging) refuseEmpty() error {
 // tellSkipped says which inputs were left out. The error is that all were, or with --keep-going
 // that some were.
 func (m *merging) tellSkipped(e *verb.Env) error {
+	slices.Sort(m.nothing)
+	for _, i := range m.nothing {
+		e.Warnf("%s: no counts", human.Name(input.Name(m.inputs[i].Path)))
+	}
 	n := 0
 	for _, err := range m.skipped {
 		if err != nil {

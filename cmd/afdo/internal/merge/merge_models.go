@@ -134,6 +134,11 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 		return profile.New(), nil
 	}
 	mm.count(losses, one.NoUnits, false)
+	if one.Profile.NumFunctions() == 0 {
+		mm.mu.Lock()
+		mm.nothing = append(mm.nothing, i)
+		mm.mu.Unlock()
+	}
 	if mm.first != nil {
 		mm.alignUnits(one.Profile)
 	}

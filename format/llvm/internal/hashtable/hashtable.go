@@ -67,6 +67,8 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 		b.Fail(pos, fault.ErrHashTable, "%d buckets, which is no power of two", h.Buckets)
 	case h.Buckets > room/word:
 		b.Fail(pos, fault.ErrCount, "%d buckets, there is room for %d", h.Buckets, room/word)
+	case h.Entries == 0 && chains >= word: // padding takes less
+		b.Fail(pos+word, fault.ErrHashTable, "no entries, but %d bytes of chains", chains)
 	case h.Entries > chains/least:
 		b.Fail(pos+word, fault.ErrCount, "%d entries of at least %d bytes, the chains have %d", h.Entries, least, chains)
 	}

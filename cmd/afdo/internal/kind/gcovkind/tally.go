@@ -41,17 +41,12 @@ func takeTally(r *afdo.Reader) (*tally, error) {
 		return nil, err
 	}
 	w := newWalker(r)
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, err
-		}
+	err = w.units(r, func(u *afdo.Unit) error {
 		t.units++
-		if err := w.symbols(u, t.addSymbol); err != nil {
-			return nil, err
-		}
-	}
+		return w.symbols(u, t.addSymbol)
+	})
 	t.unknown = w.unknown
-	return t, nil
+	return t, err
 }
 
 // tallySections looks at the section table, the index and the sources of a file.

@@ -109,10 +109,7 @@ func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON 
 func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 	units := []UnitFacts{}
 	w := newWalker(r)
-	for u, err := range r.Units() {
-		if err != nil {
-			return nil, err
-		}
+	err := w.units(r, func(u *afdo.Unit) error {
 		f := newUnitFacts(u.Path())
 		err := w.symbols(u, func(_ afdo.Symbol, body *function) error {
 			f.Symbols++
@@ -122,12 +119,10 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, err
-		}
 		units = append(units, f)
-	}
-	return units, nil
+		return err
+	})
+	return units, err
 }
 
 func unitTable(units []UnitFacts) *table.Table {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // A walker steps through the functions of a file, as far as the budget of the file goes.
@@ -16,10 +17,27 @@ type walker struct {
 	cursor  afdo.Cursor
 	budget  *budget.Budget
 	unknown uint64
+	found   bool // a symbol had samples
 }
 
 func newWalker(r *afdo.Reader) *walker {
 	return &walker{budget: budget.New(r.Size())}
+}
+
+// units calls visit for each unit of a file.
+func (w *walker) units(r *afdo.Reader, visit func(*afdo.Unit) error) error {
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		if err := visit(u); err != nil {
+			return err
+		}
+	}
+	if !w.found {
+		return summary.CheckHidden(r)
+	}
+	return nil
 }
 
 // symbols calls visit for each symbol of a unit, with its samples if it has any.
@@ -46,6 +64,7 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	if !s.HasInfo() {
 		return visit(s, nil)
 	}
+	w.found = true
 	info, err := s.Info()
 	if err != nil {
 		return err

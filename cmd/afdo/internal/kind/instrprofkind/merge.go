@@ -103,7 +103,7 @@ func (g *merging) open(in *mergeInput) error {
 	if !in.indexed || !g.KeepGoing {
 		return nil
 	}
-	return in.addSection(new(memorySections))
+	return in.withProfile(func(p *anyprof.Profile) error { return new(memorySections).add(p, in.Weight) })
 }
 
 // copyOf writes what can be read only once, or only from a server, to a file of its own, unpacked.
@@ -127,8 +127,18 @@ func (g *merging) removeCopies() {
 	}
 }
 
-// addSection adds the MemProf section of the input, if it has one.
-func (in *mergeInput) addSection(to *memorySections) error {
+// addSection adds the MemProf section of an indexed input, if it has one.
+func (g *merging) addSection(in *mergeInput) error {
+	return in.withProfile(func(p *anyprof.Profile) error {
+		r := p.Model().(*instrprof.Reader)
+		if _, _, err := r.MemProf(); err != nil && r.NumFunctions() == 0 {
+			g.Nothing(in.number)
+		}
+		return g.memory.add(p, in.Weight)
+	})
+}
+
+func (in *mergeInput) withProfile(use func(p *anyprof.Profile) error) error {
 	f, err := input.Open(nil, in.local)
 	if err != nil {
 		return err
@@ -136,7 +146,7 @@ func (in *mergeInput) addSection(to *memorySections) error {
 	defer f.Close()
 	p, err := f.Profile()
 	if err == nil {
-		err = to.add(p, in.Weight)
+		err = use(p)
 	}
 	return input.Wrap(in.Path, err)
 }
@@ -165,7 +175,7 @@ func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
 	p, dropped, err := instrprof.MergeFiles(inputs, o)
 	for i := 0; i < len(g.inputs) && err == nil; i++ {
 		if in := &g.inputs[i]; in.indexed && !in.left {
-			err = in.addSection(&g.memory)
+			err = g.addSection(in)
 		}
 	}
 	return p, dropped, err

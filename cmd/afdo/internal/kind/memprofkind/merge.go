@@ -59,6 +59,17 @@ func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, to *sum, times uint64) erro
 		}
 		src = one
 	}
+	if isEmpty(src) {
+		m.Nothing(i)
+	}
 	to.ids = append(to.ids, l.ids...)
 	return f.Wrap(to.Merge(src, times))
+}
+
+// isEmpty reports whether a profile has no records.
+func isEmpty(src memprof.Source) bool {
+	for range src.Records() {
+		return false
+	}
+	return true
 }

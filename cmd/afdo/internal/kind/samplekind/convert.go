@@ -79,8 +79,23 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile
 			return 0, f.Wrap(err)
 		}
 	}
-	dropped, err = sum.Merge(src, weight)
+	if dropped, err = sum.Merge(src, weight); err == nil && isEmpty(src) {
+		m.Nothing(i)
+	}
 	return dropped, f.Wrap(err)
+}
+
+// isEmpty reports whether a profile that can be read has no functions.
+func isEmpty(src sampleprof.Source) bool {
+	switch p := src.(type) {
+	case *sampleprof.Profile:
+		return p.NumFunctions() == 0
+	case *sampleprof.Reader:
+		for range p.Functions() {
+			return false
+		}
+	}
+	return true
 }
 
 // remarks are printed after a profile has been written.
