@@ -73,9 +73,6 @@ func (c *checker) payload() bool {
 		c.report(w.err)
 		return false
 	}
-	if t.at-w.pos > maxTablePad {
-		c.fault(sectionPayload, w.pos, fault.ErrUnused, "%d bytes after the last chain", t.at-w.pos)
-	}
 	return true
 }
 

@@ -236,8 +236,12 @@ func (c *chainReader) peek(n uint64) []byte {
 // head reads the head of the next item. It returns false if there is none.
 func (w *tableWalk) head() bool {
 	if w.left == 0 {
-		if w.err == nil && w.items != 0 {
+		switch rest := w.end - w.pos; {
+		case w.err != nil:
+		case w.items != 0:
 			w.fail(w.pos, fault.ErrHashTable, "a chain has %d items more than the table entries", w.items)
+		case rest > maxTablePad:
+			w.fail(w.pos, fault.ErrUnused, "%d bytes after the last chain", rest)
 		}
 		return false
 	}

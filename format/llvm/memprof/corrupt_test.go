@@ -104,6 +104,7 @@ func TestCorruptSections(t *testing.T) {
 		"no power of two":          {4, word(tableV4, 3), "records", tableV4, afdo.ErrHashTable},
 		"no bucket":                {4, word(tableV4, 0), "records", tableV4, afdo.ErrHashTable},
 		"many buckets":             {4, word(tableV4, 1<<60), "records", tableV4, afdo.ErrCount},
+		"no entries":               {4, word(tableV4+8, 0), "records", tableV4 + 8, afdo.ErrHashTable},
 		"many entries":             {4, word(tableV4+8, 1<<60), "records", tableV4 + 8, afdo.ErrCount},
 		"empty chain":              {4, half(recordsV4, 0), "records", recordsV4, afdo.ErrHashTable},
 		"other hash":               {4, word(recordsV4+2, 9), "records", recordsV4 + 2, afdo.ErrHashTable},
@@ -144,7 +145,6 @@ func TestCheck(t *testing.T) {
 		"summary":                {4, 44, 7, afdo.ErrSummary},
 		"empty bucket":           {4, tableV4 + 16, 0, afdo.ErrHashTable},
 		"bucket out of place":    {4, tableV4 + 16, 1, memprof.ErrOffset},
-		"no entries":             {4, tableV4 + 8, 0, afdo.ErrUnused},
 		"data access at the end": {4, 32, 1 << 30, memprof.ErrOffset},
 		"bytes after a record":   {4, callsV4, 0, afdo.ErrUnused},
 	} {

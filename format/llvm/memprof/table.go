@@ -192,6 +192,10 @@ func (t *table) items() iter.Seq2[tableItem, error] {
 				return
 			}
 		}
+		if n := d.Rest(); n >= 8 { // the rest is padding
+			d.Fail(d.Pos, fault.ErrHashTable, "%d bytes after the last chain", n)
+			yield(tableItem{}, d.err())
+		}
 	}
 }
 
