@@ -1,0 +1,221 @@
+// Command arcs infers counts of arcs for bench/arcs/run.sh, and compares them with the counts of an
+// instrumented run.
+//
+//	arcs infer [show FUNCTION] [thin N] NOTES TRUTH OUT BINARY RECORDING...
+//	arcs guess NOTES OUT
+//
+// NOTES is a folder with .gcno files and dumps, TRUTH one with .gcda files. The inferred .gcda
+// files are written to OUT. thin keeps one count of N, at random. guess writes counts that are only
+// GCC's guesses.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/arcs"
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/produce/create"
+	"github.com/go-afdo/afdo/profile"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "arcs:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	show string
+	thin uint64
+}
+
+func run(args []string) error {
+	if len(args) == 3 && args[0] == "guess" {
+		return guess(args[1], args[2])
+	}
+	if len(args) == 0 || args[0] != "infer" {
+		return errors.New("usage: see the comment of bench/arcs/main.go")
+	}
+	var o options
+	for args = args[1:]; len(args) > 2 && (args[0] == "show" || args[0] == "thin"); args = args[2:] {
+		o.show = args[1]
+		if args[0] == "thin" {
+			o.show = ""
+			n, err := strconv.ParseUint(args[1], 10, 64)
+			if err != nil {
+				return err
+			}
+			o.thin = n
+		}
+	}
+	if len(args) < 5 {
+		return errors.New("usage: see the comment of bench/arcs/main.go")
+	}
+	e, err := evidence(args[3], args[4:], o.thin)
+	if err != nil {
+		return err
+	}
+	return infer(args[0], args[1], args[2], e, o)
+}
+
+// evidence reads recordings of a binary.
+func evidence(binary string, recordings []string, thin uint64) (*profile.Evidence, error) {
+	f, err := symbolize.Open(binary, symbolize.Columns())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := samples.NewBinary(f.ELF(), binary)
+	if err != nil {
+		return nil, err
+	}
+	all := new(samples.Set)
+	for _, name := range recordings {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		set, _, err := samples.Read(bytes.NewReader(data), b, samples.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all.Merge(set)
+	}
+	if thin > 1 {
+		all = thinned(all, thin)
+	}
+	p, _, err := create.Profile(context.Background(), f, all, create.Options{Evidence: true})
+	if err != nil {
+		return nil, err
+	}
+	return p.Evidence(), nil
+}
+
+// thinned returns the samples of addresses that a sampler would have taken.
+func thinned(set *samples.Set, n uint64) *samples.Set {
+	random := rand.New(rand.NewPCG(1, n))
+	thin := new(samples.Set)
+	for offset, count := range set.Addresses() {
+		for c := random.Float64() < float64(count%n)/float64(n); c; c = false {
+			thin.AddAddress(offset, 1)
+		}
+		if count >= n {
+			thin.AddAddress(offset, count/n)
+		}
+	}
+	return thin
+}
+
+// A unit is the notes of a unit, with the counts of arcs by function.
+type unit struct {
+	name  string // without .gcno
+	dump  []byte
+	notes *gcda.Notes
+}
+
+func units(dir string) ([]unit, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.gcno"))
+	if err != nil || len(names) == 0 {
+		return nil, fmt.Errorf("no notes in %s: %w", dir, err)
+	}
+	var units []unit
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		u := unit{name: strings.TrimSuffix(name, ".gcno")}
+		if u.notes, err = gcda.ReadNotes(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		dumps, err := filepath.Glob(u.name + ".*i.profile")
+		if err != nil || len(dumps) != 1 {
+			return nil, fmt.Errorf("%s: %d dumps", name, len(dumps))
+		}
+		if u.dump, err = os.ReadFile(dumps[0]); err != nil {
+			return nil, err
+		}
+		units = append(units, u)
+	}
+	return units, nil
+}
+
+// expand returns the counts of all arcs by function.
+func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
+	counters := make(map[gcda.ID][]int64)
+	for i := range c.Functions {
+		f := &c.Functions[i]
+		for _, all := range f.Counters {
+			if all.Kind == gcda.Arcs {
+				counters[f.ID] = append(all.Values, make([]int64, all.Zeros)...)
+			}
+		}
+	}
+	counts := make(map[*gcda.Function][]int64)
+	for i := range notes.Functions {
+		f := &notes.Functions[i]
+		c, ok := counters[f.ID]
+		if !ok {
+			continue
+		}
+		if arcs, err := f.Expand(c); err == nil {
+			counts[f] = arcs
+		}
+	}
+	return counts
+}
+
+func infer(notes, truth, out string, e *profile.Evidence, o options) error {
+	all, err := units(notes)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	var c comparison
+	var total arcs.Report
+	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
+	for _, u := range all {
+		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), e, options)
+		if err != nil {
+			return fmt.Errorf("%s: %w", u.name, err)
+		}
+		total.Functions += report.Functions
+		total.Inferred += report.Inferred
+		total.Mismatched += report.Mismatched
+		total.Limited += report.Limited
+		total.Counted = max(total.Counted, report.Counted)
+		total.Owned += report.Owned
+		data, err := gcda.WriteCounters(counters)
+		if err != nil {
+			return err
+		}
+		base := filepath.Base(u.name) + ".gcda"
+		if err := os.WriteFile(filepath.Join(out, base), data, 0o666); err != nil {
+			return err
+		}
+		if data, err = os.ReadFile(filepath.Join(truth, base)); err != nil {
+			continue
+		}
+		real, err := gcda.ReadCounters(data)
+		if err != nil {
+			return err
+		}
+		c.add(u.notes, expand(u.notes, counters), expand(u.notes, real), o.show)
+	}
+	fmt.Printf("%s overlap %.3f, %+v\n", filepath.Base(filepath.Dir(out)), c.overlap(), total)
+	c.worst(10)
+	return nil
+}

@@ -1,0 +1,135 @@
+// Package arcs infers how often each arc of GCC's control flow graphs was taken from samples of the
+// machine code. The result is what an instrumented run would have counted, in a .gcda file for
+// -fprofile-use.
+package arcs
+
+import (
+	"errors"
+	"io"
+
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// ErrDump is returned if the dump does not describe the functions of the notes.
+var ErrDump = errors.New("the dump does not match the notes")
+
+// Options controls Infer.
+type Options struct {
+	// Sampled means that the counts are samples, so that code without any may have run.
+	Sampled bool
+	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
+	// hot code from it. 0 stands for the largest counter of the unit.
+	Largest uint64
+}
+
+// A Report describes what Infer did.
+type Report struct {
+	Functions  int    // in the notes
+	Inferred   int    // functions with counters
+	Mismatched int    // functions that differ in the notes and the dump
+	Limited    int    // functions whose inference stopped at the limit of steps
+	Counted    uint64 // counts of the code of the unit's functions, once for each position
+	Owned      uint64 // the part of Counted whose position is in a graph
+}
+
+// Infer computes the counters of a unit. dump is the output of GCC's option
+// -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
+//
+// Functions without evidence have no counters. The error is [ErrDump] if no function of the notes
+// is in the dump.
+func Infer(notes *gcda.Notes, dump io.Reader, evidence *profile.Evidence, o Options) (*gcda.Counters, *Report, error) {
+	u, report, err := newUnit(notes, dump)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range evidence.Copies {
+		u.add(&evidence.Copies[i])
+	}
+	report.Counted, report.Owned = u.counted, u.owned
+	return u.counters(notes, o, report), report, nil
+}
+
+// newUnit reads the dump of a unit.
+func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
+	blocks := make(map[string]uint32)
+	for i := range notes.Functions {
+		blocks[notes.Functions[i].Name] = notes.Functions[i].Blocks
+	}
+	d, err := readDump(in, blocks)
+	if err != nil {
+		return nil, nil, err
+	}
+	u := &unit{files: d.files, paths: make(map[string]uint32), functions: make(map[string]*function), copies: make(map[copyOf]int32)}
+	report := &Report{Functions: len(notes.Functions)}
+	for i := range notes.Functions {
+		n := &notes.Functions[i]
+		if f := newFunction(n, d.functions[n.Name]); f != nil {
+			u.functions[n.Name] = f
+		} else {
+			report.Mismatched++
+		}
+	}
+	if len(u.functions) == 0 && len(notes.Functions) > 0 {
+		return nil, nil, ErrDump
+	}
+	return u, report, nil
+}
+
+// counters infers the counters of all functions.
+func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Counters {
+	c := &gcda.Counters{Header: notes.Header, Ended: true}
+	largest := int64(0)
+	for i := range notes.Functions {
+		f := u.functions[notes.Functions[i].Name]
+		if f == nil || f.Function != &notes.Functions[i] {
+			continue
+		}
+		p := newProblem(f)
+		if len(p.items) == 0 {
+			continue
+		}
+		flows, optimal := p.infer()
+		if !optimal {
+			report.Limited++
+		}
+		if o.Sampled {
+			p.addFloor(flows)
+		}
+		report.Inferred++
+		largest = max(largest, addCounters(c, f, flows))
+	}
+	if o.Largest > 0 {
+		largest = count(o.Largest)
+		if o.Sampled {
+			largest *= floorScale
+		}
+	}
+	c.Summaries = []gcda.Summary{{Runs: 1, SumMax: uint64(largest)}}
+	return c
+}
+
+// addCounters adds the counters of a function, and returns the largest one.
+func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
+	all := gcda.Counter{Values: f.Reduce(flows)}
+	for _, v := range all.Values {
+		largest = max(largest, v)
+	}
+	if largest == 0 {
+		all = gcda.Counter{Zeros: uint32(len(all.Values))}
+	}
+	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: []gcda.Counter{all}})
+	return largest
+}
+
+// Largest returns the largest count that the counters of a program can be expected to have: the
+// largest count of a block.
+func Largest(e *profile.Evidence) uint64 {
+	largest := uint64(0)
+	for i := range e.Copies {
+		for _, b := range e.Copies[i].Blocks {
+			largest = max(largest, b.Count)
+		}
+	}
+	return largest
+}

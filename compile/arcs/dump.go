@@ -1,0 +1,337 @@
+package arcs
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// A key is a position without discriminator. file is a number of dump.files.
+type key struct{ file, line, column uint32 }
+
+// A place is a position in the source.
+type place struct {
+	key
+	discriminator uint32
+}
+
+// A dump is GCC's text about the functions of a unit, before it uses a profile.
+type dump struct {
+	files     map[string]uint32 // base name of a source file to its number
+	functions map[string]*body
+}
+
+// A body is the code of a function.
+type body struct {
+	blocks []block
+	steps  []step
+}
+
+// A block is a basic block. GCC writes the discriminators of statements since version 13; before
+// that, a block has one for all of its statements.
+type block struct {
+	dumped        bool
+	own           bool // the statements have their own discriminators
+	discriminator uint32
+	places        []place // of its statements
+	inlined       bool    // the body of an inlined function begins here
+	successors    []successor
+}
+
+// A successor is a block that may follow, with the frequency that GCC guesses.
+type successor struct {
+	block uint32
+	guess uint64
+}
+
+// A step is the position of something that happens between two blocks: of a value that a variable
+// has after coming from a block, or of a jump.
+type step struct {
+	place
+	from, to uint32
+}
+
+// maxLine is the number of bytes that are read of a line. Longer lines are initialisers, and the
+// operands of very large switches, of which no more is needed.
+const maxLine = 1 << 20
+
+// maxBlock is the largest number of a block. GCC's own limit is lower.
+const maxBlock = 1 << 24
+
+// readDump reads the dump of a pass with -lineno-blocks-details, as GCC 12 to 16 write it. It keeps
+// the functions with the names in blocks, whose values are their numbers of blocks. The first body
+// of each function has the numbers of blocks of the notes; the following ones are skipped.
+func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
+	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body)}
+	p := dumpParser{dump: d, paths: make(map[string]uint32)}
+	in := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := readLine(in)
+		if err == io.EOF {
+			return d, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header, ok := bytes.CutPrefix(line, []byte(";; Function ")); ok {
+			p.begin(header, blocks)
+		} else if p.body != nil {
+			p.line(line)
+		}
+	}
+}
+
+// readLine returns the beginning of the next line, at most maxLine bytes of it.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	line, more, err := in.ReadLine()
+	if !more || err != nil {
+		return line, err
+	}
+	line = bytes.Clone(line)
+	for more && err == nil {
+		var rest []byte
+		rest, more, err = in.ReadLine()
+		line = append(line, rest[:min(len(rest), maxLine-len(line))]...)
+	}
+	return line, err
+}
+
+type dumpParser struct {
+	*dump
+	paths   map[string]uint32
+	body    *body // nil outside of the first body of a wanted function
+	limit   uint32
+	current uint32 // block
+	inBlock bool
+	next    bool // the line before is part of the list of successors
+}
+
+// begin starts a function: "name (linkage, funcdef_no=1, ...".
+func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
+	p.body, p.inBlock, p.next = nil, false, false
+	end := bytes.LastIndex(header, []byte(", funcdef_no="))
+	if end < 0 {
+		return
+	}
+	start := bytes.LastIndex(header[:end], []byte(" ("))
+	if start < 0 {
+		return
+	}
+	name := string(header[start+2 : end])
+	count, wanted := blocks[name]
+	if _, known := p.functions[name]; known || !wanted || count > maxBlock {
+		return
+	}
+	p.body, p.limit = &body{blocks: make([]block, count)}, count
+	p.functions[name] = p.body
+}
+
+func (p *dumpParser) line(line []byte) {
+	switch {
+	case len(line) > 0 && line[0] == '}':
+		p.body = nil
+	case bytes.HasPrefix(line, []byte(";;")):
+		p.comment(line[2:])
+	case p.inBlock && len(line) > 0 && line[0] == ' ':
+		p.statement(bytes.TrimLeft(line, " "))
+	}
+}
+
+// comment reads a line about a block.
+func (p *dumpParser) comment(line []byte) {
+	text := bytes.TrimLeft(line, " ")
+	if number, ok := bytes.CutPrefix(text, []byte("basic block ")); ok {
+		n, _, ok := number32(number)
+		p.inBlock, p.next = ok && n < p.limit, false
+		if p.inBlock {
+			p.current, p.body.blocks[n] = n, block{dumped: true}
+		}
+		return
+	}
+	if !p.inBlock {
+		return
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte("starting at line ")); ok {
+		_, rest, _ = number32(rest)
+		if rest, ok = bytes.CutPrefix(rest, []byte(", discriminator ")); ok {
+			p.body.blocks[p.current].discriminator, _, _ = number32(rest)
+		}
+		return
+	}
+	list, ok := bytes.CutPrefix(text, []byte("succ:"))
+	if p.next = p.next || ok; p.next {
+		if !ok {
+			list = text
+		}
+		p.successor(bytes.TrimLeft(list, " "))
+	}
+}
+
+// successor reads "3 [89.0% (guessed)]  count:955630224 (estimated locally) (TRUE_VALUE)". The
+// guess is the count, or the percentage if there is none.
+func (p *dumpParser) successor(text []byte) {
+	to, rest, ok := number32(text)
+	if !ok {
+		if rest, ok = bytes.CutPrefix(text, []byte("EXIT")); !ok {
+			return
+		}
+		to = 1
+	}
+	if to >= p.limit {
+		return
+	}
+	guess := uint64(0)
+	if _, count, ok := bytes.Cut(rest, []byte("count:")); ok {
+		guess = number64(count)
+	}
+	b := &p.body.blocks[p.current]
+	b.successors = append(b.successors, successor{to, guess})
+}
+
+// statement reads a line of code.
+func (p *dumpParser) statement(text []byte) {
+	if _, values, ok := bytes.Cut(text, []byte(" = PHI <")); ok && text[0] == '#' {
+		p.phi(values)
+		return
+	}
+	at, own, text, ok := p.position(text)
+	if !ok || len(text) == 0 {
+		return
+	}
+	b := &p.body.blocks[p.current]
+	if debug, ok := bytes.CutPrefix(text, []byte("# DEBUG ")); ok {
+		b.inlined = b.inlined || bytes.HasPrefix(debug, []byte("INLINE_ENTRY"))
+		return
+	}
+	if target, ok := bytes.CutPrefix(text, []byte("goto <bb ")); ok {
+		if to, _, ok := number32(target); ok && to < p.limit {
+			p.body.steps = append(p.body.steps, step{at, p.current, to})
+		}
+		return
+	}
+	b.own = b.own || own
+	if n := len(b.places); n == 0 || b.places[n-1] != at {
+		b.places = append(b.places, at)
+	}
+}
+
+// phi reads the values of a variable by preceding block: "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>".
+func (p *dumpParser) phi(text []byte) {
+	for len(text) > 0 {
+		start := bytes.IndexByte(text, '[')
+		if start < 0 {
+			return
+		}
+		at, _, rest, ok := p.position(text[start:])
+		if !ok {
+			text = text[start+1:]
+			continue
+		}
+		text = rest
+		from, rest, ok := predecessor(text)
+		if !ok {
+			return
+		}
+		if text = rest; from < p.limit {
+			p.body.steps = append(p.body.steps, step{at, from, p.current})
+		}
+	}
+}
+
+// predecessor finds the block in "value(6), ".
+func predecessor(text []byte) (block uint32, rest []byte, ok bool) {
+	for {
+		open := bytes.IndexByte(text, '(')
+		if open < 0 {
+			return 0, nil, false
+		}
+		text = text[open+1:]
+		if n, rest, ok := number32(text); ok && len(rest) > 1 && rest[0] == ')' && (rest[1] == ',' || rest[1] == '>') {
+			return n, rest[1:], true
+		}
+	}
+}
+
+// position reads "[path:line:column discrim 2] " at the beginning of a text. own reports whether
+// there is a discriminator.
+func (p *dumpParser) position(text []byte) (at place, own bool, rest []byte, ok bool) {
+	if len(text) == 0 || text[0] != '[' {
+		return at, false, text, false
+	}
+	inside, rest, ok := bytes.Cut(text[1:], []byte("] "))
+	if !ok {
+		return at, false, text, false
+	}
+	inside, discriminator, own := bytes.Cut(inside, []byte(" discrim "))
+	if own {
+		at.discriminator, _, own = number32(discriminator)
+	}
+	name, column, ok := cutLast(inside)
+	if !ok {
+		return at, false, text, false
+	}
+	name, line, ok := cutLast(name)
+	if !ok || line == 0 {
+		return at, false, text, false
+	}
+	at.key = key{p.file(name), line, column}
+	return at, own, rest, true
+}
+
+// cutLast cuts a number after the last colon off a text.
+func cutLast(text []byte) (before []byte, number uint32, ok bool) {
+	colon := bytes.LastIndexByte(text, ':')
+	if colon < 0 {
+		return nil, 0, false
+	}
+	n, rest, ok := number32(text[colon+1:])
+	return text[:colon], n, ok && len(rest) == 0
+}
+
+// file returns the number of a source file.
+func (p *dumpParser) file(name []byte) uint32 {
+	n, ok := p.paths[string(name)]
+	if !ok {
+		n = p.number(string(name))
+		p.paths[string(name)] = n
+	}
+	return n
+}
+
+// number returns the number of a source file. Files with the same base name have the same number:
+// paths in debug info may differ from those in the dump.
+func (d *dump) number(name string) uint32 {
+	base := baseName(name)
+	n, ok := d.files[base]
+	if !ok {
+		n = uint32(len(d.files) + 1)
+		d.files[base] = n
+	}
+	return n
+}
+
+func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
+
+// number32 reads a decimal number at the beginning of a text.
+func number32(text []byte) (n uint32, rest []byte, ok bool) {
+	digits := 0
+	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
+		digits++
+	}
+	v, err := strconv.ParseUint(string(text[:digits]), 10, 32)
+	return uint32(v), text[digits:], err == nil
+}
+
+func number64(text []byte) uint64 {
+	n := uint64(0)
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1<<58 {
+			break
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,65 @@
+package arcs
+
+import (
+	"io"
+	"slices"
+
+	"github.com/go-afdo/afdo/format/gcda"
+)
+
+// Guess returns counters that follow from GCC's own guesses alone, for some executions of each
+// function. They show what the options that -fprofile-use turns on gain without a profile.
+func Guess(notes *gcda.Notes, dump io.Reader, executions uint64) (*gcda.Counters, error) {
+	u, _, err := newUnit(notes, dump)
+	if err != nil {
+		return nil, err
+	}
+	c := &gcda.Counters{Header: notes.Header, Ended: true}
+	largest := int64(0)
+	for i := range notes.Functions {
+		f := u.functions[notes.Functions[i].Name]
+		if f == nil || f.Function != &notes.Functions[i] {
+			continue
+		}
+		flows, err := newProblem(f).guessed(count(executions))
+		if err != nil {
+			continue
+		}
+		largest = max(largest, addCounters(c, f, flows))
+	}
+	c.Summaries = []gcda.Summary{{Runs: 1, SumMax: uint64(largest)}}
+	return c, nil
+}
+
+// guessed returns the counts of arcs that GCC guesses for some executions of the function.
+func (p *problem) guessed(executions int64) ([]int64, error) {
+	counters := make([]int64, 0, len(p.Arcs))
+	for i, a := range p.Arcs {
+		if a.Flags&gcda.Tree == 0 {
+			counters = append(counters, int64(min(maxCount, float64(p.guess[i]/p.block[0])*float64(executions)+0.5)))
+		}
+	}
+	flows, err := p.Expand(counters)
+	for i := range flows {
+		flows[i] = max(0, flows[i])
+	}
+	return flows, err
+}
+
+// floorScale is the factor of counts of samples: the guessed counts of one execution are added to the
+// product. GCC takes a block with count 0 for one that never runs, which a few samples do not show.
+const floorScale = 16
+
+// addFloor scales counts and adds the floor, if there is any count.
+func (p *problem) addFloor(flows []int64) {
+	if slices.Max(append(flows, 0)) == 0 {
+		return
+	}
+	floor, err := p.guessed(floorScale)
+	if err != nil {
+		return
+	}
+	for i := range flows {
+		flows[i] = flows[i]*floorScale + floor[i]
+	}
+}

@@ -1,0 +1,64 @@
+package arcs
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// counted is evidence for testdata/f.c as if n was 100 in one call: every second i is odd, 30
+// characters are 'a' or 'b', and the argument of sq is above 10 in all but the first calls.
+func counted() *profile.Evidence {
+	at := func(line, column uint32) profile.Place {
+		return profile.Place{Position: profile.Position{File: "/src/a.c", Line: line, Column: column}}
+	}
+	block := func(count uint64, places ...profile.Place) profile.CodeBlock {
+		return profile.CodeBlock{Count: count, Size: 4, Places: places}
+	}
+	return &profile.Evidence{Copies: []profile.CodeCopy{{
+		Symbol: "f", Unit: "/src/a.c", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}},
+		Blocks: []profile.CodeBlock{
+			block(1, at(4, 7)),
+			block(100, at(6, 41), at(6, 54), at(6, 64), at(6, 62)),
+			block(101, at(6, 21)),
+			block(30, at(6, 93)),
+			block(74, at(3, 51)),
+			block(6, at(3, 62)),
+			block(1, at(7, 3)),
+			block(0, at(7, 31), at(7, 60), at(7, 79)),
+		},
+	}}}
+}
+
+func TestInfer(t *testing.T) {
+	for _, version := range []string{"12", "14", "16"} {
+		notes := readNotes(t, version)
+		c, report, err := Infer(notes, bytes.NewReader(read(t, "gcc"+version+".profile")), counted(), Options{})
+		require.NoError(t, err)
+		require.Equal(t, &Report{Functions: 1, Inferred: 1, Counted: report.Counted, Owned: report.Counted - 1}, report)
+		require.Len(t, c.Functions, 1)
+		f := &notes.Functions[0]
+		arcs, err := f.Expand(c.Functions[0].Counters[0].Values)
+		require.NoError(t, err)
+		blocks := f.BlockCounts(arcs)
+		require.EqualValues(t, 1, blocks[0])
+		require.EqualValues(t, 100, blocks[3])
+		require.EqualValues(t, 101, blocks[13])
+		require.InDelta(t, 30, float64(blocks[8]), 2)
+		require.InDelta(t, 80, float64(blocks[4]+blocks[8]), 4)
+		require.InDelta(t, 6, float64(blocks[6]+blocks[10]), 1)
+		require.Zero(t, blocks[15]+blocks[16]+blocks[17])
+		data, err := gcda.WriteCounters(c)
+		require.NoError(t, err)
+		require.NotEmpty(t, data)
+	}
+}
+
+func TestInferRejectsAnotherDump(t *testing.T) {
+	_, _, err := Infer(readNotes(t, "12"), bytes.NewReader([]byte("nothing\n")), counted(), Options{})
+	require.Equal(t, ErrDump, err)
+}

@@ -1,0 +1,292 @@
+package arcs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A function is the graph of a function, and what the evidence shows of it.
+type function struct {
+	*gcda.Function
+	*body
+	arcs      map[[2]uint32]int32 // by the blocks that they connect
+	where     map[key][]uint32    // blocks with a statement at a position
+	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
+	sightings []sighting
+	entry     uint64 // executions of the first blocks of its own symbols
+	called    bool   // entry is known
+	inlined   bool   // into other functions, so entry does not count all calls
+}
+
+// A sighting is machine code at a position.
+type sighting struct {
+	place
+	copy  int32 // of the function: one symbol and chain of calls
+	block int32 // of the machine
+	count uint64
+}
+
+// newFunction relates the notes and the dump of a function. It returns nil if they differ.
+func newFunction(notes *gcda.Function, b *body) *function {
+	if b == nil || len(b.blocks) != int(notes.Blocks) || len(b.blocks) < 2 {
+		return nil
+	}
+	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32)}
+	for i, a := range notes.Arcs {
+		if a.From > 1 && !slices.ContainsFunc(b.blocks[a.From].successors, func(s successor) bool { return s.block == a.To }) {
+			return nil
+		}
+		f.arcs[[2]uint32{a.From, a.To}] = int32(i)
+	}
+	for n := range b.blocks {
+		for _, p := range b.blocks[n].places {
+			if at := f.where[p.key]; len(at) == 0 || at[len(at)-1] != uint32(n) {
+				f.where[p.key] = append(at, uint32(n))
+			}
+		}
+	}
+	for _, s := range b.steps {
+		arc, ok := f.arcs[[2]uint32{s.from, s.to}]
+		if len(f.where[s.key]) == 0 && ok && !slices.Contains(f.between[s.key], arc) {
+			f.between[s.key] = append(f.between[s.key], arc)
+		}
+	}
+	return f
+}
+
+func (f *function) contains(k key) bool { return len(f.where[k]) > 0 || len(f.between[k]) > 0 }
+
+// A unit is what is compiled at a time.
+type unit struct {
+	files     map[string]uint32 // base names of source files to numbers
+	paths     map[string]uint32
+	functions map[string]*function
+	copies    map[copyOf]int32
+	blocks    int32 // number of machine blocks before the current copy
+	counted   uint64
+	owned     uint64
+}
+
+// A copyOf is a copy of a function: a symbol, or a call in another copy.
+type copyOf struct {
+	symbol string
+	caller int32
+	call   profile.Position
+}
+
+// add attributes the machine code of a symbol to the functions of the unit.
+func (u *unit) add(c *profile.CodeCopy) {
+	if len(c.Frames) == 0 {
+		return
+	}
+	frames := u.frames(c)
+	own := u.functions[c.Frames[0].Function]
+	if own != nil && len(c.Blocks) > 0 && !fragment(c.Symbol) {
+		own.entry += c.Blocks[0].Count
+		own.called = true
+	}
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		for _, p := range b.Places {
+			u.place(frames, p, int32(i)+u.blocks, b.Count)
+		}
+	}
+	u.blocks += int32(len(c.Blocks))
+}
+
+// fragment reports whether a symbol is a part of a function that does not begin with its entry.
+func fragment(symbol string) bool {
+	for {
+		rest, suffix, ok := symname.CutSuffix(symbol)
+		if !ok {
+			return false
+		}
+		if suffix.Fragment || suffix.Cold {
+			return true
+		}
+		symbol = rest
+	}
+}
+
+// cutCold cuts the suffix off the cold part of a symbol: it is of the same copy as the rest.
+func cutCold(symbol string) string {
+	if rest, suffix, ok := symname.CutSuffix(symbol); ok && suffix.Cold {
+		return rest
+	}
+	return symbol
+}
+
+// A frame is an inlined call that the unit may know.
+type frame struct {
+	parent   int32
+	function *function
+	copy     int32
+}
+
+func (u *unit) frames(c *profile.CodeCopy) []frame {
+	frames := make([]frame, len(c.Frames))
+	for i, f := range c.Frames {
+		id := copyOf{symbol: cutCold(c.Symbol), caller: -1}
+		if i > 0 {
+			id = copyOf{symbol: f.Function, caller: frames[f.Parent].copy, call: f.Call}
+		}
+		n, ok := u.copies[id]
+		if !ok {
+			n = int32(len(u.copies))
+			u.copies[id] = n
+		}
+		frames[i] = frame{parent: f.Parent, function: u.functions[f.Function], copy: n}
+		if f := frames[i].function; f != nil && (i > 0 || fragment(c.Symbol)) {
+			f.inlined = true
+		}
+	}
+	return frames
+}
+
+// place adds a sighting to the outermost function that contains the position: with inlining in this
+// compile, that function's graph has the position, and its own graph does not count it.
+func (u *unit) place(frames []frame, p profile.Place, block int32, count uint64) {
+	at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+	owner := int32(-1)
+	for i := p.Frame; i >= 0; i = frames[i].parent {
+		if f := frames[i].function; f != nil && f.contains(at.key) {
+			owner = i
+		}
+	}
+	u.counted += count
+	if owner < 0 {
+		return
+	}
+	u.owned += count
+	f := frames[owner].function
+	f.sightings = append(f.sightings, sighting{at, frames[owner].copy, block, count})
+}
+
+func (u *unit) file(name string) uint32 {
+	n, ok := u.paths[name]
+	if !ok {
+		n = u.files[baseName(name)]
+		u.paths[name] = n
+	}
+	return n
+}
+
+// unlimited is the upper bound of an item without one.
+const unlimited = math.MaxInt64
+
+// An item is evidence for the sum of the counts of blocks, or of arcs: at least low, at most high.
+type item struct {
+	blocks []uint32
+	arcs   []int32
+	low    int64
+	high   int64
+}
+
+// items turns the sightings of a function into evidence.
+func (f *function) items() []item {
+	slices.SortFunc(f.sightings, func(a, b sighting) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column),
+			cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
+	})
+	var items []item
+	for rest := f.sightings; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].key == rest[0].key {
+			n++
+		}
+		items = append(items, f.itemsAt(rest[:n])...)
+		rest = rest[n:]
+	}
+	if f.called {
+		high := int64(unlimited)
+		if !f.inlined {
+			high = count(f.entry)
+		}
+		items = append(items, item{blocks: []uint32{0}, low: count(f.entry), high: high})
+	}
+	return items
+}
+
+// itemsAt returns the evidence for one position.
+func (f *function) itemsAt(sightings []sighting) []item {
+	k := sightings[0].key
+	low, high := bounds(sightings)
+	if arcs := f.between[k]; len(arcs) > 0 {
+		return []item{{arcs: arcs, low: low, high: high}}
+	}
+	blocks := f.where[k]
+	items := []item{{blocks: blocks, low: low, high: high}}
+	if len(blocks) < 2 {
+		return items
+	}
+	parts := f.discriminate(k, blocks)
+	if len(parts) < 2 {
+		return items
+	}
+	seen := make(map[uint32][]sighting)
+	for _, s := range sightings {
+		if parts[s.discriminator] == nil {
+			return items
+		}
+		seen[s.discriminator] = append(seen[s.discriminator], s)
+	}
+	for _, s := range sightings {
+		if same := seen[s.discriminator]; same != nil {
+			low, high := bounds(same)
+			items = append(items, item{blocks: parts[s.discriminator], low: low, high: high})
+			seen[s.discriminator] = nil
+		}
+	}
+	return items
+}
+
+// discriminate returns the blocks with a position by its discriminator.
+func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
+	parts := make(map[uint32][]uint32)
+	add := func(discriminator, b uint32) {
+		if at := parts[discriminator]; len(at) == 0 || at[len(at)-1] != b {
+			parts[discriminator] = append(at, b)
+		}
+	}
+	for _, n := range blocks {
+		b := &f.blocks[n]
+		for _, p := range b.places {
+			switch {
+			case p.key != k:
+			case b.own:
+				add(p.discriminator, n)
+			default:
+				add(b.discriminator, n)
+			}
+		}
+	}
+	return parts
+}
+
+// bounds returns bounds of how often code at one position ran. Within one copy, several machine
+// blocks with the same position may be parts of the same code or alternatives, so the largest count
+// is the lower bound, and the sum is the upper bound.
+func bounds(sightings []sighting) (low, high int64) {
+	largest, sum := uint64(0), uint64(0)
+	for i, s := range sightings {
+		if i > 0 && s.copy == sightings[i-1].copy && s.block == sightings[i-1].block {
+			continue
+		}
+		if i > 0 && s.copy != sightings[i-1].copy {
+			low, high = count(uint64(low)+largest), count(uint64(high)+sum)
+			largest, sum = 0, 0
+		}
+		largest, sum = max(largest, s.count), sum+s.count
+	}
+	return count(uint64(low) + largest), count(uint64(high) + sum)
+}
+
+// maxCount limits counts, so that sums and products with costs fit.
+const maxCount = 1 << 44
+
+func count(n uint64) int64 { return int64(min(n, maxCount)) }
