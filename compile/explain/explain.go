@@ -42,8 +42,8 @@ const (
 // Reasons are all of them, the best first.
 var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
-// Lost reports whether the compiler did not use a count with this reason.
-func (r Reason) Lost() bool { return r != Found && r != Apart }
+// lost reports whether the compiler did not use a count with this reason.
+func (r Reason) lost() bool { return r != Found && r != Apart }
 
 // better returns the better one of two.
 func better(a, b Reason) Reason {
@@ -87,7 +87,7 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 	t.Counts = saturating.Add(t.Counts, n)
 	t.Reasons[r] = saturating.Add(t.Reasons[r], n)
-	if !r.Lost() {
+	if !r.lost() {
 		t.Found = saturating.Add(t.Found, n)
 	}
 }
@@ -97,7 +97,7 @@ func (t *Tally) add(r Reason, n uint64) {
 func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {
-		if t.Reasons[r] > 0 && r.Lost() && (!worst.Lost() || worst == Border || t.Reasons[r] > t.Reasons[worst]) {
+		if t.Reasons[r] > 0 && r.lost() && (!worst.lost() || worst == Border || t.Reasons[r] > t.Reasons[worst]) {
 			worst = r
 		}
 	}
@@ -304,7 +304,7 @@ func (t *counting) count(frames []frame, n uint64) {
 		t.elsewhere = saturating.Add(t.elsewhere, n)
 		return
 	}
-	if how := t.changed[leaf]; how != "" && reason.Lost() && reason != Nowhere {
+	if how := t.changed[leaf]; how != "" && reason.lost() && reason != Nowhere {
 		reason = how
 	}
 	if t.stranger && leaf == mainFunction && reason != Nowhere {

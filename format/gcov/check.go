@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ErrNames is the class of a problem in the name table that readers tolerate.
-var ErrNames = errors.New("bad name table")
+// errNames is the class of a problem in the name table that readers tolerate.
+var errNames = errors.New("bad name table")
 
 // Check yields the problems in a file of version 2 or 3, each with its byte offset. It stops at the
 // first error that [ParseBytes] finds, because sections have no reliable length with which to find
@@ -114,7 +114,7 @@ func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 			ordered = false
 		}
 		again := seen[name] && (i > 0 || name == "")
-		if what != "" && !yield(fault.Problem{Err: faultAt(pos, ErrNames, "%s", what), Remark: !again}) {
+		if what != "" && !yield(fault.Problem{Err: faultAt(pos, errNames, "%s", what), Remark: !again}) {
 			return false
 		}
 		seen[name], last = true, name

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrLayout is the class of an afdo.FormatError if a tag, a type or the end of the file is not
+// errLayout is the class of an afdo.FormatError if a tag, a type or the end of the file is not
 // where the format requires it.
-var ErrLayout = errors.New("bad layout")
+var errLayout = errors.New("bad layout")
 
 // faultAt returns an error about a file offset.
 func faultAt(offset int64, class error, format string, args ...any) *fault.FormatError {

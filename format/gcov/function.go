@@ -122,7 +122,7 @@ func (d *decoder) enter() {
 func (d *decoder) checkTargets(n uint32) {
 	for range d.Count(d.Pos-positionSize+wordSize, uint64(n), targetSize, "targets") {
 		if kind := d.wordAt(d.Pos); kind != indirectCall {
-			d.Fail(d.Pos, ErrLayout, "histogram type %d of a target, want %d", kind, indirectCall)
+			d.Fail(d.Pos, errLayout, "histogram type %d of a target, want %d", kind, indirectCall)
 			return
 		}
 		if name := d.counterAt(d.Pos + wordSize); name >= uint64(len(d.refs)) {

@@ -261,7 +261,7 @@ func (d *decoder) moduleGrouping() {
 	d.Uint32("the length of the module grouping")
 	pos := d.Pos
 	if n := d.Uint32("the number of modules"); n != 0 {
-		d.Fail(pos, ErrLayout, "%d modules, want none", n)
+		d.Fail(pos, errLayout, "%d modules, want none", n)
 	}
 }
 
@@ -280,7 +280,7 @@ func (d *decoder) workingSet() {
 	}
 	d.Pos += size
 	if d.Rest() > 0 {
-		d.Fail(d.Pos, ErrLayout, "%d bytes after the last section", d.Rest())
+		d.Fail(d.Pos, errLayout, "%d bytes after the last section", d.Rest())
 	}
 }
 

@@ -91,7 +91,7 @@ func (d *decoder) str(what string) (start, end int) {
 func (d *decoder) tag(tag uint32, what string) {
 	pos := d.Pos
 	if found := d.Uint32("the tag of " + what); d.Err == nil && found != tag {
-		d.Fail(pos, ErrLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
+		d.Fail(pos, errLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
 	}
 }
 

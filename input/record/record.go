@@ -44,8 +44,8 @@ var (
 	// ErrNotPermitted: the kernel does not permit recording the process by steps.
 	ErrNotPermitted = steps.ErrNotPermitted
 
-	// ErrRing: the data in the kernel's ring buffer is invalid.
-	ErrRing = errors.New("bad ring buffer")
+	// errRing: the data in the kernel's ring buffer is invalid.
+	errRing = errors.New("bad ring buffer")
 )
 
 // RunHelper makes this process a helper of a recording by [Steps] if it was started as one. Then it

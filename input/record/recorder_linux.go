@@ -74,8 +74,8 @@ func (r *Recorder) Close() error {
 	return failure
 }
 
-// Event returns the event that is sampled.
-func (r *Recorder) Event() Event {
+// event returns the event that is sampled.
+func (r *Recorder) event() Event {
 	if r.steps != nil {
 		return Steps
 	}

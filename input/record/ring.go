@@ -22,7 +22,7 @@ const recordHeader = 8
 func (r *ring) drain(use func(record []byte) error) error {
 	head := r.head.Load()
 	if head-r.read > uint64(len(r.data)) {
-		return fmt.Errorf("record: %w: %d unread bytes in a buffer of %d bytes", ErrRing, head-r.read, len(r.data))
+		return fmt.Errorf("record: %w: %d unread bytes in a buffer of %d bytes", errRing, head-r.read, len(r.data))
 	}
 	for r.read != head {
 		record, err := r.next(head - r.read)
@@ -41,11 +41,11 @@ func (r *ring) drain(use func(record []byte) error) error {
 // next returns the next record. left is the number of bytes before the head.
 func (r *ring) next(left uint64) ([]byte, error) {
 	if left < recordHeader {
-		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", ErrRing, left)
+		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", errRing, left)
 	}
 	size := uint64(binary.NativeEndian.Uint16(r.piece(recordHeader)[6:]))
 	if size < recordHeader || size > left {
-		return nil, fmt.Errorf("record: %w: a record of %d bytes, where %d are left", ErrRing, size, left)
+		return nil, fmt.Errorf("record: %w: a record of %d bytes, where %d are left", errRing, size, left)
 	}
 	return r.piece(size), nil
 }

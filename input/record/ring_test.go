@@ -171,7 +171,7 @@ func TestBadRing(t *testing.T) {
 			k := newKernel(64, 100)
 			c.change(k)
 			err := k.drain(func([]byte) error { return nil })
-			require.ErrorIs(t, err, ErrRing, name)
+			require.ErrorIs(t, err, errRing, name)
 			assert.ErrorContains(t, err, c.err, name)
 		})
 	}
@@ -211,7 +211,7 @@ func FuzzRing(f *testing.F) {
 			require.Equal(t, start+filled, k.tail.Load())
 		} else {
 			var fault *afdo.FormatError
-			require.True(t, errors.Is(err, ErrRing) || errors.As(err, &fault), "%v", err)
+			require.True(t, errors.Is(err, errRing) || errors.As(err, &fault), "%v", err)
 			require.NoError(t, w.FinishRound()) // what came before is whole
 		}
 		require.NoError(t, head.WriteFile(&out, &spool, int64(spool.Len())))

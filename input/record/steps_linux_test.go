@@ -45,7 +45,7 @@ func TestSteps(t *testing.T) {
 	var report *Report
 	for range 5 { // on a busy machine, the short program may end before the first moment
 		r := openSteps(t, Target{Command: []string{program}}, Options{Overhead: 0.5, Stdout: io.Discard})
-		assert.Equal(t, Steps, r.Event())
+		assert.Equal(t, Steps, r.event())
 		var spool bytes.Buffer
 		report, err = r.Run(t.Context(), &spool)
 		require.NoError(t, err)
@@ -154,11 +154,11 @@ func TestBestEvent(t *testing.T) {
 	require.NoError(t, openSteps(t, command, Options{}).Close())
 	r, err := Open(command, Options{})
 	require.NoError(t, err)
-	assert.Contains(t, []Event{Branches, Steps}, r.Event())
-	assert.Equal(t, r.Event() == Steps, len(r.Warnings()) == 1 && strings.Contains(r.Warnings()[0], "--event steps"))
+	assert.Contains(t, []Event{Branches, Steps}, r.event())
+	assert.Equal(t, r.event() == Steps, len(r.Warnings()) == 1 && strings.Contains(r.Warnings()[0], "--event steps"))
 	require.NoError(t, r.Close())
 	if r, err = Open(command, Options{Period: 1_000_000}); err == nil {
-		assert.NotEqual(t, Steps, r.Event())
+		assert.NotEqual(t, Steps, r.event())
 		require.NoError(t, r.Close())
 	}
 }

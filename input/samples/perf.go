@@ -401,7 +401,7 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	if !to.inside {
 		return
 	}
-	p.set.AddLanding(to.offset, 1)
+	p.set.addLanding(to.offset, 1)
 	switch {
 	case b.Flags.NotTaken():
 	case from.inside:

@@ -69,11 +69,11 @@ func (s *Set) AddBranch(b Branch, n uint64) { add(&s.branches, b, n) }
 // AddEntry adds n branches from another file, such as a call by the C library, to a file offset.
 func (s *Set) AddEntry(offset, n uint64) { add(&s.entries, offset, n) }
 
-// AddLanding adds n executions of straight-line code from a file offset to an unknown end, which
+// addLanding adds n executions of straight-line code from a file offset to an unknown end, which
 // create.EndRanges finds.
-func (s *Set) AddLanding(offset, n uint64) { add(&s.landings, offset, n) }
+func (s *Set) addLanding(offset, n uint64) { add(&s.landings, offset, n) }
 
-// TakeLandings yields the file offsets of [Set.AddLanding] and how often, in ascending order, and
+// TakeLandings yields the file offsets of Set.addLanding and how often, in ascending order, and
 // forgets them.
 func (s *Set) TakeLandings() iter.Seq2[uint64, uint64] {
 	landings := s.landings
@@ -201,7 +201,7 @@ func (s *Set) Merge(other *Set) {
 		s.AddEntry(a, n)
 	}
 	for a, n := range other.landings {
-		s.AddLanding(a, n)
+		s.addLanding(a, n)
 	}
 	for c, n := range other.calls {
 		s.AddCall(c, n)

@@ -130,7 +130,7 @@ func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding
 func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 	tag := c.ULEB()
 	if tag > 0xffff {
-		c.fail(ErrAbbrev, "tag %#x", tag)
+		c.fail(errAbbrev, "tag %#x", tag)
 	}
 	a := abbrev{tag: dwarf.Tag(tag), children: c.Uint8(aField) != 0}
 	attrs, steps := len(t.attrs), len(t.steps)
@@ -139,7 +139,7 @@ func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 	for c.Err == nil {
 		at, f := c.ULEB(), c.ULEB()
 		if f > 0xffff || at > 0xffff {
-			c.fail(ErrAbbrev, "attribute %#x of form %#x", at, f)
+			c.fail(errAbbrev, "attribute %#x of form %#x", at, f)
 			return a
 		}
 		spec := attrSpec{slot: slotOf(dwarf.Attr(at)), form: form(f)}
@@ -155,7 +155,7 @@ func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 		size, variable := spec.form.size(e)
 		switch {
 		case !spec.form.known():
-			c.fail(ErrForm, "attribute %#x of form %#x", at, f)
+			c.fail(errForm, "attribute %#x of form %#x", at, f)
 		case variable:
 			t.steps = append(t.steps, uint32(pending), uint32(spec.form))
 			pending = 0

@@ -142,7 +142,7 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	link := d.object.small(".gnu_debugaltlink")
 	end := bytes.IndexByte(link, 0)
 	if end <= 0 {
-		return nil, faultAt(d.object.path, ".gnu_debugaltlink", 0, ErrReference, "debug info refers to a common file, and this does not name it")
+		return nil, faultAt(d.object.path, ".gnu_debugaltlink", 0, errReference, "debug info refers to a common file, and this does not name it")
 	}
 	name, id := string(link[:end]), link[end+1:]
 	paths := []string{name}

@@ -245,7 +245,7 @@ func TestNoCommonFile(t *testing.T) {
 	path := filepath.Join(dir, "nameless")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	_, err := readAll(path)
-	require.ErrorIs(t, err, ErrReference)
+	require.ErrorIs(t, err, errReference)
 	require.ErrorIs(t, err, afdo.ErrMalformed)
 	path = filepath.Join(dir, "named")
 	require.NoError(t, os.WriteFile(path, gen.CommonNames("folder"), 0o600))

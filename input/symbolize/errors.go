@@ -27,20 +27,20 @@ var (
 	// ErrELF: the file is not an ELF file, or its headers are malformed.
 	ErrELF = errors.New("bad ELF file")
 
-	// ErrAbbrev: an entry uses an abbreviation that is missing or malformed.
-	ErrAbbrev = errors.New("bad abbreviation")
+	// errAbbrev: an entry uses an abbreviation that is missing or malformed.
+	errAbbrev = errors.New("bad abbreviation")
 
-	// ErrForm: an attribute has a form that DWARF does not define, or not for this attribute.
-	ErrForm = errors.New("bad form")
+	// errForm: an attribute has a form that DWARF does not define, or not for this attribute.
+	errForm = errors.New("bad form")
 
-	// ErrReference: an entry refers to a missing entry, or references form a cycle.
-	ErrReference = errors.New("bad reference")
+	// errReference: an entry refers to a missing entry, or references form a cycle.
+	errReference = errors.New("bad reference")
 
-	// ErrLine: a line table is malformed.
-	ErrLine = errors.New("bad line table")
+	// errLine: a line table is malformed.
+	errLine = errors.New("bad line table")
 
-	// ErrRange: a list of address ranges is malformed.
-	ErrRange = errors.New("bad address ranges")
+	// errRange: a list of address ranges is malformed.
+	errRange = errors.New("bad address ranges")
 )
 
 // faultAt returns an error about a part of a file. offset counts in the decompressed data of the

@@ -147,7 +147,7 @@ func (c *cursor) skipForm(f form, e encoding) {
 func (c *cursor) indirect() form {
 	f := form(c.ULEB())
 	if f == formIndirect || f == formImplicitConst || !f.known() {
-		c.fail(ErrForm, "form %#x after an indirect form", uint16(f))
+		c.fail(errForm, "form %#x after an indirect form", uint16(f))
 	}
 	return f
 }

@@ -41,7 +41,7 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 		return f, nil
 	}
 	if hops > maxHops {
-		return nil, ref.data.info.faultAt(ref.off, ErrReference, "more than %d references in a row", maxHops)
+		return nil, ref.data.info.faultAt(ref.off, errReference, "more than %d references in a row", maxHops)
 	}
 	u, e, err := w.entryAt(ref)
 	if err != nil {
@@ -153,9 +153,9 @@ func (w *worker) entryAt(ref dieRef) (*dwarfUnit, dwarfEntry, error) {
 		switch {
 		case c.Err != nil:
 		case a == nil:
-			c.fail(ErrReference, "there is no entry here")
+			c.fail(errReference, "there is no entry here")
 		case !a.wanted:
-			c.fail(ErrReference, "the entry here is %v, no function", a.tag)
+			c.fail(errReference, "the entry here is %v, no function", a.tag)
 		default:
 			c.entry(&e, a, u.encoding)
 		}
@@ -194,7 +194,7 @@ func (w *worker) unitOf(ref dieRef) (*dwarfUnit, error) {
 		if strings.HasSuffix(ref.data.info.name, ".dwo") {
 			why = "; -gsplit-dwarf and -flto of GCC do not go together"
 		}
-		return nil, ref.data.info.faultAt(ref.off, ErrReference, "there is no entry here%s", why)
+		return nil, ref.data.info.faultAt(ref.off, errReference, "there is no entry here%s", why)
 	}
 	if len(w.units) >= maxForeignUnits || w.units == nil {
 		w.units = make(map[dieRef]*dwarfUnit)

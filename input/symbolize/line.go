@@ -140,9 +140,9 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 	case c.Err != nil:
 		return
 	case h.opcodeBase == 0 || h.lineRange == 0:
-		c.fail(ErrLine, "opcode base %d, line range %d", h.opcodeBase, h.lineRange)
+		c.fail(errLine, "opcode base %d, line range %d", h.opcodeBase, h.lineRange)
 	case h.program < c.offset() || h.program > h.end:
-		c.fail(ErrLine, "a header of %d bytes", length)
+		c.fail(errLine, "a header of %d bytes", length)
 	}
 	if h.version >= 5 {
 		for _, f := range w.lineTable(c, h, u) {
@@ -196,7 +196,7 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *dwarfUnit) []lineFile {
 	for i := range fields {
 		fields[i] = field{c.ULEB(), form(c.ULEB())}
 		if c.Err == nil && (!fields[i].form.known() || fields[i].form == formImplicitConst) {
-			c.fail(ErrForm, "form %#x in a line table", uint16(fields[i].form))
+			c.fail(errForm, "form %#x in a line table", uint16(fields[i].form))
 		}
 	}
 	n := c.ULEB()

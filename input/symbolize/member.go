@@ -78,7 +78,7 @@ func (c *cursor) entries(u *dwarfUnit, f func(off uint64, a *abbrev, class uint6
 		}
 		a := u.table.lookup(code)
 		if a == nil {
-			c.fail(ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+			c.fail(errAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 			break
 		}
 		f(off, a, within[len(within)-1])

@@ -19,8 +19,8 @@ const (
 	probeDescSection = ".pseudo_probe_desc"
 )
 
-// ErrProbe is the class of an afdo.FormatError about pseudo probes.
-var ErrProbe = errors.New("bad pseudo probe")
+// errProbe is the class of an afdo.FormatError about pseudo probes.
+var errProbe = errors.New("bad pseudo probe")
 
 // A Probed is a function with pseudo probes.
 type Probed struct {
@@ -267,7 +267,7 @@ func (d *probeDecoder) number(c *cursor) uint32 {
 	at := c.Pos
 	n := c.ULEB()
 	if c.Err == nil && n > math.MaxUint32 {
-		c.Fail(at, ErrProbe, "the number %d, of more than 32 bits", n)
+		c.Fail(at, errProbe, "the number %d, of more than 32 bits", n)
 	}
 	return uint32(n)
 }
@@ -286,7 +286,7 @@ func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	at := c.Pos
 	kind := c.Uint8(aField)
 	if c.Err == nil && kind&probeKind > 2 {
-		c.Fail(at, ErrProbe, "the kind %d", kind&probeKind)
+		c.Fail(at, errProbe, "the kind %d", kind&probeKind)
 	}
 	var delta int64
 	var address uint64
@@ -368,7 +368,7 @@ func (d *probeDecoder) check(s *section) error {
 		}
 	}
 	if unknown != 0 {
-		return s.faultAt(s.size, ErrProbe, "the function of GUID %#x is not described", unknown)
+		return s.faultAt(s.size, errProbe, "the function of GUID %#x is not described", unknown)
 	}
 	return nil
 }

@@ -251,10 +251,10 @@ func TestProbeFaults(t *testing.T) {
 		"probe":         {good[:11], known, afdo.ErrTruncated, probeSection, 11},
 		"inlined":       {probeBody("main", 1, 1, 1, probeRelative, 0), known, afdo.ErrTruncated, probeSection, 13},
 		"many probes":   {probeBody("main", 0x7f, 0, 1, probeRelative, 0), known, afdo.ErrTruncated, probeSection, 13},
-		"kind":          {probeBody("main", 1, 0, 1, probeRelative|3, 0), known, ErrProbe, probeSection, 11},
-		"number":        {probeBody("main", 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1, probeRelative, 0), known, ErrProbe, probeSection, 10},
+		"kind":          {probeBody("main", 1, 0, 1, probeRelative|3, 0), known, errProbe, probeSection, 11},
+		"number":        {probeBody("main", 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 1, probeRelative, 0), known, errProbe, probeSection, 10},
 		"long number":   {probeBody("main", 1, 0, bytes.Repeat([]byte{0xff}, 20)...), known, afdo.ErrVarint, probeSection, 10},
-		"not described": {good, description("other"), ErrProbe, probeDescSection, int64(len(description("other")))},
+		"not described": {good, description("other"), errProbe, probeDescSection, int64(len(description("other")))},
 		"description":   {good, known[:len(known)-1], afdo.ErrTruncated, probeDescSection, 17},
 	} {
 		t.Run(name, func(t *testing.T) {

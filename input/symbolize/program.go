@@ -166,7 +166,7 @@ func (m *lineMachine) extended() {
 		m.reset()
 	case lneSetAddress:
 		if n > 9 {
-			args.fail(ErrLine, "an address of %d bytes", n-1)
+			args.fail(errLine, "an address of %d bytes", n-1)
 		}
 		m.addr, m.opIndex = args.uint(uint8(n-1)), 0
 	case lneDefineFile:

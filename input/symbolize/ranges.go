@@ -81,7 +81,7 @@ func (r *reading) rangeList(f *File, u *dwarfUnit, v value, root bool, to []span
 		off = u.rnglistsBase + entry
 	}
 	if s == nil {
-		return to, u.data.info.faultAt(u.span.off, ErrReference, "the unit here has range lists in a section that is not there")
+		return to, u.data.info.faultAt(u.span.off, errReference, "the unit here has range lists in a section that is not there")
 	}
 	n := len(to)
 	err := r.decode(s, off, s.size, func(c *cursor) {
@@ -150,7 +150,7 @@ func (l *listReader) entries() {
 			low := l.uint(l.unit.addrSize)
 			l.add(low, low+l.ULEB())
 		default:
-			l.fail(ErrRange, "an entry of kind %d", kind)
+			l.fail(errRange, "an entry of kind %d", kind)
 		}
 	}
 }

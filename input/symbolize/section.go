@@ -203,7 +203,7 @@ func (c *cursor) uint(size uint8) uint64 {
 	case 8:
 		return c.Uint64(aField)
 	}
-	c.fail(ErrForm, "a number of %d bytes", size)
+	c.fail(errForm, "a number of %d bytes", size)
 	return 0
 }
 
@@ -214,7 +214,7 @@ func (c *cursor) initialLength() (n uint64, wide bool) {
 	case n == 0xffffffff:
 		return c.Uint64(aField), true
 	case n >= 0xfffffff0:
-		c.fail(ErrForm, "a length of %#x, which is reserved", n)
+		c.fail(errForm, "a length of %#x, which is reserved", n)
 		return 0, false
 	}
 	return n, false

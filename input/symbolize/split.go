@@ -216,7 +216,7 @@ func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, e
 		return base, false, nil
 	}
 	if row > p.units {
-		return base, false, p.index.faultAt(header+8*p.slots+4*slot, ErrReference, "row %d of %d", row, p.units)
+		return base, false, p.index.faultAt(header+8*p.slots+4*slot, errReference, "row %d of %d", row, p.units)
 	}
 	table := header + 12*p.slots
 	for i := range p.columns {

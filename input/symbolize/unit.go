@@ -108,7 +108,7 @@ func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 		i--
 	}
 	if i < 0 || off >= units[i].end {
-		return unitSpan{}, d.info.faultAt(off, ErrReference, "no unit has this offset")
+		return unitSpan{}, d.info.faultAt(off, errReference, "no unit has this offset")
 	}
 	return units[i], nil
 }
@@ -224,7 +224,7 @@ func (r *reading) rootAbbrev(u *dwarfUnit, code uint64) (*abbrev, error) {
 	}
 	a := t.lookup(code)
 	if a == nil {
-		return nil, u.data.info.faultAt(u.entries, ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+		return nil, u.data.info.faultAt(u.entries, errAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 	}
 	return a, nil
 }
@@ -250,7 +250,7 @@ func (c *cursor) unitHeader(u *dwarfUnit) {
 		c.word(u.wide)
 	}
 	if c.Err == nil && u.addrSize != 4 && u.addrSize != 8 {
-		c.fail(ErrForm, "addresses of %d bytes", u.addrSize)
+		c.fail(errForm, "addresses of %d bytes", u.addrSize)
 	}
 	u.entries = c.offset()
 }
@@ -311,16 +311,16 @@ func (r *reading) address(u *dwarfUnit, v value) (uint64, error) {
 	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
 		return r.indexed(u.addresses().addr, u, u.addrBase, v.v, u.addrSize)
 	}
-	return 0, u.data.info.faultAt(u.span.off, ErrForm, "an address of form %#x in the unit here", uint16(v.form))
+	return 0, u.data.info.faultAt(u.span.off, errForm, "an address of form %#x in the unit here", uint16(v.form))
 }
 
 // indexed returns an entry of a table of numbers.
 func (r *reading) indexed(s *section, u *dwarfUnit, base, index uint64, size uint8) (n uint64, err error) {
 	if s == nil {
-		return 0, u.data.info.faultAt(u.span.off, ErrReference, "the unit here refers to a section that is not there")
+		return 0, u.data.info.faultAt(u.span.off, errReference, "the unit here refers to a section that is not there")
 	}
 	if base > s.size || index >= (s.size-base)/uint64(size) {
-		return 0, s.faultAt(base, ErrReference, "no entry %d in the table here", index)
+		return 0, s.faultAt(base, errReference, "no entry %d in the table here", index)
 	}
 	err = r.decode(s, base+index*uint64(size), s.size, func(c *cursor) { n = c.uint(size) })
 	return n, err
@@ -347,10 +347,10 @@ func (r *reading) attrString(f *File, u *dwarfUnit, v value) ([]byte, error) {
 		}
 		s = alt.str
 	default:
-		return nil, u.data.info.faultAt(u.span.off, ErrForm, "a string of form %#x in the unit here", uint16(v.form))
+		return nil, u.data.info.faultAt(u.span.off, errForm, "a string of form %#x in the unit here", uint16(v.form))
 	}
 	if s == nil {
-		return nil, u.data.info.faultAt(u.span.off, ErrReference, "the unit here has strings in a section that is not there")
+		return nil, u.data.info.faultAt(u.span.off, errReference, "the unit here has strings in a section that is not there")
 	}
 	str, err := r.str(s, off)
 	if err == nil {
@@ -372,12 +372,12 @@ func (f *File) reference(u *dwarfUnit, v value) (dieRef, error) {
 		if off := u.span.off + v.v; off >= u.span.off && off < u.span.end {
 			return dieRef{u.data, off}, nil
 		}
-		return dieRef{}, u.data.info.faultAt(u.span.off, ErrReference, "%d lies outside of the unit here", v.v)
+		return dieRef{}, u.data.info.faultAt(u.span.off, errReference, "%d lies outside of the unit here", v.v)
 	case formRefAddr:
 		return dieRef{u.data, v.v}, nil
 	case formGNURefAlt, formRefSup4, formRefSup8:
 		alt, err := f.alternate(u.data)
 		return dieRef{alt, v.v}, err
 	}
-	return dieRef{}, u.data.info.faultAt(u.span.off, ErrForm, "a reference of form %#x in the unit here", uint16(v.form))
+	return dieRef{}, u.data.info.faultAt(u.span.off, errForm, "a reference of form %#x in the unit here", uint16(v.form))
 }

@@ -119,7 +119,7 @@ func (w *worker) walk(targets []span) (*tree, error) {
 		a := u.table.lookup(code)
 		if a == nil {
 			if c.Err == nil {
-				c.fail(ErrAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
+				c.fail(errAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 			}
 			return nil, c.err()
 		}

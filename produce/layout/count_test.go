@@ -133,7 +133,7 @@ func TestBlockOrder(t *testing.T) {
 }
 
 func TestDrift(t *testing.T) {
-	assert.ErrorIs(t, (&Report{}).check(), ErrNothing)
+	assert.ErrorIs(t, (&Report{}).check(), errNothing)
 	assert.ErrorIs(t, (&Report{Hot: 1, Branches: 100, Middle: 31, Edges: 69}).check(), ErrDrift)
 	assert.ErrorIs(t, (&Report{Hot: 1, Branches: 10000, Edges: 1, Calls: 1, Unmapped: 9998}).check(), ErrDrift)
 	assert.NoError(t, (&Report{Hot: 1, Branches: 10000, Edges: 5000, Middle: 3000}).check())

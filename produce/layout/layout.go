@@ -28,8 +28,8 @@ import (
 // another build.
 var ErrDrift = errors.New("the recording does not fit the program's block address map")
 
-// ErrNothing is returned if no function of the block address map ran.
-var ErrNothing = errors.New("no function with a block address map ran")
+// errNothing is returned if no function of the block address map ran.
+var errNothing = errors.New("no function with a block address map ran")
 
 // Options say how a Layout is made.
 type Options struct {
@@ -56,7 +56,7 @@ type Layout struct {
 //
 // It reads the whole block address map once, and holds the blocks of the functions that ran in
 // memory. The same input always gives the same layout. Its errors are those of packages bbmap and
-// symbolize, [ErrDrift] and [ErrNothing]. The report is returned with the last two as well.
+// symbolize, [ErrDrift] and errNothing. The report is returned with the last two as well.
 func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*Layout, *Report, error) {
 	m, err := bbmap.New(f.ELF())
 	if err != nil {

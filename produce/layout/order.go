@@ -52,7 +52,7 @@ func (p *program) name() error {
 		}
 	}
 	if len(p.functions) == 0 {
-		return ErrNothing
+		return errNothing
 	}
 	return nil
 }

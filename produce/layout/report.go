@@ -64,7 +64,7 @@ func (r *Report) check() error {
 	branches := float64(r.Branches)
 	switch {
 	case r.Hot == 0:
-		return ErrNothing
+		return errNothing
 	case float64(r.Middle) > maxMiddle*branches:
 		return fmt.Errorf("%w: %.0f%% of the branches lead into the middle of blocks", ErrDrift, 100*float64(r.Middle)/branches)
 	case branches > 0 && float64(r.Edges)+float64(r.Calls) < minEdges*branches:

@@ -11,15 +11,15 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// ErrProbes is returned for a profile of pseudo-probes, which know no lines.
-var ErrProbes = errors.New("rebase: the profile is of pseudo-probes, which have no lines")
+// errProbes is returned for a profile of pseudo-probes, which know no lines.
+var errProbes = errors.New("rebase: the profile is of pseudo-probes, which have no lines")
 
 // Sample is [Profile] for a sample profile of LLVM. Totals lose the samples of lines that are gone.
 // A calling context goes if the line of one of its calls does. There must be old sources: LLVM's
 // formats remember nothing of them, [ErrNoSources].
 func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Report, error) {
 	if p.Probes {
-		return nil, nil, ErrProbes
+		return nil, nil, errProbes
 	}
 	if old == nil {
 		return nil, nil, ErrNoSources

@@ -105,5 +105,5 @@ func TestSampleProbes(t *testing.T) {
 	p, err := sampleprof.ParseTextBytes([]byte("main:10:0\n 1: 10\n !CFGChecksum: 12\n"))
 	require.NoError(t, err)
 	_, _, err = Sample(p, sources("a.c", sampleOld), sources("a.c", sampleOld))
-	assert.ErrorIs(t, err, ErrProbes)
+	assert.ErrorIs(t, err, errProbes)
 }

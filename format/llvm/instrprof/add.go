@@ -157,9 +157,9 @@ func (a *adder) dump(d *Dump, of *dumpExtras) error {
 	if fault != nil || !a.part.first() {
 		return fault
 	}
-	trace, traceErr := d.Trace()
+	trace, traceErr := d.trace()
 	ids, idsErr := d.BinaryIDs()
-	names, namesErr := d.VTableNames()
+	names, namesErr := d.vTableNames()
 	if len(trace.Functions) > 0 {
 		trace.Weight = a.weight
 		a.p.Traces.add(Traces{Seen: 1, Traces: []Trace{trace}})

@@ -42,8 +42,8 @@ type checker struct {
 }
 
 func (c *checker) report(err error) {
-	c.noCounters = c.noCounters || errors.Is(err, ErrNoCounters)
-	remark := errors.Is(err, ErrNoCounters) || errors.Is(err, errLeftOut) || c.noCounters && errors.Is(err, fault.ErrSummary)
+	c.noCounters = c.noCounters || errors.Is(err, errNoCounters)
+	remark := errors.Is(err, errNoCounters) || errors.Is(err, errLeftOut) || c.noCounters && errors.Is(err, fault.ErrSummary)
 	c.stopped = c.stopped || !c.yield(fault.Problem{Err: err, Remark: remark})
 }
 
@@ -90,7 +90,7 @@ func (c *checker) walked(w *tableWalk) {
 			c.marked++
 		}
 		if r.counters.Len() == 0 {
-			c.fault(sectionPayload, start, ErrNoCounters, "%v", r)
+			c.fault(sectionPayload, start, errNoCounters, "%v", r)
 		}
 	}
 	if f.Err != nil {
@@ -193,7 +193,7 @@ func (d *Dump) check(yield func(fault.Problem) bool) bool {
 		}
 	}
 	_, idsErr := d.BinaryIDs()
-	_, namesErr := d.VTableNames()
+	_, namesErr := d.vTableNames()
 	for _, err := range []error{idsErr, namesErr} {
 		if err != nil && !yield(rawProblem(err)) {
 			return false

@@ -17,10 +17,10 @@ var (
 	// ErrValues: value data does not match the sizes stored in it.
 	ErrValues = errors.New("bad value data")
 
-	// ErrNoCounters: a function has no counters. LLVM 22 writes such functions for some programs;
+	// errNoCounters: a function has no counters. LLVM 22 writes such functions for some programs;
 	// it then computes a wrong summary from memory outside the counters, and writes a text that it
 	// cannot read. Only [Reader.Check] reports this.
-	ErrNoCounters = errors.New("function without counters")
+	errNoCounters = errors.New("function without counters")
 )
 
 var errMagic = decode.Reworded(fault.ErrMagic, "not an instrumentation profile of LLVM")

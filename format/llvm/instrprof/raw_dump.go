@@ -117,8 +117,8 @@ func (d *Dump) BinaryIDs() ([]BinaryID, error) {
 	return ids, f.err()
 }
 
-// VTableNames returns the names of the virtual tables.
-func (d *Dump) VTableNames() ([]string, error) {
+// vTableNames returns the names of the virtual tables.
+func (d *Dump) vTableNames() ([]string, error) {
 	f := d.vtableNames
 	var names []string
 	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { names = append(names, string(name)) })
@@ -222,9 +222,9 @@ func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
 type stamped struct{ stamp, nameHash uint64 }
 
-// Trace returns the functions that were called, in the order of their first calls, with weight 1.
+// trace returns the functions that were called, in the order of their first calls, with weight 1.
 // The trace is empty if the program did not record the order. Trace reads all records.
-func (d *Dump) Trace() (Trace, error) {
+func (d *Dump) trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil
 	}

@@ -99,8 +99,8 @@ type Site struct {
 // Len returns the number of values, at most 255.
 func (s Site) Len() int { return len(s.data) / valueSize }
 
-// At returns value i, from 0 to Len()-1.
-func (s Site) At(i int) Value {
+// at returns value i, from 0 to Len()-1.
+func (s Site) at(i int) Value {
 	p := s.data[valueSize*i:][:valueSize]
 	return Value{get64(p, s.big), get64(p[8:], s.big)}
 }
@@ -109,7 +109,7 @@ func (s Site) At(i int) Value {
 func (s Site) All() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		for i := range s.Len() {
-			if !yield(s.At(i)) {
+			if !yield(s.at(i)) {
 				return
 			}
 		}

@@ -7,10 +7,10 @@ import "github.com/go-afdo/afdo/internal/saturating"
 // is then an error.
 type Block [numFields + 1]uint64
 
-// Add adds the block of the same site from another run. It sums counts and totals, saturating at
+// add adds the block of the same site from another run. It sums counts and totals, saturating at
 // 2^64-1, and keeps the lower minima and higher maxima. Time stamps and CPUs are taken from other
 // if it has any allocations.
-func (b *Block) Add(other *Block) {
+func (b *Block) add(other *Block) {
 	switch {
 	case other[AllocCount] == 0:
 		return
@@ -37,7 +37,7 @@ func (b *Block) combine(other *Block) {
 	}
 }
 
-// scale multiplies the fields that [Block.Add] sums.
+// scale multiplies the fields that Block.add sums.
 func (b *Block) scale(times uint64) {
 	for f := AllocCount; f.known() && times != 1; f++ {
 		if fieldInfos[f].rule == ruleSum {

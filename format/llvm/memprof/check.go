@@ -124,7 +124,7 @@ func (c *checker) stack(id StackID) {
 }
 
 func (c *checker) summary() {
-	want, err := Summarize(c.r)
+	want, err := summarize(c.r)
 	if err == nil && *want != *c.r.header.summary {
 		err = faultAt(partHeader, c.r.section.base, fault.ErrSummary, "it says %+v, the records %+v", *c.r.header.summary, *want)
 	}

@@ -132,8 +132,8 @@ func FullSchema() Schema {
 	return s
 }
 
-// Has reports whether s contains f.
-func (s Schema) Has(f Field) bool { return slices.Contains(s, f) }
+// has reports whether s contains f.
+func (s Schema) has(f Field) bool { return slices.Contains(s, f) }
 
 // blockSize returns the size of a memory block in bytes.
 func (s Schema) blockSize() int {

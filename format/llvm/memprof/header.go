@@ -78,7 +78,7 @@ func (d *decoder) schema() Schema {
 		if d.Err == nil && !f.known() {
 			d.Fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
 		}
-		if d.Err == nil && s.Has(f) {
+		if d.Err == nil && s.has(f) {
 			d.Fail(tagAt, ErrSchema, "duplicate field %s", f)
 		}
 		if d.Err != nil {

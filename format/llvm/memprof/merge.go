@@ -11,7 +11,7 @@ import (
 
 // Merge adds another profile, for example of another run of the program, with the weight times:
 //   - counts and totals of src are multiplied by times, minima and maxima are not;
-//   - allocations at the same call stack are combined as by [Block.Add];
+//   - allocations at the same call stack are combined as by Block.add;
 //   - calls and callees are the union of both profiles;
 //   - fields that only one of the profiles has are 0 in the other;
 //   - accesses to data are summed, and data is cold only if it is cold in both.

@@ -86,11 +86,11 @@ func (p *Profile) Allocs() iter.Seq[Alloc] {
 
 // Keep removes all fields from the schema that are not in fields.
 func (p *Profile) Keep(fields Schema) {
-	p.schema = slices.DeleteFunc(slices.Clone(p.schema), func(f Field) bool { return !fields.Has(f) })
+	p.schema = slices.DeleteFunc(slices.Clone(p.schema), func(f Field) bool { return !fields.has(f) })
 }
 
 // Summary computes the summary from all records.
-func (p *Profile) Summary() (*Summary, error) { return Summarize(p) }
+func (p *Profile) Summary() (*Summary, error) { return summarize(p) }
 
 // DataAccess returns the data access profile, nil if there is none. The caller must not change it.
 func (p *Profile) DataAccess() (*DataAccess, error) { return p.access, nil }
@@ -145,7 +145,7 @@ func (rec *Record) addAllocs(allocs []Alloc) {
 	for i := range allocs {
 		j, ok := at[allocs[i].Stack]
 		if ok {
-			rec.Allocs[j].Block.Add(&allocs[i].Block)
+			rec.Allocs[j].Block.add(&allocs[i].Block)
 			continue
 		}
 		at[allocs[i].Stack] = len(rec.Allocs)

@@ -216,7 +216,7 @@ func (r *Reader) Summary() (*Summary, error) {
 		s := *r.header.summary
 		return &s, nil
 	}
-	return Summarize(r)
+	return summarize(r)
 }
 
 func (r *Reader) maxFrames() int64 { return r.limit }

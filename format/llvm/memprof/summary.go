@@ -22,23 +22,17 @@ func (t Temperature) String() string { return [...]string{"warm", "cold", "hot"}
 // Thresholds for cold and hot memory. LLVM computes with 32-bit floats, so they are float32.
 const (
 	coldDensity  float32 = 0.05    // accesses per byte and second
-	hotDensity   float32 = 1000    // accesses per byte and second
 	coldLifetime float32 = 200_000 // milliseconds
 )
 
 // Temperature returns the hint that the compiler derives from the block by default. It never
-// returns Hot, see [Block.Hot].
+// returns Hot.
 func (b *Block) Temperature() Temperature {
 	n := float32(b[AllocCount])
 	if float32(b[TotalLifetimeAccessDensity])/n/100 < coldDensity && float32(b[TotalLifetime])/n >= coldLifetime {
 		return Cold
 	}
 	return Warm
-}
-
-// Hot reports whether a compiler that uses hot hints treats the memory of the block as hot.
-func (b *Block) Hot() bool {
-	return float32(b[TotalLifetimeAccessDensity])/float32(b[AllocCount])/100 > hotDensity
 }
 
 // A Summary counts the call stacks of all allocations.
@@ -96,9 +90,9 @@ func (s *Summary) add(b *Block) {
 	}
 }
 
-// Summarize computes the summary from all records. If several records contain the same call stack,
+// summarize computes the summary from all records. If several records contain the same call stack,
 // the first one counts. As in LLVM, stacks that differ only in inlining count as one.
-func Summarize(src Source) (*Summary, error) {
+func summarize(src Source) (*Summary, error) {
 	s := new(Summary)
 	seen := make(map[uint64]struct{})
 	w := newWalk(src)

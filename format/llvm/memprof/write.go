@@ -31,7 +31,7 @@ func (p *Profile) Section(version int) (*Section, error) {
 	w := writer{p: p, head: header{version: uint64(version), schema: p.schema}}
 	if version >= version4 {
 		var err error
-		if w.head.summary, err = Summarize(p); err != nil {
+		if w.head.summary, err = summarize(p); err != nil {
 			return nil, err
 		}
 	}

@@ -42,13 +42,13 @@ func (f *fields) readContexts(list *names) *contexts {
 			c.frames = append(c.frames, Frame{Name: f.name(list), Line: f.line(), Discriminator: f.uint32("discriminator")})
 		}
 		if f.Err == nil && frames == 0 {
-			f.Fail(f.Pos-1, ErrName, "a context of no function")
+			f.Fail(f.Pos-1, errName, "a context of no function")
 		}
 		if f.Err != nil {
 			break
 		}
 		if last := c.frames[len(c.frames)-1]; last.Line != 0 || last.Discriminator != 0 {
-			f.Fail(f.Pos-1, ErrName, "the last function of a context has a call, at %d.%d", last.Line, last.Discriminator)
+			f.Fail(f.Pos-1, errName, "the last function of a context has a call, at %d.%d", last.Line, last.Discriminator)
 		}
 		c.starts = append(c.starts, uint32(len(c.frames)))
 	}
@@ -122,7 +122,7 @@ func (f *fields) context(c *contexts) uint32 {
 	pos := f.Pos
 	i := f.uint64()
 	if i >= uint64(c.len()) {
-		f.Fail(pos, ErrName, "context %d of %d", i, c.len())
+		f.Fail(pos, errName, "context %d of %d", i, c.len())
 		return 0
 	}
 	if c.first != nil {

@@ -10,12 +10,12 @@ import (
 
 // Classes of afdo.FormatError in addition to those of package afdo.
 var (
-	// ErrLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
+	// errLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
 	// binary readers reject them.
-	ErrLine = errors.New("illegal line offset")
+	errLine = errors.New("illegal line offset")
 
-	// ErrName: the number of a name or context is out of range.
-	ErrName = errors.New("bad name index")
+	// errName: the number of a name or context is out of range.
+	errName = errors.New("bad name index")
 )
 
 var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")

@@ -40,7 +40,7 @@ func (f *fields) line() uint16 {
 	pos := f.Pos
 	x := f.uint64()
 	if x > math.MaxUint16 {
-		f.Fail(pos, ErrLine, "%d has more than 16 bits", x)
+		f.Fail(pos, errLine, "%d has more than 16 bits", x)
 		return 0
 	}
 	return uint16(x)

@@ -13,10 +13,6 @@ type Function struct {
 // Checksum returns the checksum of the function's control flow graph, or 0 if none is stored.
 func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
 
-// Attributes returns the attributes of the function: a combination of [AttributeInlined],
-// [AttributeShouldInline] and [AttributeDuplicatedInBase].
-func (f *Function) Attributes() uint32 { return uint32(find(f.Records, KindAttributes)) }
-
 // find returns the count of the first record of the given kind outside inlined bodies, or 0.
 func find(records []Record, kind Kind) uint64 {
 	for i := 0; i < len(records); i += records[i].span() {

@@ -201,7 +201,7 @@ func TestLLVMRefusesItsLongLines(t *testing.T) {
 	r, err := OpenBytes(written)
 	require.NoError(t, err)
 	_, err = Read(r)
-	require.ErrorIs(t, err, ErrLine)
+	require.ErrorIs(t, err, errLine)
 }
 
 // The symbol list and the mark of a partial profile, which no text has.

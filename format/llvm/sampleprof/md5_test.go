@@ -88,7 +88,7 @@ func TestBadULEBMD5s(t *testing.T) {
 		"too large": {func(h []uint64) []byte {
 			return append(binary.AppendUvarint(nil, 2), bytes.Repeat([]byte{0xff}, 22)...)
 		}, afdo.ErrVarint},
-		"too few":   {func(h []uint64) []byte { return putULEBs(h[:1]) }, ErrName},
+		"too few":   {func(h []uint64) []byte { return putULEBs(h[:1]) }, errName},
 		"too many":  {func(h []uint64) []byte { return binary.AppendUvarint(nil, 1<<40) }, afdo.ErrCount},
 		"left over": {func(h []uint64) []byte { return append(putULEBs(h), 1) }, afdo.ErrUnused},
 	} {

@@ -190,7 +190,7 @@ func (f *fields) name(n *names) NameRef {
 	pos := f.Pos
 	i := f.uint64()
 	if i >= uint64(n.len()) {
-		f.Fail(pos, ErrName, "name %d of %d", i, n.len())
+		f.Fail(pos, errName, "name %d of %d", i, n.len())
 		return 0
 	}
 	if n.first != nil {

@@ -310,7 +310,7 @@ func (t *textReader) location(depth int) (r Record) {
 	case !ok:
 		t.fail(0, fault.ErrSyntax, "want a line offset")
 	case n > math.MaxUint16:
-		t.fail(0, ErrLine, "more than 16 bits")
+		t.fail(0, errLine, "more than 16 bits")
 	case !dOK || d > math.MaxUint32:
 		t.fail(len(line)+1, fault.ErrSyntax, "want a discriminator of at most 32 bits")
 	}
