@@ -66,17 +66,21 @@ func (l *List) Write(w io.Writer, version int) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
+	l.print(out, version)
+	return out.Flush()
+}
+
+func (l *List) print(w io.Writer, version int) {
 	if version == V1 {
-		fmt.Fprintln(out, "v1")
+		fmt.Fprintln(w, "v1")
 	}
 	for i := range l.Functions {
 		if f := &l.Functions[i]; version == V1 {
-			f.write(out)
+			f.write(w)
 		} else {
-			f.write0(out)
+			f.write0(w)
 		}
 	}
-	return out.Flush()
 }
 
 // write writes an entry of version 1.
@@ -123,19 +127,36 @@ func join(cluster []Block) string {
 // check returns an error if clang would refuse the list in a version.
 func (l *List) check(version int) error {
 	names := make(map[string]bool)
+	if version != V0 && version != V1 {
+		return unrepresentable("there is no version %d of the list", version)
+	}
 	for i := range l.Functions {
 		f := &l.Functions[i]
 		if reason := f.problem(names); reason != "" {
 			return unrepresentable("%s: %s", f.name(), reason)
 		}
-		if version == V0 && (f.Module != "" || len(f.Hashes)+len(f.Other) > 0 || slices.ContainsFunc(f.Names, func(n string) bool { return strings.Contains(n, "/") })) {
+		if version == V0 && (f.Module != "" || len(f.Hashes)+len(f.Other) > 0) {
 			return unrepresentable("%s: version 0 of the list has clusters only", f.name())
 		}
-	}
-	if version != V0 && version != V1 {
-		return unrepresentable("there is no version %d of the list", version)
+		if !f.survives(version) {
+			return unrepresentable("the names of function %q, which readers of version %d take for something else", f.Names, version)
+		}
 	}
 	return nil
+}
+
+// survives reports whether Parse returns the entry as it is.
+func (f *Function) survives(version int) bool {
+	one := List{Functions: []Function{*f}}
+	text := new(strings.Builder)
+	one.print(text, version)
+	again, err := Parse(strings.NewReader(text.String()))
+	if err != nil || len(again.Functions) != 1 {
+		return false
+	}
+	g := &again.Functions[0]
+	return g.Module == moduleName(f.Module) && strings.TrimSpace(f.Module) == f.Module && slices.Equal(g.Names, f.Names) && slices.Equal(g.Hashes, f.Hashes) && slices.Equal(g.Other, f.Other) &&
+		slices.EqualFunc(g.Clusters, f.Clusters, slices.Equal[[]Block])
 }
 
 func unrepresentable(format string, args ...any) error {

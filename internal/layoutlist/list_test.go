@@ -142,6 +142,32 @@ func FuzzList(f *testing.F) {
 	})
 }
 
+// FuzzLayoutNames writes names of any bytes as those of functions and of a source file. They come back,
+// or they are refused.
+func FuzzLayoutNames(f *testing.F) {
+	for _, name := range []string{"a", "!2", "a/b", " a", "M=x", "#a", "@a", "v1", "a\u00a0b", "./a.c", "\xff", "a\u2028", "c0"} {
+		f.Add(name, "b", "", byte(0))
+		f.Add("b", name, "", byte(1))
+		f.Add("a", "b", name, byte(1))
+	}
+	f.Fuzz(func(t *testing.T, first, second, module string, version byte) {
+		l := &list.List{Functions: []list.Function{
+			{Names: []string{first, second}, Module: module, Clusters: [][]list.Block{{{ID: 0}, {ID: 2}}}},
+			{Names: []string{"last"}},
+		}}
+		var text bytes.Buffer
+		if err := l.Write(&text, int(version%2)); err != nil {
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+			return
+		}
+		again, err := parse(text.String())
+		require.NoError(t, err, "%q", text.String())
+		l.Functions[0].Module = again.Functions[0].Module // without ./
+		require.True(t, strings.HasSuffix(module, again.Functions[0].Module))
+		require.Equal(t, l, again, "%q", text.String())
+	})
+}
+
 // clang takes what Write writes, of both versions.
 func TestClang(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")

@@ -16,8 +16,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
@@ -87,9 +89,15 @@ func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layou
 
 // WriteSymbols writes the symbols of the functions that ran, and then of the parts that did not, as
 // lld takes them with --symbol-ordering-file. Names of local symbols that occur in several files
-// are not there.
+// are not there. The error matches afdo.ErrUnrepresentable for a name that lld takes for something
+// else.
 func (l *Layout) WriteSymbols(w io.Writer) error {
 	out := bufio.NewWriter(w)
+	for _, i := range l.Order {
+		if name := l.Functions.Functions[i].Names[0]; !list.IsName(name) || name[0] == '#' {
+			return fmt.Errorf("layout: %w: the name %q in a list of symbols", afdo.ErrUnrepresentable, name)
+		}
+	}
 	for _, i := range l.Order {
 		out.WriteString(l.Functions.Functions[i].Names[0] + "\n")
 	}

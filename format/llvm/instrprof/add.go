@@ -184,6 +184,11 @@ func (a *adder) text(t *textReader) error {
 	}
 	if a.part.first() {
 		a.p.Traces.add(t.traces)
+		if a.p.traced == nil {
+			a.p.traced = t.traced
+		} else {
+			maps.Copy(a.p.traced, t.traced)
+		}
 		a.p.addVTableNames(slices.Collect(maps.Keys(t.vtables)))
 	}
 	return nil

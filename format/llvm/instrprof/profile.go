@@ -28,6 +28,7 @@ type Profile struct {
 	known  bool // Flags is known to distinguish front-end and IR instrumentation
 
 	correlation *Correlation
+	traced      map[uint64]string // names in traces of texts, whose functions may have no record
 }
 
 // Correlate sets the description of functions for raw files without a description. It applies to
@@ -127,6 +128,9 @@ func (p *Profile) names() func(uint64) (string, bool) {
 			return s.at(i).name, true
 		}
 		name, ok := vtables[hash]
+		if !ok {
+			name, ok = p.traced[hash]
+		}
 		return name, ok
 	}
 }

@@ -18,6 +18,7 @@ type textReader struct {
 	flags   Flags
 	traces  Traces
 	vtables map[string]struct{} // names of virtual tables in the records read so far
+	traced  map[uint64]string   // names in the traces, by hash
 }
 
 // newTextReader reads the header lines of a text.
@@ -32,7 +33,7 @@ type textReader struct {
 //
 // Errors in the text are afdo.FormatError with line and column.
 func newTextReader(r io.Reader) (*textReader, error) {
-	t := &textReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]struct{}{}}
+	t := &textReader{lines: lineReader{r: bufio.NewReaderSize(r, 64<<10)}, vtables: map[string]struct{}{}, traced: map[uint64]string{}}
 	t.lines.next()
 	for !t.lines.end && strings.HasPrefix(t.lines.text, ":") {
 		t.headerLine(strings.ToLower(t.lines.text[1:]))
@@ -72,7 +73,9 @@ func (t *textReader) readTraces() {
 		trace := Trace{Weight: t.lines.number("the weight of a trace", 10)}
 		for name := range strings.SplitSeq(t.lines.take("the functions of a trace"), ",") {
 			if name = strings.TrimSpace(name); name != "" {
-				trace.Functions = append(trace.Functions, NameHash(name))
+				hash := NameHash(name)
+				trace.Functions = append(trace.Functions, hash)
+				t.traced[hash] = name
 			}
 		}
 		t.traces.Traces = append(t.traces.Traces, trace)

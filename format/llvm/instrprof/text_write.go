@@ -35,7 +35,7 @@ var textHeaders = [...]struct {
 // line ":fe", so that its format can be recognised.
 //
 // Errors come from w, or match afdo.ErrUnrepresentable for a name that cannot be read back, such as
-// 54.
+// 54, and for a function of a temporal trace without a known name.
 func (p *Profile) WriteText(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: p.names(), exact: true}
 	return t.profile(p.Flags, &p.Traces, p.Records())
@@ -167,6 +167,11 @@ func (t *textWriter) checkTrace(trace Trace) {
 		name, ok := t.name(f)
 		switch {
 		case !ok:
+			if t.err == nil {
+				t.err = fmt.Errorf("instrprof: proftext cannot contain the function %#x of a temporal trace, whose name is unknown: %w", f, fault.ErrUnrepresentable)
+			}
+		case name == "":
+			t.refuse(name, "no name")
 		case strings.Contains(name, ",") || strings.TrimSpace(name) != name:
 			t.refuse(name, "several names")
 		case i == 0:
@@ -237,7 +242,9 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 		return strconv.FormatUint(v, 10)
 	}
 	if name, ok := t.name(v); ok && v != 0 {
-		t.checkLine(name)
+		if t.checkLine(name); name == externalSymbol {
+			t.refuse(name, "an unknown name")
+		}
 		return name
 	}
 	return externalSymbol

@@ -2,7 +2,9 @@ package instrprof_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +77,59 @@ func TestTextOfOddReferences(t *testing.T) {
 		err = p.WriteText(new(bytes.Buffer))
 		require.Equal(t, refused, err != nil, "%q: %v", name, err)
 	}
+}
+
+// Names in traces of functions without records, which LLVM's merges leave out of texts, come back.
+func TestTextKeepsTracedNames(t *testing.T) {
+	const text = ":ir\n:temporal_prof_traces\n1\n1\n1\nf,gone,\n\nf\n5\n1\n7\n\n"
+	var p instrprof.Profile
+	require.NoError(t, p.AddStream(strings.NewReader(text), 1, nil))
+	var again bytes.Buffer
+	require.NoError(t, p.WriteText(&again))
+	require.Contains(t, again.String(), "\nf,gone,\n")
+
+	p.Traces.Traces[0].Functions[1]++ // a hash without a name
+	again.Reset()
+	err := p.WriteText(&again)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+	require.ErrorContains(t, err, fmt.Sprintf("%#x", p.Traces.Traces[0].Functions[1]))
+}
+
+// FuzzProfTextNames writes names of any bytes as those of functions, values and traces. They come back,
+// or one is refused.
+func FuzzProfTextNames(f *testing.F) {
+	for _, name := range []string{"main", "54", ":ir", "$1", "# f", "a\nb", "a\r", "", "a,b", " ", "** External Symbol **", "a:1"} {
+		f.Add("f", name)
+		f.Add(name, "f")
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		p := new(instrprof.Profile)
+		p.Flags = instrprof.IRLevel | instrprof.TemporalTraces
+		p.VTableNames = []string{second}
+		sites := instrprof.ValueSites{instrprof.VTableTarget: {{{Value: instrprof.NameHash(second), Count: 1}}}, instrprof.IndirectCallTarget: {{{Value: instrprof.NameHash(first), Count: 1}}}}
+		for _, name := range []string{first, second} {
+			r, err := instrprof.NewRecord(name, 5, []uint64{7}, nil, sites)
+			require.NoError(t, err)
+			require.NoError(t, p.Add(r, 1))
+		}
+		p.Traces.Seen = 1
+		p.Traces.Traces = []instrprof.Trace{{Weight: 1, Functions: []uint64{instrprof.NameHash(first), instrprof.NameHash(second)}}}
+		var text bytes.Buffer
+		if err := p.WriteText(&text); err != nil {
+			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
+			return
+		}
+		q := new(instrprof.Profile)
+		require.NoError(t, q.AddStream(bytes.NewReader(text.Bytes()), 1, nil), "%q", text.String())
+		require.Equal(t, indexedBytes(t, p), indexedBytes(t, q), "%q", text.String())
+	})
+}
+
+func indexedBytes(t *testing.T, p *instrprof.Profile) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, p.WriteIndexed(&out, instrprof.IndexedOptions{VTableNames: true}))
+	return out.Bytes()
 }
 
 // The text of an empty profile is recognised.

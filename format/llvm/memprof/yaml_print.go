@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // WriteYAML prints a profile exactly as "llvm-profdata show --memory" does. It keeps one record in
 // memory at a time. It returns errors from reading src and writing to w, and an error that matches
-// afdo.ErrUnrepresentable for a name that is not UTF-8.
+// afdo.ErrUnrepresentable for a name that is not UTF-8 or that [ParseYAML] would not return.
 func WriteYAML(w io.Writer, src Source) error {
 	p := printer{walk: newWalk(src), w: bufio.NewWriterSize(w, 1<<16)}
 	if err := p.profile(); err != nil {
@@ -236,6 +237,8 @@ func (p *printer) access(a *DataAccess) error {
 func (p *printer) dataRecord(rec *DataRecord) error {
 	if rec.Literal {
 		p.number("    - ", "Hash", rec.Hash)
+	} else if rec.Symbol == "" {
+		return unrepresentable("a data symbol without a name in YAML")
 	} else {
 		p.key("    - ", "Symbol")
 		if err := p.name(rec.Symbol); err != nil {
@@ -256,9 +259,20 @@ func (p *printer) dataRecord(rec *DataRecord) error {
 	return nil
 }
 
-// name appends a name and ends the line.
+// name appends a name that the reader returns as it is, and ends the line.
 func (p *printer) name(s string) (err error) {
+	start := len(p.line)
 	p.line, err = appendScalar(p.line, s)
+	if scalar := p.line[start:]; err == nil && string(scalar) != s && !survives(scalar, s) {
+		err = unrepresentable("the name %q in YAML, whose readers take it for something else", s)
+	}
 	p.end()
 	return err
+}
+
+// survives has the reader parse a scalar that is to have the value s.
+func survives(scalar []byte, s string) bool {
+	text := "DataAccessProfiles:\n  SampledRecords:\n    - Symbol: x\n      AccessCount: 1\n      Locations:\n        - FileName: " + string(scalar) + "\n          Line: 1\n"
+	p, err := ParseYAML(strings.NewReader(text))
+	return err == nil && p.access != nil && len(p.access.Records) == 1 && len(p.access.Records[0].Places) == 1 && p.access.Records[0].Places[0].File == s
 }

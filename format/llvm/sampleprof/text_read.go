@@ -432,7 +432,13 @@ func (t *textReader) inlined(r Record) {
 		t.fail(max(colon, 0), fault.ErrSyntax, "want COUNT, CALLEE:TOTAL or vtables")
 		return
 	}
-	r.Kind, r.Name, r.Count = KindInlined, t.name(t.text[:colon]), total
+	name := t.text[:colon]
+	if inner, ok := bytes.CutPrefix(name, []byte{'['}); ok && t.contexts > 0 {
+		if inner, ok = bytes.CutSuffix(inner, []byte{']'}); ok {
+			name = inner // LLVM writes these brackets, and reads them as a part of the name
+		}
+	}
+	r.Kind, r.Name, r.Count = KindInlined, t.name(name), total
 	t.add(r)
 	t.open = append(t.open, textBody{len(t.records) - 1, -1, -1})
 	t.closed = 0

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -13,14 +12,12 @@ import (
 // leaves out and counts in Losses what the text form cannot hold. Like LLVM, it writes MD5s in
 // decimal. A reader takes the digits for the name of another function.
 //
-// A name with a line break gives an error that matches afdo.ErrUnrepresentable. Lines are indented
-// by their depth. If the indentation would take more than 64 MiB plus 64 bytes per record, the
-// error matches afdo.ErrLimit. In both cases nothing is written.
+// A name that [ParseText] would not return gives an error that matches afdo.ErrUnrepresentable.
+// Lines are indented by their depth. If the indentation would take more than 64 MiB plus 64 bytes
+// per record, the error matches afdo.ErrLimit. In both cases nothing is written.
 func WriteText(w io.Writer, p *Profile) (Losses, error) {
-	for _, n := range p.names.list {
-		if strings.ContainsAny(n.Text, "\n\r") {
-			return Losses{}, unrepresentable("the name %q has a line break, which the text cannot express", n.Text)
-		}
+	if err := checkTextNames(p); err != nil {
+		return Losses{}, err
 	}
 	if err := checkIndentation(p); err != nil {
 		return Losses{}, err
