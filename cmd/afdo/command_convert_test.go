@@ -78,6 +78,9 @@ func TestConvertPairsCorpus(t *testing.T) {
 func TestConvertRandom(t *testing.T) {
 	randomFiles(t, 100, func(t *testing.T, path string, truth *naive.File) {
 		want := load(t, path)
+		if want.NumSymbols() == 0 && want.Summary.NumFunctions > 0 {
+			return // as a text, that is one that was cut
+		}
 		unknown := 0
 		for _, u := range truth.Units {
 			for _, s := range u.Symbols {

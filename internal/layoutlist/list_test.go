@@ -142,8 +142,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// FuzzLayoutNames writes names of any bytes as those of functions and of a source file. They come back,
-// or they are refused.
+// FuzzLayoutNames writes names of any bytes as those of functions and of a source file. They come
+// back, or they are refused.
 func FuzzLayoutNames(f *testing.F) {
 	for _, name := range []string{"a", "!2", "a/b", " a", "M=x", "#a", "@a", "v1", "a\u00a0b", "./a.c", "\xff", "a\u2028", "c0"} {
 		f.Add(name, "b", "", byte(0))
