@@ -1,0 +1,28 @@
+package record_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-afdo/afdo/input/record"
+)
+
+// A command is recorded until it ends, or for ten seconds.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	r, err := record.Open(record.Target{Command: []string{"./prog"}}, record.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	var records bytes.Buffer
+	report, err := r.Run(ctx, &records)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Samples, "samples")
+}

@@ -1,0 +1,36 @@
+package layout_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/produce/layout"
+)
+
+// A program that was compiled with -fbasic-block-address-map, and a recording of it, become the
+// order of its functions for the linker.
+func Example() {
+	f, err := symbolize.Open("prog")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	recording, err := os.Open("perf.data")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer recording.Close()
+	set, err := samples.Parse(recording)
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, _, err := layout.New(context.Background(), f, set, layout.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(l)
+}
