@@ -46,7 +46,7 @@ func TestJSONOfVerbs(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made")
 	seen := make(map[string]bool)
 	for _, args := range [][]string{
-		{"show", shop}, {"show", indexed}, {"show", example(".v2.afdo")}, {"show", counters}, {"show", zoo + "context-sensitive.proftext"}, {"show", zoo + "ir.profraw"}, {"show", samples}, {"show", plain}, {"show", heap},
+		{"show", shop}, {"show", indexed}, {"show", example(".v2.afdo")}, {"show", counters}, {"show", zoo + "context-sensitive.proftext"}, {"show", zoo + "ir.profraw"}, {"show", samples}, {"show", plain}, {"show", heap}, {"show", countersDir + "gcc12.gcda"},
 		{"units", shop},
 		{"lookup", shop, "-u", "cart.cc"}, {"lookup", shop, "-s", "main", "--demangle"}, {"lookup", shop, "-u", "", "-s", "memcpy"},
 		{"lookup", counters, "-s", "main"}, {"lookup", zoo + "mcdc.profdata", "-s", "main"}, {"lookup", samples, "-s", "f", "--demangle"}, {"lookup", plain, "-s", "main"},

@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcdakind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/instrprofkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/memprofkind"
@@ -55,6 +56,7 @@ func newKinds() kind.Table {
 		new(samplekind.Kind),
 		new(memprofkind.Kind),
 		new(instrprofkind.Kind),
+		new(gcdakind.Kind),
 	}
 }
 
@@ -118,6 +120,7 @@ gzip or zstd; "-" is standard input. The formats are called:
   extbinary, binary, sampletext   LLVM's sample profiles
   profdata, proftext              LLVM's instrumentation profiles
   memprof, yaml                   LLVM's memory profiles
+  gcda                            counters of GCC's -fprofile-generate
 
 --to takes these names, and gcc12 to gcc16 and clang for what these compilers read.
 

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
@@ -34,7 +34,7 @@ var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
 // Some formats cannot be distinguished by the first bytes. Detect then returns one of them: [V4]
 // for both encodings of GCOV version 4, and [ExtBinary] for both of LLVM's binary sample profiles.
 func Detect(head []byte) (Format, error) {
-	for _, detect := range [...]func([]byte) Format{detectGCOV, detectSample, detectMemory, detectInstr} {
+	for _, detect := range [...]func([]byte) Format{detectGCDA, detectGCOV, detectSample, detectMemory, detectInstr} {
 		if f := detect(head); f != 0 {
 			return f, nil
 		}
@@ -49,7 +49,7 @@ func detectGCOV(head []byte) Format {
 	switch {
 	case hasMagic(head, "gcov"):
 		return V4
-	case isCoverage(head), isOldSample(head):
+	case isOldSample(head):
 		return 0
 	case hasMagic(head, "adcg"), hasMagic(head, "gcda"):
 		if h, err := gcov.DecodeHeader(head); err == nil && h.Version == 2 {
@@ -64,12 +64,11 @@ func detectGCOV(head []byte) Format {
 
 func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(head), magic) }
 
-// isCoverage reports whether the file is a .gcda file, which has the magic number of versions 2 and
-// 3, and a version of four characters, such as "B22*".
-func isCoverage(head []byte) bool {
-	_, err := gcov.DecodeHeader(head)
-	var version *afdo.VersionError
-	return errors.As(err, &version) && version.Version&0xff == '*'
+func detectGCDA(head []byte) Format {
+	if gcda.IsCounters(head) && !isOldSample(head) {
+		return GCDA
+	}
+	return 0
 }
 
 // isOldSample reports whether the file is a sample profile in the GCC format that LLVM once used.
@@ -186,9 +185,6 @@ func describe(head []byte) string {
 	if isOldSample(head) {
 		return `it is a sample profile in LLVM's old format "adcg*704": llvm-profdata merge --sample --extbinary makes one of it that is read`
 	}
-	if isCoverage(head) {
-		return "it is a .gcda file of gcc --coverage or -fprofile-generate"
-	}
 	for _, k := range others {
 		if hasMagic(head, k.magic) {
 			return k.what
@@ -267,11 +263,12 @@ const (
 	MemProf                       // LLVM's indexed profile with a memory profile and nothing else
 	MemProfRaw                    // LLVM's raw memory profile
 	MemProfYAML                   // LLVM's memory profile as YAML
+	GCDA                          // counters of an instrumented program of GCC
 )
 
 var formatNames = [...]string{
 	"none", "v4", "v4c", "v3", "v2", "text", "extbinary", "binary", "sampletext",
-	"profdata", "profraw", "proftext", "memprof", "memprofraw", "yaml",
+	"profdata", "profraw", "proftext", "memprof", "memprofraw", "yaml", "gcda",
 }
 
 // String returns the name of the format in the command.

@@ -11,29 +11,32 @@ import (
 
 func TestDetect(t *testing.T) {
 	for head, want := range map[string]anyprof.Format{
-		"gcov\x00\x00\x00\x04":                  anyprof.V4,
-		"gcov":                                  anyprof.V4, // cut, which is the reader's business
-		"adcg\x03\x00\x00\x00\x00\x00\x00\x00":  anyprof.V3,
-		"adcg\x02\x00\x00\x00\x00\x00\x00\x00":  anyprof.V2,
-		"gcda\x00\x00\x00\x03\x00\x00\x00\x00":  anyprof.V3,
-		"gcda\x00\x00\x00\x02\x00\x00\x00\x00":  anyprof.V2,
-		"adcg\x01\x00\x00\x00\x00\x00\x00\x00":  anyprof.V3, // of a version that the reader refuses
-		"adcg\x03\x00\x00":                      anyprof.V3,
-		"filenames = {":                         anyprof.Text,
-		" \t\r\n\v\ffilenames\n= {":             anyprof.Text,
-		"extension_2={}":                        anyprof.Text,
-		"\"main\":0(1:0:0) = {}":                anyprof.Text,
-		strings.Repeat("\n", anyprof.HeadLen):   anyprof.Text,
-		"main:12:3\n 1: 2":                      anyprof.SampleText,
-		"# a comment\nmain:12:3\n":              anyprof.SampleText,
-		"\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53g": anyprof.ExtBinary,
-		"\xff\xe5\xd0\xb1\xf4\xc9\x94\xa8\x53g": anyprof.ExtBinary,
-		"\xfflprofi\x81":                        anyprof.ProfData,
-		"\x81rforpl\xff":                        anyprof.ProfRaw,
-		":ir\nmain\n1\n1\n1\n":                  anyprof.ProfText,
-		"main\n1\n1\n1\n":                       anyprof.ProfText,
-		"\x81rforpm\xff":                        anyprof.MemProfRaw,
-		"---\nHeapProfileRecords:\n":            anyprof.MemProfYAML,
+		"gcov\x00\x00\x00\x04":                     anyprof.V4,
+		"gcov":                                     anyprof.V4, // cut, which is the reader's business
+		"adcg\x03\x00\x00\x00\x00\x00\x00\x00":     anyprof.V3,
+		"adcg\x02\x00\x00\x00\x00\x00\x00\x00":     anyprof.V2,
+		"gcda\x00\x00\x00\x03\x00\x00\x00\x00":     anyprof.V3,
+		"gcda\x00\x00\x00\x02\x00\x00\x00\x00":     anyprof.V2,
+		"adcg\x01\x00\x00\x00\x00\x00\x00\x00":     anyprof.V3, // of a version that the reader refuses
+		"adcg\x03\x00\x00":                         anyprof.V3,
+		"adcg*22B\x01\x02\x03\x04":                 anyprof.GCDA,
+		"gcdaA83*\x01\x02\x03\x04":                 anyprof.GCDA,
+		"adcg*704\x01\x02\x03\x04\x00\x00\x00\x01": anyprof.GCDA, // of a version that the reader refuses
+		"filenames = {":                            anyprof.Text,
+		" \t\r\n\v\ffilenames\n= {":                anyprof.Text,
+		"extension_2={}":                           anyprof.Text,
+		"\"main\":0(1:0:0) = {}":                   anyprof.Text,
+		strings.Repeat("\n", anyprof.HeadLen):      anyprof.Text,
+		"main:12:3\n 1: 2":                         anyprof.SampleText,
+		"# a comment\nmain:12:3\n":                 anyprof.SampleText,
+		"\x84\xe4\xd0\xb1\xf4\xc9\x94\xa8\x53g":    anyprof.ExtBinary,
+		"\xff\xe5\xd0\xb1\xf4\xc9\x94\xa8\x53g":    anyprof.ExtBinary,
+		"\xfflprofi\x81":                           anyprof.ProfData,
+		"\x81rforpl\xff":                           anyprof.ProfRaw,
+		":ir\nmain\n1\n1\n1\n":                     anyprof.ProfText,
+		"main\n1\n1\n1\n":                          anyprof.ProfText,
+		"\x81rforpm\xff":                           anyprof.MemProfRaw,
+		"---\nHeapProfileRecords:\n":               anyprof.MemProfYAML,
 	} {
 		got, err := anyprof.Detect([]byte(head))
 		assert.NoError(t, err, "%q", head)
@@ -42,7 +45,6 @@ func TestDetect(t *testing.T) {
 	for head, want := range map[string]string{
 		"":                                          "it is empty",
 		"  \n":                                      "it is empty",
-		"adcg*22B\x01\x02\x03\x04":                  "it is a .gcda file of gcc --coverage or -fprofile-generate",
 		"\x7fELF\x02\x01":                           "it is an ELF file",
 		"PERFILE2....":                              `it is a recording of perf, from which "afdo create" makes profiles`,
 		"# callgrind format\nversion: 1\n":          `it is a recording of callgrind, from which "afdo create" makes profiles`,
@@ -65,7 +67,6 @@ func TestDetect(t *testing.T) {
 		"12:30 no profile":                          `it begins with "12:30 no profile"`,
 		"no profile, and more of that":              `it begins with "no profile, and "`,
 		"adcg*704\x00\x00\x00\x00\x00\x00\x00\xaa":  `it is a sample profile in LLVM's old format "adcg*704": llvm-profdata merge --sample --extbinary makes one of it that is read`,
-		"adcg*704\x01\x02\x03\x04\x00\x00\x00\x01":  "it is a .gcda file of gcc --coverage or -fprofile-generate",
 	} {
 		got, err := anyprof.Detect([]byte(head))
 		assert.Zero(t, got, "%q", head)

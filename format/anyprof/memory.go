@@ -12,6 +12,10 @@ import (
 // memprof.Raw.Profile with the program to resolve them.
 var ErrAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
 
+// ErrNotes: counters of an instrumented program contain identifiers instead of names. Use
+// gcda.Profile with the notes of the compile to resolve them.
+var ErrNotes = errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")
+
 // memoryProfile is a memory profile with resolved functions.
 type memoryProfile interface {
 	memprof.Source
@@ -71,15 +75,13 @@ func (m *memory) allocation(a memprof.Alloc) (Record, error) {
 	return r, nil
 }
 
-// addresses is a raw memory profile.
-type addresses struct{}
+// nameless is a profile that cannot name its functions, for the reason in err.
+type nameless struct{ err error }
 
-func (addresses) units() iter.Seq2[Unit, error] {
-	return func(yield func(Unit, error) bool) { yield(Unit{}, ErrAddresses) }
+func (n nameless) units() iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) { yield(Unit{}, n.err) }
 }
 
-func (addresses) unit(string) (Unit, error) { return Unit{}, ErrAddresses }
+func (n nameless) unit(string) (Unit, error) { return Unit{}, n.err }
 
-func (addresses) lookup([]string, asking) (map[string][]*Function, error) {
-	return nil, ErrAddresses
-}
+func (n nameless) lookup([]string, asking) (map[string][]*Function, error) { return nil, n.err }

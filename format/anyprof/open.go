@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
@@ -77,6 +78,7 @@ var formats = [...]func(*File, *options) (*Profile, error){
 	ExtBinary: openSample, SampleText: openSampleText,
 	ProfData: openIndexed, ProfRaw: openRaw, ProfText: openInstrText,
 	MemProf: openIndexedMemory, MemProfRaw: openRawMemory, MemProfYAML: openYAML,
+	GCDA: openCounters,
 }
 
 // lazily opens a file in pieces if possible, and otherwise in memory.
@@ -233,7 +235,7 @@ func openRawMemory(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: int64(len(data)), reader: addresses{}, model: r}, nil
+	return &Profile{size: int64(len(data)), reader: nameless{ErrAddresses}, model: r}, nil
 }
 
 func openYAML(f *File, _ *options) (*Profile, error) {
@@ -242,4 +244,16 @@ func openYAML(f *File, _ *options) (*Profile, error) {
 		return nil, err
 	}
 	return &Profile{size: f.read, reader: &memory{p}, model: p}, nil
+}
+
+func openCounters(f *File, _ *options) (*Profile, error) {
+	data, err := f.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	c, err := gcda.ReadCounters(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{size: int64(len(data)), reader: nameless{ErrNotes}, model: c}, nil
 }

@@ -50,7 +50,8 @@ func (p *Profile) Size() int64 { return p.size }
 //   - [sampleprof.Reader] or, for text, [sampleprof.Profile],
 //   - [instrprof.Reader], [instrprof.RawReader] or [instrprof.Profile],
 //   - [instrprof.Reader] for an indexed memory profile (see [Memory]), [memprof.Raw], or
-//     [memprof.Profile] for YAML.
+//     [memprof.Profile] for YAML,
+//   - [gcda.Counters] for the counters of an instrumented program of GCC.
 //
 // The Profile owns this value, and Close closes it.
 //
@@ -60,6 +61,7 @@ func (p *Profile) Size() int64 { return p.size }
 // [instrprof.RawReader]: https://pkg.go.dev/github.com/go-afdo/afdo/format/llvm/instrprof#RawReader
 // [instrprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/format/llvm/instrprof#Profile
 // [memprof.Raw]: https://pkg.go.dev/github.com/go-afdo/afdo/format/llvm/memprof#Raw
+// [gcda.Counters]: https://pkg.go.dev/github.com/go-afdo/afdo/format/gcda#Counters
 // [memprof.Profile]: https://pkg.go.dev/github.com/go-afdo/afdo/format/llvm/memprof#Profile
 func (p *Profile) Model() any { return p.model }
 

@@ -30,6 +30,10 @@ type Options struct {
 	OverviewScheme string
 	Overview       func(*afdo.Reader) ([]byte, error)
 
+	// Notes are the contents of the .gcno file of a .gcda file, with which its functions are
+	// compared, or nil.
+	Notes []byte
+
 	// MaxNameBytes is the limit on names in bytes, see [afdo.MaxNameBytes]. 0 means the default.
 	MaxNameBytes int
 }

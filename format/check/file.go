@@ -2,10 +2,12 @@ package check
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
@@ -23,6 +25,8 @@ func File(data []byte, o Options) iter.Seq[afdo.Problem] {
 		return V4(data, o)
 	case anyprof.V3, anyprof.V2:
 		return gcov.Check(data)
+	case anyprof.GCDA:
+		return counters(data, o.Notes)
 	case anyprof.Text:
 		return textfmt.Check(data)
 	case anyprof.ExtBinary:
@@ -55,6 +59,19 @@ func indexedMemory(data []byte) (*memprof.Reader, error) {
 		return nil, err
 	}
 	return anyprof.Memory(r)
+}
+
+// counters checks the counters of an instrumented program, against notes if there are any.
+func counters(data, notes []byte) iter.Seq[afdo.Problem] {
+	c, err := gcda.ReadCounters(data)
+	if err != nil || notes == nil {
+		return only(err)
+	}
+	n, err := gcda.ReadNotes(notes)
+	if err != nil {
+		return only(fmt.Errorf("notes: %w", err))
+	}
+	return gcda.Check(c, n)
 }
 
 // A fileReader is a reader with a Check method.

@@ -162,8 +162,8 @@ func WriteCounters(c *Counters) ([]byte, error) {
 }
 
 func (e *encoder) counters(f *FunctionCounters, c *Counter) error {
-	const most = math.MaxInt32 / counterSize
-	if f.Absent || c.Kind >= kinds || c.Zeros > most || len(c.Values) > most || len(c.Values) > 0 && c.Zeros > 0 {
+	const most, mostZeros = math.MaxInt32 / counterSize, -math.MinInt32 / counterSize
+	if f.Absent || c.Kind >= kinds || c.Zeros > mostZeros || len(c.Values) > most || len(c.Values) > 0 && c.Zeros > 0 {
 		return fmt.Errorf("gcda: %w: %d counters and %d zeros of kind %d, function absent: %v",
 			fault.ErrUnrepresentable, len(c.Values), c.Zeros, c.Kind, f.Absent)
 	}
@@ -198,4 +198,22 @@ func (e *encoder) summary(s Summary) error {
 	e.begin(tagObjectSummary)
 	e.word(s.Runs, uint32(s.SumMax))
 	return nil
+}
+
+// kindNames are the names of kinds of counters since GCC 10.
+var kindNames = [...]string{
+	"arcs", "interval", "pow2", "topn", "indirect_call", "average", "ior", "time_profiler", "conditions", "paths",
+}
+
+// KindName returns the name of a kind of counters in a version of GCC.
+func (v Version) KindName(k Kind) string {
+	switch {
+	case v.Major() < 10 && k == topValues:
+		return "single"
+	case v.Major() < 10 && k == oldTopCalls:
+		return "indirect_call_topn"
+	case k < Kind(len(kindNames)):
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind %d", k)
 }

@@ -2,6 +2,7 @@ package gcda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -47,8 +48,9 @@ func (f *Function) Expand(counters []int64) ([]int64, error) {
 	for b := range f.Blocks {
 		s.leaves(b)
 	}
-	if s.unknown > 0 {
-		return nil, f.errorf(ErrGraph, "the arcs without counters are not a tree")
+	unbalanced := slices.ContainsFunc(s.blocks, func(b flowBlock) bool { return b.surplus != 0 })
+	if s.unknown > 0 || unbalanced {
+		return nil, f.errorf(ErrGraph, "the arcs without counters are not a spanning tree")
 	}
 	return s.counts[:len(f.Arcs)], nil
 }

@@ -103,6 +103,9 @@ func (d *decoder) notesRecord(n *Notes, r record) {
 	}
 	switch f := &n.Functions[len(n.Functions)-1]; r.tag {
 	case tagBlocks:
+		if f.Blocks > 0 {
+			d.Fail(r.pos, ErrLayout, "a second number of blocks of function %q", f.Name)
+		}
 		f.Blocks = d.Uint32("the number of blocks")
 	case tagArcs:
 		d.arcs(f)

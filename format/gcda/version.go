@@ -1,6 +1,7 @@
 package gcda
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -57,3 +58,17 @@ func (v Version) hasEndColumn() bool { return v.Major() >= 9 }
 
 // hasHistogram reports whether a summary has more than two words.
 func (v Version) hasHistogram() bool { return v.Major() <= 8 }
+
+// IsCounters reports whether a file begins like a .gcda file, perhaps of an unsupported version.
+// Versions 2 and 3 of the GCOV AutoFDO format have the same magic number, but a small version.
+func IsCounters(head []byte) bool {
+	const size = 2 * wordSize
+	if len(head) < size {
+		return false
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if head[0] == byte(magicCounters&0xff) {
+		order = binary.LittleEndian
+	}
+	return order.Uint32(head) == magicCounters && Version(order.Uint32(head[wordSize:])).Major() > 0
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcdakind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -29,13 +30,15 @@ but legal. One defect may cause several problems: a misplaced section shifts the
 indexes of those after it.
 
 In a file of version 2 or 3 and in a text, reading stops at the first fault. If
-there is none, names and summary are checked.
+there is none, names and summary are checked. The counters of a .gcda file are compared
+with the notes of the compile, if there are any.
 
 The exit status is 1 if any file has a fault, else 0. Nothing is printed for a
 file without problems.`
 
 func NewCheck(e *verb.Env) *cobra.Command {
 	var asJSON bool
+	var notes gcdakind.NotesFlag
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Print all problems of profiles",
@@ -46,14 +49,15 @@ func NewCheck(e *verb.Env) *cobra.Command {
 			}
 			return verb.StdinOnce(args...)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return checkFiles(e, args, asJSON) },
+		RunE: func(_ *cobra.Command, args []string) error { return checkFiles(e, args, notes, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	notes.AddTo(cmd)
 	return cmd
 }
 
 // checkFiles checks all files, including files after one that cannot be read.
-func checkFiles(e *verb.Env, paths []string, asJSON bool) error {
+func checkFiles(e *verb.Env, paths []string, notes gcdakind.NotesFlag, asJSON bool) error {
 	doing := progress.Start(e.Err)
 	defer doing.Stop()
 	faulty := false
@@ -64,7 +68,7 @@ func checkFiles(e *verb.Env, paths []string, asJSON bool) error {
 		}
 		for _, path := range paths {
 			doing.Say("checking %s", human.Name(path))
-			faults, err := checkFile(e, path, p)
+			faults, err := checkFile(e, path, notes, p)
 			if err != nil {
 				doing.Stop()
 				e.Warnf("%s", cli.Message(err))
@@ -81,10 +85,10 @@ func checkFiles(e *verb.Env, paths []string, asJSON bool) error {
 
 // checkFile checks one file and returns how many faults it has. What keeps it from being read is an
 // error.
-func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, err error) {
+func checkFile(e *verb.Env, path string, notes gcdakind.NotesFlag, printer problemPrinter) (faults int, err error) {
 	printer.begin(input.Name(path))
 	remarks := 0
-	groups, err := runCheck(e, path)
+	groups, err := runCheck(e, path, notes)
 	for _, g := range groups {
 		if g.Remark {
 			remarks += g.Count
@@ -99,7 +103,7 @@ func checkFile(e *verb.Env, path string, printer problemPrinter) (faults int, er
 
 // runCheck returns all faults of a file. The error is an error of reading the file, not a fault in
 // it, and names the file.
-func runCheck(e *verb.Env, path string) ([]check.Group, error) {
+func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group, error) {
 	f, err := input.Open(e.In, path)
 	if errors.Is(err, anyprof.ErrUnknown) {
 		return []check.Group{{Problem: afdo.Problem{Err: errors.Unwrap(err)}, Count: 1}}, nil // without the name
@@ -112,7 +116,12 @@ func runCheck(e *verb.Env, path string) ([]check.Group, error) {
 	if err != nil {
 		return nil, f.Wrap(err)
 	}
+	noted, err := notes.Of(f)
+	if err != nil {
+		return nil, f.Wrap(err)
+	}
 	return check.Fold(check.File(data, check.Options{
+		Notes:       noted,
 		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,
 		OverviewScheme: gcovkind.OverviewScheme, Overview: gcovkind.NewOverview,
 	})), nil

@@ -171,6 +171,9 @@ func runMerge(e *verb.Env, m *merging) error {
 	defer doing.Stop()
 	doing.Say("merging %d profiles", len(m.inputs))
 	own := func(k kind.CanMerge) error {
+		if from, ok := k.(kind.CanLoad); ok && k != m.out.Kind {
+			return mergeModels(e, m, from, doing)
+		}
 		if k != m.out.Kind {
 			return fmt.Errorf("%s cannot hold %ss", m.out.Out.Format.Name, k.Name())
 		}

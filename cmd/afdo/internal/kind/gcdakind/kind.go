@@ -1,0 +1,166 @@
+// Package gcdakind has the verbs for the counters of GCC's instrumented programs, which package
+// gcda reads and writes.
+package gcdakind
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// Kind is .gcda files.
+type Kind struct{ notes NotesFlag }
+
+// Name is "GCC counter file".
+func (k *Kind) Name() string { return "GCC counter file" }
+
+// Takes takes .gcda files.
+func (k *Kind) Takes(f anyprof.Format) bool { return f == anyprof.GCDA }
+
+// Formats are gcda.
+func (k *Kind) Formats() []kind.Format {
+	return []kind.Format{{Name: "gcda", About: "counters of GCC's -fprofile-generate, the sum of such files", Extensions: []string{".gcda"}}}
+}
+
+// AddFlags adds --notes.
+func (k *Kind) AddFlags(verb *cobra.Command) {
+	if verb.Name() != "create" {
+		k.notes.AddTo(verb)
+	}
+}
+
+// CheckFlags accepts all formats.
+func (k *Kind) CheckFlags(string) error { return nil }
+
+// NotesFlag is the value of --notes: the path of a .gcno file or of a folder of them, or "" for the
+// file beside the .gcda file.
+type NotesFlag struct{ path *string }
+
+// AddTo adds the flag to a verb.
+func (n *NotesFlag) AddTo(verb *cobra.Command) {
+	n.path = verb.Flags().String("notes", "", "notes of the compile (.gcno) for a .gcda file, or a folder of notes (default: the file beside it)")
+}
+
+// maxNotes limits the size of notes. Those of a unit with 100,000 lines have a few megabytes.
+const maxNotes = 1 << 30
+
+// Of returns the contents of the notes of a .gcda file, or nil if there are none beside it or the
+// file is another one.
+func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
+	if f.Format() != anyprof.GCDA {
+		return nil, nil
+	}
+	beside := strings.TrimSuffix(f.Name, ".gcda") + ".gcno"
+	path := *n.path
+	if path == "" {
+		if !f.Lasts() {
+			return nil, nil
+		}
+		data, err := files.ReadFile(beside, maxNotes)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return data, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, filepath.Base(beside))
+	}
+	return files.ReadFile(path, maxNotes)
+}
+
+// load reads counters, and the notes if there are any.
+func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
+	p, err := f.Profile()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	c := p.Model().(*gcda.Counters)
+	data, err := k.notes.Of(f)
+	if err != nil || data == nil {
+		return c, nil, p.Size(), err
+	}
+	notes, err := gcda.ReadNotes(data)
+	return c, notes, p.Size(), err
+}
+
+// Load converts counters to a sample profile. It needs notes.
+func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
+	c, notes, size, err := k.load(f)
+	if err != nil {
+		return nil, err
+	}
+	if notes == nil {
+		return nil, errors.New("there are no notes beside the file: give the .gcno file, which gcc writes with -ftest-coverage, with --notes")
+	}
+	p, lost := gcda.Profile(c, notes)
+	return &kind.Loaded{Profile: p, Format: "gcda", Size: size, Losses: func() ([]kind.Loss, error) {
+		return []kind.Loss{
+			{What: "functions whose counters do not match the notes", N: uint64(lost.Functions)},
+			{What: "lines of inlined functions without notes", N: uint64(lost.Lines)},
+		}, nil
+	}}, nil
+}
+
+// Merge adds up files of the same compile.
+func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
+	var sum *gcda.Counters
+	dropped := 0
+	for i, weight := range m.Weights {
+		times, err := kind.Times(k, weight)
+		if err != nil {
+			return err
+		}
+		m.Say("merging %d profiles, %d read", len(m.Weights), i)
+		lost, err := k.add(m, i, times, &sum)
+		if err != nil && !m.Skip(i, err) {
+			return err
+		}
+		dropped += lost
+	}
+	if err := m.Limit(0, 0); err != nil {
+		return err
+	}
+	data, err := gcda.WriteCounters(sum)
+	if err != nil {
+		return err
+	}
+	if dropped > 0 {
+		e.Warnf("lists of most frequent values that were left out, because GCC before 11 cannot merge them: %d", dropped)
+	}
+	return output.Write(e.Out, m.Out.Path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// add adds an input to the sum, which is nil before the first.
+func (k *Kind) add(m *kind.Merge, i int, times uint64, sum **gcda.Counters) (dropped int, err error) {
+	f, err := m.Open(i)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	p, err := f.Profile()
+	if err != nil {
+		return 0, f.Wrap(err)
+	}
+	c := p.Model().(*gcda.Counters)
+	if *sum == nil {
+		*sum = &gcda.Counters{Header: c.Header, Ended: c.Ended}
+	}
+	dropped, err = (*sum).Add(c, times)
+	return dropped, f.Wrap(err)
+}
