@@ -3,6 +3,7 @@ package main
 import (
 	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -32,30 +33,44 @@ func TestTuneUsage(t *testing.T) {
 	}
 }
 
+// The build command is the user's own and whole, with "afdo exec" before the compilers.
 func TestHowToBuild(t *testing.T) {
-	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"clang++-22", "gcc-16", "cc"}}
-	const cc, cxx = `CC="afdo exec --profile p.afdo -- gcc-16"`, `CXX="afdo exec --profile p.afdo -- clang++-22"`
-	for build, want := range map[string]string{
-		"make -j2":                               "make " + cc + " " + cxx,
-		"sh -c ./configure && make":              "./configure " + cc + " " + cxx,
-		"ninja -C build":                         cc + " " + cxx + " for the command that configures the build folder, CMake or Meson",
-		"sh -c meson setup build && ninja":       cc + " " + cxx + " meson setup ...",
-		"clang++-22 -O2 prog.cc table.o -o prog": "afdo exec --profile p.afdo -- clang++-22 ...",
-		"sh -c cmake -B b && make -C b": `cmake -DCMAKE_C_COMPILER=gcc-16 -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ` +
-			`-DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" ...`,
+	cxx := []string{"clang++-22", "gcc-16", "cc"}
+	const cc = `CC="afdo exec --profile p.afdo -- gcc-16" CXX="afdo exec --profile p.afdo -- clang++-22"`
+	const cmake = `-DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" -DCMAKE_CXX_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--"`
+	shell := func(line string) []string { return []string{"sh", "-c", line} }
+	for want, o := range map[string]tune.Options{
+		"make " + cc + " -j2":                                    {Build: []string{"make", "-j2"}},
+		"./configure " + cc + " --static && make":                {Build: shell("./configure --static && make")},
+		"make " + cc + " clean && make " + cc + " -j2":           {Build: shell("make clean && make -j2")},
+		"cmake " + cmake + " build && ninja -C build":            {Build: []string{"ninja", "-C", "build"}},
+		"cmake " + cmake + " out && cmake --build out -j2":       {Build: []string{"cmake", "--build", "out", "-j2"}},
+		cc + " meson setup build && ninja -C build":              {Build: shell("meson setup build && ninja -C build")},
+		"afdo exec --profile p.afdo -- clang++-22 -O2 a.cc -o a": {Build: []string{"clang++-22", "-O2", "a.cc", "-o", "a"}},
+		"cmake " + cmake + " -B b -G Ninja . && cmake --build b": {Build: shell("cmake -B b -G Ninja . && cmake --build b")},
+		"export CFLAGS='-O3 -g'; make " + cc:                     {Build: shell("make"), Env: []string{"CFLAGS=-O3 -g"}},
+		"CFLAGS='-O3 -g' make " + cc:                             {Build: []string{"make"}, Env: []string{"CFLAGS=-O3 -g"}},
+		cc + " ./build.sh fast":                                  {Build: []string{"./build.sh", "fast"}},
 	} {
-		assert.Equal(t, want, compile.HowToBuild(strings.Fields(build), nil, r))
+		assert.Equal(t, want, compile.HowToBuild(&o, &tune.Result{Profile: "p.afdo", Compilers: cxx}))
 	}
-	r.Compilers = []string{"gcc"}
-	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, compile.HowToBuild([]string{"make"}, nil, &tune.Result{Profile: "my p.afdo", Compilers: r.Compilers}))
-	r.Compilers = []string{"gfortran-12", "cc"}
-	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, compile.HowToBuild([]string{"make"}, nil, r))
-
-	r.Compilers = []string{"cc"}
-	assert.Equal(t, `CFLAGS='-O3 -g' make CC="afdo exec --profile p.afdo -- cc"`, compile.HowToBuild([]string{"make"}, []string{"CFLAGS=-O3 -g"}, r))
-	r.Compilers = []string{"rustc"}
-	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", compile.HowToBuild([]string{"sh", "-c", "cargo build -r"}, []string{"RUSTC_BOOTSTRAP=1"}, r))
-	assert.Equal(t, "RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", compile.HowToBuild([]string{"cargo", "build"}, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, r))
+	wd, err := os.Getwd()
+	require.NoError(t, err)
+	for want, o := range map[string]tune.Options{
+		`make CC="afdo exec --profile $PWD/work/p.afdo --no-params -- gcc"`:                     {Build: []string{"make"}},
+		`cd src && make CC="afdo exec --profile ` + wd + `/work/p.afdo --no-params -- gcc" all`: {Build: shell("cd src && make all")},
+	} {
+		r := &tune.Result{Try: tune.Try{Way: tune.OwnOptions}, Profile: wd + "/work/p.afdo", Compilers: []string{"gcc"}}
+		assert.Equal(t, want, compile.HowToBuild(&o, r))
+	}
+	build := func(r *tune.Result, env []string, argv ...string) string {
+		return compile.HowToBuild(&tune.Options{Build: argv, Env: env}, r)
+	}
+	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, build(&tune.Result{Profile: "my p.afdo", Compilers: []string{"gcc"}}, nil, "make"))
+	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, build(&tune.Result{Profile: "p.afdo", Compilers: []string{"gfortran-12", "cc"}}, nil, "make"))
+	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"rustc"}}
+	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", build(r, []string{"RUSTC_BOOTSTRAP=1"}, "sh", "-c", "cargo build -r"))
+	assert.Equal(t, "RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
@@ -72,7 +87,7 @@ func TestTuneJSON(t *testing.T) {
 	s.write("build.sh", "cc -O2 -o words words.c table.c\n")
 	s.setenv("PATH", testenv.OnlyPrograms(t, "afdo", "sh", "cc", "as", "ld", "valgrind", "cat")) // each compiler in PATH is asked what it is
 	args := []string{
-		"afdo", "tune", "--recorder", "callgrind", "--rounds", "6", "-o", "words.afdo",
+		"afdo", "tune", "--recorder", "callgrind", "--rounds", "12", "-o", "words.afdo",
 		"--train", "./words < training.txt", "--measure", "./words < $INPUT", "--env", "INPUT=other.txt", "--json", "--", "sh", "build.sh",
 	}
 	cmd := s.command(args...)
@@ -86,7 +101,8 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, []tune.Verdict{tune.Faster, tune.Slower, tune.Undecided}, facts.Verdict)
 	assert.Equal(t, []string{"words"}, facts.Programs)
 	assert.Equal(t, tune.Callgrind, facts.Recorder)
-	assert.False(t, facts.Differs)
+	assert.Equal(t, new(bool), facts.Differs)
+	assert.Equal(t, `cc`, facts.Build[strings.LastIndexByte(facts.Build, ' ')+1:], facts.Build)
 	measures := make(map[string]compile.TuneMeasure)
 	for _, m := range facts.Measures {
 		measures[m.What] = m
@@ -106,10 +122,13 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, s.run("afdo", "lookup", "words.afdo", "--unit", s.path("table.c")), "table_add", "units have the paths of the tree")
 
 	again := s.run(append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
-	for _, step := range []string{"building without a profile", "training", "creating the profile", "building with the profile"} {
-		assert.Contains(t, again, "# "+step+": done before\n")
+	for i, step := range []string{"building without a profile", "running the measured program once", "training", "creating the profile", "building with the profile"} {
+		assert.Contains(t, again, fmt.Sprintf("%d of 6  %-40s done before\n", i+1, step))
 	}
 	assert.Contains(t, again, "Verdict: ")
+	for line := range strings.Lines(again) {
+		assert.LessOrEqual(t, len(line), 81, line)
+	}
 
 	s.write("build.sh", "cc -O2 -o words words.c table.c && echo more >&2 && false\n")
 	failed := s.fails(cli.StatusFault, append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
@@ -237,7 +256,7 @@ func TestTuneBuilds(t *testing.T) {
 				return
 			}
 			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), "1 of 1 compiles used it")
+			require.Contains(t, string(out), "used by 1 of 1 compiles")
 			if name == "cargo" {
 				checkNamesOfCargo(t, s)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
@@ -53,7 +54,7 @@ func wrapText(text string, columns int) string {
 	var p *paragraph
 	flush := func() {
 		if p != nil {
-			writeWrapped(&b, p.first, p.indent, p.words.String(), columns)
+			b.WriteString(human.Wrap(p.first, p.indent, p.words.String(), columns))
 			p = nil
 		}
 	}
@@ -81,24 +82,4 @@ func wrapText(text string, columns int) string {
 	}
 	flush()
 	return b.String()
-}
-
-// writeWrapped writes words after the beginning of a line, and indents further lines.
-func writeWrapped(b *strings.Builder, first string, indent int, text string, columns int) {
-	b.WriteString(first)
-	used, begun := utf8.RuneCountInString(first), false
-	for _, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case begun && used+1+n > columns:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			used = indent
-		case begun:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used, begun = used+n, true
-	}
-	b.WriteByte('\n')
 }

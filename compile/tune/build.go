@@ -31,6 +31,7 @@ func withoutLaunchers(env []string) []string {
 // A variant is what a build has in addition to debug info.
 type variant struct {
 	profile string   // path of a profile, if any
+	exec    []string // flags for "afdo exec"
 	layout  string   // prefix of the files of "afdo layout", if any
 	flags   []string // flags for all compilers, which also link
 }
@@ -42,12 +43,12 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	}
 	name := filepath.Base(copied)
 	log, bin := t.in(name+".compiles"), t.in(name+".bin")
-	for _, path := range []string{log, t.in(reachedLog)} {
+	for _, path := range []string{log, t.reachedLog(copied)} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
 	}
-	if err := t.writeScripts(bin, log, v); err != nil {
+	if err := t.writeScripts(bin, log, t.reachedLog(copied), v); err != nil {
 		return err
 	}
 	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
@@ -112,9 +113,9 @@ var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 // endsName reports whether a file name ends before the given text.
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
-// writeScripts writes a script for each compiler to a folder. The script appends its command to a
-// log and runs the compiler.
-func (t *tuning) writeScripts(bin, log string, v variant) error {
+// writeScripts writes a script for each compiler to the folder bin. The script appends its command
+// to a log and runs the compiler. "afdo exec" writes to the file reached.
+func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err
 	}
@@ -124,7 +125,8 @@ func (t *tuning) writeScripts(bin, log string, v variant) error {
 	for name, path := range t.compilers {
 		argv := []string{path}
 		if v.profile != "" {
-			argv = []string{t.Afdo, "exec", "--profile", v.profile, "--json", t.in(reachedLog), "--fallback"}
+			argv = []string{t.Afdo, "exec", "--profile", v.profile, "--json", reached, "--fallback"}
+			argv = append(argv, v.exec...)
 			if v.layout != "" {
 				argv = append(argv, "--layout", v.layout)
 			}
@@ -137,7 +139,7 @@ func (t *tuning) writeScripts(bin, log string, v variant) error {
 		}
 	}
 	if t.rust {
-		return t.writeRustWrapper(bin, log, v.profile)
+		return t.writeRustWrapper(bin, log, reached, v.profile)
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-afdo/afdo/internal/pattern"
 )
@@ -100,9 +99,9 @@ func (t *tuning) announce(r *Result) (err error) {
 	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
 		return err
 	}
-	t.say("# training will run under %s: %s", r.Recorder, r.Why)
+	t.logf("# training will run under %s: %s", r.Recorder, r.Why)
 	if lookForValgrind() != nil && r.Recorder != Branches {
-		t.say("# valgrind is not installed: install it, or a short training makes a poor profile, and only perf can count instructions")
+		t.note("valgrind is not installed: install it, or a short training makes a poor profile, and only perf can count instructions")
 	}
 	return nil
 }
@@ -127,7 +126,7 @@ func (t *tuning) reportLeftovers() error {
 		return nil
 	})
 	if len(objects) > 0 {
-		t.say("# the tree has objects of an earlier build, such as %s, which get no profile if the build takes them as they are: let the build begin with \"make clean\"", objects[0])
+		t.note("the tree has objects of an earlier build, such as %s, which get no profile if the build takes them as they are: let the build begin with \"make clean\"", objects[0])
 	}
 	return err
 }
@@ -167,12 +166,8 @@ func hasDebugInfo(path string) bool {
 // firstRun runs the measured commands once, so that a mistake in them comes to light before the
 // training.
 func (t *tuning) firstRun(ctx context.Context) error {
-	u, _, err := t.runAll(ctx, t.base)
-	if err != nil {
-		return fmt.Errorf("the measured program: %w%s", err, t.namePrograms(err))
-	}
-	if u.cpu < tooShort {
-		t.say("# the measured program runs for only %v, much of which is its start: give it a longer input, or times cannot be compared", u.cpu.Round(time.Millisecond/10))
+	if _, _, err := t.runAll(ctx, t.base); err != nil {
+		return fmt.Errorf("%s: %w%s", t.measured(), err, t.namePrograms(err))
 	}
 	return nil
 }

@@ -132,11 +132,11 @@ func TestReached(t *testing.T) {
 		"{":                    "unexpected end of JSON input",
 		`{"outcome":"failed","error":"no profile"}`: "of 1 compiles, 1: no profile",
 	} {
-		require.NoError(t, os.WriteFile(tuning.in(reachedLog), []byte(log), 0o600))
+		require.NoError(t, os.WriteFile(tuning.reachedLog(tuning.fast), []byte(log), 0o600))
 		_, _, err = tuning.reached()
 		assert.ErrorContains(t, err, want)
 	}
-	require.NoError(t, os.WriteFile(tuning.in(reachedLog), []byte(trial+link+nothing+`{"arguments":["cc","-c","b.c"],"outcome":"sliced"}`), 0o600))
+	require.NoError(t, os.WriteFile(tuning.reachedLog(tuning.fast), []byte(trial+link+nothing+`{"arguments":["cc","-c","b.c"],"outcome":"sliced"}`), 0o600))
 	used, all, err := tuning.reached()
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 2}, []int{used, all})

@@ -161,7 +161,7 @@ func (t *tuning) configureAgain(ctx context.Context, copied string, env []string
 		for _, option := range c.options {
 			argv = append(argv, t.inCopy(option, copied))
 		}
-		t.say("# %s was configured for the tree, so the copy is configured with the same options", c.folder)
+		t.logf("# %s was configured for the tree, so the copy is configured with the same options", c.folder)
 		if _, err := t.do(ctx, task{argv: argv, dir: copied, env: env}); err != nil {
 			return err
 		}

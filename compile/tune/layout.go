@@ -31,7 +31,7 @@ var ErrNoLayout = errors.New("the code of this build cannot be laid out here")
 // Names in the working folder.
 const (
 	mappedName  = "mapped"            // copy of the tree, built with addresses of blocks or relocations
-	placedName  = "placed"            // copy of the tree, built with the layout
+	placedName  = "laid"              // copy of the tree, built with the layout
 	againName   = "layout-recordings" // recordings of the mapped build
 	prefixName  = "layout"            // prefix of the files for clang and lld
 	boltedName  = "bolted"            // the program that llvm-bolt wrote
@@ -106,37 +106,36 @@ func (t *tuning) clangWithLayouts(path string) (major int, why string) {
 }
 
 // place records the program once more, built with the profile and with what a layout needs, and
-// builds it with the layout. It sets the copy of the tree to measure.
-func (t *tuning) place(ctx context.Context, r *Result) error {
+// builds it with the layout. It returns the copy of the tree to measure.
+func (t *tuning) place(ctx context.Context, r *Result) (copied string, err error) {
 	p, err := t.placer()
 	if err != nil {
-		return err
+		return "", err
 	}
 	r.Placement = p.by
-	t.say("# the code is laid out by %s", p.by)
+	t.logf("# the code is laid out by %s", p.by)
 	t.key = keyOf(t.key, string(p.by), p.bolt)
 	if err := t.step(buildingForLayout, func() error { return t.build(ctx, p.mapped, p.mapping()) }); err != nil {
-		return fmt.Errorf("the build for the layout: %w", err)
+		return "", fmt.Errorf("the build for the layout: %w", err)
 	}
 	again := t.in(againName)
 	if err := t.step(trainingForLayout, func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, again) }); err != nil {
-		return fmt.Errorf("the training for the layout: %w", err)
+		return "", fmt.Errorf("the training for the layout: %w", err)
 	}
 	program, recordings, err := p.hottest(r)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := t.step(layingOut, func() error { return p.layOut(ctx, program, recordings) }); err != nil {
-		return fmt.Errorf("the layout: %w", err)
+		return "", fmt.Errorf("the layout: %w", err)
 	}
 	if err := t.step(buildingPlaced, func() error { return p.build(ctx, program) }); err != nil {
-		return fmt.Errorf("the build with the layout: %w", err)
+		return "", fmt.Errorf("the build with the layout: %w", err)
 	}
-	t.after = t.in(placedName)
 	if p.by == ByClang {
 		r.Layout = t.in(prefixName)
 	}
-	return nil
+	return t.in(placedName), nil
 }
 
 // mapping is how the program is built for the recording.
@@ -183,7 +182,7 @@ func (p *placer) hottest(r *Result) (program string, recordings []string, err er
 		return "", nil, errors.New("tune: the training for the layout has no samples of the build's programs")
 	}
 	if len(r.Programs) > 1 {
-		p.say("# only %s is laid out: it has the most samples", program)
+		p.note("only %s is laid out: it has the most samples", program)
 	}
 	return program, of[filepath.Join(p.mapped, program)], nil
 }

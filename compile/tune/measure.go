@@ -4,15 +4,18 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/duel"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
@@ -24,124 +27,118 @@ type Measure struct {
 	Unit          string  // "s", "" or "bytes"
 	Before, After float64 // Before is a median; After differs from it by Change
 	Change        float64 // relative change, 0.1 for 10 % more; with several rounds, an estimate
-	Low, High     float64 // 95 % confidence interval of Change; both equal Change if the quantity does not vary
+	Low, High     float64 // confidence interval of Change, so wide that equal programs are called different once in 100 runs of tune; both equal Change if the quantity does not vary
 	Rounds        int
 }
+
+// Margin is the smallest relative change of the time that decides.
+const Margin = duel.Margin
 
 // tooShort is the time below which measured times are not reliable.
 const tooShort = 50 * time.Millisecond
 
-// measure runs both programs alternately and decides on the verdict.
-func (t *tuning) measure(ctx context.Context, r *Result) error {
-	t.begin("measuring")
+// measure runs the programs without and with the profile alternately and decides on the verdict of
+// a try, one of several that share the error rate.
+func (t *tuning) measure(ctx context.Context, try Try, programs []string, tries int) (*Try, error) {
+	t.begin(measuring)
 	for _, line := range t.Measure {
-		for _, copied := range []string{t.base, t.after} {
-			t.say("(cd %s && %s)", shell.Quote(copied), t.inCopy(line, copied))
+		for _, copied := range []string{t.base, try.Folder} {
+			t.logf("(cd %s && %s)", shell.Quote(copied), t.inCopy(line, copied))
 		}
 	}
-	before, after, err := t.rounds(ctx, r)
+	counted, err := t.measureInstructions(ctx, try.Folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cpu := compare("processor time", before, after, func(u usage) time.Duration { return u.cpu })
-	r.Measures = append(r.Measures, cpu, compare("time", before, after, func(u usage) time.Duration { return u.wall }))
-	r.Verdict, r.Short = cpu.verdict(), cpu.Before < tooShort.Seconds()
-	if err := t.measureInstructions(ctx, r, before); err != nil {
-		return err
+	result, err := t.rounds(ctx, &try, &duel.Plan{Rounds: t.Rounds, Comparisons: tries, Doubtful: contradicts(counted)})
+	if err != nil {
+		return nil, err
 	}
-	if err := t.measurePlacement(ctx, r, before); err != nil {
-		return err
+	cpu := timeMeasure("processor time", result, result.CPU(), func(u duel.Usage) time.Duration { return u.CPU })
+	try.Measures = append([]Measure{cpu, timeMeasure("time", result, result.Wall(), func(u duel.Usage) time.Duration { return u.Wall })}, counted...)
+	try.Verdict = []Verdict{Faster, Undecided, Slower}[result.CPU().Decides()+1]
+	try.Short, try.Busy = cpu.Before < tooShort.Seconds(), result.Busy
+	if try.Way == WithLayout {
+		if err := t.measurePlacement(ctx, &try); err != nil {
+			return nil, err
+		}
 	}
-	return t.measureCode(r)
+	code, err := measureCode(programs, t.base, try.Folder)
+	try.Measures = append(try.Measures, code)
+	return &try, err
 }
 
-// verdict decides on a measure. Smaller values are better.
-func (m *Measure) verdict() Verdict {
+// smallestCount is the smallest relative change of the instructions that counts.
+const smallestCount = 0.0005
+
+// contradicts returns a function that reports whether a change of the time contradicts the change
+// of the instructions, which does not depend on chance. It returns nil if they were not counted.
+func contradicts(counted []Measure) func(change float64) bool {
+	if len(counted) == 0 {
+		return nil
+	}
+	instructions := counted[0].Change
+	return func(change float64) bool {
+		return math.Abs(instructions) < smallestCount || (change < 0) != (instructions < 0)
+	}
+}
+
+// rounds runs all measured commands of both programs, round by round.
+func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.Result, error) {
+	plan.Round = func(done, planned int) { t.detail("round %d of %d", done+1, planned) }
+	var outputs [2]map[uint64]bool
+	result, err := plan.Run(func(which int) (duel.Usage, error) {
+		took, printed, err := t.runAll(ctx, []string{t.base, try.Folder}[which])
+		if outputs[which] == nil {
+			outputs[which] = make(map[uint64]bool)
+		}
+		outputs[which][printed] = true
+		return took, err
+	})
 	switch {
-	case m.High < 0:
-		return Faster
-	case m.Low > 0:
-		return Slower
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", t.measured(), err)
+	case len(outputs[0]) > 1:
+		try.Outputs = VaryingOutputs
+	case maps.Equal(outputs[0], outputs[1]):
+		try.Outputs = SameOutputs
+	default:
+		try.Outputs = DifferentOutputs
 	}
-	return Undecided
+	return result, nil
 }
 
-// With fewer than 6 rounds, no difference can be significant. More rounds show smaller differences,
-// so there are as many as fit in roundsTime, within these limits.
-const (
-	minRounds  = 10
-	maxRounds  = 100
-	roundsTime = 20 * time.Second
-)
-
-// chooseRounds returns the number of rounds, given the time of the round that warmed up. It must
-// not depend on the results of rounds: rounds until a difference shows would find one by chance.
-func (t *tuning) chooseRounds(first time.Duration) int {
-	if t.Rounds > 0 {
-		return t.Rounds
+// measured names the measured commands in an error.
+func (t *tuning) measured() string {
+	if slices.Equal(t.Measure, t.Train) {
+		return "the training command"
 	}
-	return int(min(max(roundsTime/max(first, 1), minRounds), maxRounds))
-}
-
-// rounds runs all measured commands of both programs, round by round. The programs take turns in
-// running first.
-func (t *tuning) rounds(ctx context.Context, r *Result) (before, after []usage, err error) {
-	outputs := make(map[uint64]bool) // of the program without the profile
-	defer func() { r.Differs = r.Differs && len(outputs) == 1 }()
-	for round, rounds := 0, 0; round <= rounds; round++ {
-		var took [2]usage
-		var printed [2]uint64
-		for i := range 2 {
-			which := (i + round) % 2
-			if took[which], printed[which], err = t.runAll(ctx, []string{t.base, t.after}[which]); err != nil {
-				return nil, nil, fmt.Errorf("the measured program: %w", err)
-			}
-		}
-		outputs[printed[0]] = true
-		r.Differs = r.Differs || printed[0] != printed[1]
-		if round > 0 {
-			before, after = append(before, took[0]), append(after, took[1])
-			continue
-		}
-		pair := took[0].wall + took[1].wall
-		rounds = t.chooseRounds(pair)
-		t.say("# after a round to warm up, both programs run in turn: %d rounds, about %v", rounds, (time.Duration(rounds) * pair).Round(time.Second/10))
-		t.begin(fmt.Sprintf("measuring: %d rounds, about %v", rounds, (time.Duration(rounds) * pair).Round(time.Second)))
-	}
-	return before, after, nil
+	return "the measured command"
 }
 
 // runAll runs the measured commands in a copy. It returns a hash of their output.
-func (t *tuning) runAll(ctx context.Context, copied string) (sum usage, printed uint64, err error) {
+func (t *tuning) runAll(ctx context.Context, copied string) (sum duel.Usage, printed uint64, err error) {
 	out := xxhash.New()
 	for _, line := range t.Measure {
 		u, err := t.quietly(ctx, task{argv: inShell(t.inCopy(line, copied)), dir: copied, out: out})
 		if err != nil {
 			return sum, 0, err
 		}
-		sum.wall += u.wall
-		sum.cpu += u.cpu
+		sum.Wall += u.Wall
+		sum.CPU += u.CPU
 	}
 	return sum, out.Sum64(), nil
 }
 
-// compare creates a measure from the rounds.
-func compare(what string, before, after []usage, of func(usage) time.Duration) Measure {
-	m := Measure{What: what, Unit: "s", Rounds: len(before)}
-	var ratios []float64
-	var first []float64
-	for i := range before {
-		b, a := of(before[i]).Seconds(), of(after[i]).Seconds()
-		first = append(first, b)
-		if b > 0 && a > 0 {
-			ratios = append(ratios, math.Log(a/b))
-		}
+// timeMeasure creates a measure from the rounds.
+func timeMeasure(what string, r *duel.Result, e duel.Estimate, of func(duel.Usage) time.Duration) Measure {
+	var before []float64
+	for _, u := range r.Before {
+		before = append(before, of(u).Seconds())
 	}
-	middle, low, high := signedRank(ratios)
-	m.Change, m.Low, m.High = math.Expm1(middle), math.Expm1(low), math.Expm1(high)
-	m.Before = median(first)
-	m.After = m.Before * (1 + m.Change) // not another estimate, which may contradict Change
-	return m
+	middle := duel.Median(before)
+	// After is not another median, which may contradict Change.
+	return Measure{What: what, Unit: "s", Before: middle, After: middle * (1 + e.Change), Change: e.Change, Low: e.Low, High: e.High, Rounds: len(before)}
 }
 
 // exactly creates a measure from two numbers that do not vary.
@@ -160,38 +157,53 @@ const (
 	maxCounting       = 5 * time.Minute
 )
 
-// measureInstructions counts instructions with perf if possible, and otherwise with callgrind.
-func (t *tuning) measureInstructions(ctx context.Context, r *Result, before []usage) error {
+// measureInstructions counts the instructions of base and of another copy, with perf if possible,
+// and otherwise with callgrind. The result is empty if they cannot be counted.
+func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Measure, error) {
 	if t.NoCount {
-		return nil
+		return nil, nil
 	}
 	count := t.perfInstructions
 	if !perfCounts(ctx) {
-		if lookForValgrind() != nil {
-			t.say("# instructions are not counted: perf cannot count them here, and valgrind is not installed")
-			return nil
+		if ok, err := t.canSimulate(ctx, "instructions", callgrindSlowdown); err != nil || !ok {
+			return nil, err
 		}
-		expected := (2 * callgrindSlowdown * before[0].cpu).Round(time.Second)
-		if expected > maxCounting {
-			t.say("# instructions are not counted: callgrind would take about %v; measure with a shorter input to count them", expected)
-			return nil
-		}
-		t.say("# counting instructions under callgrind, about %v; --no-count skips this", expected)
-		t.begin(fmt.Sprintf("counting instructions under callgrind, about %v", expected))
+		t.detail("counting instructions under callgrind")
 		count = t.callgrindInstructions
 	}
 	var n [2]uint64
-	for i, copied := range []string{t.base, t.after} {
+	for i, copied := range []string{t.base, copied} {
+		if n[i] = t.counted[copied]; n[i] > 0 {
+			continue
+		}
 		for _, line := range t.Measure {
 			more, err := count(ctx, t.inCopy(line, copied), copied)
 			if err != nil {
-				return fmt.Errorf("counting instructions: %w", err)
+				return nil, fmt.Errorf("counting instructions: %w", err)
 			}
 			n[i] += more
 		}
+		t.counted[copied] = n[i]
 	}
-	r.Measures = append(r.Measures, exactly("instructions", "", n[0], n[1]))
-	return nil
+	return []Measure{exactly("instructions", "", n[0], n[1])}, nil
+}
+
+// canSimulate reports whether the measured commands can run under callgrind, which slows them down.
+// Otherwise it says why they cannot.
+func (t *tuning) canSimulate(ctx context.Context, what string, slowdown time.Duration) (bool, error) {
+	if lookForValgrind() != nil {
+		t.note("%s are not counted: valgrind is not installed", what)
+		return false, nil
+	}
+	took, _, err := t.runAll(ctx, t.base)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", t.measured(), err)
+	}
+	expected := (2 * slowdown * took.CPU).Round(time.Second)
+	if expected > maxCounting {
+		t.note("%s are not counted: callgrind would take about %v; a shorter input for --measure can be counted", what, expected)
+	}
+	return expected <= maxCounting, nil
 }
 
 // perfCounts reports whether perf is installed and can count instructions.
@@ -263,19 +275,18 @@ func (t *tuning) callgrind(ctx context.Context, line, copied string, options ...
 }
 
 // measureCode adds up the code sizes of the programs.
-func (t *tuning) measureCode(r *Result) error {
+func measureCode(programs []string, before, after string) (Measure, error) {
 	var n [2]uint64
-	for i, copied := range []string{t.base, t.after} {
-		for _, program := range r.Programs {
+	for i, copied := range []string{before, after} {
+		for _, program := range programs {
 			size, err := codeSize(filepath.Join(copied, program))
 			if err != nil {
-				return err
+				return Measure{}, err
 			}
 			n[i] += size
 		}
 	}
-	r.Measures = append(r.Measures, exactly("code", "bytes", n[0], n[1]))
-	return nil
+	return exactly("code", "bytes", n[0], n[1]), nil
 }
 
 // codeSize returns the size of a program's code in bytes.

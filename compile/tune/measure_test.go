@@ -3,26 +3,35 @@ package tune
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/duel"
 )
 
-// The number of rounds depends on the time of the first one alone.
-func TestChooseRounds(t *testing.T) {
-	chosen := new(tuning)
-	for first, want := range map[time.Duration]int{0: 100, 40 * time.Millisecond: 100, time.Second: 20, 3 * time.Second: 10, time.Hour: 10} {
-		assert.Equal(t, want, chosen.chooseRounds(first), first)
+// Time that contradicts the number of instructions is doubtful, if they were counted.
+func TestContradicts(t *testing.T) {
+	assert.Nil(t, contradicts(nil))
+	for instructions, want := range map[float64][2]bool{-0.05: {false, true}, 0.05: {true, false}, 0.0001: {true, true}} {
+		doubtful := contradicts([]Measure{{Change: instructions}})
+		assert.Equal(t, want, [2]bool{doubtful(-0.04), doubtful(0.04)}, instructions)
 	}
-	chosen.Rounds = 7
-	assert.Equal(t, 7, chosen.chooseRounds(time.Hour))
+}
+
+// Other ways are tried until one is faster, and the best is kept.
+func TestBestTry(t *testing.T) {
+	tries := []Try{{Way: "a", Verdict: Slower}, {Way: "b", Verdict: Undecided}, {Way: "c", Verdict: Faster}}
+	for n, want := range map[int]Way{1: "a", 2: "b", 3: "c"} {
+		assert.Equal(t, want, slices.MinFunc(tries[:n], compareTries).Way)
+	}
 }
 
 // Outputs of the two programs are compared if the program prints the same in every run.
 func TestOutputsDiffer(t *testing.T) {
-	for command, differs := range map[string]bool{"echo same": false, "read name < name; echo $name": true, "echo x >> runs; while read x; do echo $x; done < runs": false} {
+	for command, want := range map[string]Outputs{"echo same": SameOutputs, "read name < name; echo $name": DifferentOutputs, "echo x >> runs; while read x; do echo $x; done < runs": VaryingOutputs} {
 		o, _ := newTree(t, nil)
 		o.Measure, o.Rounds = []string{command}, 2
 		w, err := newTuning(o)
@@ -32,9 +41,9 @@ func TestOutputsDiffer(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(copied, "name"), []byte(filepath.Base(copied)+"\n"), 0o600))
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(w.fast, "runs"), []byte("y\n"), 0o600))
-		r := new(Result)
-		_, _, err = w.rounds(t.Context(), r)
+		try := Try{Folder: w.fast}
+		_, err = w.rounds(t.Context(), &try, &duel.Plan{Rounds: 2})
 		require.NoError(t, err)
-		assert.Equal(t, differs, r.Differs, command)
+		assert.Equal(t, want, try.Outputs, command)
 	}
 }

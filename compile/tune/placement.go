@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
@@ -31,21 +30,16 @@ const pageSize = 4096
 const simulationSlowdown = 100
 
 // measurePlacement compares how the code of both programs is placed.
-func (t *tuning) measurePlacement(ctx context.Context, r *Result, before []usage) error {
-	if t.NoCount || !t.Layout {
+func (t *tuning) measurePlacement(ctx context.Context, try *Try) error {
+	if t.NoCount {
 		return nil
 	}
-	if lookForValgrind() != nil {
-		t.say("# taken jumps, cache misses and pages are not counted: valgrind is not installed")
-		return nil
+	if ok, err := t.canSimulate(ctx, "taken jumps, cache misses and pages", simulationSlowdown); err != nil || !ok {
+		return err
 	}
-	if expected := (2 * simulationSlowdown * before[0].cpu).Round(time.Second); expected > maxCounting {
-		t.say("# taken jumps, cache misses and pages are not counted: callgrind would take about %v; measure with a shorter input to count them", expected)
-		return nil
-	}
-	t.begin("counting jumps, cache misses and pages under callgrind")
+	t.detail("counting jumps, cache misses and pages under callgrind")
 	var counted [2]placement
-	for i, copied := range []string{t.base, t.after} {
+	for i, copied := range []string{t.base, try.Folder} {
 		for _, line := range t.Measure {
 			folder, err := t.callgrind(ctx, t.inCopy(line, copied), copied, "--dump-instr=yes", "--collect-jumps=yes", "--cache-sim=yes", cacheModel)
 			if err != nil {
@@ -57,7 +51,7 @@ func (t *tuning) measurePlacement(ctx context.Context, r *Result, before []usage
 		}
 	}
 	was, is := &counted[0], &counted[1]
-	r.Measures = append(r.Measures, exactly("taken jumps", "", was.jumps, is.jumps),
+	try.Measures = append(try.Measures, exactly("taken jumps", "", was.jumps, is.jumps),
 		exactly("cache misses", "", was.misses, is.misses), exactly("pages of code", "", was.pages, is.pages))
 	return nil
 }

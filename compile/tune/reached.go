@@ -18,11 +18,11 @@ import (
 // ErrUnused: no compile of the build used the profile, so there is nothing to measure.
 var ErrUnused = errors.New("no compile used the profile")
 
-// reachedLog is the file in the working folder with a line of JSON for each compile of the build
-// with the profile, see the flag --json of "afdo exec".
-const reachedLog = "fast.json"
+// reachedLog returns the path of the file with a line of JSON for each compile in a copy of the
+// tree, see the flag --json of "afdo exec".
+func (t *tuning) reachedLog(copied string) string { return copied + ".json" }
 
-// A compile is a line of reachedLog.
+// A compile is a line of a reachedLog.
 type compile struct {
 	Arguments []string       `json:"arguments"`
 	Outcome   driver.Outcome `json:"outcome"`
@@ -43,7 +43,8 @@ func isTrial(argv []string) bool {
 // reached returns how many compiles of the build with the profile used it, and how many ran. It
 // returns ErrUnused if none did.
 func (t *tuning) reached() (used, all int, err error) {
-	data, err := files.ReadFile(t.in(reachedLog), maxOwn)
+	log := t.reachedLog(t.fast)
+	data, err := files.ReadFile(log, maxOwn)
 	if err != nil {
 		return 0, 0, fmt.Errorf("tune: %w: the build ran no compiler of GCC or clang", ErrUnused)
 	}
@@ -51,7 +52,7 @@ func (t *tuning) reached() (used, all int, err error) {
 	for line := range bytes.Lines(data) {
 		var c compile
 		if err := json.Unmarshal(line, &c); err != nil {
-			return 0, 0, fmt.Errorf("tune: %s: %w", t.in(reachedLog), err)
+			return 0, 0, fmt.Errorf("tune: %s: %w", log, err)
 		}
 		if isTrial(c.Arguments) || c.Outcome == driver.OutcomeAsItIs && slices.Contains(notCompiles, c.Reason) {
 			continue

@@ -32,11 +32,11 @@ const rustWrapper = "rustc-wrapper"
 // writeRustWrapper writes the script. It logs compiles, not questions to the compiler. The script,
 // and not a setting of cargo's profile, asks for debug info: cargo hashes the settings into the
 // names of symbols, so a profile of a program with other settings would have other names.
-func (t *tuning) writeRustWrapper(bin, log, profile string) error {
+func (t *tuning) writeRustWrapper(bin, log, reached, profile string) error {
 	flags, used := "-Cdebuginfo=2 -Cstrip=none -Zdebug-info-for-profiling", ""
 	if profile != "" {
 		flags += " -Zprofile-sample-use=" + shell.Quote(profile)
-		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.OutcomeWhole, shell.Quote(t.in(reachedLog)))
+		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.OutcomeWhole, shell.Quote(reached))
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\nprintf '%%s %%s\\n' rustc \"$*\" >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
 	return os.WriteFile(filepath.Join(bin, rustWrapper), []byte(script), 0o777)

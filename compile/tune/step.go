@@ -16,6 +16,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/duel"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/shell"
 	"github.com/go-afdo/afdo/internal/together"
@@ -65,18 +66,19 @@ const (
 	trainingForLayout = "training for the layout"
 	layingOut         = "making the layout"
 	buildingPlaced    = "building with the layout"
+	measuring         = "measuring"
 )
 
 // step runs a step, unless it has been done before with the same inputs.
 func (t *tuning) step(name string, do func() error) error {
+	t.begin(name)
 	if t.state.Done[name] == t.key && !t.Again {
-		t.say("# %s: done before", name)
+		t.detail(DoneBefore)
 		return nil
 	}
 	if err := t.state.set(name, ""); err != nil {
 		return err
 	}
-	t.begin(name)
 	if err := do(); err != nil {
 		return err
 	}
@@ -114,22 +116,19 @@ func (c task) program() string {
 // inShell returns a command that runs a line in a shell.
 func inShell(line string) []string { return []string{"sh", "-c", line} }
 
-// A usage is the time that a command took.
-type usage struct{ wall, cpu time.Duration }
-
-// do prints and runs a command. All its processes end with the context.
-func (t *tuning) do(ctx context.Context, c task) (usage, error) {
-	t.say("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
+// do logs and runs a command. All its processes end with the context.
+func (t *tuning) do(ctx context.Context, c task) (duel.Usage, error) {
+	t.logf("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
 	return t.quietly(ctx, c)
 }
 
-// quietly runs a command without printing it.
-func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
+// quietly runs a command without logging it.
+func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
 	cmd.Args[0] = c.argv[0]
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
 	var said tail
-	notes := noteWriter{tail: &said, say: t.say}
+	notes := noteWriter{tail: &said, logf: t.logf}
 	cmd.Stdout, cmd.Stderr = &notes, &notes
 	if c.out != nil {
 		cmd.Stdout = c.out
@@ -137,9 +136,9 @@ func (t *tuning) quietly(ctx context.Context, c task) (usage, error) {
 	together.End(cmd)
 	start := time.Now()
 	err := cmd.Run()
-	u := usage{wall: time.Since(start)}
+	u := duel.Usage{Wall: time.Since(start)}
 	if cmd.ProcessState != nil {
-		u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		u.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
 		return u, &CommandError{Argv: c.argv, Dir: c.dir, Err: err, Said: said.String()}
@@ -181,11 +180,11 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A noteWriter writes to a tail, and also forwards messages of the command afdo during a build, for
+// A noteWriter writes to a tail, and also logs messages of the command afdo during a build, for
 // example that a file is compiled without the profile.
 type noteWriter struct {
 	*tail
-	say  func(format string, args ...any)
+	logf func(format string, args ...any)
 	line []byte // start of the current line
 }
 
@@ -198,7 +197,7 @@ func (n *noteWriter) Write(p []byte) (int, error) {
 			continue
 		}
 		if bytes.HasPrefix(n.line, []byte("afdo: ")) {
-			n.say("# %s", n.line)
+			n.logf("# %s", n.line)
 		}
 		n.line = n.line[:0]
 	}

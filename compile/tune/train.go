@@ -123,6 +123,7 @@ func counted(samples int) string {
 // of tune has not asked for them, it runs the commands again: by steps if a few more runs are
 // sufficient, else under callgrind, which is slow but counts exactly.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
+	t.detail("under %s", recorder)
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
 	if err != nil && !isTooShort(err) {
 		return err
@@ -137,12 +138,12 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		case lookForValgrind() != nil && isTooShort(err):
 			return fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
 		case lookForValgrind() != nil:
-			t.say("# the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
+			t.note("the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
 			err = errors.Join(err, t.state.set(shortTraining, t.key))
 		default:
 			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
-			t.say("# training again under %s: %s", recorder, why)
-			t.begin("training under callgrind")
+			t.logf("# training again under %s: %s", recorder, why)
+			t.detail("under callgrind")
 			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
 		}
 	}
@@ -164,7 +165,8 @@ func (t *tuning) trainMore(ctx context.Context) (samples int, err error) {
 		if err != nil || samples >= minSteps || run > maxTrainings || samples*maxTrainings < minSteps*(run-1) {
 			return samples, err
 		}
-		t.say("# training again by steps: %s of at least %d", counted(samples), minSteps)
+		t.detail("run %d under steps", run)
+		t.logf("# %s of at least %d", counted(samples), minSteps)
 		if err := t.recordTraining(ctx, Steps, t.base, t.recordings(), "."+strconv.Itoa(run)); err != nil && !isTooShort(err) {
 			return samples, err
 		}

@@ -13,6 +13,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ type Options struct {
 	Folder  string
 	Profile string // path of the profile; "" means a file in Folder
 	Env     []string
-	Rounds  int           // rounds of measuring; 0 means 10 to 100, as many as fit in 20 seconds
+	Rounds  int           // rounds of measuring; 0 means as many as the verdict needs, 12 to 400
 	Limit   time.Duration // time limit for the whole run; 0 means none
 
 	Recorder Recorder // "" means [Best]
@@ -48,10 +49,11 @@ type Options struct {
 	Layout   bool     // lay out the code of the program, too
 	Afdo     string   // path of the command afdo
 
-	Out io.Writer // receives progress messages, line by line; nil means none
+	Out     io.Writer // receives notes for the user, line by line; nil means none
+	Verbose bool      // Out also receives the commands, which the file "log" in Folder always has
 
-	// Doing is called when a step begins that may take long, with its name; nil means not.
-	Doing func(step string)
+	// Doing is called when a step begins, and when its Detail changes; nil means not.
+	Doing func(Step)
 }
 
 // A Verdict is the result of measuring.
@@ -61,13 +63,13 @@ type Verdict string
 const (
 	Faster    Verdict = "faster"
 	Slower    Verdict = "slower"
-	Undecided Verdict = "not decided" // the measured times show no difference
+	Undecided Verdict = "not decided" // the measured times show no difference that is certain
 )
 
 // A Result is the result of a run.
 type Result struct {
-	Verdict  Verdict
-	Measures []Measure // the verdict is based on the first one
+	Try            // the best one
+	Tries    []Try // in their order
 	Profile  string
 	Programs []string // relative to the tree
 
@@ -80,11 +82,6 @@ type Result struct {
 
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
-	Short    bool   // the program runs for less than 50 ms, so its times are mostly of its start
-
-	// Differs: the outputs of the two programs differ, and the output of the program without the
-	// profile is the same in every run, so that it has no time or random number.
-	Differs bool
 
 	Placement Placement // how the code was laid out, if Options.Layout asked for it
 	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang
@@ -100,14 +97,15 @@ var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX 
 type tuning struct {
 	Options
 	base, fast string   // copies of the tree
-	after      string   // the copy that is compared with base
 	trees      []string // paths of the tree, with and without symbolic links, longest first
 	state      *state
 	key        string // key of all inputs so far
 	env        []string
 	compilers  map[string]string // paths by name
 	rust       bool              // cargo builds the program
-	doing      string            // the current step
+	counted    map[string]uint64 // instructions by copy
+	doing      Step
+	log        io.Writer
 }
 
 // Run runs all steps. The error of a failed command includes the end of its output.
@@ -123,7 +121,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	result, err := t.run(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("tune: %w while %s: %w", ErrStopped, t.doing, context.Cause(ctx))
+		return nil, fmt.Errorf("tune: %w while %s: %w", ErrStopped, t.doing.Name, context.Cause(ctx))
 	}
 	return result, err
 }
@@ -148,12 +146,13 @@ func newTuning(o Options) (*tuning, error) {
 		o.Out = io.Discard
 	}
 	if o.Doing == nil {
-		o.Doing = func(string) {}
+		o.Doing = func(Step) {}
 	}
 	if isWithin(o.Tree, o.Folder) {
 		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
 	}
-	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), after: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
+	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
+	t.counted, t.log = make(map[string]uint64), new(bytes.Buffer)
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	t.compilers = findCompilers(t.env)
 	return t, nil
@@ -200,17 +199,9 @@ func (t *tuning) ours() []string { return []string{t.Folder, t.Profile} }
 // in returns the path of a file in the working folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
-func (t *tuning) say(format string, args ...any) { fmt.Fprintf(t.Out, format+"\n", args...) }
-
-// begin reports that a step begins.
-func (t *tuning) begin(step string) {
-	t.doing = step
-	t.Doing(step)
-}
-
 func (t *tuning) run(ctx context.Context) (*Result, error) {
-	t.say("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
-	t.begin("checking the machine and the commands")
+	t.logf("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
+	t.doing = Step{Name: "checking the machine and the commands", Total: t.countSteps()}
 	if err := t.check(ctx); err != nil {
 		return nil, err
 	}
@@ -221,6 +212,11 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.claim(); err != nil {
 		return nil, err
 	}
+	log, err := t.openLog()
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
 	if err := t.reportLeftovers(); err != nil {
 		return nil, err
 	}
@@ -271,12 +267,17 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if r.Profile, err = t.deliver(); err != nil {
 		return nil, err
 	}
+	return r, t.tryWays(ctx, r)
+}
+
+// countSteps returns the number of steps if the first way of using the profile makes the program
+// faster.
+func (t *tuning) countSteps() int {
+	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast, measuring})
 	if t.Layout {
-		if err := t.place(ctx, r); err != nil {
-			return nil, err
-		}
+		steps += len([]string{buildingForLayout, trainingForLayout, layingOut, buildingPlaced})
 	}
-	return r, t.measure(ctx, r)
+	return steps
 }
 
 // profileName is the name of the profile in the working folder.

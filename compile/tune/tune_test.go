@@ -105,16 +105,24 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(string(log), "\n"))
 	assert.NoFileExists(t, filepath.Join(o.Tree, "a"), "the tree stays as it is")
-	assert.Contains(t, said.String(), `base.bin:"$PATH"`)
+	commands, err := os.ReadFile(filepath.Join(o.Folder, "log"))
+	require.NoError(t, err)
+	assert.Contains(t, string(commands), `base.bin:"$PATH"`)
+	assert.NotContains(t, said.String(), "(cd ", "commands are in the log")
 
-	said.Reset()
+	var steps []string
+	o.Doing = func(s Step) {
+		steps = append(steps, fmt.Sprintf("%d of %d: %s: %s", s.Number, s.Total, s.Name, s.Detail))
+	}
+	o.Verbose = true
 	_, _ = Run(context.Background(), o)
-	assert.Contains(t, said.String(), "# building without a profile: done before")
+	assert.Contains(t, steps, "1 of 6: building without a profile: done before")
+	assert.Contains(t, said.String(), "(cd ")
 
 	t.Setenv("CFLAGS", "-O2")
-	said.Reset()
+	steps = nil
 	_, _ = Run(context.Background(), o)
-	assert.NotContains(t, said.String(), "# building without a profile: done before", "the environment says how to build")
+	assert.NotContains(t, steps, "1 of 6: building without a profile: done before", "the environment says how to build")
 }
 
 // Builds split CC at spaces, so a script in a folder with a space is found through PATH.
@@ -226,7 +234,7 @@ func TestTail(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	var said []string
-	n := noteWriter{tail: new(tail), say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	n := noteWriter{tail: new(tail), logf: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	for _, part := range []string{"cc a.c\naf", "do: crashed\nand afdo: not", " this\nafdo: no end"} {
 		_, _ = n.Write([]byte(part))
 	}

@@ -77,6 +77,29 @@ func Shorten(text string, columns int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(columns-1-head):])
 }
 
+// Wrap fills lines of at most so many columns with the words of a text. The first line begins with
+// the given text, and further lines are indented.
+func Wrap(first string, indent int, text string, columns int) string {
+	var b strings.Builder
+	b.WriteString(first)
+	used, begun := utf8.RuneCountInString(first), false
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case begun && used+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		case begun:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used, begun = used+n, true
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
 // ShortenPath cuts a path to so many columns, "" if its last element does not fit. What is left out
 // is at the beginning.
 func ShortenPath(path string, columns int) string {

@@ -1,17 +1,15 @@
-package tune
+package duel
 
 import (
 	"math"
 	"slices"
 )
 
-// confidence is the probability that the interval contains the true difference.
-const confidence = 0.95
-
-// signedRank returns the Hodges-Lehmann estimate of the typical difference and its 95 % confidence
-// interval by Wilcoxon's signed ranks. It assumes only that differences are distributed
-// symmetrically. With too few differences, the interval is unbounded.
-func signedRank(differences []float64) (middle, low, high float64) {
+// signedRank returns the Hodges-Lehmann estimate of the typical difference and a confidence
+// interval for it by Wilcoxon's signed ranks. The interval misses the true difference with a
+// probability of at most alpha. It assumes only that differences are distributed symmetrically.
+// With too few differences, the interval is unbounded.
+func signedRank(differences []float64, alpha float64) (middle, low, high float64) {
 	n := len(differences)
 	if n == 0 {
 		return 0, math.Inf(-1), math.Inf(1)
@@ -23,17 +21,16 @@ func signedRank(differences []float64) (middle, low, high float64) {
 		}
 	}
 	slices.Sort(means)
-	k := criticalRank(n)
+	k := criticalRank(n, alpha)
 	if k == 0 {
-		return median(means), math.Inf(-1), math.Inf(1)
+		return Median(means), math.Inf(-1), math.Inf(1)
 	}
-	return median(means), means[k-1], means[len(means)-k]
+	return Median(means), means[k-1], means[len(means)-k]
 }
 
 // criticalRank returns the largest k such that, if there is no difference, the sum of the ranks of
-// positive differences is below k with a probability of at most (1-confidence)/2. It is 0 for n <
-// 6.
-func criticalRank(n int) int {
+// positive differences is below k with a probability of at most alpha/2. It is 0 if n is too small.
+func criticalRank(n int, alpha float64) int {
 	ways := make([]float64, n*(n+1)/2+1) // by sum of ranks, its share of the 2^n choices of signs
 	ways[0] = 1
 	for rank := 1; rank <= n; rank++ {
@@ -46,14 +43,14 @@ func criticalRank(n int) int {
 		}
 	}
 	k, below := 0, 0.0
-	for below += ways[0]; below <= (1-confidence)/2; below += ways[k] {
+	for below += ways[0]; below <= alpha/2; below += ways[k] {
 		k++
 	}
 	return k
 }
 
-// median returns the median, 0 if there are no numbers.
-func median(numbers []float64) float64 {
+// Median returns the median, 0 if there are no numbers.
+func Median(numbers []float64) float64 {
 	if len(numbers) == 0 {
 		return 0
 	}

@@ -1,0 +1,250 @@
+package compile
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/compile/tune"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+// TuneFacts is the JSON report of "afdo tune".
+type TuneFacts struct {
+	TuneTry
+	Tries    []TuneTry     `json:"tries"`
+	Profile  string        `json:"profile"`
+	Programs []string      `json:"programs"`
+	Build    string        `json:"build_command"`
+	Recorder tune.Recorder `json:"recorder"`
+	Why      string        `json:"recorder_reason"`
+	Differs  *bool         `json:"outputs_differ"` // nil if the output varies
+	Folder   string        `json:"folder"`
+	Program  string        `json:"program_folder"`
+	Compiles int           `json:"compiles"`
+	Used     int           `json:"compiles_with_profile"`
+
+	Placement tune.Placement `json:"placement,omitempty"`
+	Layout    string         `json:"layout,omitempty"`
+}
+
+// TuneTry is what one way of using the profile has brought.
+type TuneTry struct {
+	Way      tune.Way      `json:"way"`
+	Verdict  tune.Verdict  `json:"verdict"`
+	Measures []TuneMeasure `json:"measures"`
+}
+
+type TuneMeasure struct {
+	What   string   `json:"what"`
+	Unit   string   `json:"unit"`
+	Before float64  `json:"before"`
+	After  float64  `json:"after"`
+	Change float64  `json:"change"`
+	Low    *float64 `json:"low,omitempty"`
+	High   *float64 `json:"high,omitempty"`
+	Rounds int      `json:"rounds"`
+}
+
+func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
+	f := &TuneFacts{
+		TuneTry: newTuneTry(&r.Try), Profile: r.Profile, Programs: r.Programs, Build: HowToBuild(&t.Options, r), Recorder: r.Recorder, Why: r.Why, Differs: differs(r.Outputs),
+		Folder: t.Folder, Program: r.Folder, Compiles: r.Compiles, Used: r.Used, Placement: r.Placement, Layout: r.Layout,
+	}
+	for _, try := range r.Tries {
+		f.Tries = append(f.Tries, newTuneTry(&try))
+	}
+	return f
+}
+
+// differs reports whether outputs differ, nil if that is not known.
+func differs(o tune.Outputs) *bool {
+	if o == tune.VaryingOutputs {
+		return nil
+	}
+	different := o == tune.DifferentOutputs
+	return &different
+}
+
+func newTuneTry(try *tune.Try) TuneTry {
+	f := TuneTry{Way: try.Way, Verdict: try.Verdict}
+	for _, m := range try.Measures {
+		measure := TuneMeasure{What: m.What, Unit: m.Unit, Before: m.Before, After: m.After, Change: m.Change, Rounds: m.Rounds}
+		if !math.IsInf(m.High, 0) {
+			measure.Low, measure.High = &m.Low, &m.High
+		}
+		f.Measures = append(f.Measures, measure)
+	}
+	return f
+}
+
+// writeTuned prints the measures, the verdict, what each way brought, and how to build with the
+// profile.
+func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
+	measures := table.Table{Columns: "lrrrl"}
+	measures.Row("", "Before", "After", "Change")
+	for _, m := range r.Measures {
+		measures.Row(m.What, amount(m.Before, m.Unit), amount(m.After, m.Unit), percent(m.Change), interval(&m))
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	if err := measures.Write(w, 0); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(w, "\n"+human.Wrap("", 0, "Verdict: "+verdictText(&r.Try), tuneColumns)); err != nil {
+		return err
+	}
+	if err := writeTries(w, r); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, "\n"+adviceText(t, r))
+	return err
+}
+
+// writeTries prints a line for each way of using the profile, if there was more than one.
+func writeTries(w io.Writer, r *tune.Result) error {
+	if len(r.Tries) < 2 {
+		return nil
+	}
+	tries := table.Table{Columns: "llrrr"}
+	tries.Row("Way", "Verdict", "Time", "Instructions", "Code")
+	for _, try := range r.Tries {
+		changes := make(map[string]string)
+		for _, m := range try.Measures {
+			changes[m.What] = percent(m.Change)
+		}
+		tries.Row(string(try.Way), string(try.Verdict), changes["processor time"], changes["instructions"], changes["code"])
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return tries.Write(w, 0)
+}
+
+// adviceText says where the program is, and what to do with the profile.
+func adviceText(t *tuning, r *tune.Result) string {
+	if r.Verdict == tune.Slower {
+		return human.Wrap("", 0, "Keep the ordinary build: the profile makes the program slower in every way that was tried. Train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang. \"Does it pay?\" in docs/guide/tutorial.md has reasons.", tuneColumns)
+	}
+	var text strings.Builder
+	which := "The faster program"
+	if r.Verdict == tune.Undecided {
+		which = "The program with the profile"
+	}
+	if len(r.Programs) == 1 {
+		fmt.Fprintf(&text, "%s: %s\n", which, human.Name(shownPath(filepath.Join(r.Folder, r.Programs[0]))))
+	} else {
+		fmt.Fprintf(&text, "%s: %d files in %s\n", which, len(r.Programs), human.Name(shownPath(r.Folder)))
+	}
+	fmt.Fprintf(&text, "Its profile: %s, used by %d of %d compiles\n", human.Name(shownPath(r.Profile)), r.Used, r.Compiles)
+	build := "Build it yourself:"
+	if r.Verdict == tune.Undecided {
+		build = "Build it yourself, although it may not pay:"
+	}
+	fmt.Fprintf(&text, "%s\n\n  %s\n", build, HowToBuild(&t.Options, r))
+	if how := layoutText(r); how != "" {
+		text.WriteString("\n" + human.Wrap("", 0, how, tuneColumns))
+	}
+	return text.String()
+}
+
+// layoutText says what a build with the layout needs in addition, "" if nothing.
+func layoutText(r *tune.Result) string {
+	switch {
+	case r.Way != tune.WithLayout:
+		return ""
+	case r.Placement == tune.ByClang:
+		return "Compile with -funique-internal-linkage-names and link with -fuse-ld=lld -Wl,--symbol-ordering-file=" + r.Layout + "_ld_profile.txt,--no-warn-symbol-ordering. Make a new layout whenever the sources or the profile change much."
+	}
+	return "Build with -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands in the log."
+}
+
+// shownPath returns a path relative to the current folder if it is in there.
+func shownPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// verdictText says what was decided by which measure, and what limits its worth.
+func verdictText(try *tune.Try) string {
+	cpu := &try.Measures[0]
+	count := ""
+	for _, m := range try.Measures {
+		if m.What == "instructions" {
+			count = instructionsText(m.Change)
+		}
+	}
+	facts := count
+	if try.Verdict != tune.Undecided {
+		facts = strings.TrimSuffix(moreOrLess(cpu.Change, "less processor time", "more processor time")+", "+count, ", ")
+		return string(try.Verdict) + ": " + facts
+	}
+	switch {
+	case math.IsInf(cpu.High, 0):
+		facts = fmt.Sprintf("%d rounds are too few to decide about time", cpu.Rounds)
+	case max(math.Abs(cpu.Low), math.Abs(cpu.High)) < tune.Margin:
+		facts = fmt.Sprintf("the processor times differ by less than %.1f%%", 100*tune.Margin)
+	default:
+		facts = fmt.Sprintf("the processor time changes by %s", interval(cpu))
+	}
+	if count != "" {
+		facts = count + "; " + facts
+	}
+	if try.Short {
+		facts += fmt.Sprintf(". The program runs for only %s, much of which is its start: measure with a longer input", amount(cpu.Before, "s"))
+	}
+	if try.Busy {
+		facts += ". It had to wait for other programs: measure on an idle machine"
+	}
+	return "not decided: " + facts
+}
+
+// interval returns the confidence interval of a measure, "" if it has none.
+func interval(m *tune.Measure) string {
+	if m.Rounds < 2 || math.IsInf(m.High, 0) {
+		return ""
+	}
+	return percent(m.Low) + " to " + percent(m.High)
+}
+
+func percent(change float64) string { return fmt.Sprintf("%+.1f%%", 100*change) }
+
+// smallest is the smallest change of the instructions that is worth words: 0.1% in print.
+const smallest = 0.0005
+
+// instructionsText returns a change of the number of instructions in words.
+func instructionsText(change float64) string {
+	if math.Abs(change) < smallest {
+		return "the same number of instructions"
+	}
+	return moreOrLess(change, "fewer instructions", "more instructions")
+}
+
+// moreOrLess returns a change in percent with one of two words, such as "3.1% fewer instructions".
+func moreOrLess(change float64, less, more string) string {
+	word := more
+	if change < 0 {
+		word = less
+	}
+	return fmt.Sprintf("%.1f%% %s", 100*math.Abs(change), word)
+}
+
+// amount returns a number with its unit.
+func amount(n float64, unit string) string {
+	if unit == "s" {
+		return time.Duration(n * float64(time.Second)).Round(100 * time.Microsecond).String()
+	}
+	return strings.TrimSpace(human.Number(uint64(n)) + " " + unit)
+}

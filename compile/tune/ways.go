@@ -1,0 +1,109 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A Way is how a build uses the profile.
+type Way string
+
+// The ways, in the order in which tune tries them. It goes on to the next one until a program is
+// faster.
+const (
+	WithLayout Way = "profile and layout"     // if Options.Layout asks for it
+	ByLines    Way = "profile"                // as "afdo exec" uses it by default
+	OwnOptions Way = "profile, plain options" // without the options that "afdo exec" adds for GCC
+)
+
+// ExecFlags returns the flags by which "afdo exec" uses the profile in this way.
+func (w Way) ExecFlags() []string {
+	if w == OwnOptions {
+		return []string{"--no-params"}
+	}
+	return nil
+}
+
+// A Try is what one way of using the profile has brought.
+type Try struct {
+	Way      Way
+	Folder   string // copy of the tree with the program
+	Verdict  Verdict
+	Measures []Measure // the verdict is based on the first one
+
+	Short   bool    // the program runs for less than 50 ms, so its times are mostly of its start
+	Busy    bool    // the programs had to wait, for the processor or for something else
+	Outputs Outputs // whether both programs print the same
+}
+
+// Outputs is the result of comparing what the programs with and without the profile print.
+type Outputs string
+
+// The results. Output that is not the same in every run of a program, such as one with a time, is
+// not compared.
+const (
+	SameOutputs      Outputs = "same"
+	DifferentOutputs Outputs = "different"
+	VaryingOutputs   Outputs = "vary"
+)
+
+// ways returns the ways that suit the compilers of the build.
+func (t *tuning) ways(r *Result) []Way {
+	var ways []Way
+	if t.Layout {
+		ways = append(ways, WithLayout)
+	}
+	ways = append(ways, ByLines)
+	if !t.rust && slices.ContainsFunc(r.Compilers, func(name string) bool { return !isClang(t.compilers[name]) }) {
+		ways = append(ways, OwnOptions)
+	}
+	return ways
+}
+
+// tryWays builds and measures the program in one way after the other, until one makes it faster. It
+// keeps the best one. The build by lines is there already.
+func (t *tuning) tryWays(ctx context.Context, r *Result) error {
+	ways := t.ways(r)
+	for i, way := range ways {
+		if i > 0 {
+			t.doing.Total++ // for measuring again
+		}
+		copied, err := t.buildWay(ctx, way, r)
+		if err != nil {
+			return err
+		}
+		try, err := t.measure(ctx, Try{Way: way, Folder: copied}, r.Programs, len(ways))
+		if err != nil {
+			return err
+		}
+		r.Tries = append(r.Tries, *try)
+		if try.Verdict == Faster {
+			break
+		}
+	}
+	r.Try = slices.MinFunc(r.Tries, compareTries)
+	return nil
+}
+
+// compareTries sorts faster programs before those that are not decided, and slower ones last.
+func compareTries(a, b Try) int { return rankOf(a.Verdict) - rankOf(b.Verdict) }
+
+func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
+
+// buildWay builds the program in one way and returns the copy of the tree.
+func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (copied string, err error) {
+	switch way {
+	case ByLines:
+		return t.fast, nil
+	case WithLayout:
+		return t.place(ctx, r)
+	}
+	copied = t.in("opts") // a path as long as that of base: the length moves the stack
+	t.doing.Total++
+	name := fmt.Sprintf("building with %s", way)
+	err = t.step(name, func() error {
+		return t.build(ctx, copied, variant{profile: t.in(profileName), exec: way.ExecFlags()})
+	})
+	return copied, err
+}

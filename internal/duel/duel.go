@@ -1,0 +1,171 @@
+// Package duel compares the processor times of two programs. It runs them in rounds, both once a
+// round, and a coin decides which of them runs first.
+//
+// If the programs are the same, the coin makes each difference as likely as its opposite, whatever
+// else the machine does. So the signed ranks of the rounds give a valid test under any load.
+// [Plan.Run] looks at the differences up to four times, each time after twice as many rounds, and
+// stops when they decide. All looks, and all comparisons of one plan, share [ErrorRate].
+package duel
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// ErrorRate is the largest probability that two programs with the same speed are called different.
+const ErrorRate = 0.01
+
+// Margin is the smallest relative difference that counts. Two copies of one program can differ by
+// some tenths of a percent for as long as they stay in memory, because they lie in other pages.
+const Margin = 0.005
+
+// The first look is after as many rounds as fit in [Budget], within minFirst and maxFirst. A later
+// look is left out if the rounds up to it would take longer than maxTime.
+const (
+	Budget   = 10 * time.Second
+	minFirst = 12 // the fewest rounds that can decide with four looks and four comparisons
+	maxFirst = 50
+	maxLooks = 4
+	maxTime  = 5 * time.Minute
+)
+
+// busyRatio is the ratio of time to processor time above which programs are taken to wait for
+// other programs.
+const busyRatio = 1.25
+
+// A Usage is the time that a run took.
+type Usage struct{ Wall, CPU time.Duration }
+
+// A Plan says how to compare.
+type Plan struct {
+	Rounds      int           // number of rounds; 0 means as many as are needed
+	Budget      time.Duration // time until the first look; 0 means [Budget]
+	Comparisons int           // number of plans that share ErrorRate; 0 means 1
+
+	// Doubtful reports whether a relative change of the time contradicts other evidence. Such a
+	// change has to be confirmed by another look. nil means that there is no other evidence.
+	Doubtful func(change float64) bool
+
+	// Round is called before each round, with the number of rounds done and of the rounds until
+	// the next look; nil means not.
+	Round func(done, planned int)
+
+	coin func() int // returns 0 or 1; nil means at random
+}
+
+// A Result has the times of all rounds but the first, which warms up.
+type Result struct {
+	Before, After []Usage
+	Alpha         float64 // share of ErrorRate for each look
+	Busy          bool    // the programs waited for the processor, or for something else
+}
+
+// An Estimate is the relative change of a time, such as -0.1 for 10 % less, and its confidence
+// interval. The interval is unbounded if there are too few rounds.
+type Estimate struct{ Change, Low, High float64 }
+
+// Decides returns -1 if the time got smaller, 1 if it got larger, and 0 if that is not certain.
+func (e Estimate) Decides() int {
+	switch {
+	case e.High < -Margin:
+		return -1
+	case e.Low > Margin:
+		return 1
+	}
+	return 0
+}
+
+// settled reports whether more rounds are of no use: the times are the same, but for Margin.
+func (e Estimate) settled() bool { return e.Low > -Margin && e.High < Margin }
+
+// Run compares programs 0 and 1. run runs one of them.
+func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
+	r := new(Result)
+	var warm [2]Usage
+	if err := p.round(run, &warm); err != nil {
+		return nil, err
+	}
+	looks := p.looks(warm[0].Wall + warm[1].Wall)
+	r.Alpha = ErrorRate / float64(max(p.Comparisons, 1)*len(looks))
+	for i, confirmed := 0, false; i < len(looks); i++ {
+		for len(r.Before) < looks[i] {
+			if p.Round != nil {
+				p.Round(len(r.Before), looks[i])
+			}
+			var took [2]Usage
+			if err := p.round(run, &took); err != nil {
+				return nil, err
+			}
+			r.Before, r.After = append(r.Before, took[0]), append(r.After, took[1])
+		}
+		r.Busy = r.waited() > busyRatio
+		cpu := r.CPU()
+		decided := cpu.Decides() != 0
+		if cpu.settled() || decided && (confirmed || !r.Busy && !p.doubtful(cpu.Change)) {
+			break
+		}
+		confirmed = decided
+	}
+	return r, nil
+}
+
+func (p *Plan) doubtful(change float64) bool { return p.Doubtful != nil && p.Doubtful(change) }
+
+// round runs both programs, in an order that a coin decides.
+func (p *Plan) round(run func(which int) (Usage, error), took *[2]Usage) (err error) {
+	first := rand.IntN(2)
+	if p.coin != nil {
+		first = p.coin()
+	}
+	for _, which := range []int{first, 1 - first} {
+		if took[which], err = run(which); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// looks returns the numbers of rounds after which Run looks at the differences, given the time of a
+// round. They must not depend on the differences.
+func (p *Plan) looks(pair time.Duration) []int {
+	if p.Rounds > 0 {
+		return []int{p.Rounds}
+	}
+	budget := p.Budget
+	if budget == 0 {
+		budget = Budget
+	}
+	n := int(min(max(budget/max(pair, 1), minFirst), maxFirst))
+	looks := []int{n}
+	for n *= 2; len(looks) < maxLooks && time.Duration(n)*pair <= maxTime; n *= 2 {
+		looks = append(looks, n)
+	}
+	return looks
+}
+
+// CPU returns the change of the processor time.
+func (r *Result) CPU() Estimate { return r.estimate(func(u Usage) time.Duration { return u.CPU }) }
+
+// Wall returns the change of the elapsed time.
+func (r *Result) Wall() Estimate { return r.estimate(func(u Usage) time.Duration { return u.Wall }) }
+
+func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
+	var ratios []float64
+	for i := range r.Before {
+		if b, a := of(r.Before[i]), of(r.After[i]); b > 0 && a > 0 {
+			ratios = append(ratios, math.Log(float64(a)/float64(b)))
+		}
+	}
+	middle, low, high := signedRank(ratios, r.Alpha)
+	return Estimate{math.Expm1(middle), math.Expm1(low), math.Expm1(high)}
+}
+
+// waited returns the median ratio of elapsed time to processor time.
+func (r *Result) waited() float64 {
+	var ratios []float64
+	for _, u := range append(r.Before[:len(r.Before):len(r.Before)], r.After...) {
+		ratios = append(ratios, float64(u.Wall)/float64(max(u.CPU, 1)))
+	}
+	return Median(ratios)
+}
