@@ -1,5 +1,5 @@
-// Command verdicts compares a program with itself, as "afdo tune" compares two programs, while other
-// processes load the machine, and prints how often the verdict is wrong.
+// Command verdicts compares a program with itself, as "afdo tune" compares two programs, while
+// other processes load the machine, and prints how often the verdict is wrong.
 //
 //	verdicts [-comparisons N] [-load PROCESSES] [-budget TIME] PROGRAM ARGS...
 //

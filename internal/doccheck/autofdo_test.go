@@ -33,7 +33,7 @@ func TestAutoFDOGuide(t *testing.T) {
 	}
 	needs(t, "gcc", "awk", "valgrind")
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("autofdo")))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "docs/guide/autofdo"))))
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "afdo"), "./cmd/afdo")
 	build.Dir = root
 	out, err := build.CombinedOutput()

@@ -67,7 +67,7 @@ func TestBuilds(t *testing.T) {
 		t.Run(info, func(t *testing.T) {
 			needs(t, buildTools[info]...)
 			dir := filepath.Join(t.TempDir(), "words")
-			require.NoError(t, os.CopyFS(dir, os.DirFS("autofdo")))
+			require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "docs/guide/autofdo"))))
 			given["BLOCK"] = strings.Join(blocks(t, "docs/guide/builds.md", info), "")
 			given["prog.afdo"] = read(t, "testdata/shop.compact.afdo")
 			for name, text := range given {

@@ -29,7 +29,7 @@ func TestReadmeLoop(t *testing.T) {
 	testenv.NeedSweep(t)
 	needs(t, "gcc", "make", "awk", "valgrind")
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("autofdo")))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "docs/guide/autofdo"))))
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin", "afdo"), "./cmd/afdo")
 	build.Dir = root
 	out, err := build.CombinedOutput()

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/driver/command"
 	"github.com/go-afdo/afdo/compile/tune"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
