@@ -28,6 +28,9 @@ type Options struct {
 	// NoSources leaves out the sources section, see [profile.Marks].
 	NoSources bool
 
+	// NoEvidence leaves out the evidence section, see [profile.Evidence].
+	NoEvidence bool
+
 	// Index, if not nil, adds an index to the file, see [index.Write]. This takes memory for a
 	// second copy of the file, and time to read all of it.
 	Index *index.Options

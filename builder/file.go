@@ -57,7 +57,11 @@ func (f *fileLayout) write(w io.Writer, o Options) error {
 	for _, part := range parts {
 		sizes = append(sizes, part.Sizes...)
 	}
-	head, tail, err := f.plan.frame(sizes, s, f.sources(o), o.Compact)
+	evidence := f.profile.Evidence()
+	if o.NoEvidence {
+		evidence = nil
+	}
+	head, tail, err := f.plan.frame(sizes, s, evidence, f.sources(o), o.Compact)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // A Unit holds the properties of a unit that a [Plan] needs.
@@ -139,13 +140,13 @@ func (p *Plan) place(order []int) {
 //
 // The header and the section table come first. The summary and the file names come last, because
 // only the header refers to them: so the indexes and offsets of other sections are smaller, which
-// saves bytes in a compact file. There is no sources section.
+// saves bytes in a compact file. There is neither an evidence nor a sources section.
 func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail []byte, err error) {
-	return p.frame(sizes, s, nil, compact)
+	return p.frame(sizes, s, nil, nil, compact)
 }
 
-// frame is like Frame, but adds a sources section unless it is nil.
-func (p *Plan) frame(sizes []uint64, s *afdo.Summary, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
+// frame is like Frame, but adds the evidence and the sources unless they are nil.
+func (p *Plan) frame(sizes []uint64, s *afdo.Summary, evidence *profile.Evidence, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
 	want := uint64(0)
 	for i := range p.units {
 		want += unitSections + p.units[i].Functions
@@ -156,6 +157,12 @@ func (p *Plan) frame(sizes []uint64, s *afdo.Summary, sources *sourcefmt.Section
 	e := newEncoder(nil, nil, compact)
 	e.fileNames(p)
 	e.summary(s)
+	if evidence != nil {
+		e.section.Compact = true
+		e.section.Data = evidence.AppendSection(e.section.Data)
+		e.add(afdo.SectionEvidence)
+		e.section.Compact = compact
+	}
 	if sources != nil {
 		sources.Names = indexfmt.Sum(e.data[:e.sizes[0]])
 		e.section.Data = sourcefmt.Append(e.section.Data, compact, sources, func(rank int) uint32 { return uint32(len(p.units[p.byPath[rank]].Uses)) })

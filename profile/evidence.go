@@ -28,6 +28,7 @@ type CodeCopy struct {
 type InlineFrame struct {
 	Parent   int32    // number of the caller's frame, -1 for frame 0
 	Function string   // linkage name without suffixes, or the plain name if there is none
+	Declared uint32   // line of its declaration, 0 if unknown
 	Call     Position // of the call in the caller; empty for frame 0
 }
 
@@ -64,7 +65,7 @@ type CodeJump struct {
 
 // SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile
 // keeps a reference to it.
-func (p *Profile) SetEvidence(e *Evidence) { p.evidence = e }
+func (p *Profile) SetEvidence(e *Evidence) { p.evidence, p.sum = e, nil }
 
 // Evidence returns the evidence of the recording, nil if the profile has none.
 func (p *Profile) Evidence() *Evidence { return p.evidence }

@@ -30,7 +30,17 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 		lost.add(samples)
 	}
 	removed.Samples, removed.Share = lost.saturated(), lost.shareOf(all)
+	q.evidence = p.evidence.keep(q.functionNames())
 	return q.pruned(), removed
+}
+
+// functionNames reports whether a name is that of a function of p.
+func (p *Profile) functionNames() func(string) bool {
+	names := make(map[string]bool)
+	for s := range p.Functions() {
+		names[p.SymbolName(s)] = true
+	}
+	return func(name string) bool { return names[name] }
 }
 
 // KeepHottest keeps the hottest functions that together have the given share of all samples, as by

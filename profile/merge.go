@@ -9,8 +9,9 @@ import (
 
 // Merge adds q to p. Units are matched by path, symbols by unit and name. Head counts, counts and
 // calls are summed, saturating; the smaller timestamp wins unless it is 0. If both profiles have
-// different marks for a function, the marks become empty. Unit sums that differ become 0. p.Summary
-// becomes nil. q is not changed.
+// different marks for a function, the marks become empty. Unit sums that differ become 0. Evidence
+// adds up for symbols with the same code; of other code, both copies stay. p.Summary becomes nil. q
+// is not changed.
 //
 // Only the numbering of units and symbols depends on the order and grouping of merges.
 //

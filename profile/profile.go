@@ -49,6 +49,7 @@ type Profile struct {
 	marks   marks
 
 	evidence *Evidence
+	sum      *evidenceSum // if merges have made the evidence
 }
 
 // New returns an empty profile, which contains only [UnknownUnit].

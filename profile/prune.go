@@ -45,6 +45,7 @@ func (p *Profile) pruned() *Profile {
 			q.SetUnitSum(units[f], sum)
 		}
 	}
+	q.evidence = p.evidence
 	return q
 }
 

@@ -113,6 +113,7 @@ func (r Ratio) Of(count uint64) uint64 {
 // rounding may differ.
 func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 	symbols := p.adopt(q)
+	p.mergeEvidence(q, weight)
 	var body Body
 	for s, f := range q.Functions() {
 		records := renumber(&body, f.Records, symbols)

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 )
 
-// Read reads a whole version 4 file: summary, units in file order, all symbols, all functions, and
-// the sources section. It ignores a sources section that has another version or does not match the
-// file. It does not close r.
+// Read reads a whole version 4 file: summary, units in file order, all symbols, all functions, the
+// evidence, and the sources section. It ignores sections of extensions that have another version or
+// do not match the file. It does not close r.
 //
 // Read takes time and memory proportional to the size of the file. It rejects a malformed file that
 // would need far more, because of shared prefixes or shared sections of samples, with
@@ -48,7 +49,21 @@ func (l *loader) read(r *afdo.Reader) error {
 		}
 		units[i] = nil // free the memory of the unit
 	}
-	return l.readMarks(r)
+	if err := l.readMarks(r); err != nil {
+		return err
+	}
+	return l.readEvidence(r)
+}
+
+func (l *loader) readEvidence(r *afdo.Reader) error {
+	t, err := ReadEvidence(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		l.profile.evidence, err = t.All()
+	}
+	return err
 }
 
 // A loader fills a profile from a file.

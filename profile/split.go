@@ -5,7 +5,7 @@ import "iter"
 // Split iterates over the units of p. For each unit it yields a profile with the symbols and
 // functions of that unit, and with the symbols of other units to which its records refer. So the
 // functions of different units can be summed in different places. Merging all yielded profiles, in
-// any order and grouping, gives the content of p except for its Summary.
+// any order and grouping, gives the content of p except for its Summary and its evidence.
 //
 // Each step takes time and memory proportional to the yielded profile, which belongs to the caller.
 // p must not change during the iteration.

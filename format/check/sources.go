@@ -39,6 +39,22 @@ func (k *checker) sources() error {
 	return nil
 }
 
+// evidence checks the evidence section.
+func (k *checker) evidence() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	t, err := profile.ReadEvidence(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.Check()
+}
+
 // marksFault returns an error if the marks of a symbol are invalid.
 func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
 	symbol, err := u.SymbolByID(id)

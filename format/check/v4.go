@@ -22,8 +22,8 @@ import (
 //
 // If a section cannot be decoded, V4 yields its first error and does not check what the rest of the
 // section refers to. V4 also checks that the sources section refers to symbols of the file and to
-// lines with samples. It compares an index with the rest of the file, as by [index.Check]. A file
-// without errors can be read to its end without an error.
+// lines with samples. It decodes the evidence section, and compares an index with the rest of the
+// file, as by [index.Check]. A file without errors can be read to its end without an error.
 //
 // V4 reads every byte once, however many references there are, and does not expand names unless
 // there is an index. It takes about as long as walking all records. It keeps a few bytes of memory
@@ -135,6 +135,9 @@ func (k *checker) run() {
 	}
 	if k.faults == 0 && !k.stopped {
 		k.fault(k.sources())
+	}
+	if k.faults == 0 && !k.stopped {
+		k.fault(k.evidence())
 	}
 }
 

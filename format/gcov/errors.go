@@ -42,7 +42,8 @@ type Losses struct {
 	// (FoldedLines) are reduced to 16 bits, as GCC does in lookups.
 	SilentLines, FoldedLines int
 
-	Sources bool // the profile has marks, see [profile.Marks]
+	Sources  bool // the profile has marks, see [profile.Marks]
+	Evidence bool // the profile has evidence, see [profile.Evidence]
 }
 
 // String lists the losses in words, separated by "; ". It is empty if nothing was lost.
@@ -67,6 +68,9 @@ func (l Losses) String() string {
 	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
 	if l.Sources {
 		list = append(list, "the record of the sources dropped")
+	}
+	if l.Evidence {
+		list = append(list, "the counts of machine code dropped")
 	}
 	return strings.Join(list, "; ")
 }

@@ -137,7 +137,7 @@ func Write(w io.Writer, p *profile.Profile, o WriteOptions) (Losses, error) {
 	}
 	e := encoder{big: o.ByteOrder == binary.BigEndian, version: o.Version, p: p}
 	e.grow()
-	e.losses.Sources = p.HasMarks()
+	e.losses.Sources, e.losses.Evidence = p.HasMarks(), p.Evidence() != nil
 	e.header()
 	if e.version >= version3 {
 		e.summary()

@@ -253,10 +253,10 @@ func withZeroCounts(p *profile.Profile, added *int) *profile.Profile {
 
 func TestLossesString(t *testing.T) {
 	assert.Empty(t, Losses{}.String())
-	assert.Equal(t, "1 source path dropped; 1 symbol merged with another of its name; 1 timestamp dropped; summary dropped; 1 call location without a count got a count of 0; the record of the sources dropped",
-		Losses{1, 1, 1, true, 1, 0, 0, true}.String())
+	assert.Equal(t, "1 source path dropped; 1 symbol merged with another of its name; 1 timestamp dropped; summary dropped; 1 call location without a count got a count of 0; the record of the sources dropped; the counts of machine code dropped",
+		Losses{1, 1, 1, true, 1, 0, 0, true, true}.String())
 	assert.Equal(t, "20 source paths dropped; 30 symbols merged with others of their name; 40 timestamps dropped; 50 call locations without a count got a count of 0",
-		Losses{20, 30, 40, false, 50, 0, 0, false}.String())
+		Losses{20, 30, 40, false, 50, 0, 0, false, false}.String())
 }
 
 // The bytes do not depend on the order in which a profile was put together.

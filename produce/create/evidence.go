@@ -13,16 +13,20 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sampleFraction is the number of bits after the point for samples of addresses: a sample in a block
-// of 100 instructions still counts.
+// sampleFraction is the number of bits after the point for samples of addresses: a sample in a
+// block of 100 instructions still counts.
 const sampleFraction = 8
 
+// evidence returns the evidence of all functions, nil if there is none.
 func (c *creation) evidence() *profile.Evidence {
 	e := &profile.Evidence{Fraction: c.fraction()}
 	for _, f := range c.functions {
 		if f.placed != nil && f.placed.evidence != nil {
 			e.Copies = append(e.Copies, *f.placed.evidence)
 		}
+	}
+	if len(e.Copies) == 0 {
+		return nil
 	}
 	return e
 }
@@ -43,6 +47,9 @@ func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	b.copy.Symbol = code.Symbol.Names[0]
 	b.copy.Unit = p.path(unitPath(code.Unit))
 	b.copy.Frames = []profile.InlineFrame{{Parent: -1, Function: unifyConstructor(SelectedSuffixes.Name(b.copy.Symbol))}}
+	if n := slices.IndexFunc(code.Spans, func(s symbolize.Span) bool { return s.Instance != nil }); n >= 0 {
+		b.copy.Frames[0].Declared = code.Spans[n].Instance.Chain()[0].Function.Line
+	}
 	s := p.function.symbol
 	for at := s.Low; at < s.High; {
 		in := p.code.decode(at)
@@ -194,7 +201,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	}
 	for _, i := range slices.Backward(missing) {
 		call, factor := b.position(i.Call)
-		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: InlinedName(i.Function), Call: call})
+		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: InlinedName(i.Function), Declared: i.Function.Line, Call: call})
 		f = frame{int32(len(b.copy.Frames) - 1), saturating.Mul(f.factor, factor)}
 		b.frames[i] = f
 	}

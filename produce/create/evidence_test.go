@@ -142,6 +142,7 @@ func TestEvidenceOfSamples(t *testing.T) {
 			return profile.Position{File: c.Unit, Line: line, Column: column}
 		}
 		assert.Equal(t, at(13, 10), c.Frames[1].Call)
+		assert.Equal(t, []uint32{12, 6}, []uint32{c.Frames[0].Declared, c.Frames[1].Declared})
 		assert.Equal(t, []profile.Place{{Frame: 0, Position: at(13, 21), Factor: 1}, {Frame: 0, Position: at(14, 1), Factor: 1}}, c.Blocks[2].Places)
 	}
 }

@@ -125,6 +125,7 @@ var sectionTypeNames = [...]string{
 	FileNames:   "file names",
 	SymbolNames: "symbol names",
 	SymbolInfo:  "symbol info",
+	Evidence:    "evidence",
 	Sources:     "sources",
 	Index:       "index",
 }

@@ -57,6 +57,9 @@ In v4 and v4c, the profile remembers a few bits of each line of its functions, s
 edited. The sources are read where debug info says, unless they are newer than BIN, or
 in the folders that --source names. --no-sources leaves that away.
 
+Of code of GCC, v4 and v4c also store how often each block of machine code ran, and the
+lines and columns that it comes from. --no-evidence leaves that away.
+
 An empty profile is not written, nor one of so few samples that it would do harm, unless
 --allow-poor is given: docs/guide/create.md says how many it takes. Standard error tells how many
 samples were used, and how good the profile is. With --json, standard output has this as

@@ -138,6 +138,8 @@ func (c *creating) check(e *verb.Env) error {
 			return err
 		}
 	}
+	c.options.Evidence = c.hasEvidence()
+	c.input.Jumps = c.options.Evidence
 	if err := c.checkContexts(); err != nil {
 		return err
 	}
@@ -167,6 +169,12 @@ func (c *creating) remembers() bool {
 	return ok && !k.NoSources && c.out.Format.V4()
 }
 
+// hasEvidence reports whether the output can hold the counts of machine code.
+func (c *creating) hasEvidence() bool {
+	k, ok := c.out.Kind.(*gcovkind.Kind)
+	return ok && !k.NoEvidence && c.out.Format.V4()
+}
+
 // checkSelection makes options of the flags that choose samples.
 func (c *creating) checkSelection() (err error) {
 	if strings.Trim(c.input.BuildID, "0123456789abcdefABCDEF") != "" {
@@ -186,11 +194,14 @@ func (c *creating) checkSelection() (err error) {
 	return c.paths.Check()
 }
 
-func (c *creating) debugOptions() []symbolize.Option {
-	if c.debugFile == "" {
-		return nil
+func (c *creating) debugOptions() (options []symbolize.Option) {
+	if c.debugFile != "" {
+		options = append(options, symbolize.DebugFile(c.debugFile))
 	}
-	return []symbolize.Option{symbolize.DebugFile(c.debugFile)}
+	if c.options.Evidence {
+		options = append(options, symbolize.Columns())
+	}
+	return options
 }
 
 // A PathChanges is what --strip-prefix and --map-prefix ask for.

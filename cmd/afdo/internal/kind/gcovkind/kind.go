@@ -26,9 +26,10 @@ import (
 
 // Kind is GCOV profiles: versions 2 to 4 and the textual form.
 type Kind struct {
-	BigEndian bool // --big-endian
-	Index     bool // --index
-	NoSources bool // --no-sources
+	BigEndian  bool // --big-endian
+	Index      bool // --index
+	NoSources  bool // --no-sources
+	NoEvidence bool // --no-evidence
 }
 
 // Name is "GCOV profile".
@@ -48,7 +49,7 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// AddFlags adds --big-endian, --index and --no-sources to verbs that write profiles.
+// AddFlags adds --big-endian, --index, --no-sources and --no-evidence to verbs that write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	if f.Lookup("to") == nil {
@@ -57,6 +58,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.BoolVar(&k.BigEndian, "big-endian", false, "write v2 or v3 in big-endian byte order")
 	f.BoolVar(&k.Index, "index", false, `write v4 or v4c with an index, see "afdo help index"`)
 	f.BoolVar(&k.NoSources, "no-sources", false, "write v4 or v4c without what it remembers of the sources")
+	f.BoolVar(&k.NoEvidence, "no-evidence", false, "write v4 or v4c without the counts of machine code")
 }
 
 // CheckFlags refuses flags that a format has no use for.
@@ -92,13 +94,13 @@ func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gco
 	case V3:
 		return gcov.Write(w, p, old)
 	case Text:
-		return gcov.Losses{Sources: p.HasMarks()}, textfmt.PrintProfile(w, p)
+		return gcov.Losses{Sources: p.HasMarks(), Evidence: p.Evidence() != nil}, textfmt.PrintProfile(w, p)
 	}
 	return gcov.Losses{}, fmt.Errorf("GCOV profiles are not written as %q", format)
 }
 
 func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
-	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources}
+	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources, NoEvidence: k.NoEvidence}
 	if k.Index {
 		options.Index = NewIndexOptions()
 		if err = AddFingerprints(options.Index, slice.FromProfile(p)); err != nil {
@@ -140,8 +142,10 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 		return err
 	}
 	losses.Tell(e)
-	if _, err := profile.ReadSources(in.reader); err == nil {
-		e.Warnf("%s does not store everything: %s", out.Format.Name, gcov.Losses{Sources: true})
+	_, noSources := profile.ReadSources(in.reader)
+	_, noEvidence := profile.ReadEvidence(in.reader)
+	if lost := (gcov.Losses{Sources: noSources == nil, Evidence: noEvidence == nil}).String(); lost != "" {
+		e.Warnf("%s does not store everything: %s", out.Format.Name, lost)
 	}
 	return nil
 }

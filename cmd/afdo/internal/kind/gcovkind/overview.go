@@ -102,8 +102,7 @@ func (m *overviewMaker) sections() error {
 	if err := t.addSections(m.reader); err != nil {
 		return err
 	}
-	_, err := profile.ReadSources(m.reader)
-	t.sources = err == nil
+	t.findExtensions(m.reader)
 	x, err := index.Read(m.reader)
 	if err != nil {
 		return nil // there is none that can be used; a new one replaces it
@@ -187,6 +186,12 @@ func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	return samples
 }
 
+// What an overview reports about extensions.
+const (
+	hasSources  = 1
+	hasEvidence = 2
+)
+
 // encode encodes the overview.
 func (m *overviewMaker) encode() []byte {
 	e := wire.Encoder{Compact: true}
@@ -233,11 +238,14 @@ func (t *tally) encode(e *wire.Encoder) {
 			e.Uint64(uint64(s.bytes))
 		}
 	}
-	sources := uint32(0)
+	extensions := uint32(0)
 	if t.sources {
-		sources = 1
+		extensions |= hasSources
 	}
-	e.Uint32(sources)
+	if t.evidence {
+		extensions |= hasEvidence
+	}
+	e.Uint32(extensions)
 	for _, n := range t.records {
 		e.Uint64(n)
 	}
@@ -336,7 +344,8 @@ func (t *tally) decode(f *wire.Fields) {
 		}
 		t.sections[typ] = sectionTally{extentTally{count, bytes}, compact}
 	}
-	t.sources = f.Uint32() != 0
+	extensions := f.Uint32()
+	t.sources, t.evidence = extensions&hasSources != 0, extensions&hasEvidence != 0
 	for i := range t.records {
 		t.records[i] = f.Uint64()
 	}

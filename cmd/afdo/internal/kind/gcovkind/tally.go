@@ -16,6 +16,7 @@ type tally struct {
 	sections [128]sectionTally // by type
 	indexed  bool              // the section of the index's type is an index
 	sources  bool              // the one of that of sources remembers them
+	evidence bool              // the one of that of evidence can be read
 
 	units, symbols, functions uint64
 	records                   [8]uint64 // by location type
@@ -54,9 +55,15 @@ func tallySections(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
 	_, err := index.Read(r)
 	t.indexed = !errors.Is(err, afdo.ErrNotFound)
-	_, err = profile.ReadSources(r)
-	t.sources = err == nil
+	t.findExtensions(r)
 	return t, t.addSections(r)
+}
+
+func (t *tally) findExtensions(r *afdo.Reader) {
+	_, err := profile.ReadSources(r)
+	t.sources = err == nil
+	_, err = profile.ReadEvidence(r)
+	t.evidence = err == nil
 }
 
 func (t *tally) addSections(r *afdo.Reader) error {
@@ -141,6 +148,8 @@ func (t *tally) knownSection(typ afdo.SectionType) bool {
 		return t.indexed
 	case afdo.SectionSources:
 		return t.sources
+	case afdo.SectionEvidence:
+		return t.evidence
 	}
 	return typ >= afdo.SectionStringTable && typ <= afdo.SectionSymbolInfo
 }
