@@ -184,7 +184,7 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	var c comparison
+	c := comparison{functions: make(map[definition]*compared)}
 	var total arcs.Report
 	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
 	for _, u := range all {
@@ -213,9 +213,9 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 		if err != nil {
 			return err
 		}
-		c.add(u.notes, expand(u.notes, counters), expand(u.notes, real), o.show)
+		c.add(u.notes, expand(u.notes, counters), expand(u.notes, real))
 	}
 	fmt.Printf("%s overlap %.3f, %+v\n", filepath.Base(filepath.Dir(out)), c.overlap(), total)
-	c.worst(10)
+	c.worst(10, o.show)
 	return nil
 }

@@ -60,10 +60,14 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	u := &unit{files: d.files, paths: make(map[string]uint32), functions: make(map[string]*function), copies: make(map[copyOf]int32)}
+	u := &unit{
+		files: d.files, paths: make(map[string]uint32), sources: make(map[string]bool),
+		functions: make(map[string]*function), copies: make(map[copyOf]int32),
+	}
 	report := &Report{Functions: len(notes.Functions)}
 	for i := range notes.Functions {
 		n := &notes.Functions[i]
+		u.sources[baseName(n.Source)] = true
 		if f := newFunction(n, d.functions[n.Name]); f != nil {
 			u.functions[n.Name] = f
 		} else {

@@ -28,6 +28,7 @@ type dump struct {
 type body struct {
 	blocks []block
 	steps  []step
+	calls  map[key]bool // positions of calls
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before
@@ -125,7 +126,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	if _, known := p.functions[name]; known || !wanted || count > maxBlock {
 		return
 	}
-	p.body, p.limit = &body{blocks: make([]block, count)}, count
+	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool)}, count
 	p.functions[name] = p.body
 }
 
@@ -212,10 +213,22 @@ func (p *dumpParser) statement(text []byte) {
 		}
 		return
 	}
+	if isCall(text) {
+		p.body.calls[at.key] = true
+	}
 	b.own = b.own || own
 	if n := len(b.places); n == 0 || b.places[n-1] != at {
 		b.places = append(b.places, at)
 	}
+}
+
+// isCall recognises "f (x_1);" and "_2 = f (x_1);", and not "if (x_1 != 0)" and "_2 = (int) x_1;".
+func isCall(text []byte) bool {
+	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
+		text = value
+	}
+	name, _, ok := bytes.Cut(text, []byte(" ("))
+	return ok && len(name) > 0 && name[0] != '(' && string(name) != "if" && string(name) != "switch"
 }
 
 // phi reads the values of a variable by preceding block: "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>".

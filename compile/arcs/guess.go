@@ -46,8 +46,9 @@ func (p *problem) guessed(executions int64) ([]int64, error) {
 	return flows, err
 }
 
-// floorScale is the factor of counts of samples: the guessed counts of one execution are added to the
-// product. GCC takes a block with count 0 for one that never runs, which a few samples do not show.
+// floorScale is the factor of counts of samples: the guessed counts of one execution are added to
+// the product. GCC takes a block with count 0 for one that never runs, which a few samples do not
+// show.
 const floorScale = 16
 
 // addFloor scales counts and adds the floor, if there is any count.

@@ -20,6 +20,7 @@ type function struct {
 	sightings []sighting
 	entry     uint64 // executions of the first blocks of its own symbols
 	called    bool   // entry is known
+	first     uint32 // block after the entry, if nothing else precedes it
 	inlined   bool   // into other functions, so entry does not count all calls
 }
 
@@ -42,6 +43,14 @@ func newFunction(notes *gcda.Function, b *body) *function {
 			return nil
 		}
 		f.arcs[[2]uint32{a.From, a.To}] = int32(i)
+		if a.From == 0 {
+			f.first = a.To
+		}
+	}
+	for _, a := range notes.Arcs {
+		if a.From != 0 && a.To == f.first {
+			f.first = 0
+		}
 	}
 	for n := range b.blocks {
 		for _, p := range b.blocks[n].places {
@@ -61,10 +70,17 @@ func newFunction(notes *gcda.Function, b *body) *function {
 
 func (f *function) contains(k key) bool { return len(f.where[k]) > 0 || len(f.between[k]) > 0 }
 
+// beginsAt reports whether only the first block has a position, and runs once in each call.
+func (f *function) beginsAt(k key) bool {
+	at := f.where[k]
+	return len(at) == 1 && at[0] == f.first
+}
+
 // A unit is what is compiled at a time.
 type unit struct {
 	files     map[string]uint32 // base names of source files to numbers
 	paths     map[string]uint32
+	sources   map[string]bool // base names of files that define functions
 	functions map[string]*function
 	copies    map[copyOf]int32
 	blocks    int32 // number of machine blocks before the current copy
@@ -84,8 +100,11 @@ func (u *unit) add(c *profile.CodeCopy) {
 	if len(c.Frames) == 0 {
 		return
 	}
-	frames := u.frames(c)
 	own := u.functions[c.Frames[0].Function]
+	if !u.sources[baseName(c.Unit)] && (own == nil || c.Unit != "") {
+		return
+	}
+	frames := u.frames(c)
 	if own != nil && len(c.Blocks) > 0 && !fragment(c.Symbol) {
 		own.entry += c.Blocks[0].Count
 		own.called = true
@@ -93,7 +112,12 @@ func (u *unit) add(c *profile.CodeCopy) {
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
 		for _, p := range b.Places {
-			u.place(frames, p, int32(i)+u.blocks, b.Count)
+			at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+			u.counted += b.Count
+			if u.place(frames, p.Frame, at, int32(i)+u.blocks, b.Count) {
+				u.owned += b.Count
+			}
+			u.calls(frames, p.Frame, at.key, int32(i)+u.blocks, b.Count)
 		}
 	}
 	u.blocks += int32(len(c.Blocks))
@@ -124,6 +148,7 @@ func cutCold(symbol string) string {
 // A frame is an inlined call that the unit may know.
 type frame struct {
 	parent   int32
+	call     place // in the parent
 	function *function
 	copy     int32
 }
@@ -140,7 +165,7 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 			n = int32(len(u.copies))
 			u.copies[id] = n
 		}
-		frames[i] = frame{parent: f.Parent, function: u.functions[f.Function], copy: n}
+		frames[i] = frame{parent: f.Parent, call: place{key{u.file(f.Call.File), f.Call.Line, f.Call.Column}, f.Call.Discriminator}, function: u.functions[f.Function], copy: n}
 		if f := frames[i].function; f != nil && (i > 0 || fragment(c.Symbol)) {
 			f.inlined = true
 		}
@@ -148,23 +173,37 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds a sighting to the outermost function that contains the position: with inlining in this
-// compile, that function's graph has the position, and its own graph does not count it.
-func (u *unit) place(frames []frame, p profile.Place, block int32, count uint64) {
-	at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+// place adds a sighting to the outermost function whose graph has the position. It has the position
+// if the call was inlined before the graph was made. If the graph still has the call, the position
+// belongs to the callee.
+func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) bool {
 	owner := int32(-1)
-	for i := p.Frame; i >= 0; i = frames[i].parent {
-		if f := frames[i].function; f != nil && f.contains(at.key) {
+	for i := n; i >= 0; i = frames[i].parent {
+		f := frames[i].function
+		if f != nil && f.contains(at.key) {
 			owner = i
 		}
+		if parent := frames[i].parent; parent >= 0 {
+			if f := frames[parent].function; f != nil && f.calls[frames[i].call.key] {
+				break
+			}
+		}
 	}
-	u.counted += count
 	if owner < 0 {
-		return
+		return false
 	}
-	u.owned += count
 	f := frames[owner].function
 	f.sightings = append(f.sightings, sighting{at, frames[owner].copy, block, count})
+	return true
+}
+
+// calls adds sightings of the inlined calls that led to a position, as long as it is in the first
+// block of the callee. Often an inlined call leaves no other code in the caller.
+func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
+	for ; frames[n].parent >= 0 && frames[n].function != nil && frames[n].function.beginsAt(at); n = frames[n].parent {
+		u.place(frames, frames[n].parent, frames[n].call, block, count)
+		at = frames[n].call.key
+	}
 }
 
 func (u *unit) file(name string) uint32 {
