@@ -86,7 +86,7 @@ func evidence(binary string, recordings []string, thin uint64) (*profile.Evidenc
 		if err != nil {
 			return nil, err
 		}
-		set, _, err := samples.Read(bytes.NewReader(data), b, samples.Options{})
+		set, _, err := samples.Read(bytes.NewReader(data), b, samples.Options{Jumps: true})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -28,7 +28,9 @@ type dump struct {
 type body struct {
 	blocks []block
 	steps  []step
-	calls  map[key]bool // positions of calls
+	calls  map[key]bool     // positions of calls
+	fixed  map[key]bool     // positions of statements that are seldom moved to another block
+	tests  map[key][]uint32 // blocks that end with a condition, by its position
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before
@@ -126,7 +128,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	if _, known := p.functions[name]; known || !wanted || count > maxBlock {
 		return
 	}
-	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool)}, count
+	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32)}, count
 	p.functions[name] = p.body
 }
 
@@ -213,8 +215,14 @@ func (p *dumpParser) statement(text []byte) {
 		}
 		return
 	}
-	if isCall(text) {
-		p.body.calls[at.key] = true
+	switch {
+	case isCall(text):
+		p.body.calls[at.key], p.body.fixed[at.key] = true, true
+	case bytes.HasPrefix(text, []byte("if (")):
+		p.body.tests[at.key] = append(p.body.tests[at.key], p.current)
+		p.body.fixed[at.key] = true
+	case !isComputation(text):
+		p.body.fixed[at.key] = true
 	}
 	b.own = b.own || own
 	if n := len(b.places); n == 0 || b.places[n-1] != at {
@@ -229,6 +237,21 @@ func isCall(text []byte) bool {
 	}
 	name, _, ok := bytes.Cut(text, []byte(" ("))
 	return ok && len(name) > 0 && name[0] != '(' && string(name) != "if" && string(name) != "switch"
+}
+
+// isComputation recognises a statement whose only effect is a new value, "x_1 = *_2;".
+func isComputation(text []byte) bool {
+	name, _, ok := bytes.Cut(text, []byte(" = "))
+	version := bytes.LastIndexByte(name, '_')
+	if !ok || version < 0 {
+		return false
+	}
+	for _, c := range name[version+1:] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return !bytes.ContainsAny(name, "*[( >")
 }
 
 // phi reads the values of a variable by preceding block: "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>".

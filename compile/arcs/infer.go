@@ -3,7 +3,9 @@ package arcs
 import (
 	"cmp"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/flow"
@@ -19,6 +21,8 @@ const (
 	costFake  = 20_000 // an arc that is no jump, beside one that is
 	costFlow  = 1      // any execution
 )
+
+var fixedWeight = func() int64 { n, _ := strconv.Atoi(os.Getenv("FW")); return int64(n) }()
 
 // A curve is a convex cost that depends on a count: a slope at 0, which grows at some counts.
 type curve struct {
@@ -81,6 +85,9 @@ func (p *problem) weigh() {
 		w := int64(1000 / math.Sqrt(float64(n-i)))
 		for ; i < n; i++ {
 			p.weights[i] = max(1, w/int64(len(p.items[i].blocks)+len(p.items[i].arcs)))
+			if p.items[i].fixed {
+				p.weights[i] *= fixedWeight
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ type function struct {
 	where     map[key][]uint32    // blocks with a statement at a position
 	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
 	sightings []sighting
+	branches  []branch
 	entry     uint64 // executions of the first blocks of its own symbols
 	called    bool   // entry is known
 	first     uint32 // block after the entry, if nothing else precedes it
@@ -30,6 +31,17 @@ type sighting struct {
 	copy  int32 // of the function: one symbol and chain of calls
 	block int32 // of the machine
 	count uint64
+}
+
+// none is the number of no frame.
+const none = -1
+
+// A branch is a conditional jump of the machine at the position of a condition.
+type branch struct {
+	key
+	copy   int32
+	to     [2]int32 // blocks of the machine
+	counts [2]int64
 }
 
 // newFunction relates the notes and the dump of a function. It returns nil if they differ.
@@ -109,18 +121,42 @@ func (u *unit) add(c *profile.CodeCopy) {
 		own.entry += c.Blocks[0].Count
 		own.called = true
 	}
+	jumps := c.Jumps
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		for _, p := range b.Places {
-			at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
-			u.counted += b.Count
-			if u.place(frames, p.Frame, at, int32(i)+u.blocks, b.Count) {
-				u.owned += b.Count
-			}
-			u.calls(frames, p.Frame, at.key, int32(i)+u.blocks, b.Count)
+		first := len(jumps)
+		for first = 0; first < len(jumps) && int(jumps[first].From) == i; first++ {
 		}
+		u.block(frames, b, int32(i)+u.blocks, jumps[:first])
+		jumps = jumps[first:]
 	}
 	u.blocks += int32(len(c.Blocks))
+}
+
+// block attributes a block of machine code. jumps are those at its end.
+func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
+	var test branch
+	var tested *function
+	for _, p := range b.Places {
+		at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+		u.counted += b.Count
+		if owner := u.place(frames, p.Frame, at, n, b.Count); owner != none {
+			u.owned += b.Count
+			if f := frames[owner].function; len(jumps) == 2 && len(f.tests[at.key]) > 0 {
+				if tested != nil {
+					jumps = nil
+				}
+				tested, test = f, branch{key: at.key, copy: frames[owner].copy}
+			}
+		}
+		u.calls(frames, p.Frame, at.key, n, b.Count)
+	}
+	if tested != nil && len(jumps) == 2 {
+		for i, j := range jumps {
+			test.to[i], test.counts[i] = j.To+u.blocks, count(j.Count)
+		}
+		tested.branches = append(tested.branches, test)
+	}
 }
 
 // fragment reports whether a symbol is a part of a function that does not begin with its entry.
@@ -176,8 +212,8 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 // place adds a sighting to the outermost function whose graph has the position. It has the position
 // if the call was inlined before the graph was made. If the graph still has the call, the position
 // belongs to the callee.
-func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) bool {
-	owner := int32(-1)
+func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
+	owner = none
 	for i := n; i >= 0; i = frames[i].parent {
 		f := frames[i].function
 		if f != nil && f.contains(at.key) {
@@ -189,12 +225,12 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 			}
 		}
 	}
-	if owner < 0 {
-		return false
+	if owner == none {
+		return none
 	}
 	f := frames[owner].function
 	f.sightings = append(f.sightings, sighting{at, frames[owner].copy, block, count})
-	return true
+	return owner
 }
 
 // calls adds sightings of the inlined calls that led to a position, as long as it is in the first
@@ -224,6 +260,7 @@ type item struct {
 	arcs   []int32
 	low    int64
 	high   int64
+	fixed  bool // code at this position is seldom moved
 }
 
 // items turns the sightings of a function into evidence.
@@ -238,9 +275,14 @@ func (f *function) items() []item {
 		for n < len(rest) && rest[n].key == rest[0].key {
 			n++
 		}
-		items = append(items, f.itemsAt(rest[:n])...)
+		at := f.itemsAt(rest[:n])
+		for i := range at {
+			at[i].fixed = f.fixed[rest[0].key]
+		}
+		items = append(items, at...)
 		rest = rest[n:]
 	}
+	items = append(items, f.branchItems()...)
 	if f.called {
 		high := int64(unlimited)
 		if !f.inlined {
