@@ -11,8 +11,8 @@ import (
 )
 
 // A comparison collects inferred and true counts of arcs. A function that several units define is
-// compared once, with the sums of the units: the linker takes one of the instrumented functions, which
-// counts for all units.
+// compared once, with the sums of the units: the linker takes one of the instrumented functions,
+// which counts for all units.
 type comparison struct {
 	functions map[definition]*compared
 }

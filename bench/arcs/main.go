@@ -188,6 +188,7 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	var total arcs.Report
 	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
 	for _, u := range all {
+		options.Source = u.name // run.sh names objects a.c.o
 		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), e, options)
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.name, err)

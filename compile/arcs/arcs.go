@@ -16,6 +16,10 @@ var ErrDump = errors.New("the dump does not match the notes")
 
 // Options controls Infer.
 type Options struct {
+	// Source is the path of the source file. Only its base name matters: code that the debug info
+	// assigns to another file does not count, such as other units' copies of an inline function. With
+	// an empty path, the code of all functions in the notes counts.
+	Source string
 	// Sampled means that the counts are samples, so that code without any may have run.
 	Sampled bool
 	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
@@ -43,6 +47,9 @@ func Infer(notes *gcda.Notes, dump io.Reader, evidence *profile.Evidence, o Opti
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.Source != "" {
+		u.source = baseName(o.Source)
+	}
 	for i := range evidence.Copies {
 		u.add(&evidence.Copies[i])
 	}
@@ -61,13 +68,12 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 		return nil, nil, err
 	}
 	u := &unit{
-		files: d.files, paths: make(map[string]uint32), sources: make(map[string]bool),
+		files: d.files, paths: make(map[string]uint32),
 		functions: make(map[string]*function), copies: make(map[copyOf]int32),
 	}
 	report := &Report{Functions: len(notes.Functions)}
 	for i := range notes.Functions {
 		n := &notes.Functions[i]
-		u.sources[baseName(n.Source)] = true
 		if f := newFunction(n, d.functions[n.Name]); f != nil {
 			u.functions[n.Name] = f
 		} else {

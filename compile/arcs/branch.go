@@ -8,48 +8,73 @@ func (f *function) branchItems() (items []item) {
 	for _, s := range f.sightings {
 		seen[s.block] = append(seen[s.block], s.key)
 	}
-	sums := make(map[uint32][2]int64)
-	var blocks []uint32
+	sums := make([][2]int64, f.Blocks)
 	for _, b := range f.branches {
-		at := f.tests[b.key]
-		if len(at) != 1 || len(f.body.blocks[at[0]].successors) != 2 {
-			continue
-		}
-		swapped, ok := f.direction(at[0], b, seen)
+		from, ok := f.tested(seen[b.from])
 		if !ok {
 			continue
 		}
-		if swapped {
+		votes := f.direction(from, b, seen)
+		if votes == 0 {
+			continue
+		}
+		if votes < 0 {
 			b.counts[0], b.counts[1] = b.counts[1], b.counts[0]
 		}
-		if _, known := sums[at[0]]; !known {
-			blocks = append(blocks, at[0])
+		for i := range sums[from] {
+			sums[from][i] = count(uint64(sums[from][i] + b.counts[i]))
 		}
-		sum := sums[at[0]]
-		sums[at[0]] = [2]int64{count(uint64(sum[0] + b.counts[0])), count(uint64(sum[1] + b.counts[1]))}
 	}
-	for _, b := range blocks {
-		for i, s := range f.body.blocks[b].successors {
-			arc := f.arcs[[2]uint32{b, s.block}]
-			items = append(items, item{arcs: []int32{arc}, low: sums[b][i], high: sums[b][i], fixed: true})
+	for from, sum := range sums {
+		if sum[0]+sum[1] == 0 {
+			continue
+		}
+		for i, s := range f.body.blocks[from].successors {
+			arc := f.arcs[[2]uint32{uint32(from), s.block}]
+			items = append(items, item{arcs: []int32{arc}, low: sum[i], high: sum[i], fixed: true})
 		}
 	}
 	return items
 }
 
-// direction reports whether the first target of a jump is the second successor of a block. It compares the
-// positions in the targets with those of the blocks after each successor.
-func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (swapped, ok bool) {
+// tested returns the block whose condition decides a conditional jump, given the positions in the
+// block of the machine: of the blocks with one of the conditions, the one with most positions of
+// its own.
+func (f *function) tested(seen []key) (block uint32, ok bool) {
+	best, tie := -1, false
+	for _, k := range seen {
+		for _, b := range f.tests[k] {
+			if b == block || len(f.body.blocks[b].successors) != 2 {
+				continue
+			}
+			own := 0
+			for _, k := range seen {
+				if at := f.where[k]; len(at) == 1 && at[0] == b {
+					own++
+				}
+			}
+			tie = own == best || tie && own < best
+			if own > best {
+				best, block = own, b
+			}
+		}
+	}
+	return block, best >= 0 && !tie
+}
+
+// direction compares the positions in the targets of a jump with those in the blocks after each
+// successor of a block. The result is positive if the first target is the first successor, negative
+// if it is the second one, and 0 if the positions do not show it.
+func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
-	votes := 0
 	for i, to := range jump.to {
 		sign := 1 - 2*i
 		for _, k := range seen[to] {
 			votes += sign * (f.vote(k, b, succ[0].block, after[0], after[1]) - f.vote(k, b, succ[1].block, after[1], after[0]))
 		}
 	}
-	return votes < 0, votes != 0
+	return votes
 }
 
 // vote is 1 if a position is only in blocks after one successor, and not in those after the other.

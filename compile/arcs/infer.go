@@ -3,9 +3,7 @@ package arcs
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/flow"
@@ -15,14 +13,12 @@ import (
 const (
 	costBelow = 10_000 // below the lower bound of an item
 	costAbove = 7_000  // above the upper bound
-	costUnion = 5_000  // below the upper bound, if the item is about several blocks
+	costUnion = 4_000  // below the upper bound, if the item is about several blocks
 	costArc   = 5_000  // below and above the bounds, if the item is about arcs
 	costGuess = 200    // from the guessed share of a successor
 	costFake  = 20_000 // an arc that is no jump, beside one that is
 	costFlow  = 1      // any execution
 )
-
-var fixedWeight = func() int64 { n, _ := strconv.Atoi(os.Getenv("FW")); return int64(n) }()
 
 // A curve is a convex cost that depends on a count: a slope at 0, which grows at some counts.
 type curve struct {
@@ -86,7 +82,7 @@ func (p *problem) weigh() {
 		for ; i < n; i++ {
 			p.weights[i] = max(1, w/int64(len(p.items[i].blocks)+len(p.items[i].arcs)))
 			if p.items[i].fixed {
-				p.weights[i] *= fixedWeight
+				p.weights[i] *= 2
 			}
 		}
 	}

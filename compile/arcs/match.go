@@ -36,10 +36,9 @@ type sighting struct {
 // none is the number of no frame.
 const none = -1
 
-// A branch is a conditional jump of the machine at the position of a condition.
+// A branch is a conditional jump of the machine at the end of a block with a condition.
 type branch struct {
-	key
-	copy   int32
+	from   int32    // block of the machine
 	to     [2]int32 // blocks of the machine
 	counts [2]int64
 }
@@ -92,7 +91,7 @@ func (f *function) beginsAt(k key) bool {
 type unit struct {
 	files     map[string]uint32 // base names of source files to numbers
 	paths     map[string]uint32
-	sources   map[string]bool // base names of files that define functions
+	source    string // base name of the source file of the unit, "" if unknown
 	functions map[string]*function
 	copies    map[copyOf]int32
 	blocks    int32 // number of machine blocks before the current copy
@@ -113,7 +112,7 @@ func (u *unit) add(c *profile.CodeCopy) {
 		return
 	}
 	own := u.functions[c.Frames[0].Function]
-	if !u.sources[baseName(c.Unit)] && (own == nil || c.Unit != "") {
+	if u.source != "" && c.Unit != "" && u.source != baseName(c.Unit) || u.source == "" && own == nil {
 		return
 	}
 	frames := u.frames(c)
@@ -135,27 +134,22 @@ func (u *unit) add(c *profile.CodeCopy) {
 
 // block attributes a block of machine code. jumps are those at its end.
 func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
-	var test branch
-	var tested *function
 	for _, p := range b.Places {
 		at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 		u.counted += b.Count
 		if owner := u.place(frames, p.Frame, at, n, b.Count); owner != none {
 			u.owned += b.Count
-			if f := frames[owner].function; len(jumps) == 2 && len(f.tests[at.key]) > 0 {
-				if tested != nil {
-					jumps = nil
+			f := frames[owner].function
+			last := len(f.branches) - 1
+			if len(jumps) == 2 && len(f.tests[at.key]) > 0 && (last < 0 || f.branches[last].from != n) {
+				test := branch{from: n}
+				for i, j := range jumps {
+					test.to[i], test.counts[i] = j.To+u.blocks, count(j.Count)
 				}
-				tested, test = f, branch{key: at.key, copy: frames[owner].copy}
+				f.branches = append(f.branches, test)
 			}
 		}
 		u.calls(frames, p.Frame, at.key, n, b.Count)
-	}
-	if tested != nil && len(jumps) == 2 {
-		for i, j := range jumps {
-			test.to[i], test.counts[i] = j.To+u.blocks, count(j.Count)
-		}
-		tested.branches = append(tested.branches, test)
 	}
 }
 
@@ -269,7 +263,7 @@ func (f *function) items() []item {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column),
 			cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
 	})
-	var items []item
+	items := f.branchItems()
 	for rest := f.sightings; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].key == rest[0].key {
@@ -282,7 +276,6 @@ func (f *function) items() []item {
 		items = append(items, at...)
 		rest = rest[n:]
 	}
-	items = append(items, f.branchItems()...)
 	if f.called {
 		high := int64(unlimited)
 		if !f.inlined {
