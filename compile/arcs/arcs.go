@@ -17,8 +17,8 @@ var ErrDump = errors.New("the dump does not match the notes")
 // Options controls Infer.
 type Options struct {
 	// Source is the path of the source file. Only its base name matters: code that the debug info
-	// assigns to another file does not count, such as other units' copies of an inline function. With
-	// an empty path, the code of all functions in the notes counts.
+	// assigns to another file does not count, such as other units' copies of an inline function.
+	// With an empty path, the code of all functions in the notes counts.
 	Source string
 	// Sampled means that the counts are samples, so that code without any may have run.
 	Sampled bool
