@@ -339,13 +339,14 @@ func commit() string {
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
 }
 
-// addServerFlags adds two flags to all verbs: the largest download, and how long a server may be
-// silent.
+// addServerFlags adds three flags to all verbs: the largest download, how long a server may be
+// silent, and how slow it may be.
 func addServerFlags(root *cobra.Command) {
 	var limits fetch.Limits
 	flags := root.PersistentFlags()
 	flags.Var((*byteSize)(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
 	flags.DurationVar(&limits.Timeout, "timeout", 0, "how long a server may be silent, 1m by default")
+	flags.Var((*byteSize)(&limits.MinRate), "min-rate", "bytes that a server has to send in a second, 1M by default")
 	root.PersistentPreRun = func(*cobra.Command, []string) { fetch.SetLimits(limits) }
 }
 

@@ -177,8 +177,24 @@ const requestSize = 4 << 20
 
 // download returns the path of a copy of a server's file in the cache. It asks the server for the
 // version of the file. If that is new, one process downloads the file and the others wait. The
-// cache's size limits the file.
+// cache's size limits the file. If the server is too slow, the error is an [*unchanged], also for
+// all commands of the next minutes, which do not ask the server.
 func (r *run) download(url string) (*profileFile, error) {
+	slow := string(ReasonSlowServer) + ": " + url
+	late := &unchanged{ReasonSlowServer, string(ReasonSlowServer)}
+	if !r.Cache.files().Due(slow) && r.Cache.files() != nil {
+		return nil, late
+	}
+	p, err := r.copyOf(url, func() bool { return r.Cache.files().Due(slow) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.warnOf(command.Reason(slow), "%s: the server is too slow: files are compiled without the profile", fetch.Shown(url))
+		return nil, late
+	}
+	return p, err
+}
+
+// copyOf downloads a file of a server, if the cache has no copy of it and it is still wanted then.
+func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	request := fetch.Request{URL: url, Whole: true}
 	if r.Cache != nil {
 		request.MaxSize = r.Cache.maxSize
@@ -196,6 +212,14 @@ func (r *run) download(url string) (*profileFile, error) {
 		return nil, fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)
 	}
 	err = makeOnce(path, func(w io.Writer) error {
+		if !wanted() { // another process waited for it in vain
+			return context.DeadlineExceeded
+		}
+		head, err := anyprof.FileAt(r.ctx, f, f.Size()) // before more than the first bytes is read
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		defer head.Close()
 		r.trace("downloading %s: %d bytes", f.Name(), f.Size())
 		n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, 0, f.Size()), make([]byte, requestSize))
 		if err == nil && n != f.Size() {

@@ -11,5 +11,6 @@ const (
 	ReasonUnreadable command.Reason = "its sources cannot be preprocessed"
 	ReasonNoCompiler command.Reason = "its compiler is not there"
 	ReasonNoPlace    command.Reason = "its slice can be written nowhere"
+	ReasonSlowServer command.Reason = "the server of the profile is too slow"
 	ReasonLTOLink    command.Reason = "an LTO link needs no profile"
 )

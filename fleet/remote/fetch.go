@@ -21,10 +21,14 @@ type answer struct {
 	version Version
 }
 
-// fetch requests a range, and tries again after a transient error, unless the tries before and the
-// pause take all the time that one try has. It reads into buf unless that is nil.
+// fetch requests a range, and tries again after a transient error while the request has time left.
+// It reads into buf unless that is nil.
 func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 	wait, begin := f.wait, time.Now()
+	due := f.due(r)
+	defer func() { f.waited.Add(int64(time.Since(begin))) }()
+	ctx, end := context.WithTimeoutCause(ctx, due, errSlow)
+	defer end()
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
 			return answer{}, faultAt(f.Name(), context.Cause(ctx), "")
@@ -42,7 +46,7 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 			pause = again.After
 		}
 		pause = min(pause, maxWait)
-		if time.Since(begin)+pause > f.due(r) {
+		if time.Since(begin)+pause > due {
 			return a, again.Err
 		}
 		select {
@@ -60,23 +64,23 @@ var (
 	errSlow   = fmt.Errorf("the server is too slow: %w", context.DeadlineExceeded)
 )
 
-// minRate is how many bytes a server has to send in a second, on average, once a try has lasted
-// longer than the timeout: 16 KiB.
-const minRate = 16 << 10
+// eachRequest is the time that a request may take besides that of its bytes: far more than a
+// round trip to the other side of the world takes.
+const eachRequest = time.Second
 
-// due is how long a try may take.
+// due adds a request to the time that all requests of the file may take, and returns what is left
+// of that time.
 func (f *File) due(r Range) time.Duration {
 	bytes := max(r.High-r.Low, -r.Low)
-	return f.timeout + time.Duration(float64(bytes)/minRate*float64(time.Second))
+	more := eachRequest + time.Duration(float64(bytes)/float64(f.rate)*float64(time.Second))
+	return f.timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
 }
 
 // try requests a range once. It ends the request if the server sends nothing for its share of the
-// timeout, or less than minRate for too long.
+// timeout.
 func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 	silence := f.timeout / time.Duration(f.tries)
-	inTime, end := context.WithTimeoutCause(ctx, f.due(r), errSlow)
-	defer end()
-	inTime, stop := context.WithCancelCause(inTime)
+	inTime, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	watch := time.AfterFunc(silence, func() { stop(errSilent) })
 	defer watch.Stop()

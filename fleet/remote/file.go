@@ -24,6 +24,8 @@ type File struct {
 	cache    *cache // nil without Cache
 	requests atomic.Int64
 	bytes    atomic.Int64
+	granted  atomic.Int64 // time that all requests so far may take, besides the timeout
+	waited   atomic.Int64 // time that all requests so far took
 	closed   atomic.Bool
 }
 

@@ -18,6 +18,7 @@ type options struct {
 	tries   int
 	wait    time.Duration
 	timeout time.Duration
+	rate    int64 // bytes per second
 }
 
 // DefaultMaxSize is the largest file in bytes that [Open] accepts by default: 1 GiB. A profile of
@@ -28,11 +29,14 @@ const DefaultMaxSize = 1 << 30
 // DefaultTimeout is how long a server may stay silent by default, over all tries of a request.
 const DefaultTimeout = time.Minute
 
+// DefaultMinRate is how many bytes a server has to send in a second by default: 1 MiB.
+const DefaultMinRate = 1 << 20
+
 // defaults returns the default options, changed by the given ones.
 func defaults(given []Option) options {
 	o := options{
 		client: http.DefaultClient, maxSize: DefaultMaxSize, tail: 128 << 10,
-		tries: 4, wait: 100 * time.Millisecond, timeout: DefaultTimeout,
+		tries: 4, wait: 100 * time.Millisecond, timeout: DefaultTimeout, rate: DefaultMinRate,
 	}
 	for _, set := range given {
 		if set != nil {
@@ -74,6 +78,13 @@ func Retry(tries int, wait time.Duration) Option {
 
 // Timeout sets how long a server may stay silent before a read fails, [DefaultTimeout] by default.
 // The tries of a request share this time: with 4 tries and a minute, a try ends after 15 seconds
-// without a byte. A try also ends if it takes longer than the timeout and another second for each
-// 16 KiB requested; it is not repeated then. No try begins after that time.
+// without a byte. The timeout is also the time by which a server may be slower than [MinRate]
+// allows.
 func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
+
+// MinRate sets how many bytes a server has to send in a second, [DefaultMinRate] by default. All
+// requests of a File together may take the timeout, a second each, and the time that their bytes
+// take at this rate. A request that would take longer ends and is not repeated.
+func MinRate(bytesPerSecond int64) Option {
+	return func(o *options) { o.rate = max(bytesPerSecond, 1) }
+}

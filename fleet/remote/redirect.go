@@ -62,14 +62,40 @@ func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 }
 
 func isCloseBy(a netip.Addr) bool {
+	a = embedded(a)
 	return a.IsLoopback() || a.IsUnspecified() || a.IsLinkLocalUnicast() || a.IsMulticast() || metadata[a]
 }
 
 // metadata are the addresses of cloud metadata services, which hand out secrets, unless they are
-// link-local: Amazon over IPv6, Azure, Alibaba and Oracle.
+// link-local: Amazon over IPv6 (instances, and the credentials of pods), Azure, Alibaba and Oracle.
 var metadata = map[netip.Addr]bool{
+	netip.MustParseAddr("fd00:ec2::23"):    true,
 	netip.MustParseAddr("fd00:ec2::254"):   true,
 	netip.MustParseAddr("168.63.129.16"):   true,
 	netip.MustParseAddr("100.100.100.200"): true,
 	netip.MustParseAddr("192.0.0.192"):     true,
+}
+
+// translated are the prefixes of IPv6 addresses that a gateway or the system translates to the IPv4
+// address in their last bytes, or in bytes 2 to 5 for 6to4 (RFC 6052, 8215, 4291, 2765, 3056).
+var translated = []struct {
+	prefix netip.Prefix
+	at     int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
+	{netip.MustParsePrefix("::/96"), 12},
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12},
+	{netip.MustParsePrefix("2002::/16"), 2},
+}
+
+// embedded returns the IPv4 address that an IPv6 address stands for, or the address itself.
+func embedded(a netip.Addr) netip.Addr {
+	for _, t := range translated {
+		if a.Is6() && t.prefix.Contains(a) && !a.IsLoopback() && !a.IsUnspecified() {
+			bytes := a.As16()
+			return netip.AddrFrom4([4]byte(bytes[t.at : t.at+4]))
+		}
+	}
+	return a
 }

@@ -15,6 +15,7 @@
 package fetch
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,15 +30,15 @@ import (
 )
 
 // classes are the errors that an answer can carry, by class.
-var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission}
+var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission, 5: context.DeadlineExceeded}
 
 const other = 1
 
 // maxText is the length of the longest name or error in bytes.
 const maxText = 64 << 10
 
-// An Error is an error of a helper. Under errors.Is it matches fault.ErrChanged, fs.ErrNotExist or
-// fs.ErrPermission if the error in the helper did.
+// An Error is an error of a helper. Under errors.Is it matches fault.ErrChanged, fs.ErrNotExist,
+// fs.ErrPermission or context.DeadlineExceeded if the error in the helper did.
 type Error struct {
 	class uint8
 	text  string
@@ -130,6 +131,7 @@ type Request struct {
 type Limits struct {
 	MaxSize int64         // the largest file in bytes; 0 for the helper's default
 	Timeout time.Duration // how long the server may stay silent; 0 for the helper's default
+	MinRate int64         // bytes that it has to send in a second; 0 for the helper's default
 }
 
 // limits are set once, before the first file is opened.
@@ -144,6 +146,7 @@ const (
 	wholeOption   = "-whole"
 	maxSizeOption = "-max-size="
 	timeoutOption = "-timeout="
+	minRateOption = "-min-rate="
 )
 
 // arguments returns the arguments of the helper for a request.
@@ -157,6 +160,9 @@ func (r Request) arguments() []string {
 	}
 	if r.Timeout > 0 {
 		args = append(args, timeoutOption+r.Timeout.String())
+	}
+	if r.MinRate > 0 {
+		args = append(args, minRateOption+strconv.FormatInt(r.MinRate, 10))
 	}
 	return append(args, r.URL)
 }
@@ -187,6 +193,9 @@ func (r *Request) parseOption(option string) bool {
 	} else if timeout, ok := strings.CutPrefix(option, timeoutOption); ok {
 		r.Timeout, err = time.ParseDuration(timeout)
 		return err == nil && r.Timeout > 0
+	} else if rate, ok := strings.CutPrefix(option, minRateOption); ok {
+		r.MinRate, err = strconv.ParseInt(rate, 10, 64)
+		return err == nil && r.MinRate > 0
 	} else {
 		return false
 	}

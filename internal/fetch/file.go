@@ -37,7 +37,7 @@ type File struct {
 // Open starts the helper for the URL of a request. It looks for the helper in the folder of this
 // program, then in PATH. Limits that the request leaves at 0 are the ones of [SetLimits].
 func Open(r Request) (*File, error) {
-	r.MaxSize, r.Timeout = cmp.Or(r.MaxSize, limits.MaxSize), cmp.Or(r.Timeout, limits.Timeout)
+	r.MaxSize, r.Timeout, r.MinRate = cmp.Or(r.MaxSize, limits.MaxSize), cmp.Or(r.Timeout, limits.Timeout), cmp.Or(r.MinRate, limits.MinRate)
 	helper, ok := Helper(r.URL)
 	if !ok {
 		return nil, fmt.Errorf("%q is not a URL with a known scheme", r.URL)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 
@@ -23,7 +25,7 @@ const (
 func Main(name string, open func(context.Context, string, ...remote.Option) (*remote.File, error)) {
 	request, ok := fetch.ParseArguments(os.Args[1:])
 	if !ok {
-		fmt.Fprintf(os.Stderr, "usage: %s [-whole] [-max-size=BYTES] [-timeout=DURATION] URL (afdo starts it by itself)\n", name)
+		fmt.Fprintf(os.Stderr, "usage: %s [-whole] [-max-size=BYTES] [-timeout=DURATION] [-min-rate=BYTES] URL (afdo starts it by itself)\n", name)
 		os.Exit(2)
 	}
 	options := []remote.Option{remote.Cache(blockSize, numBlocks)}
@@ -36,6 +38,10 @@ func Main(name string, open func(context.Context, string, ...remote.Option) (*re
 	if request.Timeout > 0 {
 		options = append(options, remote.Timeout(request.Timeout))
 	}
+	if request.MinRate > 0 {
+		options = append(options, remote.MinRate(request.MinRate))
+	}
+	log.SetOutput(io.Discard) // net/http prints what a server sends too much
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	out := os.Stdout

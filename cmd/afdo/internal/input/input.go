@@ -98,8 +98,11 @@ func openWhole(url string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Keep()
-	return openFetched(r, anyprof.FileAt)
+	f, err := openFetched(r, anyprof.FileAt) // before more than the first bytes is read
+	if err == nil {
+		r.Keep()
+	}
+	return f, err
 }
 
 // openParts opens a file of a server. Parts of it are read when they are needed.
