@@ -23,3 +23,40 @@ func TestPrivateLink(t *testing.T) {
 	require.NoError(t, os.Lchown(link, 12345, 12345))
 	require.ErrorContains(t, MakePrivate(link), "another user")
 }
+
+// A store whose folders are open to other users is not used, because plans in it are executed.
+func TestPrivateKinds(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, folder string)
+		err   string
+	}{
+		"writable": {func(t *testing.T, folder string) { require.NoError(t, os.Chmod(folder, 0o777)) }, "chmod go-w"},
+		"link": {func(t *testing.T, folder string) {
+			require.NoError(t, os.Remove(folder))
+			require.NoError(t, os.Symlink(t.TempDir(), folder))
+		}, "not a folder"},
+		"of somebody else": {func(t *testing.T, folder string) {
+			if os.Geteuid() != 0 {
+				t.Skip("only root can give a folder to somebody else")
+			}
+			require.NoError(t, os.Chown(folder, 12345, 12345))
+		}, "another user"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "cache")
+			s, err := OpenStore(dir)
+			require.NoError(t, err)
+			for _, kind := range kinds {
+				path, err := s.Path(kind, "key")
+				require.NoError(t, err)
+				_, err = OpenStore(dir)
+				require.NoError(t, err)
+				folder := filepath.Dir(path)
+				c.spoil(t, folder)
+				_, err = OpenStore(dir)
+				require.ErrorContains(t, err, c.err)
+				require.NoError(t, os.RemoveAll(folder))
+			}
+		})
+	}
+}

@@ -26,10 +26,24 @@ type Store struct{ dir string }
 var ErrNone = errors.New("no cache")
 
 // OpenStore returns the store in a folder, and makes the folder if necessary. The folder must
-// belong to the user, and no other user may write to it.
+// belong to the user, and no other user may write to it. The same holds for the folders in it,
+// because commands of the folder for plans are executed.
 func OpenStore(dir string) (*Store, error) {
 	if err := MakePrivate(dir); err != nil {
 		return nil, err
+	}
+	for _, kind := range kinds {
+		folder := filepath.Join(dir, kind)
+		info, err := os.Lstat(folder)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = checkFolder(folder, info)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &Store{dir}, nil
 }
@@ -75,13 +89,18 @@ func MakePrivate(dir string) error {
 	if err != nil {
 		return err
 	}
+	return checkFolder(dir, info)
+}
+
+// checkFolder makes sure that a path is a folder that only the user can write to.
+func checkFolder(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a folder")}
 	}
 	return checkPrivate(dir, info)
 }
 
-// kinds are the folders in the cache.
+// The kinds, which are the folders in the cache.
 const (
 	Compilers = "compilers" // versions of compilers
 	Inputs    = "inputs"    // what compiles read
@@ -92,6 +111,8 @@ const (
 	Plans     = "plans"     // commands that run again while nothing that decided them changes
 	Said      = "said"      // what has been said in this build
 )
+
+var kinds = []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Plans, Said}
 
 // Path returns where something with a key is kept. It makes the folder, and fails if it cannot.
 func (c *Store) Path(kind, key string) (string, error) {
@@ -174,7 +195,7 @@ func (c *Store) files() ([]cacheFile, error) {
 		return nil, nil
 	}
 	var found []cacheFile
-	for _, kind := range []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Plans, Said} {
+	for _, kind := range kinds {
 		folder := filepath.Join(c.dir, kind)
 		if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
 			continue
