@@ -116,6 +116,11 @@ type Options struct {
 	// path.
 	Name *regexp.Regexp
 
+	// Event is the event whose samples count, by its name in the recording, with or without
+	// modifiers; of pprof and OpenTelemetry it is the type of values. "" chooses one that counts
+	// execution.
+	Event string
+
 	// BuildID takes the place of the binary's own, in hexadecimal digits, if it is not "".
 	BuildID string
 

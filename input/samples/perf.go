@@ -44,20 +44,17 @@ func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 		p.maps.buildIDs[b.Path] = append(p.maps.buildIDs[b.Path], b.ID)
 	}
 	p.events = r.Events
-	set, report, err := p.collect(r.Ordered())
-	if err == nil {
-		report.Trace = r.Trace()
+	if err := p.collect(r.Ordered()); err != nil {
+		return nil, nil, err
 	}
+	set, report, err := p.finish()
+	report.Trace = r.Trace()
 	return set, report, err
 }
 
 // readPerfScript collects the samples of the text of perf script.
 func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
 	p := newPerfCollector(c, PerfScript)
-	p.maps.everywhere = new(space)
-	if c.options.HasBase {
-		p.place(c.options.Base)
-	}
 	r := perfdata.NewScriptReader(src)
 	if c.binary.machine == elf.EM_AARCH64 {
 		r.Damaged = func(err error) bool {
@@ -66,27 +63,25 @@ func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
 			return true
 		}
 	}
-	set, report, err := p.collect(r.Records())
-	if err == nil {
-		err = p.checkDamage()
-	}
-	if err != nil {
+	if err := p.collect(r.Records()); err != nil {
 		return nil, nil, err
 	}
-	return set, report, nil
+	if err := p.checkDamage(); err != nil {
+		return nil, nil, err
+	}
+	return p.finish()
 }
 
 // A perfCollector makes a Set of records of perf.
 type perfCollector struct {
-	set    *Set
-	report *Report
-	maps   *perfMaps
+	*counting // of the current sample
+	maps      *perfMaps
 
-	events func() []*perfdata.Event // nil for perf script
-	known  int                      // events that used is about
-	used   []bool                   // by event; nil for all
-
-	links map[link]uint64 // of branch stacks; added to set at the end
+	events    func() []*perfdata.Event // nil for perf script
+	countings []*counting              // of all events, in the order of the recording
+	byEvent   []*counting              // by number of the event, of perf.data
+	byName    map[string]*counting     // of perf script
+	lost      uint64
 
 	damaged error  // the first damaged line
 	spe     uint64 // samples of Arm's SPE
@@ -104,37 +99,43 @@ type link struct {
 }
 
 // addLinks adds the links to the set.
-func (p *perfCollector) addLinks() {
-	for l, n := range p.links {
-		p.set.AddRange(Range{l.to, l.end}, n)
+func (c *counting) addLinks() {
+	for l, n := range c.links {
+		c.set.AddRange(Range{l.to, l.end}, n)
 		if l.inside {
-			p.set.AddBranch(Branch{l.from, l.to}, n)
+			c.set.AddBranch(Branch{l.from, l.to}, n)
 		} else {
-			p.set.AddEntry(l.to, n)
+			c.set.AddEntry(l.to, n)
 		}
 	}
+	c.links = nil
 }
 
 func newPerfCollector(c choice, format Format) *perfCollector {
-	return &perfCollector{set: new(Set), report: &Report{Format: format}, maps: newPerfMaps(c), links: make(map[link]uint64)}
+	p := &perfCollector{maps: newPerfMaps(c), byName: make(map[string]*counting)}
+	p.counting = newCounting("", format, &c.options)
+	if format == PerfScript {
+		p.maps.everywhere = new(space)
+		p.countings, p.byName[""] = append(p.countings, p.counting), p.counting
+	}
+	if c.options.HasBase {
+		p.maps.everywhere = new(space)
+		p.place(c.options.Base)
+	}
+	return p
 }
 
 // collect takes all records, in the order of their times.
-func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) (*Set, *Report, error) {
+func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) error {
 	for record, err := range records {
 		if err == nil {
 			err = p.take(record)
 		}
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	p.addLinks()
-	for _, o := range p.maps.objects {
-		p.report.addObject(o.Object)
-	}
-	p.report.sortObjects()
-	return p.set, p.report, nil
+	return nil
 }
 
 func (p *perfCollector) take(record perfdata.Record) error {
@@ -150,28 +151,9 @@ func (p *perfCollector) take(record perfdata.Record) error {
 	case *perfdata.Fork:
 		return p.maps.fork(r)
 	case *perfdata.Lost:
-		p.report.Lost = saturating.Add(p.report.Lost, r.Count)
+		p.lost = saturating.Add(p.lost, r.Count)
 	}
 	return nil
-}
-
-// uses reports whether samples of an event count: if one event has branch stacks, only such events
-// do.
-func (p *perfCollector) uses(event int) bool {
-	if p.events == nil {
-		return true
-	}
-	if events := p.events(); len(events) != p.known {
-		p.known, p.used = len(events), nil
-		some := false
-		for _, e := range events {
-			some = some || e.HasBranches()
-		}
-		for _, e := range events {
-			p.used = append(p.used, e.HasBranches() || !some)
-		}
-	}
-	return p.used[event]
 }
 
 // sample adds a sample.
@@ -179,12 +161,12 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	if pid := p.maps.choice.options.PID; pid != 0 && pid != s.PID && (s.PID != perfdata.UnknownPID || pid != s.TID) {
 		return
 	}
-	if !p.uses(s.Event) {
-		p.report.Skipped++
+	p.counting = p.countingOf(s)
+	p.report.Samples++
+	if !p.used {
 		return
 	}
-	p.report.Samples++
-	if len(s.Branches) > 0 {
+	if len(s.Branches) > 0 && !p.callStack {
 		p.report.Stacks++
 		p.report.Branches += uint64(len(s.Branches))
 	}
@@ -195,22 +177,33 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 		}
 	}
 	if s.Mode.Guest() {
-		p.maps.unmapped.Samples++
+		p.sampled(p.maps.unmapped)
 		return
 	}
 	if p.maps.everywhere != nil && !p.maps.seen && p.maps.choice.binary.kind == elf.ET_EXEC {
 		p.place(0)
 	}
 	process := p.maps.process(s.PID, s.TID)
-	p.address(s, process)
-	if len(s.Branches) == 0 {
+	inside := p.address(s, process)
+	within := inside
+	switch {
+	case len(s.Branches) == 0:
 		p.chain(s, process)
+	case p.callStack:
+		p.recordedCalls(s, process)
+	default:
+		within = p.branches(s, process) || within
 	}
-	p.branches(s, process)
+	if inside {
+		p.report.InBinary++
+	}
+	if within {
+		p.report.Within++
+	}
 }
 
-// address adds where a sample was taken.
-func (p *perfCollector) address(s *perfdata.Sample, process *space) {
+// address adds where a sample was taken. It reports whether that is in the binary.
+func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	at := p.maps.find(process, s.IP)
 	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
 		if p.offsets = p.offsets || at == nil || at.object.Name != s.Object; p.offsets {
@@ -218,22 +211,22 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) {
 		}
 	}
 	if at == nil {
-		p.maps.unmapped.Samples++
-		return
+		p.sampled(p.maps.unmapped)
+		return false
 	}
-	at.object.Samples++
+	p.sampled(at.object)
 	if !at.object.Ours {
-		return
+		return false
 	}
-	p.report.InBinary++
 	offset, ok := p.maps.offset(at, s.IP)
 	if !ok {
 		p.report.Outside++
-		return
+		return true
 	}
 	p.set.AddAddress(offset, 1)
 	p.set.AddTime(offset, s.Time)
 	p.set.AddName(offset, s.Symbol)
+	return true
 }
 
 // place maps the binary, less base from where the linker has put it, as if a process had.
@@ -241,8 +234,7 @@ func (p *perfCollector) place(base uint64) {
 	b := p.maps.choice.binary
 	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
 	if ours == nil {
-		ours = &object{Object: Object{Name: b.Path, BuildID: b.BuildID, Ours: true}}
-		p.maps.objects[objectKey{b.Path, b.BuildID}] = ours
+		ours = p.maps.newObject(objectKey{b.Path, b.BuildID}, true)
 	}
 	for _, s := range b.Layout.code {
 		start := s.Address + base
@@ -254,7 +246,15 @@ func (p *perfCollector) place(base uint64) {
 // ours returns the place of an address.
 func (p *perfCollector) ours(process *space, address uint64) place {
 	at := p.maps.find(process, address)
-	if at == nil || !at.object.Ours {
+	if at == nil {
+		return place{}
+	}
+	return p.placeIn(at, address)
+}
+
+// placeIn returns the place of an address in a mapping.
+func (p *perfCollector) placeIn(at *mapping, address uint64) place {
+	if !at.object.Ours {
 		return place{}
 	}
 	offset, ok := p.maps.offset(at, address)
@@ -267,15 +267,20 @@ func (p *perfCollector) ours(process *space, address uint64) place {
 // branches adds a branch stack, newest entry first. Code ran straight from the target of a branch
 // to the source of the next newer one. The rules are those of google/autofdo with two differences:
 // an entry off the right path is ignored entirely, and both ends of a range must be in one mapping.
-func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
+// It reports whether a branch leads into the binary.
+func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within bool) {
 	stack := p.rightPath(s.Branches)
 	if len(stack) == 0 {
-		return
+		return false
 	}
-	from, to := p.ours(process, stack[0].From), p.ours(process, stack[0].To)
+	if p.report.Filter != "" {
+		return p.filtered(stack, process)
+	}
+	from, to := p.ours(process, stack[0].From), p.target(process, stack[0].To)
+	within = to.inside
 	if p.isSPE(stack) {
 		p.landed(stack[0], from, to)
-		return
+		return within
 	}
 	if p.maps.choice.options.Contexts && len(s.Stack) > 0 {
 		p.trace(s, stack, process)
@@ -285,10 +290,11 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 	}
 	for i, b := range stack[1:] {
 		newer := from
-		from, to = p.ours(process, b.From), p.ours(process, b.To)
+		from, to = p.ours(process, b.From), p.target(process, b.To)
 		if !to.inside {
 			continue
 		}
+		within = true
 		if i == 0 && isTwin(b, stack[0]) && !s.Branches[0].Flags.WrongPath() && !s.Branches[1].Flags.WrongPath() {
 			continue
 		}
@@ -305,6 +311,49 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) {
 			p.set.AddTime(to.offset, s.Time)
 		}
 	}
+	return within
+}
+
+// target returns the place of a branch's target, and counts the branch for the file there.
+func (p *perfCollector) target(process *space, address uint64) place {
+	at := p.maps.find(process, address)
+	if at == nil {
+		return place{}
+	}
+	p.entered(at.object)
+	return p.placeIn(at, address)
+}
+
+// filtered adds the branches of a stack that lacks some, so that code between two entries is
+// unknown. If the stack has all calls, they show how often functions were entered.
+func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (within bool) {
+	for _, b := range stack {
+		from, to := p.ours(process, b.From), p.target(process, b.To)
+		within = within || to.inside
+		switch {
+		case !to.inside || !p.calls:
+		case from.inside:
+			p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+		default:
+			p.set.AddEntry(to.offset, 1)
+		}
+	}
+	return within
+}
+
+// recordedCalls adds the calls of a call stack that the processor recorded, innermost first. The
+// source of an entry is the call instruction itself, not the address that it returns to.
+func (p *perfCollector) recordedCalls(s *perfdata.Sample, process *space) {
+	in := p.ours(process, s.IP)
+	if s.Mode == perfdata.ModeKernel {
+		in = p.target(process, s.Branches[0].To)
+	}
+	for _, b := range s.Branches {
+		from := p.ours(process, b.From)
+		p.set.addCall(from, in, 1)
+		in = from
+	}
+	p.report.Chains++
 }
 
 // isTwin reports whether the newest entry of a stack is a copy of the one before it. Two equal

@@ -12,8 +12,9 @@ import (
 
 // An object is a mapped file, by name and build ID.
 type object struct {
-	Object
+	Object // without samples, which a counting adds up
 	kernel bool
+	number int
 }
 
 // unknownName is what perf calls an object that it does not know.
@@ -48,9 +49,16 @@ func newPerfMaps(c choice) *perfMaps {
 		processes: make(map[int32]*space),
 		threads:   make(map[int32]int32),
 	}
-	m.unmapped = &object{Object: Object{Name: unknownName}}
-	m.objects[objectKey{}] = m.unmapped
+	m.unmapped = m.newObject(objectKey{}, false)
+	m.unmapped.Name = unknownName
 	return m
+}
+
+// newObject adds an object.
+func (m *perfMaps) newObject(key objectKey, ours bool) *object {
+	o := &object{Object: Object{Name: key.name, BuildID: key.buildID, Ours: ours}, kernel: isKernelName(key.name), number: len(m.objects)}
+	m.objects[key] = o
+	return o
 }
 
 // Limits on the mappings of a recording. No Linux process has more mappings by default, and fork
@@ -167,8 +175,7 @@ func (m *perfMaps) object(name, id string) *object {
 	key := objectKey{name, id}
 	o := m.objects[key]
 	if o == nil {
-		o = &object{Object: Object{Name: name, BuildID: id, Ours: m.choice.ours(name, ids...)}, kernel: isKernelName(name)}
-		m.objects[key] = o
+		o = m.newObject(key, m.choice.ours(name, ids...))
 	}
 	return o
 }

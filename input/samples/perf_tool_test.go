@@ -105,7 +105,7 @@ func TestPerfRecords(t *testing.T) {
 		"build IDs":  {[]string{"--buildid-mmap"}, []string{"-F", "tid,period,event,ip"}},
 		"pipe":       {[]string{"-o", "-"}, []string{"-F", "comm,pid,ip,dso"}},
 		"threads":    {[]string{"--threads", "-z"}, []string{"-F", "pid,tid,time,ip,sym,dso"}},
-		"all":        {[]string{"-e", "cpu-clock,page-faults", "-z", "-g", "--buildid-mmap"}, []string{"-F", "comm,pid,ip,dso"}},
+		"all":        {[]string{"-e", "cpu-clock,page-faults", "-z", "-g", "--buildid-mmap"}, []string{"-F", "comm,pid,event,ip,dso"}},
 	} {
 		if !testenv.Sweep() && name != "all" {
 			continue // "all" has what the others have, but for the pipe

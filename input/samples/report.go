@@ -3,6 +3,7 @@ package samples
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type Report struct {
 	Format   Format
 	Samples  uint64 // all that could count: of the events used and the process asked for; instructions of callgrind
 	InBinary uint64 // those of them whose address is in the binary
+	Within   uint64 // those of them with an address or a branch in the binary, of recordings of perf
 	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
 	Stacks   uint64 // those of Samples that have a branch stack
 	Branches uint64 // entries of these stacks
@@ -23,8 +25,23 @@ type Report struct {
 	Lost     uint64 // records that perf's buffers had no room for
 	Bogus    uint64 // ranges that end before they begin or are too long to be straight-line code
 	Damaged  uint64 // samples of Arm's SPE that make no sense, and are left out
-	Skipped  uint64 // samples of other events, because an event with branch stacks is there
+	Skipped  uint64 // samples of other events than the one that counts
 	Objects  []Object
+
+	// Event is the event that counts, or the type of values of a profile. It is "" if the recording
+	// does not name one. Events are all of them.
+	Event  string
+	Counts Counts // what it counts
+	Events []EventUse
+
+	// HasBranches: samples of the event can have branch stacks. Filter is the kinds of branches
+	// that these are limited to, as perf record -j calls them, or "" if they have all. With a
+	// filter, code between two branches is unknown, so that addresses count.
+	HasBranches bool
+	Filter      string
+
+	// Bursts is how many independent moments of the program a recording by steps has.
+	Bursts uint64
 
 	// Guessed is set if the base of an unsymbolized profile of llvm-profgen is uncertain: its
 	// ranges fit addresses counted from the first segment, from the first segment of code, or from
@@ -41,10 +58,11 @@ type Report struct {
 
 // An Object is a file, or what takes the place of one, and how many samples it has.
 type Object struct {
-	Name    string
-	BuildID string // "" if not known
-	Samples uint64
-	Ours    bool // it was taken for the binary
+	Name     string
+	BuildID  string // "" if not known
+	Samples  uint64
+	Branches uint64 // targets of branches in branch stacks, of recordings of perf
+	Ours     bool   // it was taken for the binary
 }
 
 // Add adds the numbers of another report.
@@ -54,6 +72,7 @@ func (r *Report) Add(other *Report) {
 	}
 	r.Samples = saturating.Add(r.Samples, other.Samples)
 	r.InBinary = saturating.Add(r.InBinary, other.InBinary)
+	r.Within = saturating.Add(r.Within, other.Within)
 	r.Outside = saturating.Add(r.Outside, other.Outside)
 	r.Stacks = saturating.Add(r.Stacks, other.Stacks)
 	r.Branches = saturating.Add(r.Branches, other.Branches)
@@ -65,13 +84,22 @@ func (r *Report) Add(other *Report) {
 	r.Bogus = saturating.Add(r.Bogus, other.Bogus)
 	r.Damaged = saturating.Add(r.Damaged, other.Damaged)
 	r.Skipped = saturating.Add(r.Skipped, other.Skipped)
+	if r.Event == "" {
+		r.Event, r.Counts = other.Event, other.Counts
+	}
+	if r.Filter == "" {
+		r.Filter = other.Filter
+	}
+	r.HasBranches = r.HasBranches || other.HasBranches
+	r.Events = append(r.Events, other.Events...)
+	r.Bursts = saturating.Add(r.Bursts, other.Bursts)
 	r.Objects = append(r.Objects, other.Objects...)
 	r.sortObjects()
 }
 
 // addObject adds a file, if it has samples.
 func (r *Report) addObject(o Object) {
-	if o.Samples > 0 {
+	if o.Samples > 0 || o.Branches > 0 {
 		r.Objects = append(r.Objects, o)
 	}
 }
@@ -83,15 +111,14 @@ func (r *Report) sortObjects() {
 		name, id string
 		ours     bool
 	}
-	sums := make(map[key]uint64)
+	sums := make(map[key]Object)
 	for _, o := range r.Objects {
 		k := key{o.Name, o.BuildID, o.Ours}
-		sums[k] = saturating.Add(sums[k], o.Samples)
+		o.Samples = saturating.Add(o.Samples, sums[k].Samples)
+		o.Branches = saturating.Add(o.Branches, sums[k].Branches)
+		sums[k] = o
 	}
-	r.Objects = r.Objects[:0]
-	for k, n := range sums {
-		r.Objects = append(r.Objects, Object{k.name, k.id, n, k.ours})
-	}
+	r.Objects = slices.AppendSeq(r.Objects[:0], maps.Values(sums))
 	slices.SortFunc(r.Objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name), cmp.Compare(a.BuildID, b.BuildID))
 	})

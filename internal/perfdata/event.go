@@ -32,6 +32,7 @@ const (
 
 // Bits of perf_event_attr's flags and of branch_sample_type.
 const (
+	flagFrequency    = 1 << 10
 	flagSampleIDAll  = 1 << 18
 	attrFlagsUnused  = 20 // number of highest bits that no kernel uses
 	branchHWIndex    = 1 << 17
@@ -46,16 +47,16 @@ var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1
 // An Event is one of the events that perf record sampled.
 type Event struct {
 	Type, Config uint64 // identify the event, as in perf_event_attr
+	Period       uint64 // events between two samples, or samples per second if Frequency is set
+	Frequency    bool
 	IDs          []uint64
 
+	name             string // from the recording; "" if it has none
 	sampleType       uint64
 	readFormat       uint64
 	branchSampleType uint64
 	sampleIDAll      bool
 }
-
-// HasBranches reports whether samples of the event have a branch stack.
-func (e *Event) HasBranches() bool { return e.sampleType&sampleBranchStack != 0 }
 
 // parseAttr reads a perf_event_attr. It moves the cursor from its start to its end.
 func parseAttr(c *cursor) *Event {
@@ -66,10 +67,11 @@ func parseAttr(c *cursor) *Event {
 		size = minAttr
 	}
 	e.Config = c.Uint64(field)
-	c.Uint64(field) // sample_period
+	e.Period = c.Uint64(field)
 	e.sampleType = c.Uint64(field)
 	e.readFormat = c.Uint64(field)
-	e.sampleIDAll = c.flags(attrFields)&flagSampleIDAll != 0
+	flags := c.flags(attrFields)
+	e.sampleIDAll, e.Frequency = flags&flagSampleIDAll != 0, flags&flagFrequency != 0
 	if c.Err != nil || size < minAttr || size > len(whole) {
 		c.Fail(c.Pos, fault.ErrCount, field)
 		return e

@@ -60,6 +60,10 @@ func (f *feed) next() (rawRecord, error) {
 			err = f.r.addAttr(raw)
 		case typeHeaderBuildID:
 			err = f.r.addBuildID(raw.data, raw.misc, raw.offset)
+		case typeEventUpdate:
+			f.r.updateEvent(raw)
+		case typeHeaderFeature:
+			f.r.addFeature(raw)
 		default:
 			return raw, nil
 		}

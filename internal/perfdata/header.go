@@ -109,6 +109,9 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err := r.readBuildIDs(f, h); err != nil {
 		return err
 	}
+	if err := r.readNames(f, h); err != nil {
+		return err
+	}
 	if err := r.readLayout(f, h); err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ const (
 	typeFinishedRound = 68
 	typeAuxtraceInfo  = 70
 	typeAuxtrace      = 71
+	typeEventUpdate   = 78
+	typeHeaderFeature = 80
 	typeCompressed    = 81
 	typeCompressed2   = 83
 	typeSimpleperf    = 32768 // types from here on belong to Android's simpleperf

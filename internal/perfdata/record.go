@@ -46,6 +46,9 @@ type Sample struct {
 	Raw      []byte   // extra data of a tracepoint or device
 	Branches []Branch // branch stack, newest first
 
+	// EventName is the event that perf script prints, or "". It is "" for perf.data.
+	EventName string
+
 	// Objects holds the file that perf script prints after each address of Stack, or "". It is nil
 	// for perf.data.
 	Objects []string

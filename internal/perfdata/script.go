@@ -169,6 +169,7 @@ func (r *ScriptReader) header() error {
 	p, ok := readPrefix(r.text.Line)
 	s := r.begin()
 	s.PID, s.TID, s.Time = p.pid, p.tid, p.time
+	s.EventName = r.interned(eventName(r.text.Line[:p.end]))
 	w = words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {

@@ -156,6 +156,17 @@ func afterEvent(line []byte, at int) int {
 	return at
 }
 
+// eventName returns the name of the event in a prefix: the last word that ends with a colon and is
+// not the time. It returns nil if there is none.
+func eventName(prefix []byte) (name []byte) {
+	for w := (words{line: prefix}); w.next(); {
+		if _, isTime := timeWord(w.word); len(w.word) > 1 && w.word[len(w.word)-1] == ':' && !isTime {
+			name = w.word[:len(w.word)-1]
+		}
+	}
+	return name
+}
+
 // withoutTime parses "COMM PID/TID [CPU]" before an address. A leading number is the thread if
 // another number follows that is not its symbol.
 func (p prefix) withoutTime(line []byte) (prefix, bool) {

@@ -1,0 +1,297 @@
+package samples
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/perfdata"
+	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// ErrEvent: no event of the recording counts execution, or it has no event of the name that
+// [Options.Event] gives.
+var ErrEvent = errors.New("the recording has no such event")
+
+// Counts says what the samples of an event count.
+type Counts int
+
+const (
+	// CountsUnknown: the name of the event does not say what it counts.
+	CountsUnknown Counts = iota
+	// CountsExecution: instructions, branches, cycles or processor time.
+	CountsExecution
+	// CountsOther: something else, such as page faults, allocations or time spent waiting.
+	CountsOther
+)
+
+// An EventUse is an event of a recording.
+type EventUse struct {
+	Name    string
+	Counts  Counts
+	Samples uint64
+	Used    bool // its samples are in the Set
+}
+
+// Parts of names of events. What counts something else is looked for first, apart from words that
+// are parts of others, such as the lock in clock.
+var (
+	failures   = []string{"miss", "misp", "mis_pred", "fault", "stall", "off-cpu", "off_cpu", "offcpu", "wall"}
+	executions = []string{
+		"cycles", "cpu", "on-cpu", "on_cpu", "oncpu", "instr", "task-clock", "inst_retired", "branch-instr", "branches", "br_",
+		"branch-brs", "ref-cycles", "bus-cycles", "ex_ret_brn", "ex_ret_instr", "ex_ret_ops", "ex_ret_cops", "ls_not_halted_cyc", "uops_retired",
+		"op_retired", "steps", "ibs_op", "ibs_fetch", "process_cpu", "itimer", "ctimer", "slots",
+	}
+	others = []string{
+		"switch", "migration", "cache", "tlb", "dummy", "bpf-output", "alloc", "inuse", "lock", "mem-", "mem_", "probe", "page", "syscall",
+		"wait", "sleep", "contention", "delay", "block", "mutex", "goroutine", "thread", "heap", "space", "object", "byte", "live", "latency",
+		"exception", "refill", "clears", "offcore", "uncore", "real", "time", "breakpoint", "tracepoint",
+	}
+)
+
+// countsOf says what an event counts, by its name in perf or in a profile.
+func countsOf(name string) Counts {
+	base := baseEvent(name)
+	contains := func(part string) bool { return strings.Contains(base, part) }
+	begins := func(part string) bool { return strings.HasPrefix(base, part) }
+	switch {
+	case slices.ContainsFunc(failures, contains):
+		return CountsOther
+	case slices.ContainsFunc(executions, begins) && !begins("cpu-migrations"):
+		return CountsExecution
+	case base == "branch":
+		return CountsExecution // of perf inject --itrace
+	case contains(":"), slices.ContainsFunc(others, contains):
+		return CountsOther
+	}
+	if _, digits, ok := strings.Cut(base, "event=0x"); ok {
+		return countsOfRaw(digits)
+	}
+	if digits, ok := strings.CutPrefix(base, "r"); ok {
+		return countsOfRaw(digits)
+	}
+	return CountsUnknown
+}
+
+// countsOfRaw says what the event of an x86 processor counts, by its hexadecimal number. Intel and
+// AMD agree in the numbers that are here.
+func countsOfRaw(digits string) Counts {
+	number, length, ok := lines.Number([]byte(digits), 16)
+	if length == 0 || !ok {
+		return CountsUnknown
+	}
+	switch number & 0xff {
+	case 0x3c, 0x76, 0xc0, 0xc2, 0xc4:
+		return CountsExecution
+	case 0x08, 0x24, 0x2e, 0x49, 0x85, 0xc3, 0xc5, 0xcd, 0xd0, 0xd1, 0xd2, 0xd3:
+		return CountsOther
+	}
+	return CountsUnknown
+}
+
+// baseEvent returns the name of an event in lower case, without the unit of the processor and
+// without modifiers: "cycles" for "cpu_core/cycles/ppp" and "cycles:u". Events with the same base
+// name count the same on different kinds of cores.
+func baseEvent(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if unit, inside, ok := strings.Cut(name, "/"); ok {
+		inside, _, _ = strings.Cut(inside, "/")
+		if given := strings.Index(inside, "name="); given >= 0 {
+			inside, _, _ = strings.Cut(inside[given+len("name="):], ",")
+		}
+		if name = strings.Trim(inside, "'"); name == "" || strings.HasPrefix(unit, "ibs_") || strings.HasPrefix(unit, "arm_spe") {
+			name = unit
+		}
+	}
+	if colon := strings.LastIndexByte(name, ':'); colon > 0 && strings.Trim(name[colon+1:], "ukhgippsdweb") == "" {
+		name = name[:colon]
+	}
+	return name
+}
+
+// countsOfEvent says what an event of perf.data counts.
+func countsOfEvent(e *perfdata.Event, machine elf.Machine) Counts {
+	const cycles, instructions, branches, busCycles, refCycles = 0, 1, 4, 6, 9
+	switch e.Type {
+	case perfdata.TypeHardware:
+		switch uint32(e.Config) {
+		case cycles, instructions, branches, busCycles, refCycles:
+			return CountsExecution
+		}
+		return CountsOther
+	case perfdata.TypeTracepoint, perfdata.TypeCache, perfdata.TypeBreakpoint:
+		return CountsOther
+	case perfdata.TypeRaw:
+		if machine != elf.EM_X86_64 && machine != elf.EM_386 {
+			return countsOf(strings.TrimLeft(e.Name(), "r0123456789abcdef"))
+		}
+		if counts := countsOfRaw(fmt.Sprintf("%x", e.Config)); counts != CountsUnknown {
+			return counts
+		}
+	}
+	return countsOf(e.Name())
+}
+
+// A counting is what the samples of one event amount to. Events of the same base name share one,
+// unless only some have branch stacks.
+type counting struct {
+	set     *Set
+	report  *Report
+	links   map[link]uint64 // of branch stacks; added to set at the end
+	objects []objectCount   // by number of the object
+
+	used      bool // false if the event is not asked for
+	callStack bool // branch stacks are call stacks
+	calls     bool // branch stacks have all calls
+}
+
+type objectCount struct{ samples, branches uint64 }
+
+// newCounting returns the counting of an event.
+func newCounting(name string, format Format, o *Options) *counting {
+	c := &counting{set: new(Set), report: &Report{Format: format, Event: name, Counts: countsOf(name)}, links: make(map[link]uint64)}
+	c.decide(o)
+	return c
+}
+
+// decide finds out whether the event may be used.
+func (c *counting) decide(o *Options) {
+	c.used = c.report.Counts != CountsOther
+	if o.Event != "" {
+		c.used = isEvent(c.report.Event, o.Event)
+	}
+}
+
+// isEvent reports whether a user means an event: by its whole name or its base name.
+func isEvent(name, asked string) bool {
+	return strings.EqualFold(name, asked) || baseEvent(name) == strings.ToLower(asked)
+}
+
+func (c *counting) count(o *object) *objectCount {
+	if o.number >= len(c.objects) {
+		c.objects = append(c.objects, make([]objectCount, o.number+1-len(c.objects))...)
+	}
+	return &c.objects[o.number]
+}
+
+// sampled counts a sample in a file.
+func (c *counting) sampled(o *object) { c.count(o).samples++ }
+
+// entered counts a branch into a file.
+func (c *counting) entered(o *object) { c.count(o).branches++ }
+
+// countingOf returns the counting of a sample's event.
+func (p *perfCollector) countingOf(s *perfdata.Sample) *counting {
+	if p.events == nil {
+		return p.named(s.EventName)
+	}
+	for all := p.events(); len(p.byEvent) < len(all); {
+		p.byEvent = append(p.byEvent, p.described(all[len(p.byEvent)]))
+	}
+	return p.byEvent[s.Event]
+}
+
+// named returns the counting of an event of perf script.
+func (p *perfCollector) named(name string) *counting {
+	c := p.byName[name]
+	if c == nil {
+		c = p.join(newCounting(name, PerfScript, &p.maps.choice.options))
+		p.byName[name] = c
+	}
+	return c
+}
+
+// described returns the counting of an event of perf.data.
+func (p *perfCollector) described(e *perfdata.Event) *counting {
+	o := &p.maps.choice.options
+	c := newCounting(e.Name(), PerfData, o)
+	c.report.Counts = countsOfEvent(e, p.maps.choice.binary.machine)
+	c.decide(o)
+	c.report.Filter, c.calls, c.callStack = e.Filter(), e.HasCalls(), e.CallStack()
+	c.report.HasBranches = e.HasBranches() && !c.callStack
+	return p.join(c)
+}
+
+// join returns the counting of an earlier event that counts the same, or adds a new one.
+func (p *perfCollector) join(c *counting) *counting {
+	for _, known := range p.countings {
+		a, b := known.report, c.report
+		if baseEvent(a.Event) == baseEvent(b.Event) && a.Filter == b.Filter && a.HasBranches == b.HasBranches && known.callStack == c.callStack && known.used == c.used {
+			return known
+		}
+	}
+	p.countings = append(p.countings, c)
+	return c
+}
+
+// better reports whether an event is a better choice than another: it has samples of the binary,
+// it is known to count execution, and it has all branches.
+func (c *counting) better(other *counting) bool {
+	rank := func(c *counting) (rank int) {
+		for _, is := range []bool{!c.set.Empty() || len(c.links) > 0, c.report.Counts == CountsExecution, c.report.Branches > 0 && c.report.Filter == "", c.report.Samples > 0} {
+			rank *= 2
+			if is {
+				rank++
+			}
+		}
+		return rank
+	}
+	return rank(c) > rank(other)
+}
+
+// finish chooses the event that counts, and returns its samples.
+func (p *perfCollector) finish() (*Set, *Report, error) {
+	var best *counting
+	for _, c := range p.countings {
+		if c.used && (best == nil || c.better(best)) {
+			best = c
+		}
+	}
+	if best == nil {
+		best = p.counting
+		if len(p.countings) > 0 {
+			best = p.countings[0]
+		}
+		best.set = new(Set)
+	}
+	best.addLinks()
+	r := best.report
+	for _, o := range p.maps.objects {
+		n := best.count(o)
+		o.Samples, o.Branches = n.samples, n.branches
+		r.addObject(o.Object)
+	}
+	r.sortObjects()
+	r.Lost = p.lost
+	for _, c := range p.countings {
+		if c != best {
+			r.Skipped = saturating.Add(r.Skipped, c.report.Samples)
+		}
+		if c.report.Event != "" {
+			r.Events = append(r.Events, EventUse{c.report.Event, c.report.Counts, c.report.Samples, c == best && c.used})
+		}
+	}
+	return best.set, r, p.maps.choice.checkEvent(r, best.used)
+}
+
+// checkEvent returns an error if no event may be used.
+func (c choice) checkEvent(r *Report, used bool) error {
+	if used || len(r.Events) == 0 && c.options.Event == "" {
+		return nil
+	}
+	var has []string
+	for _, e := range r.Events {
+		has = append(has, fmt.Sprintf("%s (%d samples)", e.Name, e.Samples))
+	}
+	list := strings.Join(has, ", ")
+	switch {
+	case len(has) == 0:
+		return fmt.Errorf("samples: %w: %s; its samples name no event", ErrEvent, c.options.Event)
+	case c.options.Event != "":
+		return fmt.Errorf("samples: %w: %s; it has %s", ErrEvent, c.options.Event, list)
+	}
+	return fmt.Errorf("samples: %w that counts execution: it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrEvent, list)
+}
