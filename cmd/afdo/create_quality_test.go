@@ -66,7 +66,7 @@ func TestCreateQualityJSON(t *testing.T) {
 	facts := produce.CreateFacts{ProfileFacts: new(produce.ProfileFacts)}
 	require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
 	assert.InDelta(t, 84.2, facts.Quality.Density, 0.1)
-	assert.Equal(t, &produce.QualityFacts{Verdict: "good", Density: facts.Quality.Density, RecordLonger: 1}, facts.Quality)
+	assert.Equal(t, &produce.QualityFacts{Verdict: "good", Density: facts.Quality.Density, Reasons: []string{}, RecordLonger: 1}, facts.Quality)
 }
 
 func TestQualityFacts(t *testing.T) {

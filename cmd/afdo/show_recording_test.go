@@ -31,7 +31,7 @@ func TestShowRecordingJSON(t *testing.T) {
 	var facts look.RecordingFacts
 	mustJSON(t, &facts, "show", path, "--json")
 	want := look.RecordingFacts{
-		File: path, Format: "perf.data", Events: 1, Samples: 3, BranchStacks: 2, StackDepth: 2, Processes: 2, Duration: 0.5,
+		File: path, Format: "perf.data", Events: 1, Event: "cycles", EventList: []look.RecordedEvent{{Name: "cycles", Samples: 3, Counts: "execution"}}, Samples: 3, BranchStacks: 2, StackDepth: 2, Processes: 2, Duration: 0.5,
 		Verdict: "branch stacks: calls and head counts are known",
 	}
 	assert.Equal(t, want, facts)

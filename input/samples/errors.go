@@ -10,6 +10,9 @@ import (
 // ErrUnknown is the class of an afdo.FormatError for an input that is something else.
 var ErrUnknown = errors.New("not a recording of samples")
 
+// ErrEmpty is the class of an afdo.FormatError for an input without a byte. It matches ErrUnknown.
+var ErrEmpty = fmt.Errorf("%w", ErrUnknown)
+
 // faultAt returns an error about an offset of the decompressed data, which has the given format.
 func faultAt(format string, offset int64, class error, detail string, args ...any) error {
 	return &fault.FormatError{

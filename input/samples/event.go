@@ -4,17 +4,18 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // ErrEvent: no event of the recording counts execution, or it has no event of the name that
 // [Options.Event] gives.
-var ErrEvent = errors.New("the recording has no such event")
+var ErrEvent = errors.New("no event of the recording can be used")
 
 // Counts says what the samples of an event count.
 type Counts int
@@ -102,7 +103,9 @@ func baseEvent(name string) string {
 		if given := strings.Index(inside, "name="); given >= 0 {
 			inside, _, _ = strings.Cut(inside[given+len("name="):], ",")
 		}
-		if name = strings.Trim(inside, "'"); name == "" || strings.HasPrefix(unit, "ibs_") || strings.HasPrefix(unit, "arm_spe") {
+		name = strings.Trim(inside, "'")
+		setting := strings.Contains(name, "=") && !strings.HasPrefix(name, "event=") // of perf: cpu-clock/freq=999/
+		if name == "" || setting || strings.HasPrefix(unit, "ibs_") || strings.HasPrefix(unit, "arm_spe") {
 			name = unit
 		}
 	}
@@ -122,6 +125,12 @@ func countsOfEvent(e *perfdata.Event, machine elf.Machine) Counts {
 			return CountsExecution
 		}
 		return CountsOther
+	case perfdata.TypeSoftware:
+		const taskClock, dummy = 1, 9
+		if e.Config > taskClock && e.Config != dummy || e.Config == dummy && baseEvent(e.Name()) != "steps" {
+			return CountsOther
+		}
+		return CountsExecution
 	case perfdata.TypeTracepoint, perfdata.TypeCache, perfdata.TypeBreakpoint:
 		return CountsOther
 	case perfdata.TypeRaw:
@@ -146,6 +155,10 @@ type counting struct {
 	used      bool // false if the event is not asked for
 	callStack bool // branch stacks are call stacks
 	calls     bool // branch stacks have all calls
+
+	steps bool // afdo record followed the program in software
+	tid   int32
+	time  uint64 // of the last sample
 }
 
 type objectCount struct{ samples, branches uint64 }
@@ -153,8 +166,19 @@ type objectCount struct{ samples, branches uint64 }
 // newCounting returns the counting of an event.
 func newCounting(name string, format Format, o *Options) *counting {
 	c := &counting{set: new(Set), report: &Report{Format: format, Event: name, Counts: countsOf(name)}, links: make(map[link]uint64)}
+	c.steps = baseEvent(name) == "steps"
 	c.decide(o)
 	return c
+}
+
+// noteBurst counts the moments of a recording by steps. All samples of a moment are written at
+// once, and two moments are at least as far apart as one takes, some 100 us.
+func (c *counting) noteBurst(s *perfdata.Sample) {
+	const sameBurst = 50_000 // nanoseconds
+	if c.steps && (s.TID != c.tid || s.Time > c.time+sameBurst || s.Time == 0) {
+		c.report.Bursts++
+	}
+	c.tid, c.time = s.TID, s.Time
 }
 
 // decide finds out whether the event may be used.
@@ -289,9 +313,33 @@ func (c choice) checkEvent(r *Report, used bool) error {
 	list := strings.Join(has, ", ")
 	switch {
 	case len(has) == 0:
-		return fmt.Errorf("samples: %w: %s; its samples name no event", ErrEvent, c.options.Event)
+		return fmt.Errorf("samples: %w: it names no event, and so not %s", ErrEvent, c.options.Event)
 	case c.options.Event != "":
-		return fmt.Errorf("samples: %w: %s; it has %s", ErrEvent, c.options.Event, list)
+		return fmt.Errorf("samples: %w: it has no %s, but %s", ErrEvent, c.options.Event, list)
 	}
-	return fmt.Errorf("samples: %w that counts execution: it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrEvent, list)
+	return fmt.Errorf("samples: %w: none counts execution; it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrEvent, list)
+}
+
+// A Survey finds out what a recording has, without the program that ran.
+type Survey struct{ p *perfCollector }
+
+// NewSurvey returns a survey of the records of r, which the caller passes to [Survey.Take].
+func NewSurvey(r *perfdata.Reader) *Survey {
+	machine := elf.EM_NONE
+	if runtime.GOARCH == "amd64" {
+		machine = elf.EM_X86_64 // most recordings are of this kind of machine
+	}
+	p := newPerfCollector(choice{binary: &Binary{Layout: new(Layout), machine: machine}}, PerfData)
+	p.events = r.Events
+	return &Survey{p}
+}
+
+// Take takes a record.
+func (s *Survey) Take(record perfdata.Record) error { return s.p.take(record) }
+
+// Report returns what was found, and an error that matches [ErrEvent] if no event counts execution.
+// It is called once, after the last record.
+func (s *Survey) Report() (*Report, error) {
+	_, r, err := s.p.finish()
+	return r, err
 }

@@ -3,6 +3,7 @@ package samples
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/otlp"
@@ -63,10 +64,11 @@ type otlpReader struct {
 	report   *Report
 	messages []*otlpMessage
 	version  otlpVersion // of all messages
-	kind     string      // type of the values that count, once that is chosen
-	chosen   bool
-	calls    int // the most different ones
-	entries  int // of tables, that may still come
+	kinds    []valueType // of the values of all profiles
+	by       valueType   // type of the period, of the first profile that has one
+	kind     valueType   // that counts
+	calls    int         // the most different ones
+	entries  int         // of tables, that may still come
 
 	unmapped uint64 // samples
 }
@@ -91,6 +93,9 @@ func (o *otlpReader) read(data []byte) error {
 		if err := o.prepare(m); err != nil {
 			return err
 		}
+	}
+	if err := o.choose(); err != nil {
+		return err
 	}
 	for _, m := range o.messages {
 		if err := o.count(m, values); err != nil {
@@ -139,12 +144,17 @@ func (o *otlpReader) prepare(m *otlpMessage) error {
 			return err
 		}
 	}
+	var segments []*segment
+	for i := range m.mappings {
+		segments = append(segments, &m.mappings[i])
+	}
+	o.choice.binary.adopt(segments)
 	for i := range m.locations {
 		if err := m.readLocation(i); err != nil {
 			return err
 		}
 	}
-	return m.profiles(func(profile field) error { return o.choose(m, profile) })
+	return m.profiles(func(profile field) error { return o.noteKind(m, profile) })
 }
 
 // profiles calls use for each profile of a message.
@@ -156,42 +166,77 @@ func (m *otlpMessage) profiles(use func(field) error) error {
 	})
 }
 
-// choose selects the type of value that counts for a profile: the type of the first profile with
-// samples, unless a type of another profile counts samples.
-func (o *otlpReader) choose(m *otlpMessage, profile field) error {
+// noteKind notes the type of the values of a profile, if it has samples.
+func (o *otlpReader) noteKind(m *otlpMessage, profile field) error {
 	some := false
 	if err := profile.each(otlpSample, func(field) error { some = true; return nil }); err != nil || !some {
 		return err
 	}
-	kind, err := m.kind(profile)
-	if !o.chosen || kind == countsSamples {
-		o.kind, o.chosen = kind, true
+	kind, by, _, err := m.kind(profile)
+	if !slices.Contains(o.kinds, kind) {
+		o.kinds = append(o.kinds, kind)
+	}
+	if o.by == (valueType{}) || kind.countsSamples() && by != (valueType{}) {
+		o.by = by
 	}
 	return err
 }
 
-// kind returns the type of the values of a profile.
-func (m *otlpMessage) kind(profile field) (kind string, err error) {
-	err = profile.each(otlpSampleType, func(f field) error {
-		var name uint64
-		if err := f.scan(&name); err != nil {
-			return err
+// choose selects the type of the values that count.
+func (o *otlpReader) choose() error {
+	i, err := o.choice.chooseValue(o.kinds, o.by)
+	if err == nil && len(o.kinds) > 0 {
+		o.kind = o.kinds[i]
+		o.report.Event, o.report.Counts = o.kind.name, CountsExecution
+		if o.choice.options.Event != "" && !o.kind.countsSamples() {
+			o.report.Counts = countsOf(o.kind.name)
 		}
-		kind, err = m.text(name, f.offset)
-		return err
-	})
-	return kind, err
+	}
+	return err
+}
+
+// kind returns the type of the values of a profile, and its period.
+func (m *otlpMessage) kind(profile field) (kind, by valueType, period uint64, err error) {
+	read := func(f field) (v valueType, err error) {
+		var name, unit uint64
+		if err = f.scan(&name, &unit); err == nil {
+			v.name, err = m.text(name, f.offset)
+		}
+		if err == nil {
+			v.unit, err = m.text(unit, f.offset)
+		}
+		return v, err
+	}
+	const later, earlier = 5, 6 // numbers of the period's type: of version 1.10, and of those before
+	periodIn := 0
+	for f, err := range profile.fields() {
+		switch {
+		case err != nil:
+		case f.number == otlpSampleType:
+			kind, err = read(f)
+		case (f.number == later || f.number == earlier) && f.wire == wireBytes && periodIn == 0:
+			by, err = read(f)
+			periodIn = f.number + 1
+		case f.number == periodIn && f.wire == wireVarint:
+			period = f.value
+		}
+		if err != nil {
+			return kind, by, period, err
+		}
+	}
+	return kind, by, period, nil
 }
 
 // count adds the samples of a message, whose values are in a field of that number. Samples refer to
 // stacks that others share, so each stack is gone through once.
 func (o *otlpReader) count(m *otlpMessage, values int) error {
 	err := m.profiles(func(profile field) error {
-		kind, err := m.kind(profile)
+		kind, by, period, err := m.kind(profile)
 		if err != nil || kind != o.kind {
 			return err
 		}
-		return profile.each(otlpSample, func(sample field) error { return o.sample(m, sample, values) })
+		one := kind.samplePeriod(by, period)
+		return profile.each(otlpSample, func(sample field) error { return o.sample(m, sample, values, one) })
 	})
 	if err != nil {
 		return err
@@ -210,8 +255,8 @@ func (o *otlpReader) count(m *otlpMessage, values int) error {
 	return nil
 }
 
-// sample adds a sample to its stack.
-func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
+// sample adds a sample to its stack. one is the value of one sample, 0 if it is unknown.
+func (o *otlpReader) sample(m *otlpMessage, sample field, values int, one uint64) error {
 	var stack uint64
 	if err := sample.scan(&stack); err != nil {
 		return err
@@ -219,7 +264,7 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
 	if stack > 0 && stack >= uint64(len(m.stacks)) {
 		return sample.faultAt(sample.offset, fault.ErrSymbol, "stack %d, of %d", stack, len(m.stacks))
 	}
-	n, err := sampleCount(sample, values)
+	n, err := sampleCount(sample, values, one)
 	if err != nil {
 		return err
 	}
@@ -232,9 +277,10 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int) error {
 	return nil
 }
 
-// sampleCount returns the sum of the values of a sample, or how many times it has if it has no
-// values. Values below 0 do not count.
-func sampleCount(sample field, values int) (sum uint64, err error) {
+// sampleCount returns how many samples the values of a sample are, or how many times it has if it
+// has no values. one is the value of one sample; if it is 0, each value is one sample. Values below
+// 0 do not count.
+func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	var counts, times int
 	for part, err := range sample.fields() {
 		if err != nil {
@@ -249,7 +295,11 @@ func sampleCount(sample field, values int) (sum uint64, err error) {
 					return 0, err
 				}
 				counts++
-				if int64(n) > 0 {
+				switch {
+				case int64(n) <= 0:
+				case one == 0:
+					sum++
+				default:
 					sum = saturating.Add(sum, n)
 				}
 			}
@@ -261,7 +311,7 @@ func sampleCount(sample field, values int) (sum uint64, err error) {
 	case times > 0 && times != counts:
 		return 0, sample.faultAt(sample.offset, fault.ErrCount, "a sample with %d values and %d times", counts, times)
 	}
-	return sum, nil
+	return perSample(sum, one), nil
 }
 
 // stack adds n samples of a stack. The first location is where they were taken; the byte before

@@ -248,18 +248,23 @@ func TestOTLPVersions(t *testing.T) {
 	}
 }
 
-// If no profile counts samples, those of the type of the first one count, as in pprof's format.
+// The same type counts as in pprof's format, and none if all count something else.
 func TestOTLPTypes(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	p := cpuProfile()
 	p.SampleType[1].Type = "events"
-	for _, first := range []string{"cpu", "off_cpu"} {
-		p.SampleType[0].Type = first
-		want, _, err := samples.Read(bytes.NewReader(pprofBytes(t, p)), b, samples.Options{})
+	want, _, err := samples.Read(bytes.NewReader(pprofBytes(t, p)), b, samples.Options{})
+	require.NoError(t, err)
+	s, _, err := samples.Read(bytes.NewReader((&otlpFile{version: 10}).bytes(p)), b, samples.Options{})
+	require.NoError(t, err)
+	require.Equal(t, text(t, want), text(t, s))
+	p.SampleType[0].Type = "off_cpu"
+	for _, in := range [][]byte{pprofBytes(t, p), (&otlpFile{version: 10}).bytes(p)} {
+		_, _, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
+		require.ErrorIs(t, err, samples.ErrEvent)
+		_, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Event: "off_cpu"})
 		require.NoError(t, err)
-		s, _, err := samples.Read(bytes.NewReader((&otlpFile{version: 10}).bytes(p)), b, samples.Options{})
-		require.NoError(t, err)
-		require.Equal(t, text(t, want), text(t, s))
+		require.Equal(t, samples.CountsOther, r.Counts)
 	}
 }
 

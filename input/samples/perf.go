@@ -166,6 +166,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	if !p.used {
 		return
 	}
+	p.noteBurst(s)
 	if len(s.Branches) > 0 && !p.callStack {
 		p.report.Stacks++
 		p.report.Branches += uint64(len(s.Branches))
@@ -238,7 +239,7 @@ func (p *perfCollector) place(base uint64) {
 	}
 	for _, s := range b.Layout.code {
 		start := s.Address + base
-		p.maps.everywhere.insert(mapping{start, start + s.Size, s.Offset - start, ours})
+		p.maps.everywhere.insert(mapping{start: start, end: start + s.Size, delta: s.Offset - start, object: ours, file: ours})
 	}
 	p.maps.seen = true
 }
@@ -274,6 +275,9 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 		return false
 	}
 	if p.report.Filter != "" {
+		if s.IP == stack[0].From || s.IP == stack[0].To {
+			p.report.AtBranch++
+		}
 		return p.filtered(stack, process)
 	}
 	from, to := p.ours(process, stack[0].From), p.target(process, stack[0].To)

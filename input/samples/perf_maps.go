@@ -76,7 +76,8 @@ func (m *perfMaps) add(r *perfdata.Mmap) error {
 	}
 	o := m.object(r.Path, r.BuildID)
 	end := r.Start + min(r.Length, math.MaxUint64-r.Start)
-	at := mapping{start: r.Start, end: end, delta: r.PageOffset - r.Start, object: o}
+	at := mapping{start: r.Start, end: end, delta: r.PageOffset - r.Start, object: o, file: o}
+	at.anonymous = r.Executable && isAnonymous(r.Path)
 	if !r.Executable {
 		at.object = m.unmapped // code that was mapped here is gone
 	}
@@ -99,6 +100,9 @@ func (m *perfMaps) insert(s *space, at mapping) error {
 		return m.limit("a process with more than 65536 mappings")
 	}
 	m.inserted++
+	if old := s.find(at.start); at.anonymous && at.replaces(old) {
+		at.object, at.file, at.delta, at.anonymous = old.object, old.file, old.delta, false
+	}
 	s.insert(at)
 	return nil
 }
@@ -207,6 +211,9 @@ func (m *perfMaps) process(pid, tid int32) *space {
 func (m *perfMaps) find(process *space, address uint64) *mapping {
 	if process != nil {
 		if at := process.find(address); at != nil {
+			if at.anonymous {
+				m.adopt(process)
+			}
 			return at
 		}
 	}
@@ -226,6 +233,8 @@ type mapping struct {
 	start, end uint64 // end is the first address behind it
 	delta      uint64 // what makes a file offset of an address; of the kernel, an address of the linker
 	object     *object
+	file       *object // that is mapped, also if it is not executable
+	anonymous  bool    // no file is mapped; object is not known to be code of one
 }
 
 // A space is what a process has mapped: mappings that do not overlap, in ascending order.

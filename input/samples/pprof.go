@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"cmp"
 	"encoding/hex"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -14,6 +15,8 @@ const (
 	profileMapping    = 3
 	profileLocation   = 4
 	profileString     = 6
+	profilePeriodType = 11
+	profilePeriod     = 12
 )
 
 // Fields of a sample.
@@ -60,7 +63,10 @@ type pprofReader struct {
 	set    *Set
 	report *Report
 
-	types    []uint64          // names of the values of samples, as numbers of strings
+	types    [][2]uint64       // names and units of the values of samples, as numbers of strings
+	by       [2]uint64         // name and unit of the period
+	period   uint64            // between two samples
+	smallest uint64            // value of a sample
 	strings  map[uint64]string // those that are needed
 	mappings map[uint64]*pprofMapping
 	leaves   map[uint64]uint64 // samples by innermost location
@@ -101,15 +107,25 @@ func (p *pprofReader) read() error {
 
 // readHead reads types of values and mappings.
 func (p *pprofReader) readHead() error {
-	err := p.data.each(profileSampleType, func(f field) error {
-		var name uint64
-		err := f.scan(&name)
-		p.types = append(p.types, name)
-		p.strings[name] = ""
-		return err
-	})
-	if err != nil {
-		return err
+	for f, err := range p.data.fields() {
+		if err != nil {
+			return err
+		}
+		switch f.number {
+		case profileSampleType:
+			var v [2]uint64
+			err = f.scan(&v[0], &v[1])
+			p.types = append(p.types, v)
+			p.strings[v[0]], p.strings[v[1]] = "", ""
+		case profilePeriodType:
+			err = f.scan(&p.by[0], &p.by[1])
+			p.strings[p.by[0]], p.strings[p.by[1]] = "", ""
+		case profilePeriod:
+			p.period = f.value
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return p.data.each(profileMapping, func(f field) error {
 		m := new(pprofMapping)
@@ -146,23 +162,67 @@ func (p *pprofReader) readStrings() error {
 		}
 		m.object.Ours = p.choice.ours(m.object.Name, m.object.BuildID)
 	}
+	var segments []*segment
+	for _, m := range p.mappings {
+		segments = append(segments, &m.segment)
+	}
+	p.choice.binary.adopt(segments)
 	return nil
+}
+
+// valueType returns the type of values with a name and a unit by number.
+func (p *pprofReader) valueType(v [2]uint64) valueType {
+	return valueType{p.strings[v[0]], p.strings[v[1]]}
 }
 
 // readSamples adds up samples by innermost location, and by call.
 func (p *pprofReader) readSamples() error {
-	column := 0
-	for i, name := range p.types {
-		if p.strings[name] == countsSamples {
-			column = i
-			break
-		}
+	var types []valueType
+	for _, v := range p.types {
+		types = append(types, p.valueType(v))
 	}
+	by := p.valueType(p.by)
+	column, err := p.choice.chooseValue(types, by)
+	if err != nil {
+		return err
+	}
+	if err := p.addSamples(column); err != nil {
+		return err
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	p.report.Event, p.report.Counts = types[column].name, CountsExecution
+	if p.choice.options.Event != "" && !types[column].countsSamples() {
+		p.report.Counts = countsOf(types[column].name)
+	}
+	p.divide(cmp.Or(types[column].samplePeriod(by, p.period), p.smallest))
+	return nil
+}
+
+// divide makes numbers of samples of sums of values.
+func (p *pprofReader) divide(period uint64) {
+	p.report.Samples = 0
+	for location, sum := range p.leaves {
+		p.leaves[location] = perSample(sum, period)
+		p.report.Samples = saturating.Add(p.report.Samples, p.leaves[location])
+	}
+	for call, sum := range p.calls {
+		p.calls[call] = perSample(sum, period)
+	}
+	p.report.Chains = min(perSample(p.report.Chains, period), p.report.Samples)
+}
+
+// addSamples adds up the values of a column.
+func (p *pprofReader) addSamples(column int) error {
 	most := freeCalls + len(p.data.bytes)/callRatio
 	return p.data.each(profileSample, func(f field) error {
 		count, err := p.readSample(f, column)
 		if err != nil || int64(count) <= 0 {
 			return err
+		}
+		if p.smallest == 0 || count < p.smallest {
+			p.smallest = count
 		}
 		p.report.Samples = saturating.Add(p.report.Samples, count)
 		p.addStack(count)

@@ -43,7 +43,7 @@ func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
 	for {
 		err := r.next()
 		if err == io.EOF {
-			return r.set, r.finish(), nil
+			return r.finish()
 		}
 		if err == nil && len(r.Line) > 0 && r.Line[0] != '#' {
 			err = r.record()
@@ -78,6 +78,8 @@ func (r *preAggregatedReader) record() error {
 	c := columns{textInput: r.textInput, at: 1}
 	switch kind := r.Line[0]; kind {
 	case 'E':
+		name := string(bytes.TrimSpace(c.rest()))
+		r.report.Event, r.report.Counts = name, countsOf(name)
 		return nil
 	case 'S':
 		at := r.spot(&c)
@@ -166,7 +168,7 @@ func (r *preAggregatedReader) ran(from, to spot, n uint64) {
 	}
 }
 
-func (r *preAggregatedReader) finish() *Report {
+func (r *preAggregatedReader) finish() (*Set, *Report, error) {
 	for id, n := range r.others {
 		o := Object{Name: unknownName, BuildID: id, Samples: n}
 		if id == "X" {
@@ -176,7 +178,14 @@ func (r *preAggregatedReader) finish() *Report {
 	}
 	r.report.Objects = append(r.report.Objects, Object{Name: r.choice.binary.Path, BuildID: r.choice.buildID(), Samples: r.report.InBinary, Ours: true})
 	r.report.sortObjects()
-	return r.report
+	used := r.report.Counts != CountsOther
+	if asked := r.choice.options.Event; asked != "" {
+		used = isEvent(r.report.Event, asked)
+	}
+	if r.report.Event != "" {
+		r.report.Events = []EventUse{{r.report.Event, r.report.Counts, r.report.Samples, used}}
+	}
+	return r.set, r.report, r.choice.checkEvent(r.report, used)
 }
 
 // WritePreAggregated writes the samples of a binary as BOLT's pre-aggregated text. Without ranges

@@ -37,7 +37,11 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 	format := o.Format
 	if format == Unknown {
 		if what := foreign(in.head); what != "" {
-			return nil, nil, faultAt("samples", -1, ErrUnknown, "%s", what)
+			class := ErrUnknown
+			if len(in.head) == 0 {
+				class = ErrEmpty
+			}
+			return nil, nil, faultAt("samples", -1, class, "%s", what)
 		}
 		format = recognise(in.head)
 	}
@@ -108,7 +112,7 @@ func (c choice) hint(r *Report) string {
 	return ""
 }
 
-// recognise returns the format of an uncompressed input by its first bytes. 64 bytes are enough.
+// recognise returns the format of an uncompressed input by its first bytes.
 // Other text is taken for perf script's, and other binary data for a pprof profile.
 func recognise(head []byte) Format {
 	whole, _, _ := bytes.Cut(head, []byte("\n"))
@@ -158,12 +162,37 @@ var strangers = []struct{ magic, what string }{
 	{"\xfflprofi\x81", "it is a profile already, of LLVM"},
 	{`{"resourceProfiles"`, "it is a profile of OpenTelemetry as JSON: have it written as protocol buffers, as the collector's file exporter does with \"format: proto\""},
 	{"{", "it is JSON"},
+	{"desc: --massif", "it is a profile of memory by valgrind's massif: use --tool=callgrind --dump-instr=yes"},
+	{"desc: ", cachegrind},
+	{"cmd: ", cachegrind},
+	{"\xfd7zXZ\x00", "it is compressed with xz" + unpackFirst},
+	{"BZh", "it is compressed with bzip2" + unpackFirst},
+	{"\x04\x22\x4d\x18", "it is compressed with lz4" + unpackFirst},
+	{"LZIP", "it is compressed with lzip" + unpackFirst},
+	{"\x5d\x00\x00", "it is compressed with lzma" + unpackFirst},
+	{"\x1f\x9d", "it is compressed with compress" + unpackFirst},
+	{"\xff\x06\x00\x00sNaPpY", "it is compressed with snappy" + unpackFirst},
+	{"PK\x03\x04", "it is a zip archive" + unpackFirst},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive" + unpackFirst},
+	{"gmon", "it is gmon.out of gprof, which counts by itself: record with perf or afdo record"},
+	{"FLR\x00", "it is a recording of Java's flight recorder, whose code is not in a file"},
+	{"SIMPLEPERF", "it is a report of simpleperf: give the perf.data that it was made of"},
+	{"\x81rforpm\xff", "it is a raw memory profile of LLVM: afdo show --binary BIN reads it"},
 }
+
+const (
+	unpackFirst = ": unpack it first; afdo reads gzip and zstd"
+	cachegrind  = "it is of cachegrind, which counts lines, not addresses: use valgrind --tool=callgrind --dump-instr=yes"
+)
 
 // foreign says what an input is that has no samples of any known format, "" if it may have.
 func foreign(head []byte) string {
 	if len(head) == 0 {
-		return "it is empty"
+		return "it is empty; with --separate-threads=yes, valgrind writes the threads to files of their own, such as callgrind.out.PID-01"
+	}
+	const ustar = 257
+	if len(head) > ustar+5 && string(head[ustar:ustar+5]) == "ustar" {
+		return "it is a tar archive" + unpackFirst
 	}
 	for _, s := range strangers {
 		if bytes.HasPrefix(head, []byte(s.magic)) {
@@ -190,7 +219,7 @@ func isFolded(line []byte, whole bool) bool {
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
 const (
-	headSize = 64
+	headSize = 512
 
 	// maxRatio and maxFree limit decompression, and so the time that a small file can take: it
 	// stops when the data is longer than maxFree and maxRatio times its compressed form. Real

@@ -39,6 +39,7 @@ type Report struct {
 	// filter, code between two branches is unknown, so that addresses count.
 	HasBranches bool
 	Filter      string
+	AtBranch    uint64 // samples with such a filter that were taken at the source or target of their newest branch
 
 	// Bursts is how many independent moments of the program a recording by steps has.
 	Bursts uint64
@@ -92,6 +93,7 @@ func (r *Report) Add(other *Report) {
 	}
 	r.HasBranches = r.HasBranches || other.HasBranches
 	r.Events = append(r.Events, other.Events...)
+	r.AtBranch = saturating.Add(r.AtBranch, other.AtBranch)
 	r.Bursts = saturating.Add(r.Bursts, other.Bursts)
 	r.Objects = append(r.Objects, other.Objects...)
 	r.sortObjects()

@@ -2,10 +2,6 @@ package samples
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// countsSamples is the type of values that count samples, in profiles that have values of several
-// types, such as the time that passed.
-const countsSamples = "samples"
-
 // A segment is a part of a file in memory, in profiles that have addresses of processes.
 type segment struct {
 	start, limit uint64 // addresses; limit 0 is not known

@@ -132,25 +132,3 @@ func TestContradictions(t *testing.T) {
 	}
 	t.Fatal("no main")
 }
-
-func TestVerdict(t *testing.T) {
-	for _, c := range []struct {
-		quality create.Quality
-		verdict create.Verdict
-		longer  float64
-	}{
-		{create.Quality{Density: 1}, create.Good, 1},
-		{create.Quality{Density: 1000, LeftOut: 0.05}, create.Good, 1},
-		{create.Quality{Exact: true, Density: 0.001, LeftOut: 1}, create.Good, 1},
-		{create.Quality{Density: 0.5}, create.Thin, 2},
-		{create.Quality{Density: 100, LeftOut: 0.1}, create.Thin, 2},
-		{create.Quality{Density: 0.05, LeftOut: 0.1}, create.Poor, 20},
-		{create.Quality{Density: 0.5, LeftOut: 0.6}, create.Poor, 12},
-		{create.Quality{Density: 0.5, Uncertain: 1}, create.Poor, 2},
-		{create.Quality{Density: 4, Uncertain: 1}, create.Good, 1},
-	} {
-		assert.Equal(t, c.verdict, c.quality.Verdict(), "%+v", c)
-		assert.InDelta(t, c.longer, c.quality.Longer(), 1e-9, "%+v", c)
-	}
-	assert.Equal(t, "poor", create.Poor.String())
-}

@@ -3,7 +3,6 @@ package create
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo/input/samples"
@@ -95,7 +94,7 @@ func (r *Report) PlacedShare() float64 {
 	return float64(r.Placed) / all
 }
 
-// A Quality says how far samples can be trusted.
+// A Quality is measurements of how far samples can be trusted. Package verdict judges by them.
 type Quality struct {
 	Exact bool // they are counts of executions, such as callgrind's, of which nothing below is told
 
@@ -165,54 +164,4 @@ func (f *function) uncertain() float64 {
 		}
 	}
 	return float64(few)
-}
-
-// A Verdict says what a profile of samples is good for.
-type Verdict int
-
-const (
-	// Good: more samples would hardly change what compilers do.
-	Good Verdict = iota
-	// Thin: it helps, and a longer recording would help more.
-	Thin
-	// Poor: compilers would take hot code for cold, and the program may become slower.
-	Poor
-)
-
-// String returns the verdict in a word.
-func (v Verdict) String() string { return [...]string{"good", "thin", "poor"}[v] }
-
-// Limits between the verdicts. docs/guide/create.md has the measurements for these numbers.
-const (
-	goodDensity   = 1.0
-	poorDensity   = 0.1
-	goodLeftOut   = 0.05
-	poorLeftOut   = 0.5
-	poorUncertain = 0.95
-)
-
-// Verdict judges.
-func (q *Quality) Verdict() Verdict {
-	switch {
-	case q.Exact:
-		return Good
-	case q.Density < poorDensity || q.LeftOut > poorLeftOut:
-		return Poor
-	case q.Density < goodDensity && q.Uncertain > poorUncertain: // a small program, hardly sampled
-		return Poor
-	case q.Density < goodDensity || q.LeftOut > goodLeftOut:
-		return Thin
-	}
-	return Good
-}
-
-// Longer returns how many times longer a recording would have to be for a good profile, 1 if it is
-// long enough. It is a guess: how much is left out does not fall as fast as the number of samples
-// grows.
-func (q *Quality) Longer() float64 {
-	if q.Verdict() == Good {
-		return 1
-	}
-	longer := goodDensity / max(q.Density, math.SmallestNonzeroFloat32)
-	return max(longer, q.LeftOut/goodLeftOut)
 }

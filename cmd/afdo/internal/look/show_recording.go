@@ -11,26 +11,42 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/perfdata"
+	"github.com/go-afdo/afdo/produce/verdict"
 )
 
 // RecordingFacts is what "afdo show" prints about a perf.data file: what afdo create could make of
 // it.
 type RecordingFacts struct {
-	File         string  `json:"file"`
-	Format       string  `json:"format"`
-	Events       int     `json:"events"`
-	Samples      uint64  `json:"samples"`
-	BranchStacks uint64  `json:"branch_stacks"`
-	StackDepth   float64 `json:"stack_depth"`
-	Lost         uint64  `json:"lost"`
-	Throttled    uint64  `json:"throttled"`
-	Processes    int     `json:"processes"`
-	Duration     float64 `json:"duration"`
-	Verdict      string  `json:"verdict"`
+	File         string          `json:"file"`
+	Format       string          `json:"format"`
+	Events       int             `json:"events"`
+	Event        string          `json:"event"`
+	BranchFilter string          `json:"branch_filter,omitempty"`
+	EventList    []RecordedEvent `json:"event_list"`
+	Samples      uint64          `json:"samples"`
+	BranchStacks uint64          `json:"branch_stacks"`
+	StackDepth   float64         `json:"stack_depth"`
+	Lost         uint64          `json:"lost"`
+	Throttled    uint64          `json:"throttled"`
+	Processes    int             `json:"processes"`
+	Duration     float64         `json:"duration"`
+	CallStacks   uint64          `json:"call_stacks"`
+	Moments      uint64          `json:"moments,omitempty"`
+	Verdict      string          `json:"verdict"`
 }
+
+// A RecordedEvent is an event of a recording.
+type RecordedEvent struct {
+	Name    string `json:"name"`
+	Samples uint64 `json:"samples"`
+	Counts  string `json:"counts"` // execution, something else or unknown
+}
+
+var countsNames = [...]string{samples.CountsUnknown: "unknown", samples.CountsExecution: "execution", samples.CountsOther: "something else"}
 
 // recording opens a recording: perf.data, or a folder of it. It returns nil for any other file, and
 // for a file that cannot be opened, because the caller reports that.
@@ -110,19 +126,19 @@ func showRecording(e *verb.Env, name string, r *perfdata.Reader, json bool) erro
 // countRecording reads a recording to its end.
 func countRecording(name string, r *perfdata.Reader) (*RecordingFacts, error) {
 	f := &RecordingFacts{File: name, Format: "perf.data"}
-	var branches, first, last uint64
+	var first, last uint64
+	survey := samples.NewSurvey(r)
 	processes := make(map[int32]bool)
 	for record, err := range r.Records() {
 		if err != nil {
 			return nil, err
 		}
+		if err := survey.Take(record); err != nil {
+			return nil, err
+		}
 		switch r := record.(type) {
 		case *perfdata.Sample:
 			f.Samples++
-			if len(r.Branches) > 0 {
-				f.BranchStacks++
-				branches += uint64(len(r.Branches))
-			}
 			processes[r.PID] = true
 			if r.Time > 0 && (first == 0 || r.Time < first) {
 				first = r.Time
@@ -135,10 +151,18 @@ func countRecording(name string, r *perfdata.Reader) (*RecordingFacts, error) {
 		}
 	}
 	f.Events, f.Processes, f.Duration = len(r.Events()), len(processes), float64(last-first)/1e9
-	if f.BranchStacks > 0 {
-		f.StackDepth = float64(branches) / float64(f.BranchStacks)
+	report, none := survey.Report()
+	f.Event, f.BranchFilter, f.BranchStacks, f.CallStacks, f.Moments = report.Event, report.Filter, report.Stacks, report.Chains, report.Bursts
+	f.EventList = []RecordedEvent{}
+	for _, e := range report.Events {
+		f.EventList = append(f.EventList, RecordedEvent{e.Name, e.Samples, countsNames[e.Counts]})
 	}
-	f.Judge()
+	if f.BranchStacks > 0 {
+		f.StackDepth = float64(report.Branches) / float64(f.BranchStacks)
+	}
+	if f.Judge(); none != nil && f.Samples > 0 {
+		f.Event, f.Verdict = "", "nothing that counts execution: afdo create refuses it without --event"
+	}
 	return f, nil
 }
 
@@ -150,6 +174,10 @@ func (f *RecordingFacts) Judge() {
 		f.Verdict = "no samples: no profile can be made of it"
 	case float64(f.Lost) > lossy*float64(f.Samples+f.Lost):
 		f.Verdict = "many records are lost: record with a lower frequency"
+	case f.BranchFilter != "":
+		f.Verdict = "only some branches (" + f.BranchFilter + "): code between two branches is unknown, so addresses count"
+	case f.Moments > 0 && f.Moments < verdict.GoodBursts:
+		f.Verdict = fmt.Sprintf("branch stacks of %d moments, of at least %d: record longer", f.Moments, verdict.GoodBursts)
 	case f.BranchStacks == 0:
 		f.Verdict = "no branch stacks: calls and head counts will be estimates, and hot code takes many samples"
 	default:
@@ -162,6 +190,13 @@ func (f *RecordingFacts) print(w io.Writer) error {
 	t.Row("File", human.Name(f.File))
 	t.Row("Format", f.Format)
 	t.Row("Events", human.Number(f.Events))
+	for _, event := range f.EventList {
+		counts := ", counts " + event.Counts
+		if event.Name == f.Event {
+			counts += ", used"
+		}
+		t.Row("Event "+human.Name(event.Name), human.Counted(event.Samples, "sample")+counts)
+	}
 	t.Row("Samples", human.Number(f.Samples))
 	t.Row("With branch stacks", human.Number(f.BranchStacks))
 	if f.BranchStacks > 0 {

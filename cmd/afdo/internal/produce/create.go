@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/produce/create"
+	"github.com/go-afdo/afdo/produce/verdict"
 )
 
 const createHelp = `Make a profile of what a profiler has recorded of the program BIN.
@@ -42,6 +43,12 @@ BIN is the file that ran: an executable, a shared object, a kernel or a kernel
 module. It has debug info (-g, or at least -g1), or there is a file with it: the one
 that --debug-file names, else one for its build ID below /usr/lib/debug, else the one
 that its .gnu_debuglink names. Split debug info is read from .dwo files and BIN.dwp.
+
+One event counts: one that counts execution, such as cycles, instructions, branches or
+processor time, with branch stacks if there are any. A line says which one if there are
+several. --event names another. A recording of something else, such as page faults or
+allocations, is refused unless --event names it. In profiles of pprof and OpenTelemetry,
+the event is the type of the values, which are divided by the sampling period.
 
 Only samples of BIN count. In a recording with build IDs these are the samples of its
 build ID, otherwise those of files of its name. --name gives a regular expression for
@@ -65,14 +72,16 @@ An empty profile is not written, nor one of so few samples that it would do harm
 samples were used, and how good the profile is. With --json, standard output has this as
 JSON, with these members:
 
-  {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "samples",
-    "in_binary", "branch_stacks", "call_stacks", "bogus_ranges", "other_events"}, ...],
+  {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "event", "samples",
+    "in_binary", "branch_stacks", "branch_filter", "call_stacks", "bogus_ranges",
+    "other_events", "events": [{"name", "samples", "used"}, ...]}, ...],
     "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
     "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
     "placed_share", "without_lines_share", "estimated_heads", "estimated_calls", "functions",
     "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
     "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
-    "contradicted_share", "stack_depth", "lost", "record_longer"}, "sources": {"functions",
+    "contradicted_share", "stack_depth", "lost", "moments", "reasons": [...],
+    "record_longer"}, "sources": {"functions",
     "known", "unread": [...], "newer": [...]}, "objects": [{"name",
     "build_id", "samples"}, ...]}
 
@@ -189,6 +198,9 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 // judge adds the statistics of the profile to facts, and refuses a profile that is not worth
 // writing.
 func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) error {
+	if share := verdict.Contradicted(&facts.all, report); errors.Is(err, create.ErrThreshold) && share > 0.5 {
+		return fmt.Errorf("%w; "+verdict.Contradiction, err, human.Percent(share))
+	}
 	if err != nil {
 		return c.explain(err, report)
 	}
@@ -251,6 +263,10 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 			facts.Read(path, none.Report)
 			continue
 		}
+		if errors.Is(err, samples.ErrEmpty) && len(c.profiles) > 1 {
+			e.Warnf("%s is empty, and left out", name)
+			continue
+		}
 		if err != nil {
 			return nil, nil, input.Wrap(name, c.explainMissing(path, err))
 		}
@@ -280,14 +296,35 @@ func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []s
 	if c.contexts && part.NumTraces() == 0 && len(c.profiles) > 1 {
 		texts = append(texts, "no sample has both a call stack and a branch stack, so none counts in contexts")
 	}
-	if !part.HasNames() && !slices.ContainsFunc(report.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" }) {
+	if !verdict.Proved(part, report) {
 		texts = append(texts, "it has neither a build ID nor names of functions, so nothing proves that "+human.Name(c.binary)+" is the program that ran")
 	}
+	texts = append(texts, eventRemarks(report)...)
 	if report.Flattened {
 		texts = append(texts, "its calling contexts were added up")
 	}
 	if report.Guessed {
 		texts = append(texts, "its ranges do not tell what the addresses are counted from: that was guessed")
+	}
+	return texts
+}
+
+// eventRemarks returns remarks about the event that counts, if there is a choice or a doubt.
+func eventRemarks(report *samples.Report) (texts []string) {
+	var others []string
+	for _, e := range report.Events {
+		if !e.Used && e.Samples > 0 {
+			others = append(others, e.Name+" ("+human.Counted(e.Samples, "sample")+")")
+		}
+	}
+	switch {
+	case len(others) > 0:
+		texts = append(texts, "the event "+report.Event+" counts, and not "+strings.Join(others, ", ")+": --event chooses another")
+	case report.Event != "" && report.Counts == samples.CountsUnknown:
+		texts = append(texts, "the name "+report.Event+" does not say what was counted: it should be instructions, branches, cycles or processor time")
+	}
+	if report.Filter != "" {
+		texts = append(texts, "its branch stacks have only some branches ("+report.Filter+"), so addresses count, and code between two branches does not: record all branches with perf record -b")
 	}
 	return texts
 }

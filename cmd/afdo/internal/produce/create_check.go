@@ -15,13 +15,12 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/produce/create"
 	"github.com/go-afdo/afdo/produce/rebase"
+	"github.com/go-afdo/afdo/produce/verdict"
 	"github.com/go-afdo/afdo/profile"
 )
 
 // checkInput returns an error if a recording is of another program or another build, or if a flag
-// does not apply to its format. A build ID decides if there is one. Without, the names and the
-// instructions at the recorded addresses are compared with the program, and a recording without
-// names must not be older than the program.
+// does not apply to its format.
 func (c *creating) checkInput(path string, file *symbolize.File, binary *samples.Binary, part *samples.Set, report *samples.Report) error {
 	if c.input.PID != 0 && report.Format != samples.PerfData && report.Format != samples.PerfScript {
 		return fmt.Errorf("--pid is for perf.data and perf script, not for %v", report.Format)
@@ -29,33 +28,10 @@ func (c *creating) checkInput(path string, file *symbolize.File, binary *samples
 	if err := c.checkName(binary, report); err != nil {
 		return err
 	}
-	if c.name == "" && provesBuild(binary, report) {
-		return nil
+	if c.name != "" || c.input.BuildID != "" {
+		path = "" // the user says that this is the program, whatever the ages
 	}
-	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
-		if err := check(file, part); err != nil {
-			return fmt.Errorf("%w; give the file as it was then", err)
-		}
-	}
-	if part.HasNames() {
-		return nil
-	}
-	return c.checkTimes(path, report)
-}
-
-// provesBuild reports whether every selected file of a recording has the program's build ID. Then
-// its addresses are not compared with instructions: a kernel changes some of its own at run time.
-func provesBuild(binary *samples.Binary, report *samples.Report) bool {
-	selected := 0
-	for _, o := range report.Objects {
-		if o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID)) {
-			return false
-		}
-		if o.Ours {
-			selected++
-		}
-	}
-	return selected > 0
+	return verdict.Belongs(path, file, binary, part, report)
 }
 
 // checkName returns an error if --name selects the program and other files as well. Addresses in a
@@ -77,24 +53,6 @@ func (c *creating) checkName(binary *samples.Binary, report *samples.Report) err
 	}
 	return fmt.Errorf("--name %s selects %s as well as the program: give a pattern that only the program matches, such as '/%s$'",
 		human.Name(c.name), human.Name(selected[other].Name), human.Name(filepath.Base(binary.Path)))
-}
-
-// checkTimes returns an error if the program was modified after it ran, at the path where it ran,
-// and neither a build ID nor names show that it is the same.
-func (c *creating) checkTimes(path string, report *samples.Report) error {
-	recording, err := os.Stat(path)
-	binary, binaryErr := os.Stat(c.binary)
-	if err != nil || binaryErr != nil || c.name != "" || c.input.BuildID != "" || !binary.ModTime().After(recording.ModTime()) {
-		return nil
-	}
-	for _, o := range report.Objects {
-		ran, err := os.Stat(o.Name)
-		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
-			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one",
-				human.Name(c.binary))
-		}
-	}
-	return nil
 }
 
 // A remembering has a new profile remember the lines of its functions.

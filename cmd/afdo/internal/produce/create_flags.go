@@ -91,6 +91,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, in place of what its content says", createInputs...)
+	f.StringVar(&c.input.Event, "event", "", "use the samples of this event, even if it does not count execution")
 	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
 	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
 	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")

@@ -10,6 +10,7 @@ import (
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/produce/create"
+	"github.com/go-afdo/afdo/produce/verdict"
 )
 
 // CreateFacts is the JSON report of "afdo create".
@@ -37,14 +38,24 @@ type CreateFacts struct {
 
 // A CreateInput is what an input had.
 type CreateInput struct {
-	File         string `json:"file"`
-	Format       string `json:"format"`
-	Samples      uint64 `json:"samples"`
-	InBinary     uint64 `json:"in_binary"`
-	BranchStacks uint64 `json:"branch_stacks"`
-	CallStacks   uint64 `json:"call_stacks"`
-	BogusRanges  uint64 `json:"bogus_ranges"`
-	OtherEvents  uint64 `json:"other_events"`
+	File         string        `json:"file"`
+	Format       string        `json:"format"`
+	Event        string        `json:"event,omitempty"`
+	Samples      uint64        `json:"samples"`
+	InBinary     uint64        `json:"in_binary"`
+	BranchStacks uint64        `json:"branch_stacks"`
+	BranchFilter string        `json:"branch_filter,omitempty"`
+	CallStacks   uint64        `json:"call_stacks"`
+	BogusRanges  uint64        `json:"bogus_ranges"`
+	OtherEvents  uint64        `json:"other_events"`
+	Events       []CreateEvent `json:"events,omitempty"`
+}
+
+// A CreateEvent is an event of an input.
+type CreateEvent struct {
+	Name    string `json:"name"`
+	Samples uint64 `json:"samples"`
+	Used    bool   `json:"used"`
 }
 
 type CreateObject struct {
@@ -90,10 +101,14 @@ func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
 
 // Read takes what became of an input's samples.
 func (f *CreateFacts) Read(path string, r *samples.Report) {
-	f.Inputs = append(f.Inputs, CreateInput{
-		File: path, Format: r.Format.String(), Samples: r.Samples, InBinary: r.InBinary,
-		BranchStacks: r.Stacks, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
-	})
+	in := CreateInput{
+		File: path, Format: r.Format.String(), Event: r.Event, Samples: r.Samples, InBinary: r.InBinary,
+		BranchStacks: r.Stacks, BranchFilter: r.Filter, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
+	}
+	for _, e := range r.Events {
+		in.Events = append(in.Events, CreateEvent{e.Name, e.Samples, e.Used})
+	}
+	f.Inputs = append(f.Inputs, in)
 	f.all.Add(r)
 	f.Samples, f.InBinary, f.BogusRanges = f.all.Samples, f.all.InBinary, f.all.Bogus
 	f.Objects = f.Objects[:0]
@@ -178,7 +193,7 @@ func (f *CreateFacts) warnOfBranches(e *verb.Env) {
 		return
 	}
 	for _, in := range f.Inputs {
-		if in.BranchStacks == 0 {
+		if in.BranchStacks == 0 || in.BranchFilter != "" {
 			continue
 		}
 		hint := ""
@@ -208,7 +223,7 @@ func (f *CreateFacts) tell(e *verb.Env, c *creating) {
 		bogus = "; " + human.Counted(f.BogusRanges, "bogus range")
 	}
 	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s%s",
-		human.Counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), human.Percent(f.PlacedShare),
+		human.Counted(f.Samples, "sample"), human.Number(max(f.InBinary, f.all.Within)), human.Name(f.Binary), human.Percent(f.PlacedShare),
 		human.Counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads, readers(c.out.Out.Format.Name))
 	f.Quality.tell(e)
 }
@@ -223,57 +238,67 @@ func readers(format string) string {
 
 // QualityFacts say how far the samples can be trusted.
 type QualityFacts struct {
-	Verdict           string  `json:"verdict"`
-	Density           float64 `json:"density"`
-	UncertainShare    float64 `json:"uncertain_share"`
-	LeftOutShare      float64 `json:"left_out_share"`
-	ContradictedShare float64 `json:"contradicted_share"`
-	StackDepth        float64 `json:"stack_depth"`
-	Lost              uint64  `json:"lost"`
-	RecordLonger      float64 `json:"record_longer"`
+	Verdict           string   `json:"verdict"`
+	Density           float64  `json:"density"`
+	UncertainShare    float64  `json:"uncertain_share"`
+	LeftOutShare      float64  `json:"left_out_share"`
+	ContradictedShare float64  `json:"contradicted_share"`
+	StackDepth        float64  `json:"stack_depth"`
+	Lost              uint64   `json:"lost"`
+	Moments           uint64   `json:"moments,omitempty"`
+	Reasons           []string `json:"reasons"`
+	RecordLonger      float64  `json:"record_longer"`
 
-	of create.Quality
+	of       verdict.Verdict
+	branches bool
 }
 
 const exactVerdict = "exact"
 
-// NewQualityFacts says how good the samples of a binary are, and of what the inputs had before.
+// NewQualityFacts says how good a profile is, by what the inputs had and what was made of it.
 func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
-	q := r.Quality
+	q, v := r.Quality, verdict.Of(all, r)
 	f := &QualityFacts{
-		Verdict: q.Verdict().String(), Density: q.Density, UncertainShare: q.Uncertain, LeftOutShare: q.LeftOut,
-		Lost: all.Lost, RecordLonger: q.Longer(), of: q,
+		Verdict: v.Level.String(), Density: q.Density, UncertainShare: q.Uncertain, LeftOutShare: q.LeftOut,
+		ContradictedShare: verdict.Contradicted(all, r), Lost: all.Lost, Moments: all.Bursts, Reasons: append([]string{}, v.Reasons...),
+		RecordLonger: v.Longer, of: v, branches: q.Branches,
 	}
-	if q.Exact {
+	if v.Exact {
 		f.Verdict = exactVerdict
 	}
 	if all.Stacks > 0 {
 		f.StackDepth = float64(all.Branches) / float64(all.Stacks)
-	}
-	if ranges := r.RangeRuns + all.Bogus; ranges > 0 {
-		f.ContradictedShare = float64(r.BackwardRanges+r.CrossingRanges+r.Overruns+all.Bogus) / float64(ranges)
 	}
 	return f
 }
 
 // refuse returns an error for samples that are too poor for a profile that helps.
 func (f *QualityFacts) refuse() error {
-	if f.of.Verdict() != create.Poor {
+	if f.of.Level != verdict.Poor {
 		return nil
 	}
-	return fmt.Errorf("too few samples for a profile that helps: %s; record %s, or take the profile as it is with --allow-poor", f.why(), f.Longer())
+	what := "the profile would not help"
+	if f.RecordLonger > 1 {
+		what = "too few samples for a profile that helps"
+	}
+	return fmt.Errorf("%s: %s%s, or take the profile as it is with --allow-poor", what, strings.Join(f.Reasons, "; "), f.advice())
 }
 
-// why returns the numbers that lead to a verdict.
+// advice says how much longer to record, if that would help.
+func (f *QualityFacts) advice() string {
+	if f.RecordLonger == 1 {
+		return ""
+	}
+	return "; record " + f.Longer()
+}
+
+// why returns the numbers of a good recording.
 func (f *QualityFacts) why() string {
-	why := []string{Few(f.Density) + " samples for each instruction of the hot functions"}
-	if f.LeftOutShare >= 0.01 {
-		why = append(why, human.Percent(f.LeftOutShare)+" of them in functions with too few to be written")
-	}
+	why := Few(f.Density) + " samples for each instruction of the hot functions"
 	if f.UncertainShare >= 0.01 {
-		why = append(why, human.Percent(f.UncertainShare)+" where counts are estimates of fewer than 10 samples")
+		why += ", " + human.Percent(f.UncertainShare) + " where counts are estimates of fewer than 10 samples"
 	}
-	return strings.Join(why, ", ")
+	return why
 }
 
 // Longer says how much longer to record.
@@ -287,16 +312,10 @@ func (f *QualityFacts) Longer() string {
 	return "much longer"
 }
 
-// contradicted is the share of ranges beyond which something is wrong with a recording.
-const contradicted = 0.05
-
 // warn prints warnings about a profile that was written.
 func (f *QualityFacts) warn(e *verb.Env) {
-	if v := f.of.Verdict(); v != create.Good {
-		e.Warnf("the profile is %v: %s; record %s", v, f.why(), f.Longer())
-	}
-	if f.ContradictedShare > contradicted {
-		e.Warnf("%s of the ranges contradict each other or the program: is it the file that ran?", human.Percent(f.ContradictedShare))
+	if f.of.Level != verdict.Good {
+		e.Warnf("the profile is %v: %s%s", f.of.Level, strings.Join(f.Reasons, "; "), f.advice())
 	}
 	if f.Lost > 0 {
 		e.Warnf("the recording lacks %s, for which perf had no room: record with a lower frequency", human.Counted(f.Lost, "record"))
@@ -308,8 +327,8 @@ func (f *QualityFacts) tell(e *verb.Env) {
 	switch {
 	case f.of.Exact:
 		e.Warnf("the profile is exact: executions were counted")
-	case f.of.Verdict() != create.Good:
-	case f.of.Branches:
+	case f.of.Level != verdict.Good:
+	case f.branches:
 		e.Warnf("the recording has branch stacks of %.0f: good for hot functions and for branches (%s)", f.StackDepth, f.why())
 	default:
 		e.Warnf("the recording has addresses without branches: good for which functions are hot, poor for which way branches go (%s); "+

@@ -1,0 +1,99 @@
+package samples
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A valueType is the type of a value in a profile of pprof or OpenTelemetry: what it counts, and in
+// which unit.
+type valueType struct{ name, unit string }
+
+func (v valueType) String() string { return v.name + " (" + v.unit + ")" }
+
+// nanoseconds returns the length of a unit of time, or 0 for other units.
+func (v valueType) nanoseconds() uint64 {
+	switch strings.ToLower(v.unit) {
+	case "nanoseconds", "nanosecond", "ns":
+		return 1
+	case "microseconds", "microsecond", "us", "µs":
+		return 1e3
+	case "milliseconds", "millisecond", "ms":
+		return 1e6
+	case "seconds", "second", "s":
+		return 1e9
+	}
+	return 0
+}
+
+// countsSamples reports whether a value is a number of samples, of what the period's type says.
+func (v valueType) countsSamples() bool {
+	switch strings.ToLower(v.name) {
+	case "samples", "sample", "count", "events", "event", "":
+		return v.nanoseconds() == 0 && !strings.Contains(v.unit, "byte")
+	}
+	return false
+}
+
+// chooseValue returns the index of the type of values that counts execution: numbers of samples
+// before times. Numbers of samples are of execution if the period or the other types say so, or if
+// nothing says what they are of.
+func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
+	if c.options.Event != "" {
+		i := slices.IndexFunc(types, func(v valueType) bool { return isEvent(v.name, c.options.Event) })
+		if i < 0 {
+			return 0, fmt.Errorf("samples: %w: it has no values of %s, but of %s", ErrEvent, c.options.Event, listed(types))
+		}
+		return i, nil
+	}
+	executes := func(v valueType) bool { return !v.countsSamples() && countsOf(v.name) == CountsExecution }
+	counting := slices.IndexFunc(types, valueType.countsSamples)
+	execution := slices.IndexFunc(types, executes)
+	strange := slices.ContainsFunc(types, func(v valueType) bool { return !v.countsSamples() && !executes(v) })
+	periodStrange := !period.countsSamples() && !executes(period)
+	switch {
+	case len(types) == 0:
+		return 0, nil
+	case counting >= 0 && !periodStrange && (!strange || executes(period) && execution < 0):
+		return counting, nil
+	case execution >= 0:
+		return execution, nil
+	}
+	of := ""
+	if periodStrange {
+		of = ", sampled by " + period.String()
+	}
+	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrEvent, listed(types), of)
+}
+
+func listed(types []valueType) string {
+	var names []string
+	for _, v := range types {
+		names = append(names, v.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// samplePeriod returns the value of one sample, or 0 if it is unknown. period is the profile's
+// sampling period, of type by.
+func (v valueType) samplePeriod(by valueType, period uint64) uint64 {
+	unit, byUnit := v.nanoseconds(), by.nanoseconds()
+	switch {
+	case v.countsSamples() || strings.HasSuffix(v.name, "sample") || strings.HasSuffix(v.name, "samples"):
+		return 1
+	case unit > 0 && byUnit > 0:
+		return max(period*byUnit/unit, min(period, 1))
+	case unit == 0 && byUnit == 0:
+		return period
+	}
+	return 0
+}
+
+// perSample returns the number of samples for a sum of values: rounded, and at least 1.
+func perSample(sum, period uint64) uint64 {
+	if period <= 1 || sum == 0 {
+		return sum
+	}
+	return max(1, sum/period+sum%period/(period-period/2))
+}

@@ -1,0 +1,85 @@
+package verdict
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/produce/create"
+)
+
+// Belongs returns an error if a recording is of another build of the program. If every file of the
+// recording that was taken for the program has the program's build ID, it belongs. Otherwise Belongs
+// compares the names and the instructions at the recorded addresses with the program, and refuses a
+// recording without names that is older than the program. path is the file of the recording; if
+// nothing is there, ages are not compared.
+func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *samples.Set, read *samples.Report) error {
+	if provesBuild(binary, read) {
+		return nil
+	}
+	for _, check := range []func(*symbolize.File, *samples.Set) error{create.CheckBuild, create.CheckCode} {
+		if err := check(file, set); err != nil {
+			return fmt.Errorf("%w; give the file as it was then", err)
+		}
+	}
+	if set.HasNames() {
+		return nil
+	}
+	return checkTimes(path, binary, read)
+}
+
+// provesBuild reports whether every selected file of a recording has the program's build ID. Then
+// its addresses are not compared with instructions: a kernel changes some of its own at run time.
+func provesBuild(binary *samples.Binary, read *samples.Report) bool {
+	selected := 0
+	for _, o := range read.Objects {
+		if o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID)) {
+			return false
+		}
+		if o.Ours {
+			selected++
+		}
+	}
+	return selected > 0
+}
+
+// Proved reports whether something in the recording says that the program ran: a build ID, or names
+// of functions, which [Belongs] compares.
+func Proved(set *samples.Set, read *samples.Report) bool {
+	for _, o := range read.Objects {
+		if o.Ours && o.BuildID != "" {
+			return true
+		}
+	}
+	return set.HasNames()
+}
+
+// checkTimes returns an error if a recording without names and build IDs is of the very file that
+// is the program now, but older than it.
+func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
+	recording, err := os.Stat(path)
+	binary, binaryErr := os.Stat(b.Path)
+	if err != nil || binaryErr != nil || !binary.ModTime().After(recording.ModTime()) {
+		return nil
+	}
+	for _, o := range read.Objects {
+		ran, err := os.Stat(o.Name)
+		if o.Ours && o.BuildID == "" && err == nil && os.SameFile(ran, binary) {
+			return fmt.Errorf("%s is newer than the recording, which has no build ID of it: give the file as it was then, or say with --name that this is the one", b.Path)
+		}
+	}
+	return nil
+}
+
+// Ran returns how often a recording met each of its files, by path: samples and targets of branches.
+// A program that spends its time in system calls has branches, although all samples are in the C
+// library.
+func Ran(read *samples.Report) map[string]uint64 {
+	ran := make(map[string]uint64)
+	for _, o := range read.Objects {
+		ran[o.Name] += o.Samples + o.Branches
+	}
+	return ran
+}
