@@ -11,10 +11,10 @@ import (
 )
 
 // Belongs returns an error if a recording is of another build of the program. If every file of the
-// recording that was taken for the program has the program's build ID, it belongs. Otherwise Belongs
-// compares the names and the instructions at the recorded addresses with the program, and refuses a
-// recording without names that is older than the program. path is the file of the recording; if
-// nothing is there, ages are not compared.
+// recording that was taken for the program has the program's build ID, it belongs. Otherwise
+// Belongs compares the names and the instructions at the recorded addresses with the program, and
+// refuses a recording without names that is older than the program. path is the file of the
+// recording; if nothing is there, ages are not compared.
 func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *samples.Set, read *samples.Report) error {
 	if provesBuild(binary, read) {
 		return nil
@@ -73,9 +73,9 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// Ran returns how often a recording met each of its files, by path: samples and targets of branches.
-// A program that spends its time in system calls has branches, although all samples are in the C
-// library.
+// Ran returns how often a recording met each of its files, by path: samples and targets of
+// branches. A program that spends its time in system calls has branches, although all samples are
+// in the C library.
 func Ran(read *samples.Report) map[string]uint64 {
 	ran := make(map[string]uint64)
 	for _, o := range read.Objects {
