@@ -35,8 +35,7 @@ type burst struct {
 	woke   int64    // when the tracer woke for this burst
 	shares bool     // the tracer has no other processor than that of the thread
 	picked activity // of the thread when it was picked
-	fault  bool     // it was stopped at the end of a page fault
-	call   bool     // it was stopped at the end of a system call
+	entry  bool     // it was stopped at the end of a system call or page fault
 	cpu    *processor
 	walked int
 	stack  []perfdata.Branch
@@ -49,7 +48,7 @@ func (t *tracer) moment(now int64) {
 		return
 	}
 	th, picked := t.pick()
-	if th == nil {
+	if th == nil || !keepsCalls && isFiltered(th.tid) {
 		t.schedule.plan(now)
 		return
 	}
@@ -99,7 +98,7 @@ func (b *burst) run() int64 {
 	b.stats.Stops++
 	started := b.start()
 	if started {
-		started = b.follow(began+maxBurst) && !b.fillsMemory()
+		started = b.follow(began + maxBurst)
 	}
 	b.release(b.th, 0)
 	cost := clock() - began + eventCost
@@ -164,19 +163,15 @@ func (b *burst) start() bool {
 		return false
 	}
 	b.resetMemory()
-	var restarted bool
-	if b.call, restarted = r.systemCall(b.cpu); b.call && restarted || !b.call && !b.isRecorded(r.ip()) {
-		return false
-	}
-	b.fault = r.endsFault()
-	if !b.registers.set(b.cpu, b.th.tid, &r) {
+	call, restarted := r.systemCall(b.cpu)
+	if call && restarted || !b.registers.set(b.cpu, b.th.tid, &r) {
 		return false
 	}
 	c := b.cpu
 	c.Memory.ReadAhead(append(c.Addresses(b.ahead[:0]), b.th.copied...))
-	hadFault := b.hadFault()
+	b.entry = b.hadFault() || call || r.endsFault()
 	c.Memory.Fresh = 0 // the first instruction is allowed to use a new page
-	return b.fault || !hadFault
+	return b.entry || b.isRecorded(r.ip())
 }
 
 // resetMemory makes the simulation read the memory of the thread.
@@ -198,18 +193,6 @@ func (b *burst) resetMemory() {
 func (b *burst) hadFault() bool {
 	return b.cpu.TouchesZeros() && b.activity(b.th).faults != b.picked.faults
 }
-
-// fillsMemory reports whether a burst that began at the end of a page fault comes to another new
-// page. Such code spends more time in the kernel than it runs, and the burst would count it by the
-// time of the kernel: in lua5.4, a loop that fills new memory had 15 to 62 % of the counts, where
-// it has 3 % of the executions.
-//
-// Other code has run for some time since its last page fault. It was stopped at a page fault
-// because stopping a thread takes some 25 us on a virtual machine, and the thread has come to the
-// page fault meanwhile. Without these bursts, ZSTD_decompressSequences of zstd, which writes
-// new pages, had 3 % of the counts, where it has 13 % of the executions. With them, it
-// has 10 to 14 %.
-func (b *burst) fillsMemory() bool { return b.fault && b.cpu.Memory.Fresh > 0 }
 
 // maxPause is the longest time for which the tracer waits after it has left the thread's processor.
 const maxPause = int64(300 * time.Microsecond)
@@ -245,19 +228,20 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
-// maxBetween limits the instructions of a burst between two system calls, as a multiple of
+// maxBetween limits the instructions of a burst after a system call or page fault, as a multiple of
 // Config.Length.
 const maxBetween = 10
 
 // lengthBetween returns the number of instructions within which a burst that begins at the end of a
-// system call has to come to the next one, or it is dropped.
+// system call or page fault has to come to the next one, or it is dropped. It is not dropped if
+// this number is the limit, so code without either is recorded as well.
 //
 // A thread that is being stopped runs on for some 25 us on a virtual machine, and the end of a
-// system call stops it at once. So no other burst begins in the instructions that follow. This
-// burst stands for all moments in the system call and in the instructions after it. Their number is
-// the time of both, and the burst shows each instruction once, so it is kept with the share that a
-// burst of the usual length has in this time. The time of the system call is estimated from the
-// times of the thread in the kernel and in user mode. Drawing the length in advance saves
+// system call or page fault stops it at once. So no other burst begins in the instructions that
+// follow. This burst stands for all moments in the kernel and in the instructions after it. Their
+// number is the time of both, and the burst shows each instruction once, so it is kept with the
+// share that a burst of the usual length has in this time. The time in the kernel is estimated from
+// the times of the thread in the kernel and in user mode. Drawing the length in advance saves
 // simulating most of what is dropped.
 func (b *burst) lengthBetween() int {
 	kernel := 1 + float64(b.picked.system+1)/float64(b.picked.user+1)
@@ -272,14 +256,15 @@ func (b *burst) lengthBetween() int {
 func (b *burst) follow(deadline int64) bool {
 	c, look := b.cpu, 0
 	c.Work = 0
-	length := b.config.Length
-	if b.call {
+	length, keep := b.config.Length, true
+	if b.entry {
 		length = b.lengthBetween()
+		keep = length >= maxBetween*b.config.Length
 	}
-	for b.walked < length+maxTail {
+	for b.walked < length+maxTail && (!b.entry || c.Memory.Fresh == 0) {
 		if work := b.walked + c.Work; work >= look {
 			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
-				return !b.call
+				return keep
 			}
 		}
 		in, from := c.Decode(), c.IP
@@ -299,7 +284,7 @@ func (b *burst) follow(deadline int64) bool {
 		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
 			b.taken(from, c.IP)
 			if b.walked >= length {
-				return !b.call
+				return keep
 			}
 		}
 		if name == "" {
@@ -311,7 +296,7 @@ func (b *burst) follow(deadline int64) bool {
 			return true
 		}
 	}
-	return !b.call
+	return keep || b.entry && c.Memory.Fresh > 0
 }
 
 // taken adds a taken branch to the sample, unless it is one within code that is not recorded.

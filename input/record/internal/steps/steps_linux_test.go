@@ -264,6 +264,32 @@ func TestWorkOnNewMemory(t *testing.T) {
 	assert.Greater(t, in, all*2/5)
 }
 
+// allocates executes as many instructions in build, which comes to a new page in malloc after some
+// 15,000 of them, as in walk, which uses no new memory.
+const allocates = `
+#include <stdlib.h>
+struct node { struct node *next; long key; char pad[48]; };
+#define PARSE(to) for (long i = 0; i < 60; i++) to = to * 31 + (i ^ to >> 7)
+__attribute__((noinline)) static struct node *build(long n) {
+	struct node *list = 0;
+	while (n-- > 0) { struct node *k = malloc(sizeof *k); k->key = n; PARSE(k->key); k->next = list; list = k; }
+	return list;
+}
+__attribute__((noinline)) static long walk(struct node *l) { long sum = 0; for (; l; l = l->next) { sum += l->key; PARSE(sum); } return sum; }
+int main(int argc, char **argv) { return walk(build(atol(argv[1]))) == 1; }
+`
+
+// Code that allocates is recorded like other code, although its page faults are in the C library.
+func TestAllocations(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, allocates, "-no-pie", "-O2")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "3000000"))
+	in := branchesIn(t, program, "build", r)
+	t.Logf("%.2f, %+v", in, *r.stats)
+	assert.Greater(t, in, 0.25)
+	assert.Less(t, in, 0.75)
+}
+
 // callsKernel executes as many instructions in each of four functions: without system calls,
 // between short calls after some 3,000 and 15,000 instructions, and between calls that take longer
 // than the instructions between them.
