@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,6 +186,47 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
+// A program whose tracer is killed runs to its end, and the recording until then is kept.
+func TestRecordKilledTracer(t *testing.T) {
+	t.Parallel()
+	needRecord(t)
+	program := compileC(t, spinningProgram, "-g")
+	out := filepath.Join(t.TempDir(), "perf.data")
+	for range testenv.Rounds(1, 20, 100) {
+		cmd := exec.Command("afdo", "record", "-o", out, "--event", "steps", "--overhead", "50%", "--", "sh", "-c", `"$0" 1000000000; "$0" 3; echo whole; exit 5`, program)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		stdout, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		time.Sleep(700 * time.Millisecond)
+		killTracer(t, cmd.Process.Pid)
+		printed, err := io.ReadAll(stdout)
+		require.NoError(t, err)
+		_ = cmd.Wait()
+		require.Equal(t, 5, cmd.ProcessState.ExitCode(), said.String())
+		assert.Equal(t, "whole\n", string(printed))
+		assert.Regexp(t, `afdo: the recording ended after \d\.\d s, before the program; what was recorded is kept: the tracer has failed: signal: killed\n`, said.String())
+		assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", out, "--to", "text"), `"spin":`)
+	}
+}
+
+// killTracer kills the tracer that a process has started.
+func killTracer(t *testing.T, parent int) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	for _, file := range stats {
+		var pid, ppid int
+		var name, state string
+		stat, _ := os.ReadFile(file) // the process may have ended
+		if n, _ := fmt.Sscan(string(stat), &pid, &name, &state, &ppid); n == 4 && name == "(afdo-steps)" && ppid == parent {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+			return
+		}
+	}
+	t.Skip("no tracer: steps cannot be recorded here")
+}
+
 // withoutTracing executes a command that may not trace processes, as the seccomp profiles of some
 // containers have it.
 const withoutTracing = `
@@ -206,6 +250,62 @@ int main(int argc, char **argv) {
 	return 127;
 }
 `
+
+// fewCalls waits and computes in turn, in a seccomp filter without restart_syscall: a thread whose
+// wait is interrupted must not be killed for what the kernel calls then.
+const fewCalls = `#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#define ALLOW(n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+int main(int argc, char **argv) {
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		ALLOW(SYS_write), ALLOW(SYS_exit_group), ALLOW(SYS_clock_nanosleep), ALLOW(SYS_nanosleep), ALLOW(SYS_ppoll),
+		ALLOW(SYS_fstat), ALLOW(SYS_newfstatat), ALLOW(SYS_getrandom), ALLOW(SYS_brk),
+#ifdef SYS_poll
+		ALLOW(SYS_poll),
+#endif
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) return 77;
+	long sum = 0, failed = 0;
+	for (long r = atol(argv[1]); r > 0; r--) {
+		for (int k = 0; k < 300000; k++) sum += k % 3 ? k : -r;
+		struct timespec t = {0, 200000};
+		failed += nanosleep(&t, 0) != 0;
+		failed += poll(0, 0, 1) != 0;
+	}
+	printf("%ld %ld\n", sum, failed);
+	return 0;
+}
+`
+
+// A program in a seccomp filter computes the same, and is recorded.
+func TestRecordSeccomp(t *testing.T) {
+	t.Parallel()
+	needRecord(t)
+	program := compileC(t, fewCalls, "-g")
+	want, err := exec.Command(program, "200").Output()
+	if err != nil {
+		t.Skipf("no seccomp filter can be set here: %v", err)
+	}
+	for range testenv.Rounds(3, 20, 100) {
+		cmd := exec.Command("afdo", "record", "-o", filepath.Join(t.TempDir(), "perf.data"), "--event", "steps", "--overhead", "50%", "--", program, "200")
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		got, err := cmd.Output()
+		require.NoError(t, err, said.String())
+		assert.Equal(t, string(want), string(got))
+	}
+}
 
 // Where tracing is forbidden, steps are refused with a reason, and the best event is another one.
 func TestRecordWithoutTracing(t *testing.T) {

@@ -18,10 +18,6 @@ type handover interface {
 	// make makes the content of the file.
 	make(s source) (*part, error)
 
-	// keep writes the content of the file to a place that depends on it, for a command without a
-	// place beside its object.
-	keep(s source, data []byte) (path string, changed bool, err error)
-
 	// argv returns the command with the file.
 	argv(c *command.Line, path string) []string
 }
@@ -29,27 +25,14 @@ type handover interface {
 // asSlice is the handover of a slice, which GCC and clang read as their profile.
 type asSlice struct{}
 
-func (asSlice) path(c *command.Line) string  { return slicePathOf(c) }
-func (asSlice) make(s source) (*part, error) { return s.cut() }
-func (asSlice) keep(s source, data []byte) (string, bool, error) {
-	return s.keepSlice(data)
-}
+func (asSlice) path(c *command.Line) string                { return slicePathOf(c) }
+func (asSlice) make(s source) (*part, error)               { return s.cut() }
 func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfile(path) }
 
 // handOver writes the part of the profile for a unit if necessary, and returns the plan of a
 // compile with it.
 func (r *run) handOver(u *unit) (*Plan, error) {
-	if r.wantsArcs(u) {
-		plan, err := r.handOverArcs(u)
-		if no := (noArcs{}); !errors.As(err, &no) {
-			return plan, err
-		}
-		r.warnOf("no arcs", "%s: %v; it gets its counts by lines", u.Sources[0], err)
-	}
-	return r.handOverAs(u, asSlice{})
-}
-
-func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
+	var way handover = asSlice{}
 	s := source{r, u}
 	u.stamp = s.newStamp()
 	path := s.placeOf(way)
@@ -61,7 +44,7 @@ func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, changed, err := s.write(way, p, path)
+	path, changed, err := s.write(p, path)
 	if err != nil {
 		r.warnOf(ReasonNoPlace, "compiling without the profile, because the slice cannot be written: %v", err)
 		return nil, &unchanged{ReasonNoPlace, "the slice can be written nowhere"}
@@ -98,7 +81,7 @@ func (s source) placeOf(way handover) string {
 
 // write writes a part to a path beside the object or, where that is not possible, into the cache.
 // It returns the path of the file, and whether the file was another one before.
-func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
+func (s source) write(p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {
 		changed, err = WriteSlice(s.Path(path), p.data)
@@ -111,7 +94,7 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 		s.stamp.Keep(s.Cache.files(), s.Path(path), p.data, inputs)
 	} else {
 		s.trace("the slice is not beside the object: %v", err)
-		if path, changed, err = way.keep(s, p.data); err != nil {
+		if path, changed, err = s.keepSlice(p.data); err != nil {
 			return "", false, err
 		}
 	}
@@ -119,7 +102,7 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 	if changed {
 		what = "written"
 	}
-	if !s.compiler.Clang && !s.arcs {
+	if !s.compiler.Clang {
 		size += fmt.Sprintf(" of version %d", s.compiler.Reads())
 	}
 	s.trace("%v, slice %s %s: %s", s.compiler, path, what, size)

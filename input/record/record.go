@@ -136,4 +136,5 @@ type Report struct {
 	Longest    time.Duration // longest time for which Steps has stopped a thread
 	ExitStatus int           // exit status of the command; 128 plus the signal's number if a signal ended it
 	Ended      bool          // the command was stopped because the recording ended
+	Broken     error         // why Steps ended before the program; nil if they did not, or if the caller ended them
 }

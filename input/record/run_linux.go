@@ -46,7 +46,7 @@ func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	if err == nil {
 		err = s.round(r.rings)
 	}
-	command.end(s.report)
+	command.end(ctx, s.report, err)
 	r.files = s.files
 	return s.report, err
 }
@@ -136,11 +136,17 @@ func (c *command) ended() bool {
 	}
 }
 
-// end waits for the command and reports its exit status. If the command is still running, end stops
-// it first.
-func (c *command) end(report *Report) {
+// end waits for the command and reports its exit status. It stops the command if ctx is done, or if
+// the recording could not be written, which failure says.
+func (c *command) end(ctx context.Context, report *Report, failure error) {
 	if c.Cmd == nil {
 		return
+	}
+	if failure == nil {
+		select {
+		case <-c.exited:
+		case <-ctx.Done():
+		}
 	}
 	if report.Ended = !c.ended(); report.Ended {
 		_ = c.Process.Signal(syscall.SIGTERM) // the process may have ended by now

@@ -107,11 +107,11 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 	s.report.Duration = time.Since(began)
 	stats, failure := r.steps.session.Wait()
 	r.steps.waited = true
-	if err = errors.Join(err, failure); failure == nil {
+	if s.report.Broken = failure; failure == nil {
 		s.report.Stopped, s.report.Longest, s.report.Lost = stats.Stopped, stats.Longest, stats.Dropped
 	}
 	if r.steps.command != nil {
-		r.steps.command.end(s.report)
+		r.steps.command.end(ctx, s.report, err)
 	}
 	r.files = s.files
 	return s.report, err
@@ -144,21 +144,22 @@ func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) error {
 // stepsRound is how many bytes of records are in one round: see perfdata.Reader.Ordered.
 const stepsRound = 1 << 20
 
-// copySteps copies records from a tracer. Their times are in order, but for those of mappings.
+// copySteps copies records from a tracer. Their times are in order, but for those of mappings. A
+// tracer that was killed leaves out the end of its last record.
 func (s *sink) copySteps(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 1<<17)
 	round := 0
 	for {
 		head, err := in.Peek(recordHeader)
-		if errors.Is(err, io.EOF) && len(head) == 0 {
+		var record []byte
+		if err == nil {
+			record, err = in.Peek(int(binary.NativeEndian.Uint16(head[6:])))
+		}
+		if errors.Is(err, io.EOF) {
 			return s.writer.FinishRound()
 		}
 		if err != nil {
 			return fmt.Errorf("record: read from the tracer: %w", err)
-		}
-		record, err := in.Peek(int(binary.NativeEndian.Uint16(head[6:])))
-		if err != nil || len(record) < recordHeader {
-			return fmt.Errorf("record: read from the tracer: %w", io.ErrUnexpectedEOF)
 		}
 		if err := s.takeStep(record); err != nil {
 			return err

@@ -52,12 +52,13 @@ The exit status is the command's: 128 and the number of a signal that ended it. 
 if that was the SIGTERM of the end of the recording. With --json, standard output has
 
   {"event", "branch_stacks", "samples", "lost", "throttled", "duration", "stopped",
-    "longest_stop", "output", "exit_status"}
+    "longest_stop", "output", "exit_status", "broken"}
 
 where "lost" are records for which there was no room, "throttled" is how often the
 kernel stopped the event, and "duration" is in seconds. "stopped" and "longest_stop" are
 the time for which steps stopped threads, and the longest of these stops, in seconds.
-"exit_status" is there for a command.`
+"exit_status" is there for a command, and "broken" if steps ended before the program, such
+as because their tracer was killed.`
 
 // A recording is what the command line of "afdo record" asks for.
 type recording struct {
@@ -86,6 +87,7 @@ type RecordFacts struct {
 	Longest      float64 `json:"longest_stop,omitempty"`
 	Output       string  `json:"output"`
 	ExitStatus   *int    `json:"exit_status,omitempty"`
+	Broken       string  `json:"broken,omitempty"`
 }
 
 func NewRecord(e *verb.Env) *cobra.Command {
@@ -260,6 +262,9 @@ func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) er
 		if len(c.target.Command) > 0 {
 			facts.ExitStatus = &r.ExitStatus
 		}
+		if r.Broken != nil {
+			facts.Broken = r.Broken.Error()
+		}
 		if err := facts.tell(e, c); err != nil {
 			return err
 		}
@@ -278,10 +283,16 @@ func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 			nothing = ""
 		}
 		why := "what was recorded took no processor time, or too little"
-		if r.ExitStatus != 0 {
+		switch {
+		case r.Broken != nil:
+			why = r.Broken.Error()
+		case r.ExitStatus != 0:
 			why = fmt.Sprintf("the command failed with exit status %d", r.ExitStatus)
 		}
 		e.Warnf("no samples in %v%s: %s", r.Duration.Round(time.Millisecond), nothing, why)
+	}
+	if r.Broken != nil && r.Samples > 0 {
+		e.Warnf("the recording ended after %.1f s, before the program; what was recorded is kept: %v", r.Duration.Seconds(), r.Broken)
 	}
 	if r.Lost > 0 {
 		e.Warnf("%s lost, for which there was no room: lower --freq", human.Counted(r.Lost, "record"))

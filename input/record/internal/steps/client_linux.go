@@ -246,7 +246,8 @@ func (s *Session) Wait() (*Stats, error) {
 	s.close()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the tracer has failed: %w: %s", err, bytes.TrimSpace(s.stderr.Bytes()))
+		said := append([]byte(": "), bytes.TrimSpace(s.stderr.Bytes())...)
+		return nil, fmt.Errorf("the tracer has failed: %w%s", err, bytes.TrimSuffix(said, []byte(": ")))
 	case failure != nil:
 		return nil, fmt.Errorf("the tracer has ended without a report: %w", failure)
 	}

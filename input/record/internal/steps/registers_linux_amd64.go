@@ -26,12 +26,34 @@ func (r *registers) read(tid int) bool {
 // ip returns the address of the next instruction.
 func (r *registers) ip() uint64 { return r.Rip }
 
+// Results of a system call that a stop has interrupted. The kernel starts the call again, or makes
+// it fail, when the thread continues.
+const (
+	firstRestart     = 512 // ERESTARTSYS of Linux
+	restartNoHandler = 514 // the call is made again, unless a signal handler runs first
+	restartBlock     = 516 // the same, but as restart_syscall, which knows how long the call has waited
+)
+
 // systemCall reports whether a thread was stopped at the end of a system call, and whether this
-// call was waiting. The kernel starts such a call again, or makes it fail, after the stop.
+// call was waiting.
 func (r *registers) systemCall(*processor) (ended, restarted bool) {
-	const first, last = 512, 516 // ERESTARTSYS to ERESTART_RESTARTBLOCK of Linux
 	result := -int64(r.Rax)
-	return int64(r.Orig_rax) >= 0, result >= first && result <= last
+	return int64(r.Orig_rax) >= 0, result >= firstRestart && result <= restartBlock
+}
+
+// keepsCalls reports whether keepCall works.
+const keepsCalls = true
+
+// keepCall makes the kernel repeat an interrupted call of a stopped thread by the number of the
+// call, if the thread has a seccomp filter: a filter that allows nanosleep may kill the thread for
+// restart_syscall. The call then waits for its whole time again.
+func keepCall(tid int) {
+	var r registers
+	if !r.read(tid) || int64(r.Orig_rax) < 0 || -int64(r.Rax) != restartBlock || !isFiltered(tid) {
+		return
+	}
+	result := int64(-restartNoHandler)
+	_ = ptrace(unix.PTRACE_POKEUSR, tid, unsafe.Offsetof(r.Rax), uintptr(result)) // fails if the thread was killed
 }
 
 // endsFault reports whether a thread was stopped at the end of a page fault.

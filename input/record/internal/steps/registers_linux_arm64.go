@@ -63,6 +63,13 @@ func (r *registers) systemCall(c *processor) (ended, restarted bool) {
 	return restarted || is(r.Pc-4), restarted
 }
 
+// keepsCalls is false: the kernel has read the result of the call before the stop, and does not look
+// at it again.
+const keepsCalls = false
+
+// keepCall does nothing.
+func keepCall(int) {}
+
 // endsFault returns false, because the registers do not show the end of a page fault. See hadFault.
 func (r *registers) endsFault() bool { return false }
 

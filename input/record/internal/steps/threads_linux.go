@@ -153,6 +153,7 @@ func (t *tracer) event(tid int, status unix.WaitStatus) {
 
 // release lets a thread run, and delivers a signal to it.
 func (t *tracer) release(th *thread, signal int) {
+	keepCall(th.tid)
 	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
 }
 
