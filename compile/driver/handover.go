@@ -18,6 +18,10 @@ type handover interface {
 	// make makes the content of the file.
 	make(s source) (*part, error)
 
+	// keep writes the content of the file to a place that depends on it, for a command without a
+	// place beside its object.
+	keep(s source, data []byte) (path string, changed bool, err error)
+
 	// argv returns the command with the file.
 	argv(c *command.Line, path string) []string
 }
@@ -25,14 +29,27 @@ type handover interface {
 // asSlice is the handover of a slice, which GCC and clang read as their profile.
 type asSlice struct{}
 
-func (asSlice) path(c *command.Line) string                { return slicePathOf(c) }
-func (asSlice) make(s source) (*part, error)               { return s.cut() }
+func (asSlice) path(c *command.Line) string  { return slicePathOf(c) }
+func (asSlice) make(s source) (*part, error) { return s.cut() }
+func (asSlice) keep(s source, data []byte) (string, bool, error) {
+	return s.keepSlice(data)
+}
 func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfile(path) }
 
 // handOver writes the part of the profile for a unit if necessary, and returns the plan of a
 // compile with it.
 func (r *run) handOver(u *unit) (*Plan, error) {
-	var way handover = asSlice{}
+	if r.wantsArcs(u) {
+		plan, err := r.handOverArcs(u)
+		if no := (noArcs{}); !errors.As(err, &no) {
+			return plan, err
+		}
+		r.warnOf("no arcs", "%s: %v; it gets its counts by lines", u.Sources[0], err)
+	}
+	return r.handOverAs(u, asSlice{})
+}
+
+func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	s := source{r, u}
 	u.stamp = s.newStamp()
 	path := s.placeOf(way)
@@ -44,7 +61,7 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, changed, err := s.write(p, path)
+	path, changed, err := s.write(way, p, path)
 	if err != nil {
 		r.warnOf(ReasonNoPlace, "compiling without the profile, because the slice cannot be written: %v", err)
 		return nil, &unchanged{ReasonNoPlace, "the slice can be written nowhere"}
@@ -81,7 +98,7 @@ func (s source) placeOf(way handover) string {
 
 // write writes a part to a path beside the object or, where that is not possible, into the cache.
 // It returns the path of the file, and whether the file was another one before.
-func (s source) write(p *part, path string) (at string, changed bool, err error) {
+func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {
 		changed, err = WriteSlice(s.Path(path), p.data)
@@ -94,7 +111,7 @@ func (s source) write(p *part, path string) (at string, changed bool, err error)
 		s.stamp.Keep(s.Cache.files(), s.Path(path), p.data, inputs)
 	} else {
 		s.trace("the slice is not beside the object: %v", err)
-		if path, changed, err = s.keepSlice(p.data); err != nil {
+		if path, changed, err = way.keep(s, p.data); err != nil {
 			return "", false, err
 		}
 	}
@@ -102,7 +119,7 @@ func (s source) write(p *part, path string) (at string, changed bool, err error)
 	if changed {
 		what = "written"
 	}
-	if !s.compiler.Clang {
+	if !s.compiler.Clang && !s.arcs {
 		size += fmt.Sprintf(" of version %d", s.compiler.Reads())
 	}
 	s.trace("%v, slice %s %s: %s", s.compiler, path, what, size)

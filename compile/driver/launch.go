@@ -39,6 +39,11 @@ type Launcher struct {
 	// 1 Warn is never called.
 	StaleWarn float64
 
+	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use, if the
+	// profile has evidence of machine code. Otherwise, and for compiles for which that is not
+	// possible, GCC gets counts by lines.
+	Arcs bool
+
 	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 get the
 	// options that [Compiler.Options] returns as well.
 	NoParams bool
@@ -121,6 +126,7 @@ type unit struct {
 	inputs        *Inputs       // of FindInputs
 	stamp         planned.Stamp // of handOver: what the slice was made of
 	beside        bool          // the slice is beside the object
+	arcs          bool          // the slice is counters of arcs
 
 	preprocessed int64 // how many times the preprocessor ran
 }

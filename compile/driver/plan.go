@@ -43,6 +43,9 @@ func (r *run) complete(u *unit, plan *Plan) {
 		r.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", u.Sources[0])
 	}
 	plan.Without = u.WithProfile("")
+	if u.arcs {
+		return // the other options compensate for what counts by lines lack
+	}
 	r.addOptions(u.Line, u.compiler, plan)
 }
 

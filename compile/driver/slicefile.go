@@ -85,13 +85,19 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 			return path, changed, nil
 		}
 	}
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
-	if err := store.MakePrivate(dir); err != nil {
+	dir, err := temporaryFolder()
+	if err != nil {
 		return "", false, err
 	}
 	path = filepath.Join(dir, name+sliceSuffix)
 	changed, err = WriteSlice(path, data)
 	return path, changed, err
+}
+
+// temporaryFolder returns the user's folder for slices where there is no cache.
+func temporaryFolder() (string, error) {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
+	return dir, store.MakePrivate(dir)
 }
 
 // selfState is the state of this program: another one may slice in another way.

@@ -24,11 +24,12 @@ type group struct {
 func (c *creation) assemble() (*profile.Profile, error) {
 	groups := c.groups()
 	a := &assembly{creation: c, profile: profile.New()}
-	hottest := uint64(0)
+	hottest, stubs := uint64(0), c.stubs()
 	for _, g := range groups {
 		hottest = max(hottest, g.weight)
 		if g.weight > c.options.MinSamples {
 			g.wholes = c.wholes(g)
+			g.addStubs(stubs[g.symbol], c.report.Estimated)
 		} else {
 			c.drop(g)
 		}
@@ -150,7 +151,7 @@ func (c *creation) wholes(g *group) []*whole {
 	}
 	known := make(map[key]*whole)
 	var all []*whole
-	entered := slices.ContainsFunc(g.parts, func(f *function) bool { return !f.name.fragment && f.head > 0 })
+	entered := slices.ContainsFunc(g.parts, (*function).entered)
 	for _, f := range g.parts {
 		if f.placed == nil || f.placed.body.empty() {
 			continue

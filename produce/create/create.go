@@ -138,6 +138,9 @@ type creation struct {
 	code      *decoder    // nil for machines that it does not know
 	declared  map[Declaration]bool
 
+	rests   map[uint64]*function // symbols that are the rest of a function of which a part is inlined, by address
+	hasRest map[string]bool      // functions that have one
+
 	clangSpans    int  // stretches of clang's code
 	discriminated bool // some of them have discriminators
 }

@@ -27,6 +27,7 @@ type placed struct {
 	symbol   symbol // of the function; no name if debug info knows none
 	unit     *symbolize.Unit
 	body     body
+	stubs    []*stub
 	evidence *profile.CodeCopy // nil unless it is asked for
 }
 
@@ -50,6 +51,7 @@ func (c *creation) place(ctx context.Context) error {
 		return err
 	}
 	c.code = newDecoder(c.file.ELF())
+	c.collectRests(wanted)
 	missing := make(map[string]bool)
 	done := 0
 	for code, err := range c.file.Code(ctx, symbols) {
@@ -85,6 +87,7 @@ type mapper struct {
 	clang    bool // it is of Clang, or of another compiler of LLVM
 	placed   *placed
 	sites    map[*symbolize.Instance]site
+	rest     map[*symbolize.Instance]*function // by stubs
 }
 
 // A site is where a copy of a function is in the profile.
@@ -92,6 +95,7 @@ type site struct {
 	body   *body  // nil if it has no place
 	factor uint64 // how many runs one run of this copy stands for
 	copy   uint64 // tells apart the copies that the compiler made of the blocks around it
+	stub   *stub  // if it is one
 }
 
 func (p *mapper) place(code *symbolize.Code) {
@@ -117,8 +121,10 @@ func (p *mapper) place(code *symbolize.Code) {
 	if p.clang {
 		p.noteDiscriminators(code.Spans)
 	}
+	p.findStubs(code.Spans)
 	p.counts(code.Spans)
 	p.calls(code.Spans)
+	p.callStubs()
 	if p.options.Evidence && code.Unit != nil && !p.clang {
 		p.placed.evidence = p.codeCopy(code)
 	}
@@ -245,7 +251,11 @@ func (p *mapper) calls(spans []symbolize.Span) {
 		if s.body == nil {
 			continue
 		}
-		s.body.call(w, c.callee, c.count)
+		if s.stub != nil && s.stub.rest == c.callee {
+			s.stub.calls = saturating.Add(s.stub.calls, c.count)
+		} else {
+			s.body.call(w, c.callee, c.count)
+		}
 		if p.sameUnit && p.options.Combine == Max {
 			s.body.count(w, copyID(s.copy, d.copy), saturating.Mul(sum, saturating.Mul(s.factor, d.factor)), Max)
 		}
@@ -301,12 +311,15 @@ func (p *mapper) site(i *symbolize.Instance) site {
 // inner returns the site of a function that is inlined in another.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.where(i.Caller, i.Call)
-	name := unifyConstructor(p.options.Suffixes.canonical(i.Function.Linkage()).name)
+	name := p.inlinedName(i)
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
 	}
 	if p.options.Suffixes != NoSuffixes && isPart(i, name, w) {
 		return outer
+	}
+	if rest := p.rest[i]; rest != nil {
+		return p.newStub(outer, w, d, rest)
 	}
 	inlined := symbol{p.path(i.Function.File), name}
 	p.declare(inlined, i.Function)

@@ -55,6 +55,7 @@ type Report struct {
 
 	Functions int  // written
 	Dropped   int  // sampled, and not written, for want of samples or of debug info
+	Stubs     int  // beginnings of functions that were inlined and became calls
 	Ranges    bool // ranges were counted, not addresses
 	Estimated bool // there are no branches, so head counts are estimates
 	Stacks    bool // calls are of call stacks, and their counts are estimates

@@ -106,13 +106,15 @@ const (
 	Inputs    = "inputs"    // what compiles read
 	Stamps    = "stamps"    // out of what slices were made
 	Slices    = "slices"    // slices for compilers, where none can be put beside an object
+	Arcs      = "arcs"      // folders with counters for GCC
+	Notes     = "notes"     // notes of compiles
 	Taken     = "taken"     // copies of all slices, by the hash of what they were made of
 	Profiles  = "profiles"  // profiles with an index
 	Plans     = "plans"     // commands that run again while nothing that decided them changes
 	Said      = "said"      // what has been said in this build
 )
 
-var kinds = []string{Compilers, Inputs, Stamps, Slices, Taken, Profiles, Plans, Said}
+var kinds = []string{Compilers, Inputs, Stamps, Slices, Arcs, Notes, Taken, Profiles, Plans, Said}
 
 // Path returns where something with a key is kept. It makes the folder, and fails if it cannot.
 func (c *Store) Path(kind, key string) (string, error) {
@@ -205,14 +207,33 @@ func (c *Store) files() ([]cacheFile, error) {
 			return nil, err
 		}
 		for _, e := range entries {
+			path := filepath.Join(folder, e.Name())
 			info, err := e.Info()
-			if err != nil || !info.Mode().IsRegular() || !isOwn(e.Name()) {
+			if err != nil || !isOwn(e.Name()) || !info.Mode().IsRegular() && (kind != Arcs || !info.IsDir()) {
 				continue // removed by another process, or not a file of the store
 			}
-			found = append(found, cacheFile{filepath.Join(folder, e.Name()), info.Size(), info.ModTime()})
+			found = append(found, cacheFile{path, sizeOf(path, info), info.ModTime()})
 		}
 	}
 	return found, nil
+}
+
+// sizeOf returns the size of a file, or of the files in a folder.
+func sizeOf(path string, info fs.FileInfo) int64 {
+	if !info.IsDir() {
+		return info.Size()
+	}
+	var size int64
+	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // removed by another process
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
 }
 
 // Usage returns how many files there are that can be removed, and their bytes.
@@ -241,7 +262,7 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 			size -= f.size
 			continue
 		}
-		if err := os.Remove(f.path); err != nil {
+		if err := remove(f.path); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -251,6 +272,15 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 		bytes += f.size
 	}
 	return n, bytes, nil
+}
+
+// remove removes a file or a folder.
+func remove(path string) error {
+	err := os.Remove(path)
+	if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
+		return os.RemoveAll(path)
+	}
+	return err
 }
 
 // DueForTrim reports whether files have not been removed within the hour, and takes it that they

@@ -56,6 +56,15 @@ that were inlined more than one call deep. GCC 12 gets -fno-unroll-loops, becaus
 profile it unrolls loops that repeat a few times. A command that sets one of them keeps
 its own, and --no-params adds none.
 
+With --as arcs, GCC gets the counts of the arcs of its control flow graphs instead, as an
+instrumented program would have counted them, with -fprofile-use. They are inferred from
+the counts of machine code that "afdo create" stores in version 4. That takes one more
+compile, which ends before it makes code; its notes are kept in the cache until a source
+or an option changes. The counters are in a folder of the cache whose name depends on
+their content. GCC gets none of the options above, and a function that does not match
+gets no counts. A compile of several sources, and one with a profile that has no counts
+of machine code, gets counts by lines.
+
 Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
 powers of two, so that a new profile does not change every slice. So have whole
 profiles, because a full LTO link with clang refuses modules whose summaries differ.
@@ -87,6 +96,7 @@ type execOptions struct {
 	bits     quantum
 	noRebase bool
 	summary  summaryFlags
+	as       handoverFlag
 	noParams bool
 	fallback bool
 	layout   string
@@ -98,7 +108,7 @@ type execOptions struct {
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
-	o := execOptions{stale: driver.DefaultStaleWarn}
+	o := execOptions{stale: driver.DefaultStaleWarn, as: "lines"}
 	cmd := &cobra.Command{
 		Use:   "exec [--profile FILE] -- COMPILER ARGS...",
 		Short: "Run a compiler with the slice that it needs",
@@ -117,6 +127,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 	o.bits.addFlag(cmd)
 	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	o.summary.addFlags(cmd)
+	f.Var(&o.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
 	f.BoolVar(&o.noParams, "no-params", false, "add no options but that for the profile")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
@@ -128,6 +139,23 @@ func NewExec(e *verb.Env) *cobra.Command {
 	_ = f.MarkHidden(planKeyFlag)
 	return cmd
 }
+
+// A handoverFlag is the value of --as.
+type handoverFlag string
+
+func (f *handoverFlag) String() string { return string(*f) }
+
+// Set takes lines or arcs.
+func (f *handoverFlag) Set(value string) error {
+	if value != "lines" && value != "arcs" {
+		return errors.New("want lines or arcs")
+	}
+	*f = handoverFlag(value)
+	return nil
+}
+
+// Type is the name of the value in the help.
+func (f *handoverFlag) Type() string { return "lines|arcs" }
 
 // planKeyFlag is what afdo-exec, which finds kept plans, gives "afdo exec".
 const planKeyFlag = "plan-key"
@@ -144,6 +172,7 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
 		StaleWarn: float64(o.stale),
 		PlanKey:   o.planKey,
+		Arcs:      o.as == "arcs",
 		Stdin:     stdin.keep,
 		Warn:      func(text string) { e.Warnf("%s", text) },
 	}

@@ -1,0 +1,225 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/compile/arcs"
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// asArcs is the handover of counts of arcs: GCC reads them with -fprofile-use, as the counters of
+// an instrumented program.
+type asArcs struct{}
+
+// path returns no place beside the object: GCC looks for counters in a folder, under a name that
+// contains the path of the object.
+func (asArcs) path(*command.Line) string { return "" }
+
+func (asArcs) make(s source) (*part, error) { return s.inferArcs() }
+
+func (asArcs) argv(c *command.Line, path string) []string {
+	argv := append(c.WithProfile(""), arcOptions(filepath.Dir(path))...)
+	if c.Mentions("-Werror") {
+		argv = append(argv, noErrors()...)
+	}
+	return argv
+}
+
+// flowWarnings are warnings that depend on what GCC has inlined and unrolled. With counts, it does
+// more of both, and may warn of code that never runs.
+const flowWarnings = "array-bounds dangling-pointer format-overflow format-truncation free-nonheap-object infinite-recursion " +
+	"maybe-uninitialized nonnull null-dereference restrict stringop-overflow stringop-overread stringop-truncation use-after-free"
+
+// noErrors returns the options that keep flowWarnings from being errors.
+func noErrors() (options []string) {
+	for warning := range strings.FieldsSeq(flowWarnings) {
+		options = append(options, "-Wno-error="+warning)
+	}
+	return options
+}
+
+func (asArcs) keep(s source, data []byte) (path string, changed bool, err error) {
+	return s.keepArcs(data)
+}
+
+// arcOptions returns the options that give GCC the counters in a folder. The counters may violate
+// the flow by rounding, and a function may have changed since they were made.
+func arcOptions(folder string) []string {
+	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
+}
+
+// A noArcs is the reason for which a compile gets its counts by lines instead.
+type noArcs struct{ error }
+
+func (n noArcs) Unwrap() error { return n.error }
+
+// errOneSource and errOwnCounters are reasons of [noArcs].
+var (
+	errOneSource   = errors.New("the command compiles several sources, or one from standard input")
+	errOwnCounters = errors.New("the command reads counters itself")
+	errNoEvidence  = errors.New("the profile has no evidence of machine code: \"afdo create\" stores it in version 4")
+)
+
+// wantsArcs reports whether a unit is to get counts of arcs.
+func (r *run) wantsArcs(u *unit) bool { return r.Arcs && !u.Clang && u.Optimises() }
+
+// handOverArcs is handOver by arcs. A compile whose functions have no counts runs without a
+// profile. The error is a [noArcs] if the counts have to be given by lines.
+func (r *run) handOverArcs(u *unit) (*Plan, error) {
+	switch {
+	case len(u.Compiles()) != 1 || u.Stdin != nil:
+		return nil, noArcs{errOneSource}
+	case u.Mentions("-fprofile-use") || u.Mentions("-fbranch-probabilities"):
+		return nil, noArcs{errOwnCounters}
+	}
+	u.arcs = true
+	plan, err := r.handOverAs(u, asArcs{})
+	if err == nil && plan.Outcome == OutcomeNothing {
+		plan.Argv, plan.Slice = u.WithProfile(""), ""
+	}
+	u.arcs = err == nil
+	return plan, err
+}
+
+// inferArcs returns the counters of the unit: from the cache, or else inferred from the evidence of
+// the profile. Before the counters, the data has the name of the unit that GCC makes of the object.
+func (s source) inferArcs() (*part, error) {
+	key := fmt.Sprintf("arcs\x00%d\x00%d\x00%s", s.stamp, s.inputs.State(), s.notesKey())
+	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
+		s.trace("the counters are in the cache")
+		return &part{data: kept[1:], samples: kept[0] != 0, lines: true, restored: true}, nil
+	}
+	table, largest, err := s.evidence()
+	if err != nil {
+		return nil, err
+	}
+	notes, err := s.notes()
+	if err != nil {
+		return nil, noArcs{err}
+	}
+	names := make(map[string]bool)
+	for i := range notes.graph.Functions {
+		names[notes.graph.Functions[i].Name] = true
+	}
+	evidence, err := table.Of(maps.Keys(names))
+	if err != nil {
+		return nil, s.file.wrap(err)
+	}
+	options := arcs.Options{Source: s.Compiles()[0], Sampled: evidence.Fraction > 0, Largest: largest}
+	counters, report, err := arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
+	if err == nil && report.Inferred == 0 { // the functions were in a file of another name
+		options.Source = ""
+		counters, report, err = arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
+	}
+	if err != nil {
+		return nil, noArcs{err}
+	}
+	s.traceArcs(report)
+	data, err := gcda.WriteCounters(counters)
+	if err != nil {
+		return nil, err
+	}
+	p := &part{data: append([]byte(notes.name+"\x00"), data...), samples: report.Inferred > 0, lines: true}
+	if !s.file.replaced() {
+		kept := []byte{0}
+		if p.samples {
+			kept[0] = 1
+		}
+		s.Cache.files().Put(store.Taken, key, append(kept, p.data...))
+	}
+	return p, nil
+}
+
+// traceArcs reports what the inference did.
+func (s source) traceArcs(r *arcs.Report) {
+	s.trace("counts of arcs for %d of %d functions; %.0f%% of the counts have an owner", r.Inferred, r.Functions, 100*float64(r.Owned)/max(float64(r.Counted), 1))
+	if r.Mismatched > 0 {
+		s.warnOf("arcs", "%s: %d of %d functions are without counts, because the compiler's notes and its dump differ", s.Sources[0], r.Mismatched, r.Functions)
+	}
+}
+
+// evidence opens the evidence of the profile, and returns its largest count.
+func (s source) evidence() (*profile.EvidenceTable, uint64, error) {
+	if !isV4(s.file.path) {
+		return nil, 0, noArcs{errNoEvidence}
+	}
+	r, err := afdo.Open(s.file.path)
+	if err != nil {
+		return nil, 0, s.file.wrap(err)
+	}
+	defer r.Close()
+	table, err := profile.ReadEvidence(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil, 0, noArcs{errNoEvidence}
+	}
+	if err != nil {
+		return nil, 0, s.file.wrap(err)
+	}
+	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
+	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
+		if largest, err := strconv.ParseUint(string(kept), 10, 64); err == nil {
+			return table, largest, nil
+		}
+	}
+	all, err := table.All()
+	if err != nil {
+		return nil, 0, s.file.wrap(err)
+	}
+	largest := arcs.Largest(all)
+	s.Cache.files().Put(store.Taken, key, strconv.AppendUint(nil, largest, 10))
+	return table, largest, nil
+}
+
+// keepArcs writes counters where GCC finds them: in a folder of the cache, or of temporary files.
+// The name of the folder is a hash of the content, so that neither a compiler nor ccache ever sees
+// the counters change. It returns the path of a copy for which ccache looks.
+func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
+	name, counters, _ := bytes.Cut(data, []byte{0})
+	folder, err := s.Cache.files().Path(store.Arcs, strconv.FormatUint(xxhash.Sum64(data), 16))
+	if err != nil {
+		if folder, err = temporaryFolder(); err != nil {
+			return "", false, err
+		}
+		folder = filepath.Join(folder, strconv.FormatUint(xxhash.Sum64(data), 16))
+	}
+	for _, name := range []string{countersName(string(name), s.Dir), "default.profdata"} {
+		path = filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", false, err
+		}
+		if changed, err = WriteSlice(path, counters); err != nil {
+			return "", false, err
+		}
+	}
+	store.MarkUsed(folder)
+	return path, changed, nil
+}
+
+// countersName returns the path below the folder of -fprofile-use at which GCC looks for the
+// counters of a unit, given the name that it makes of the object. GCC mangles the path of the
+// object unless the command gives an absolute one.
+func countersName(name, dir string) string {
+	if filepath.IsAbs(name) {
+		return name + ".gcda"
+	}
+	parts := strings.Split(filepath.Clean(dir)+"/"+name, "/")
+	for i, part := range parts {
+		if part == ".." {
+			parts[i] = "^"
+		}
+	}
+	return strings.Join(parts, "#") + ".gcda"
+}

@@ -1,0 +1,179 @@
+package driver
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
+)
+
+const arcSource = `static int rare(int n) { return n * 3; }
+int often(int n)
+{
+  int sum = 0;
+  for (int i = 0; i < n; i++)
+    if (i % 100 == 99)
+      sum += rare(i);
+    else
+      sum ^= i;
+  return sum;
+}
+`
+
+// arcEvidence is of a run of arcSource in which the loop ran 1,000 times.
+func arcEvidence() *profile.Evidence {
+	at := func(count uint64, line, column uint32) profile.CodeBlock {
+		p := profile.Position{File: "a.c", Line: line, Column: column}
+		return profile.CodeBlock{Count: count, Size: 2, Places: []profile.Place{{Position: p, Factor: 1}}}
+	}
+	return &profile.Evidence{Copies: []profile.CodeCopy{{
+		Symbol: "often", Unit: "a.c", Frames: []profile.InlineFrame{{Parent: -1, Function: "often", Declared: 2}},
+		Blocks: []profile.CodeBlock{at(1, 4, 7), at(1000, 6, 11), at(990, 9, 11), at(10, 7, 11), at(1000, 5, 26), at(1, 10, 10)},
+	}}}
+}
+
+// An arcProject is a folder with a source and a profile.
+type arcProject struct {
+	*testing.T
+	dir      string
+	launcher *Launcher
+	said     []string
+}
+
+func newArcProject(t *testing.T, e *profile.Evidence) *arcProject {
+	p := &arcProject{T: t, dir: t.TempDir()}
+	whole := profile.New()
+	whole.AddFunction(whole.AddSymbol(whole.AddUnit("a.c"), "often"), profile.Function{HeadCount: 1, Records: []profile.Record{{Kind: profile.KindCount, Line: 2, Count: 1000}}})
+	whole.SetEvidence(e)
+	var file bytes.Buffer
+	require.NoError(t, builder.Write(&file, whole, builder.Options{}))
+	p.write("p.afdo", file.String())
+	p.write("a.c", arcSource)
+	cache, err := OpenCacheIn(filepath.Join(p.dir, "cache"))
+	require.NoError(t, err)
+	say := func(text string) { p.said = append(p.said, text) }
+	p.launcher = &Launcher{Profile: filepath.Join(p.dir, "p.afdo"), Arcs: true, Cache: cache, Warn: say, Trace: say}
+	return p
+}
+
+func (p *arcProject) write(name, text string) {
+	path := filepath.Join(p.dir, name)
+	require.NoError(p, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(p, os.WriteFile(path, []byte(text), 0o666))
+}
+
+func (p *arcProject) prepare(argv ...string) *Plan {
+	p.said = nil
+	plan, err := p.launcher.Prepare(p.Context(), argv, p.dir)
+	require.NoError(p, err)
+	return plan
+}
+
+// compile runs a plan. The compiler must find the counters, and must not complain of them.
+func (p *arcProject) compile(plan *Plan) {
+	cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-Wmissing-profile", "-Wcoverage-mismatch")...)
+	cmd.Dir = p.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(p, err, "%s", out)
+	assert.Empty(p, string(out), "%q", plan.Argv)
+}
+
+func (p *arcProject) has(text string) bool {
+	return slices.ContainsFunc(p.said, func(said string) bool { return strings.Contains(said, text) })
+}
+
+// Every way to name an object and to compile gets counters that the compiler finds.
+func TestArcs(t *testing.T) {
+	for _, compiler := range []string{"gcc", "gcc-16"} {
+		path, ok := testenv.Find(compiler)
+		if !ok {
+			continue
+		}
+		p := newArcProject(t, arcEvidence())
+		p.write("sub/empty", "")
+		p.write("unity.c", "#include \"a.c\"\n")
+		commands := []string{"-c a.c", "-c a.c -o sub/x.y.o -g -fPIC", "-c a.c -o " + p.dir + "/sub/abs.o", "-flto -c a.c -o sub/../lto.o", "-S a.c -Werror -Wall", "-c unity.c"}
+		for _, args := range testenv.Some(commands, 2) {
+			plan := p.prepare(append([]string{path, "-O2"}, strings.Fields(args)...)...)
+			require.Equal(t, OutcomeSliced, plan.Outcome, "%s: %q", args, p.said)
+			p.compile(plan)
+			again := p.prepare(append([]string{path, "-O2"}, strings.Fields(args)...)...)
+			assert.Equal(t, plan.Argv, again.Argv)
+			assert.True(t, p.has("the counters are in the cache"))
+			p.checkCounters(plan)
+		}
+	}
+}
+
+func (p *arcProject) checkCounters(plan *Plan) {
+	data, err := os.ReadFile(plan.Slice)
+	require.NoError(p, err)
+	c, err := gcda.ReadCounters(data)
+	require.NoError(p, err)
+	require.Len(p, c.Functions, 1)
+	assert.Contains(p, c.Functions[0].Counters[0].Values, int64(990))
+}
+
+// A new profile needs no new notes; another option does.
+func TestNotesAreKept(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	p := newArcProject(t, arcEvidence())
+	first := p.prepare(gcc, "-O2", "-c", "a.c")
+	e := arcEvidence()
+	e.Copies[0].Blocks[3].Count = 20
+	p.launcher.Profile = newArcProject(t, e).launcher.Profile
+	second := p.prepare(gcc, "-O2", "-c", "a.c")
+	assert.True(t, p.has("the notes are in the cache"))
+	assert.NotEqual(t, first.Argv, second.Argv)
+	p.prepare(gcc, "-O3", "-c", "a.c")
+	assert.False(t, p.has("the notes are in the cache"))
+	usage, err := p.launcher.Cache.Usage()
+	require.NoError(t, err)
+	cleaned, err := p.launcher.Cache.Clean()
+	require.NoError(t, err)
+	assert.Equal(t, usage, cleaned)
+	usage, err = p.launcher.Cache.Usage()
+	require.NoError(t, err)
+	assert.Zero(t, usage)
+}
+
+// Where arcs are not possible, counts come by lines.
+func TestWithoutArcs(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	p := newArcProject(t, arcEvidence())
+	p.write("b.c", "int b;")
+	plan := p.prepare(gcc, "-O2", "a.c", "b.c", "-c")
+	assert.True(t, p.has("a.c: the command compiles several sources, or one from standard input; it gets its counts by lines"))
+	assert.True(t, slices.ContainsFunc(plan.Argv, func(arg string) bool { return strings.HasPrefix(arg, "-fauto-profile=") }))
+	p = newArcProject(t, nil)
+	p.prepare(gcc, "-O2", "-c", "a.c")
+	assert.True(t, p.has("a.c: the profile has no evidence of machine code: \"afdo create\" stores it in version 4; it gets its counts by lines"))
+	p = newArcProject(t, arcEvidence())
+	p.write("b.c", "int b;")
+	plan = p.prepare(gcc, "-O2", "-c", "b.c")
+	assert.Equal(t, OutcomeNothing, plan.Outcome)
+	assert.Equal(t, []string{gcc, "-O2", "-c", "b.c"}, plan.Argv)
+	p.prepare(gcc, "-O2", "-fprofile-use", "-c", "a.c")
+	assert.True(t, p.has("the command reads counters itself"))
+}
+
+func TestCountersName(t *testing.T) {
+	for name, want := range map[string]string{"x": "#b#x.gcda", "sub/x.y": "#b#sub#x.y.gcda", "../o/x": "#b#^#o#x.gcda", "/o/x": "/o/x.gcda"} {
+		assert.Equal(t, want, countersName(name, "/b/"))
+	}
+}
+
+func TestCommandWords(t *testing.T) {
+	assert.Equal(t, []string{"/x/cc1", "-dumpdir", "a b/", `q"`, "", "end"}, commandWords(` /x/cc1 -dumpdir "a b/" q\" "" end`+"\n"))
+}

@@ -1,0 +1,159 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/store"
+)
+
+// compileNotes are what a compile tells of its control flow graphs before it makes code.
+type compileNotes struct {
+	name  string // what GCC makes of the path of the object
+	graph *gcda.Notes
+	dump  []byte // of the pass that reads counters
+}
+
+// notesKey is what the notes of a unit depend on, besides its inputs.
+func (s source) notesKey() string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir, s.Settings, s.Args)
+}
+
+// notes returns the notes of the unit: from the cache, or else from the compiler.
+func (s source) notes() (*compileNotes, error) {
+	key := fmt.Sprintf("%d\x00%s", s.inputs.State(), s.notesKey())
+	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {
+		if n, err := decodeNotes(kept); err == nil {
+			s.trace("the notes are in the cache")
+			return n, nil
+		}
+	}
+	name, err := s.auxiliaryName()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "afdo-notes-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	notes, dump, err := s.compileNotes(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	data := encodeNotes(name, notes, dump)
+	s.Cache.files().Put(store.Notes, key, data)
+	return decodeNotes(data)
+}
+
+// compileNotes has the compiler write notes and the dump into a folder, and stop before it makes
+// code: -flto leaves that to the linker.
+func (s source) compileNotes(folder, name string) (notes, dump []byte, err error) {
+	file := func(name string) string { return filepath.Join(folder, name) }
+	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
+		"-fdump-ipa-profile-lineno-blocks-details="+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
+	argv = append(argv, arcOptions(file("none"))...)
+	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, argv[1:])
+	if err != nil {
+		return nil, nil, errors.New("the compiler writes no notes: " + firstError(said))
+	}
+	if notes, err = files.ReadFile(file("notes"), maxNotes); err == nil {
+		dump, err = files.ReadFile(file("dump"), maxNotes)
+	}
+	return notes, dump, err
+}
+
+// auxiliaryName returns the name that GCC makes of the path of the object, for the files that it
+// writes and reads besides. Identifiers of functions depend on it.
+func (s source) auxiliaryName() (string, error) {
+	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, append([]string{"-###"}, s.Args...))
+	if err != nil {
+		return "", errors.New("the compiler does not say how it runs: " + firstError(said))
+	}
+	values := map[string]string{}
+	for line := range bytes.Lines(said) {
+		words := commandWords(string(line))
+		if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "cc1") {
+			continue
+		}
+		for i, w := range words[:len(words)-1] {
+			if slices.Contains([]string{"-dumpdir", "-dumpbase", "-dumpbase-ext"}, w) {
+				values[w] = words[i+1]
+			}
+		}
+	}
+	base := strings.TrimSuffix(values["-dumpbase"], values["-dumpbase-ext"])
+	if base == "" {
+		return "", errors.New("the compiler does not say the name of its dumps")
+	}
+	return values["-dumpdir"] + base, nil
+}
+
+// commandWords splits a command as the compiler prints it: words with blanks are quoted.
+func commandWords(line string) (words []string) {
+	var word []byte
+	quoted, any := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && i+1 < len(line):
+			i++
+			word, any = append(word, line[i]), true
+		case c == '"':
+			quoted, any = !quoted, true
+		case !quoted && (c == ' ' || c == '\n'):
+			if any {
+				words = append(words, string(word))
+			}
+			word, any = nil, false
+		default:
+			word, any = append(word, c), true
+		}
+	}
+	return words
+}
+
+// encodeNotes packs notes for the cache.
+func encodeNotes(name string, notes, dump []byte) []byte {
+	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	var data []byte
+	for _, part := range [][]byte{[]byte(name), notes} {
+		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
+	}
+	return w.EncodeAll(append(data, dump...), nil)
+}
+
+// maxNotes limits the notes of a unit in memory. The dump of the largest units has some hundred
+// megabytes.
+const maxNotes = 4 << 30
+
+// decodeNotes is the inverse of encodeNotes.
+func decodeNotes(data []byte) (*compileNotes, error) {
+	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxNotes))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if data, err = r.DecodeAll(data, nil); err != nil {
+		return nil, err
+	}
+	var parts [2][]byte
+	for i := range parts {
+		n, size := binary.Uvarint(data)
+		if size <= 0 || n > uint64(len(data)-size) {
+			return nil, errors.New("malformed notes in the cache")
+		}
+		parts[i], data = data[size:size+int(n)], data[size+int(n):]
+	}
+	graph, err := gcda.ReadNotes(parts[1])
+	return &compileNotes{name: string(parts[0]), graph: graph, dump: data}, err
+}
