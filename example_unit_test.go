@@ -82,14 +82,14 @@ func printFunction(r *afdo.Reader, symbol afdo.Symbol) error {
 		indent := strings.Repeat("\t", cursor.Depth()+1)
 		switch location.Type {
 		case afdo.LocationInlinedFn: // the records of its body come next, one level deeper
-			callee, err := r.Symbol(location.Callee)
+			callee, err := r.SymbolByID(location.Callee)
 			if err != nil {
 				return err
 			}
 			fmt.Printf("%s%d: inlined %s\n", indent, location.Line, callee.Name())
 		case afdo.LocationCalledFn, afdo.LocationCalledFns:
 			for target := range cursor.Targets() {
-				callee, err := r.Symbol(target.Callee)
+				callee, err := r.SymbolByID(target.Callee)
 				if err != nil {
 					return err
 				}

@@ -192,7 +192,7 @@ func TestClosed(t *testing.T) {
 			"unit":         second(r.Unit(gen.BigPath(1))),
 			"suffix":       second(r.UnitBySuffix("x")),
 			"unit of":      second(r.UnitOf(1)),
-			"symbol":       second(r.Symbol(1)),
+			"symbol":       second(r.SymbolByID(1)),
 			"unit symbol":  second(u.Symbol("x")),
 			"unit symbols": second(u.NumSymbols()),
 			"by id":        second(u.SymbolByID(1)),

@@ -231,7 +231,7 @@ func lookUpByID(t *testing.T, data []byte) {
 			if err != nil {
 				break
 			}
-			found, err := cold.Symbol(s.ID())
+			found, err := cold.SymbolByID(s.ID())
 			if together, err := r.SymbolsByID([]SymbolID{s.ID(), s.ID()}); err != nil || together[0].name != s.name || together[1].name != s.name {
 				t.Fatalf("symbol ID %d of unit %q, twice: %+v, %v", s.ID(), u.Path(), together, err)
 			}
@@ -262,7 +262,7 @@ func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
 			func() (Symbol, error) { return cold.Symbol(s.Name()) }, // by the trie
 			func() (Symbol, error) { return cold.SymbolByID(s.ID()) },
 			func() (Symbol, error) { return cold.Symbol(s.Name()) }, // by the decoded names
-			func() (Symbol, error) { return r.Symbol(s.ID()) },
+			func() (Symbol, error) { return r.SymbolByID(s.ID()) },
 		} {
 			found, err := find()
 			if err != nil || found.ID() != s.ID() || found.Name() != s.Name() || found.HasInfo() != s.HasInfo() || found.Unit().Index() != want.Index() {

@@ -258,11 +258,11 @@ func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	return r.unit(u), nil
 }
 
-// Symbol returns the symbol with the given ID, for example a call target or an inlined function,
-// from any unit. It returns [ErrNotFound] if no unit has the ID. The first call for a unit decodes
-// and keeps the symbols of that unit; later calls do two binary searches. For several IDs use
-// [Reader.SymbolsByID].
-func (r *Reader) Symbol(id SymbolID) (Symbol, error) {
+// SymbolByID returns the symbol with the given ID, for example a call target or an inlined
+// function, from any unit. It returns [ErrNotFound] if no unit has the ID. The first call for a
+// unit decodes and keeps the symbols of that unit; later calls do two binary searches. For
+// several IDs use [Reader.SymbolsByID].
+func (r *Reader) SymbolByID(id SymbolID) (Symbol, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
 		return Symbol{}, public(err)

@@ -97,7 +97,7 @@ func checkSymbolLookups(t *testing.T, r *afdo.Reader, unit naive.Unit, symbol na
 	require.NoError(t, err)
 	again, err := cold.Symbol(symbol.Name) // by the decoded table
 	require.NoError(t, err)
-	anywhere, err := r.Symbol(id)
+	anywhere, err := r.SymbolByID(id)
 	require.NoError(t, err)
 	for _, s := range []afdo.Symbol{byName, byID, again, anywhere} {
 		require.Equal(t, id, s.ID())

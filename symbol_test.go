@@ -25,7 +25,7 @@ import (
 func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.SymbolID) {
 	t.Helper()
 	want, wantErr := u.SymbolByID(id)
-	got, err := cold.Symbol(id)
+	got, err := cold.SymbolByID(id)
 	if wantErr != nil {
 		require.EqualError(t, err, wantErr.Error())
 		_, err = cold.SymbolsByID([]afdo.SymbolID{id})
@@ -57,7 +57,7 @@ func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand)
 		require.NoError(t, err)
 		require.Len(t, got, len(some))
 		for i, id := range some {
-			want, err := cold.Symbol(id)
+			want, err := cold.SymbolByID(id)
 			require.NoError(t, err)
 			require.Equal(t, readertest.Describe(want), readertest.Describe(got[i]))
 		}
@@ -178,7 +178,7 @@ func TestSymbolOfFaultyUnit(t *testing.T) {
 			_, err = r.SymbolsByID([]afdo.SymbolID{c.id})
 			require.ErrorIs(t, err, c.want, name)
 			if c.want != nil {
-				_, err = r.Symbol(c.id)
+				_, err = r.SymbolByID(c.id)
 				require.ErrorIs(t, err, c.want, name)
 			}
 		}
@@ -228,7 +228,7 @@ func TestSymbolCostsLittle(t *testing.T) {
 		require.Less(t, used, uint64(60<<10), "names and paths of 1 KB, where the unit has 200 KB")
 		for range 2 {
 			for id := range afdo.SymbolID(strings) {
-				_, err := r.Symbol(id)
+				_, err := r.SymbolByID(id)
 				require.NoError(t, err)
 			}
 			u, err := r.Unit("a.c")
@@ -288,7 +288,7 @@ func TestSymbolOfSharedTables(t *testing.T) {
 	require.NoError(t, err)
 	used := allocated(func() {
 		for id := range afdo.SymbolID(units) {
-			s, err := r.Symbol(id)
+			s, err := r.SymbolByID(id)
 			require.NoError(t, err)
 			require.Equal(t, strings.Repeat("x", 300)+"a", s.Name())
 		}
@@ -325,7 +325,7 @@ func TestSymbolConcurrently(t *testing.T) {
 			for range 3 {
 				for _, u := range truth.Units {
 					for _, want := range u.Symbols {
-						s, err := r.Symbol(afdo.SymbolID(want.ID))
+						s, err := r.SymbolByID(afdo.SymbolID(want.ID))
 						if err != nil || s.Name() != want.Name || s.HasInfo() != want.HasInfo {
 							t.Errorf("symbol %d: %+v, %v", want.ID, s, err)
 						}

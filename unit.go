@@ -30,9 +30,9 @@ func (u *Unit) Path() string { return u.entry.Path }
 // Index returns the position of the unit in the file names section.
 func (u *Unit) Index() int { return u.entry.Rank }
 
-// Sections returns the section indexes of the unit's string table and symbol names (RFC 4.5),
+// SectionIndexes returns the section indexes of the unit's string table and symbol names (RFC 4.5),
 // unchecked.
-func (u *Unit) Sections() (stringTable, symbolNames int) {
+func (u *Unit) SectionIndexes() (stringTable, symbolNames int) {
 	return int(u.entry.Strings), int(u.entry.Symbols)
 }
 

@@ -173,7 +173,7 @@ func TestSymbolDecodesOnce(t *testing.T) {
 	used := allocated(func() {
 		for j := range afdo.SymbolID(rows) {
 			for i := range afdo.SymbolID(2) {
-				s, err := r.Symbol(i*rows + j)
+				s, err := r.SymbolByID(i*rows + j)
 				require.NoError(t, err)
 				require.Greater(t, len(s.Name()), 10_000)
 			}

@@ -36,7 +36,7 @@ func TestZeroValues(t *testing.T) {
 		"unit":          second(zero.Unit("a.c")),
 		"suffix":        second(zero.UnitBySuffix("a.c")),
 		"unit of":       second(zero.UnitOf(1)),
-		"symbol":        second(zero.Symbol(1)),
+		"symbol":        second(zero.SymbolByID(1)),
 		"symbols by ID": second(zero.SymbolsByID(nil)),
 	} {
 		require.ErrorIs(t, err, afdo.ErrClosed, what)

@@ -203,7 +203,7 @@ func (p *printer) symbolsOf(callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 }
 
 func (p *printer) callee(id afdo.SymbolID) (afdo.Symbol, error) {
-	s, err := p.reader.Symbol(id)
+	s, err := p.reader.SymbolByID(id)
 	if errors.Is(err, fault.ErrNotFound) {
 		return s, unknownCallee(id)
 	}

@@ -84,7 +84,7 @@ func newRemoteLayout(b *testing.B, p *profile.Profile) *remoteLayout {
 	}
 	for u, err := range r.Units() {
 		require.NoError(b, err)
-		strings, symbols := u.Sections()
+		strings, symbols := u.SectionIndexes()
 		m.units = append(m.units, u)
 		m.names = append(m.names, fileRange{section(strings).from, section(symbols).to})
 		refs := make(map[program.ID]bool)

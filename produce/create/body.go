@@ -64,7 +64,7 @@ func (a inlined) compare(b inlined) int {
 
 // both returns the count of two addresses of one location.
 func (how Combine) both(a, b uint64) uint64 {
-	if how == Sum {
+	if how == CombineSum {
 		return saturating.Add(a, b)
 	}
 	return max(a, b)

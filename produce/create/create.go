@@ -89,11 +89,11 @@ const (
 type Combine int
 
 const (
-	// Max takes the largest: all instructions of a line in one block run equally often, so one that
-	// has too few samples does no harm.
-	Max Combine = iota
-	// Sum adds them up.
-	Sum
+	// CombineMax takes the largest: all instructions of a line in one block run equally often, so
+	// one that has too few samples does no harm.
+	CombineMax Combine = iota
+	// CombineSum adds them up.
+	CombineSum
 )
 
 // Profile makes a profile from the samples of a binary.

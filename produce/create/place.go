@@ -203,7 +203,7 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	}
 	p.report.Placed = saturating.Add(p.report.Placed, weight)
 	n := saturating.Mul(count, saturating.Mul(s.factor, d.factor))
-	if p.options.Combine == Sum {
+	if p.options.Combine == CombineSum {
 		n = saturating.Mul(n, size)
 	}
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
@@ -256,8 +256,8 @@ func (p *mapper) calls(spans []symbolize.Span) {
 		} else {
 			s.body.call(w, c.callee, c.count)
 		}
-		if p.sameUnit && p.options.Combine == Max {
-			s.body.count(w, copyID(s.copy, d.copy), saturating.Mul(sum, saturating.Mul(s.factor, d.factor)), Max)
+		if p.sameUnit && p.options.Combine == CombineMax {
+			s.body.count(w, copyID(s.copy, d.copy), saturating.Mul(sum, saturating.Mul(s.factor, d.factor)), CombineMax)
 		}
 	}
 }

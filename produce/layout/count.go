@@ -43,10 +43,10 @@ func (p *program) count(set *samples.Set) error {
 	case set.NumRanges() > 0:
 		err = p.fallThroughs(set)
 	case set.Exact && p.report.Edges > 0:
-		p.report.Counted = Exact
+		p.report.Counted = CountedExact
 		err = p.executions(set)
 	default:
-		p.report.Counted = Estimates
+		p.report.Counted = CountedEstimates
 		err = p.estimates(set)
 	}
 	if err != nil {

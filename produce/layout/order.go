@@ -101,7 +101,7 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 		if o.Progress != nil && i%1000 == 0 {
 			o.Progress(i, len(p.functions))
 		}
-		order := f.order(p.report.Counted != Estimates)
+		order := f.order(p.report.Counted != CountedEstimates)
 		one := list.Function{Names: f.names, Clusters: [][]list.Block{make([]list.Block, 0, len(order))}}
 		hashed := slices.ContainsFunc(f.blocks, func(b block) bool { return b.hash != 0 })
 		for _, b := range order {

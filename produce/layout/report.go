@@ -37,13 +37,13 @@ type Report struct {
 type Counted int
 
 const (
-	// Stacks are branch stacks: branches and the code between two of them.
-	Stacks Counted = iota
-	// Exact counts are callgrind's counts of instructions and jumps.
-	Exact
-	// Estimates are counts of instructions without jumps. Blocks keep their order. Only functions
-	// move, and blocks that certainly did not run.
-	Estimates
+	// CountedStacks are branch stacks: branches and the code between two of them.
+	CountedStacks Counted = iota
+	// CountedExact counts are callgrind's counts of instructions and jumps.
+	CountedExact
+	// CountedEstimates are counts of instructions without jumps. Blocks keep their order. Only
+	// functions move, and blocks that certainly did not run.
+	CountedEstimates
 )
 
 // Limits of drift, the same as in llvm-propeller.

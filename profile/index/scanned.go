@@ -311,7 +311,7 @@ type sharing struct {
 }
 
 func (s *sharing) tables(u *afdo.Unit) error {
-	strings, symbols := u.Sections()
+	strings, symbols := u.SectionIndexes()
 	for _, index := range []int{strings, symbols} {
 		if index < 0 || index >= len(s.seen) {
 			continue // reading the unit gives the error

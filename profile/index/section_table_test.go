@@ -181,7 +181,7 @@ func TestLargeSectionTableFirstCall(t *testing.T) {
 			"index":   func(r *indexedReader) (any, error) { return r.info() },
 			"section": func(r *indexedReader) (any, error) { return r.Section(r.NumSections() - 1) },
 			"symbol": func(r *indexedReader) (any, error) {
-				s, err := r.Symbol(afdo.SymbolID(last.ID))
+				s, err := r.SymbolByID(afdo.SymbolID(last.ID))
 				return s.Name(), err
 			},
 			"unit": func(r *indexedReader) (any, error) {

@@ -259,7 +259,7 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 		require.NoError(t, err)
 		u, err := r.Unit(now.Units[i].Path)
 		require.NoError(t, err)
-		stringTable, _ := u.Sections()
+		stringTable, _ := u.SectionIndexes()
 		h.at = now.Sections[stringTable].Offset
 		h.do = func() {
 			hooked++
@@ -296,7 +296,7 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 		for i := range units {
 			u, err := r.Unit(gen.BigPath(i))
 			require.NoError(t, err)
-			stringTable, symbolNames := u.Sections()
+			stringTable, symbolNames := u.SectionIndexes()
 			if _, err := u.NumSymbols(); err != nil {
 				require.ErrorIs(t, err, afdo.ErrHeader, "sections %d and %d", stringTable, symbolNames)
 				failed++

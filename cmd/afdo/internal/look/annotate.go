@@ -107,7 +107,7 @@ func runAnnotate(ctx context.Context, e *verb.Env, in *gcovkind.Input, a *annota
 // printListing prints a listing by lines of a source, or by offsets if that is empty.
 func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source string, a *annotateOptions) error {
 	name := func(id afdo.SymbolID) (string, error) {
-		s, err := r.Symbol(id)
+		s, err := r.SymbolByID(id)
 		if err != nil {
 			return "", err
 		}

@@ -74,7 +74,7 @@ var (
 		{Word: "", Meaning: samples.Unknown}, {Word: "perf", Meaning: samples.PerfData}, {Word: "script", Meaning: samples.PerfScript}, {Word: "callgrind", Meaning: samples.Callgrind},
 		{Word: "samples", Meaning: samples.Text}, {Word: "preagg", Meaning: samples.PreAggregated}, {Word: "pprof", Meaning: samples.Pprof}, {Word: "otlp", Meaning: samples.OpenTelemetry},
 	}
-	createCombine  = []verb.Choice[create.Combine]{{Word: "max", Meaning: create.Max}, {Word: "sum", Meaning: create.Sum}}
+	createCombine  = []verb.Choice[create.Combine]{{Word: "max", Meaning: create.CombineMax}, {Word: "sum", Meaning: create.CombineSum}}
 	createSuffixes = []verb.Choice[create.Suffixes]{
 		{Word: "selected", Meaning: create.SelectedSuffixes}, {Word: "none", Meaning: create.NoSuffixes}, {Word: "all", Meaning: create.AllSuffixes},
 	}

@@ -39,7 +39,7 @@ type LayoutFacts struct {
 }
 
 // countedNames are the names of kinds of counts.
-var countedNames = map[layout.Counted]string{layout.Stacks: "branch stacks", layout.Exact: exactVerdict, layout.Estimates: "instructions"}
+var countedNames = map[layout.Counted]string{layout.CountedStacks: "branch stacks", layout.CountedExact: exactVerdict, layout.CountedEstimates: "instructions"}
 
 func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report, laidOut int) *LayoutFacts {
 	return &LayoutFacts{
@@ -59,7 +59,7 @@ const (
 
 // warn says what may be wrong with the layout.
 func (f *LayoutFacts) warn(e *verb.Env) {
-	if f.Counted == countedNames[layout.Estimates] {
+	if f.Counted == countedNames[layout.CountedEstimates] {
 		e.Warnf("the recording has no jumps, so blocks keep their order and only functions are moved: record with perf record -b, or callgrind with --collect-jumps=yes")
 	}
 	if f.Branches > 0 && f.EdgeShare < lowEdgeShare {

@@ -173,7 +173,7 @@ func (j *unitJSON) callee(id afdo.SymbolID) error {
 	s, ok := j.callees[id]
 	if !ok {
 		var err error
-		if s, err = j.reader.Symbol(id); err != nil {
+		if s, err = j.reader.SymbolByID(id); err != nil {
 			return fmt.Errorf("callee: %w", err)
 		}
 		j.callees[id] = s

@@ -25,7 +25,7 @@ func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 			return nil, err
 		}
 		n := &bytes[files[u.Path()]]
-		stringTable, symbolNames := u.Sections()
+		stringTable, symbolNames := u.SectionIndexes()
 		for _, index := range []int{stringTable, symbolNames} {
 			s, err := r.Section(index)
 			if err != nil {
