@@ -104,8 +104,8 @@ func (p *mapper) callStubs() {
 		if n > 0 {
 			s.outer.call(s.where, s.rest, n)
 		}
-		if p.sameUnit && p.options.Combine == Max {
-			s.outer.count(s.where, 0, n, Max)
+		if p.sameUnit && p.options.Combine == CombineMax {
+			s.outer.count(s.where, 0, n, CombineMax)
 		}
 	}
 	p.report.Stubs += len(p.placed.stubs)

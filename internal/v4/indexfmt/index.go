@@ -214,7 +214,7 @@ func (x *Index) CheckEnd() error {
 // Sum returns the checksum of the bytes of a section.
 func Sum(data []byte) uint32 { return uint32(xxhash.Sum64(data)) }
 
-// A Checksum computes the [CombineSum] of concatenated sections.
+// A Checksum computes the [Sum] of concatenated sections.
 type Checksum struct{ digest xxhash.Digest }
 
 // NewChecksum returns the checksum of no sections.
