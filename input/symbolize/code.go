@@ -41,6 +41,10 @@ type Instance struct {
 	Function *Function
 	Caller   *Instance // instance into which this copy was inlined, or nil
 	Call     Line      // position of the call in Caller
+
+	// AtDeclaration means that Call is the declaration of Function, down to the column. No source
+	// has such a call: GCC makes it when it inlines the rest of a split function.
+	AtDeclaration bool
 }
 
 // Chain returns the call chain from the outermost function to i.
@@ -301,6 +305,7 @@ func (w *worker) instance(t *tree, n int32) (*Instance, error) {
 				return nil, err
 			}
 			i.Call = Line{File: file, Line: x.line, Discriminator: x.discrim}
+			i.AtDeclaration = x.line == f.Line && x.column == f.column && file == f.File
 			if w.file.columns {
 				i.Call.Column = x.column
 			}

@@ -200,6 +200,7 @@ const (
 	slotLinkageName
 	slotDeclFile
 	slotDeclLine
+	slotDeclColumn
 	slotOrigin
 	slotSpecification
 	slotLowPC
@@ -234,6 +235,8 @@ func slotOf(a dwarf.Attr) slot {
 		return slotDeclFile
 	case dwarf.AttrDeclLine:
 		return slotDeclLine
+	case dwarf.AttrDeclColumn:
+		return slotDeclColumn
 	case dwarf.AttrArtificial:
 		return slotArtificial
 	case dwarf.AttrAbstractOrigin:

@@ -15,6 +15,8 @@ type Function struct {
 	// Artificial means that the compiler created the function, from another function or a part of
 	// one. Clang declares such a function at line 0.
 	Artificial bool
+
+	column uint32 // of Line; 0 if unknown
 }
 
 // Linkage returns the linkage name, or the plain name if there is none.
@@ -104,7 +106,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 	}
 	f.Artificial = f.Artificial || origin && from.Artificial
 	if f.Line == 0 || origin && from.Line != 0 {
-		f.Line = from.Line
+		f.Line, f.column = from.Line, from.column
 	}
 	if f.File == "" || origin && from.File != "" {
 		f.File = from.File
@@ -113,7 +115,7 @@ func (f *Function) inherit(from *Function, origin bool) {
 
 // declared returns the function as described by the entry itself.
 func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
-	f := &Function{Line: uint32(e.number(slotDeclLine)), Artificial: e.number(slotArtificial) != 0}
+	f := &Function{Line: uint32(e.number(slotDeclLine)), column: uint32(e.number(slotDeclColumn)), Artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
 		slot slot
 		to   *string

@@ -315,7 +315,7 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
 	}
-	if p.options.Suffixes != NoSuffixes && isPart(i, name, w) {
+	if p.options.Suffixes != NoSuffixes && isPart(i, name) {
 		return outer
 	}
 	if rest := p.rest[i]; rest != nil {
@@ -333,9 +333,10 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 // isPart reports whether an inlined function is the rest of the function around it. GCC splits a
 // function if only its beginning is worth inlining. The rest becomes a function with the suffix
 // .part.0, and is often inlined again into the original function, at the line of the declaration.
-// No source contains that call, so a compiler does not look for counts there.
-func isPart(i *symbolize.Instance, name string, call where) bool {
+// No source contains that call, so a compiler does not look for counts there. A function that calls
+// itself on this line does so in a later column.
+func isPart(i *symbolize.Instance, name string) bool {
 	outer, inner := i.Caller.Function, i.Function
-	return call == where{} && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
+	return i.AtDeclaration && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
 		unifyConstructor(outer.Linkage()) == name
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -107,4 +108,30 @@ func TestStubsBecomeCalls(t *testing.T) {
 			assert.Contains(t, got["sum"], "1=50 ", "of both stubs")
 		})
 	}
+}
+
+// A function that calls itself on the line of its declaration is inlined in itself as often as in
+// the debug info. It is not the rest of a split function.
+func TestRecursionOnOneLine(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", `__attribute__((noipa)) int g(int n) { return n * 3; }
+static int f(int n) { return n > 1 ? f(n - 1) + g(n) : 1; }
+int main(int c, char **v) { return f(c + 8); }
+`, "-g", "-O2")
+	f, _ := p.open(t)
+	set := &samples.Set{Exact: true}
+	for s, err := range f.Symbols() {
+		require.NoError(t, err)
+		if s.Names[0] == "main" || s.Names[0] == "f" {
+			for _, offset := range offsets(t, f, s) {
+				set.AddAddress(offset, 10)
+			}
+		}
+	}
+	made, _, err := Profile(context.Background(), f, set, Options{})
+	require.NoError(t, err)
+	deepest := 0
+	for key := range flatten(made, false).positions {
+		deepest = max(deepest, strings.Count(key, " 0 f"))
+	}
+	assert.Greater(t, deepest, 1)
 }
