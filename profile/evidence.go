@@ -1,5 +1,7 @@
 package profile
 
+import "cmp"
+
 // Evidence is what a recording shows about the machine code of a program: its control flow by
 // blocks, with the source positions of each. Package create makes it.
 type Evidence struct {
@@ -61,6 +63,20 @@ type Place struct {
 type CodeJump struct {
 	From, To int32 // numbers of blocks
 	Count    uint64
+}
+
+// Compare orders places by frame and position.
+func (p Place) Compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.Frame, q.Frame), cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line),
+		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
+}
+
+// WithEvidence returns a profile that differs from p in its evidence only. Both share everything
+// else, so neither may be changed afterwards.
+func (p *Profile) WithEvidence(e *Evidence) *Profile {
+	q := *p
+	q.SetEvidence(e)
+	return &q
 }
 
 // SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile

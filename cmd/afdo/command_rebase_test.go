@@ -203,7 +203,7 @@ func TestRebaseOfCreated(t *testing.T) {
 	dir := filepath.Dir(program)
 	in := sampled(t, program, "loop", 50, 7)
 	prof := filepath.Join(t.TempDir(), "prof.v4c")
-	r := afdoRun("create", "--binary", program, "--profile", in, "-o", prof, "--no-evidence")
+	r := afdoRun("create", "--binary", program, "--profile", in, "-o", prof)
 	require.Equal(t, cli.StatusDone, r.status, r.err)
 	assert.NotContains(t, r.err, "no source information")
 	r = afdoRun("show", prof)

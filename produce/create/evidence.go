@@ -211,7 +211,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 // endBlock ends the current block.
 func (b *blockBuilder) endBlock() {
 	if b.at.Size > 0 {
-		slices.SortFunc(b.at.Places, comparePlaces)
+		slices.SortFunc(b.at.Places, profile.Place.Compare)
 		b.at.Places = slices.Clone(slices.Compact(b.at.Places))
 		b.at.Count = b.block.mean(b.fraction(), b.at.Size)
 		b.copy.Blocks = append(b.copy.Blocks, b.at)
@@ -232,11 +232,6 @@ func (m *machineBlock) mean(fraction uint8, size uint32) uint64 {
 	}
 	mean, _ := bits.Div64(hi, lo, uint64(size))
 	return mean
-}
-
-func comparePlaces(p, q profile.Place) int {
-	return cmp.Or(cmp.Compare(p.Frame, q.Frame), cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line),
-		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
 // addJumps adds the jumps that were seen, and after conditional ones the steps to the next block.

@@ -11,7 +11,7 @@ import (
 )
 
 // Profile returns a profile of the new sources with the counts of p, a profile of the old sources.
-// p does not change, and is returned itself if the result is equal. Functions whose lines are the
+// p does not change. If no count moves, the result shares all but the evidence with p. Functions whose lines are the
 // same keep their records. The report is returned with [ErrNothing] as well.
 //
 // A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
@@ -35,13 +35,13 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 		return nil, report, err
 	}
 	if plan.nothing() {
-		return p, report, nil
+		return plan.withEvidence(p, p.Evidence()), report, nil
 	}
 	q := p.Relocate(plan.relocation)
 	if p.HasMarks() {
 		plan.remember(p, q, new)
 	}
-	return q, report, nil
+	return plan.withEvidence(q, p.Evidence()), report, nil
 }
 
 // ErrNoSources is returned for a profile that does not remember its sources.

@@ -81,7 +81,7 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 		q = p.Relocate(plan.relocation)
 		plan.remember(p, q, &f.new)
 	}
-	q = f.withoutGone(q)
+	q = plan.withEvidence(f.withoutGone(q), p.Evidence())
 	q.Summary = p.Summary
 	return q, report
 }
