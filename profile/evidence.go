@@ -71,14 +71,6 @@ func (p Place) Compare(q Place) int {
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
-// WithEvidence returns a profile that differs from p in its evidence only. Both share everything
-// else, so neither may be changed afterwards.
-func (p *Profile) WithEvidence(e *Evidence) *Profile {
-	q := *p
-	q.SetEvidence(e)
-	return &q
-}
-
 // SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile
 // keeps a reference to it.
 func (p *Profile) SetEvidence(e *Evidence) { p.evidence, p.sum = e, nil }

@@ -9,10 +9,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// withEvidence returns the moved profile q with the evidence of p, moved as well.
-func (p *plan) withEvidence(q *profile.Profile, e *profile.Evidence) *profile.Profile {
+// moveEvidence moves the evidence of a profile to the moved profile.
+func (p *plan) moveEvidence(from, to *profile.Profile) {
+	e := from.Evidence()
 	if e == nil {
-		return q
+		return
 	}
 	byName := make(map[string][]*change, len(p.changes))
 	for _, c := range p.changes {
@@ -22,7 +23,7 @@ func (p *plan) withEvidence(q *profile.Profile, e *profile.Evidence) *profile.Pr
 	for i := range moved.Copies {
 		moveCode(&moved.Copies[i], byName)
 	}
-	return q.WithEvidence(moved)
+	to.SetEvidence(moved)
 }
 
 // moveCode moves the positions of a copy of code. A position whose line is gone is dropped, and a

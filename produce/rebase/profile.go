@@ -11,8 +11,8 @@ import (
 )
 
 // Profile returns a profile of the new sources with the counts of p, a profile of the old sources.
-// p does not change. If no count moves, the result shares all but the evidence with p. Functions whose lines are the
-// same keep their records. The report is returned with [ErrNothing] as well.
+// p does not change. It is returned itself if the result is equal and it has no evidence. Functions
+// whose lines are the same keep their records. The report is returned with [ErrNothing] as well.
 //
 // A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
 // of steps for each line. docs/guide/rebase.md describes what is found.
@@ -34,14 +34,15 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 	if err != nil {
 		return nil, report, err
 	}
-	if plan.nothing() {
-		return plan.withEvidence(p, p.Evidence()), report, nil
+	if plan.nothing() && p.Evidence() == nil {
+		return p, report, nil
 	}
 	q := p.Relocate(plan.relocation)
 	if p.HasMarks() {
 		plan.remember(p, q, new)
 	}
-	return plan.withEvidence(q, p.Evidence()), report, nil
+	plan.moveEvidence(p, q)
+	return q, report, nil
 }
 
 // ErrNoSources is returned for a profile that does not remember its sources.

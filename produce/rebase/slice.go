@@ -77,11 +77,12 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	plan.renameInlines(f.namespaces())
 	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
 	q := p
-	if !plan.nothing() {
+	if !plan.nothing() || p.Evidence() != nil {
 		q = p.Relocate(plan.relocation)
 		plan.remember(p, q, &f.new)
+		plan.moveEvidence(p, q)
 	}
-	q = plan.withEvidence(f.withoutGone(q), p.Evidence())
+	q = f.withoutGone(q)
 	q.Summary = p.Summary
 	return q, report
 }
