@@ -4,7 +4,7 @@
 //	set, read, err := samples.Read(in, binary, samples.Options{})
 //	err = verdict.Belongs(path, file, binary, set, read)
 //	p, made, err := create.Profile(ctx, file, set, create.Options{})
-//	if v := verdict.Of(read, made); v.Level == verdict.Poor { ... }
+//	if v := verdict.Of(read, made); v.Level == verdict.LevelPoor { ... }
 package verdict
 
 import (
@@ -20,12 +20,12 @@ import (
 type Level int
 
 const (
-	// Good: more samples would hardly change what compilers do.
-	Good Level = iota
-	// Thin: it helps, and a better recording would help more.
-	Thin
-	// Poor: compilers would take hot code for cold, and the program may become slower.
-	Poor
+	// LevelGood: more samples would hardly change what compilers do.
+	LevelGood Level = iota
+	// LevelThin: it helps, and a better recording would help more.
+	LevelThin
+	// LevelPoor: compilers would take hot code for cold, and the program may become slower.
+	LevelPoor
 )
 
 // String returns the level in a word.
@@ -34,9 +34,9 @@ func (l Level) String() string { return [...]string{"good", "thin", "poor"}[l] }
 // A Verdict is what a profile is good for, and why.
 type Verdict struct {
 	Level Level
-	Exact bool // the recording has counts of executions; Level is Good
+	Exact bool // the recording has counts of executions; Level is LevelGood
 
-	// Reasons say what limits the profile, the gravest first. It is empty if Level is Good.
+	// Reasons say what limits the profile, the gravest first. It is empty if Level is LevelGood.
 	Reasons []string
 
 	// Longer is how many times longer a recording would have to be for a good profile. It is 1 if
@@ -45,7 +45,7 @@ type Verdict struct {
 	Longer float64
 }
 
-// Limits between the levels. docs/create.md has the measurements for the first five numbers.
+// Limits between the levels. docs/guide/create.md has the measurements for the first five numbers.
 const (
 	goodDensity   = 1.0
 	poorDensity   = 0.1
@@ -83,23 +83,23 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 	few := fmt.Sprintf("%.2g", q.Density) + " samples for each instruction of the hot functions"
 	switch {
 	case q.Density < poorDensity:
-		v.limit(Poor, few)
+		v.limit(LevelPoor, few)
 	case q.Density < goodDensity && q.Uncertain > poorUncertain: // a small program, hardly sampled
-		v.limit(Poor, few)
+		v.limit(LevelPoor, few)
 	case q.Density < goodDensity:
-		v.limit(Thin, few)
+		v.limit(LevelThin, few)
 	}
 	switch left := percent(q.LeftOut) + " of the samples are in functions with too few to be written"; {
 	case q.LeftOut > poorLeftOut:
-		v.limit(Poor, left)
+		v.limit(LevelPoor, left)
 	case q.LeftOut > goodLeftOut:
-		v.limit(Thin, left)
+		v.limit(LevelThin, left)
 	}
 	if len(v.Reasons) > 0 && q.Uncertain >= 0.01 {
-		v.limit(Thin, percent(q.Uncertain)+" of them are where counts are estimates of fewer than 10 samples")
+		v.limit(LevelThin, percent(q.Uncertain)+" of them are where counts are estimates of fewer than 10 samples")
 	}
 	v.Longer = max(v.Longer, goodDensity/max(q.Density, math.SmallestNonzeroFloat32), q.LeftOut/goodLeftOut)
-	if v.Level == Good {
+	if v.Level == LevelGood {
 		v.Longer = 1
 	}
 	return v
@@ -108,33 +108,33 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 // judgeRecording judges what does not depend on the number of samples, and the number of moments.
 func (v *Verdict) judgeRecording(read *samples.Report, made *create.Report) {
 	if s := Contradicted(read, made); s > poorContradicted {
-		v.limit(Poor, fmt.Sprintf(Contradiction, percent(s)))
+		v.limit(LevelPoor, fmt.Sprintf(Contradiction, percent(s)))
 	} else if s > goodContradicted {
-		v.limit(Thin, percent(s)+" of the ranges between two branches contradict the program")
+		v.limit(LevelThin, percent(s)+" of the ranges between two branches contradict the program")
 	}
 	if read.Filter != "" && !made.Quality.Branches {
-		v.limit(Thin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
+		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
 		if float64(read.AtBranch) > atBranches*float64(read.Stacks) {
-			v.limit(Poor, "samples were only taken at these branches, so code without them seems not to run: record all branches, with perf record -b")
+			v.limit(LevelPoor, "samples were only taken at these branches, so code without them seems not to run: record all branches, with perf record -b")
 		}
 	}
 	if read.Counts == samples.CountsOther {
-		v.limit(Thin, "the event "+read.Event+" does not count execution")
+		v.limit(LevelThin, "the event "+read.Event+" does not count execution")
 	}
 	if n := read.Bursts; n > 0 && n < poorBursts {
-		v.limit(Poor, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
+		v.limit(LevelPoor, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
 	} else if n > 0 && n < GoodBursts {
-		v.limit(Thin, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
+		v.limit(LevelThin, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
 		v.Longer = GoodBursts / float64(n)
 	}
 	if all := float64(read.Samples) + float64(read.Lost); float64(read.Lost) > goodLost*all {
-		v.limit(Thin, percent(float64(read.Lost)/all)+" of the records were lost")
+		v.limit(LevelThin, percent(float64(read.Lost)/all)+" of the records were lost")
 	}
 	if share := float64(read.Outside) / max(1, float64(read.InBinary)); share > goodContradicted {
-		v.limit(Thin, percent(share)+" of the samples in the program are in no code of it")
+		v.limit(LevelThin, percent(share)+" of the samples in the program are in no code of it")
 	}
 	if share := made.PlacedShare(); share < goodPlaced {
-		v.limit(Thin, "only "+percent(share)+" of the samples have a place in the profile")
+		v.limit(LevelThin, "only "+percent(share)+" of the samples have a place in the profile")
 	}
 }
 

@@ -18,31 +18,31 @@ func TestVerdict(t *testing.T) {
 		longer  float64
 		reason  string
 	}{
-		{quality: create.Quality{Density: 1}, level: verdict.Good, longer: 1},
-		{quality: create.Quality{Density: 1000, LeftOut: 0.05}, level: verdict.Good, longer: 1},
-		{quality: create.Quality{Exact: true, Density: 0.001, LeftOut: 1}, level: verdict.Good, longer: 1},
-		{quality: create.Quality{Density: 0.5}, level: verdict.Thin, longer: 2, reason: "0.5 samples for each instruction"},
-		{quality: create.Quality{Density: 100, LeftOut: 0.1}, level: verdict.Thin, longer: 2, reason: "10.00% of the samples are in functions"},
-		{quality: create.Quality{Density: 0.05, LeftOut: 0.1}, level: verdict.Poor, longer: 20, reason: "0.05 samples"},
-		{quality: create.Quality{Density: 0.5, LeftOut: 0.6}, level: verdict.Poor, longer: 12, reason: "60.00%"},
-		{quality: create.Quality{Density: 0.5, Uncertain: 1}, level: verdict.Poor, longer: 2, reason: "0.5 samples"},
-		{quality: create.Quality{Density: 4, Uncertain: 1}, level: verdict.Good, longer: 1},
-		{samples.Report{Bursts: 90}, create.Quality{Density: 50, Branches: true}, verdict.Thin, 300.0 / 90, "90 moments of at least 300"},
-		{samples.Report{Bursts: 9}, create.Quality{Density: 50, Branches: true}, verdict.Poor, 1, "9 moments of at least 300"},
-		{samples.Report{Bursts: 300}, create.Quality{Density: 50, Branches: true}, verdict.Good, 1, ""},
-		{samples.Report{Samples: 80, Lost: 20}, create.Quality{Density: 50}, verdict.Thin, 1, "20.00% of the records were lost"},
-		{samples.Report{InBinary: 80, Outside: 20}, create.Quality{Density: 50}, verdict.Thin, 1, "25.00% of the samples in the program are in no code"},
-		{samples.Report{Bogus: 10}, create.Quality{Density: 50, Branches: true}, verdict.Thin, 1, "10.00% of the ranges"},
-		{samples.Report{Bogus: 40}, create.Quality{Density: 50, Branches: true}, verdict.Poor, 1, "30.77% of the ranges"},
-		{samples.Report{Counts: samples.CountsOther, Event: "page-faults"}, create.Quality{Density: 50}, verdict.Thin, 1, "page-faults does not count execution"},
-		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 5}, create.Quality{Density: 50}, verdict.Thin, 1, "only some branches (cond)"},
-		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 10}, create.Quality{Density: 50}, verdict.Poor, 1, "only taken at these branches"},
+		{quality: create.Quality{Density: 1}, level: verdict.LevelGood, longer: 1},
+		{quality: create.Quality{Density: 1000, LeftOut: 0.05}, level: verdict.LevelGood, longer: 1},
+		{quality: create.Quality{Exact: true, Density: 0.001, LeftOut: 1}, level: verdict.LevelGood, longer: 1},
+		{quality: create.Quality{Density: 0.5}, level: verdict.LevelThin, longer: 2, reason: "0.5 samples for each instruction"},
+		{quality: create.Quality{Density: 100, LeftOut: 0.1}, level: verdict.LevelThin, longer: 2, reason: "10.00% of the samples are in functions"},
+		{quality: create.Quality{Density: 0.05, LeftOut: 0.1}, level: verdict.LevelPoor, longer: 20, reason: "0.05 samples"},
+		{quality: create.Quality{Density: 0.5, LeftOut: 0.6}, level: verdict.LevelPoor, longer: 12, reason: "60.00%"},
+		{quality: create.Quality{Density: 0.5, Uncertain: 1}, level: verdict.LevelPoor, longer: 2, reason: "0.5 samples"},
+		{quality: create.Quality{Density: 4, Uncertain: 1}, level: verdict.LevelGood, longer: 1},
+		{samples.Report{Bursts: 90}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "90 moments of at least 300"},
+		{samples.Report{Bursts: 9}, create.Quality{Density: 50, Branches: true}, verdict.LevelPoor, 1, "9 moments of at least 300"},
+		{samples.Report{Bursts: 300}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
+		{samples.Report{Samples: 80, Lost: 20}, create.Quality{Density: 50}, verdict.LevelThin, 1, "20.00% of the records were lost"},
+		{samples.Report{InBinary: 80, Outside: 20}, create.Quality{Density: 50}, verdict.LevelThin, 1, "25.00% of the samples in the program are in no code"},
+		{samples.Report{Bogus: 10}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 1, "10.00% of the ranges"},
+		{samples.Report{Bogus: 40}, create.Quality{Density: 50, Branches: true}, verdict.LevelPoor, 1, "30.77% of the ranges"},
+		{samples.Report{Counts: samples.CountsOther, Event: "page-faults"}, create.Quality{Density: 50}, verdict.LevelThin, 1, "page-faults does not count execution"},
+		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 5}, create.Quality{Density: 50}, verdict.LevelThin, 1, "only some branches (cond)"},
+		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 10}, create.Quality{Density: 50}, verdict.LevelPoor, 1, "only taken at these branches"},
 	} {
 		made := &create.Report{Quality: c.quality, RangeRuns: 90, Weight: 100, Placed: 100}
 		got := verdict.Of(&c.read, made)
 		assert.Equal(t, c.level, got.Level, "%+v", c)
 		assert.Equal(t, c.quality.Exact, got.Exact)
-		if c.level != verdict.Good && c.longer > 1 {
+		if c.level != verdict.LevelGood && c.longer > 1 {
 			assert.InDelta(t, c.longer, got.Longer, 1e-9, "%+v", c)
 		}
 		if c.reason == "" {
@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 			assert.Contains(t, got.Reasons[0], c.reason)
 		}
 	}
-	assert.Equal(t, "poor", verdict.Poor.String())
+	assert.Equal(t, "poor", verdict.LevelPoor.String())
 }
 
 func TestRan(t *testing.T) {

@@ -274,7 +274,7 @@ func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 
 // refuse returns an error for samples that are too poor for a profile that helps.
 func (f *QualityFacts) refuse() error {
-	if f.of.Level != verdict.Poor {
+	if f.of.Level != verdict.LevelPoor {
 		return nil
 	}
 	what := "the profile would not help"
@@ -314,7 +314,7 @@ func (f *QualityFacts) Longer() string {
 
 // warn prints warnings about a profile that was written.
 func (f *QualityFacts) warn(e *verb.Env) {
-	if f.of.Level != verdict.Good {
+	if f.of.Level != verdict.LevelGood {
 		e.Warnf("the profile is %v: %s%s", f.of.Level, strings.Join(f.Reasons, "; "), f.advice())
 	}
 	if f.Lost > 0 {
@@ -327,7 +327,7 @@ func (f *QualityFacts) tell(e *verb.Env) {
 	switch {
 	case f.of.Exact:
 		e.Warnf("the profile is exact: executions were counted")
-	case f.of.Level != verdict.Good:
+	case f.of.Level != verdict.LevelGood:
 	case f.branches:
 		e.Warnf("the recording has branch stacks of %.0f: good for hot functions and for branches (%s)", f.StackDepth, f.why())
 	default:
