@@ -47,8 +47,8 @@ func command(args []string) []string {
 			return args[1:]
 		case !strings.HasPrefix(args[0], "-"):
 			return args
-		case args[0] == "--no-rebase", args[0] == "--no-params", name == "--profile" && joined:
-		case name == "--profile" && len(args) > 1:
+		case args[0] == "--no-rebase", args[0] == "--no-params", (name == "--profile" || name == "--as") && joined:
+		case (name == "--profile" || name == "--as") && len(args) > 1:
 			args = args[1:]
 		default:
 			return nil

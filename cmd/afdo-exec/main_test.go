@@ -20,6 +20,8 @@ func TestCommand(t *testing.T) {
 		"--profile p -- gcc -c a.c":                "gcc -c a.c",
 		"--profile=p gcc --profile x":              "gcc --profile x",
 		"--no-rebase --no-params --profile p -- a": "a",
+		"--as arcs --profile p -- gcc a.c":     "gcc a.c",
+		"--as=arcs gcc":                        "gcc",
 		"a":                                    "a",
 		"":                                     "",
 		"--profile":                            "",

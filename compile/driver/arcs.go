@@ -31,7 +31,7 @@ func (asArcs) path(*command.Line) string { return "" }
 func (asArcs) make(s source) (*part, error) { return s.inferArcs() }
 
 func (asArcs) argv(c *command.Line, path string) []string {
-	argv := append(c.WithProfile(""), arcOptions(filepath.Dir(path))...)
+	argv := append(c.WithProfile(""), ArcOptions(filepath.Dir(path))...)
 	if c.Mentions("-Werror") {
 		argv = append(argv, noErrors()...)
 	}
@@ -55,9 +55,9 @@ func (asArcs) keep(s source, data []byte) (path string, changed bool, err error)
 	return s.keepArcs(data)
 }
 
-// arcOptions returns the options that give GCC the counters in a folder. The counters may violate
+// ArcOptions returns the options that give GCC the counters in a folder. The counters may violate
 // the flow by rounding, and a function may have changed since they were made.
-func arcOptions(folder string) []string {
+func ArcOptions(folder string) []string {
 	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
 }
 
@@ -87,9 +87,6 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	}
 	u.arcs = true
 	plan, err := r.handOverAs(u, asArcs{})
-	if err == nil && plan.Outcome == OutcomeNothing {
-		plan.Argv, plan.Slice = u.WithProfile(""), ""
-	}
 	u.arcs = err == nil
 	return plan, err
 }
@@ -97,6 +94,9 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 // inferArcs returns the counters of the unit: from the cache, or else inferred from the evidence of
 // the profile. Before the counters, the data has the name of the unit that GCC makes of the object.
 func (s source) inferArcs() (*part, error) {
+	if p, err := s.cut(); err != nil || !p.samples {
+		return p, err // without samples, no compile is needed to find that
+	}
 	key := fmt.Sprintf("arcs\x00%d\x00%d\x00%s", s.stamp, s.inputs.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the counters are in the cache")
@@ -187,25 +187,40 @@ func (s source) evidence() (*profile.EvidenceTable, uint64, error) {
 // The name of the folder is a hash of the content, so that neither a compiler nor ccache ever sees
 // the counters change. It returns the path of a copy for which ccache looks.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
-	name, counters, _ := bytes.Cut(data, []byte{0})
-	folder, err := s.Cache.files().Path(store.Arcs, strconv.FormatUint(xxhash.Sum64(data), 16))
+	unit, counters, _ := bytes.Cut(data, []byte{0})
+	name := countersName(string(unit), s.Dir)
+	if s.ArcsFolder != "" {
+		path = filepath.Join(s.ArcsFolder, name)
+		changed, err = writeWithin(path, counters)
+		return path, changed, err
+	}
+	hash := strconv.FormatUint(xxhash.Sum64(data), 16)
+	folder, err := s.Cache.files().Path(store.Arcs, hash)
 	if err != nil {
 		if folder, err = temporaryFolder(); err != nil {
 			return "", false, err
 		}
-		folder = filepath.Join(folder, strconv.FormatUint(xxhash.Sum64(data), 16))
+		folder = filepath.Join(folder, hash)
 	}
-	for _, name := range []string{countersName(string(name), s.Dir), "default.profdata"} {
-		path = filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", false, err
-		}
-		if changed, err = WriteSlice(path, counters); err != nil {
-			return "", false, err
-		}
+	if _, err := writeWithin(filepath.Join(folder, name), counters); err != nil {
+		return "", false, err
+	}
+	path = filepath.Join(folder, "default.profdata")
+	if changed, err = WriteSlice(path, counters); err != nil {
+		return "", false, err
 	}
 	store.MarkUsed(folder)
+	s.stamp.Keep(s.Cache.files(), path, counters, s.inputs.State())
+	s.beside = true
 	return path, changed, nil
+}
+
+// writeWithin is WriteSlice for a file whose folder may be missing.
+func writeWithin(path string, data []byte) (changed bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return false, err
+	}
+	return WriteSlice(path, data)
 }
 
 // countersName returns the path below the folder of -fprofile-use at which GCC looks for the
@@ -213,7 +228,7 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 // object unless the command gives an absolute one.
 func countersName(name, dir string) string {
 	if filepath.IsAbs(name) {
-		return name + ".gcda"
+		return filepath.Clean(name) + ".gcda"
 	}
 	parts := strings.Split(filepath.Clean(dir)+"/"+name, "/")
 	for i, part := range parts {

@@ -148,6 +148,22 @@ func TestNotesAreKept(t *testing.T) {
 	assert.Zero(t, usage)
 }
 
+// All counters of a build can be in one folder, which is given to all compiles.
+func TestArcsFolder(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	p := newArcProject(t, arcEvidence())
+	p.write("b.c", "int b;")
+	p.launcher.ArcsFolder = filepath.Join(p.dir, "counters")
+	plan := p.prepare(gcc, "-O2", "-c", "a.c")
+	assert.Equal(t, append([]string{gcc, "-O2", "-c", "a.c"}, ArcOptions(p.launcher.ArcsFolder)...), plan.Argv)
+	p.compile(plan)
+	p.prepare(gcc, "-O2", "-c", "b.c")
+	entries, err := os.ReadDir(p.launcher.ArcsFolder)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	assert.Equal(t, countersName("a", p.dir), entries[0].Name())
+}
+
 // Where arcs are not possible, counts come by lines.
 func TestWithoutArcs(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")

@@ -61,6 +61,9 @@ func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if u.arcs && !p.samples { // GCC would take all functions for cold
+		return &Plan{Argv: u.WithProfile(""), Outcome: OutcomeNothing}, nil
+	}
 	path, changed, err := s.write(way, p, path)
 	if err != nil {
 		r.warnOf(ReasonNoPlace, "compiling without the profile, because the slice cannot be written: %v", err)

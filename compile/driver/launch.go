@@ -44,6 +44,10 @@ type Launcher struct {
 	// possible, GCC gets counts by lines.
 	Arcs bool
 
+	// ArcsFolder, unless empty, is the folder for all counters of a build, which the caller gives
+	// to all compiles with the options that [ArcOptions] returns.
+	ArcsFolder string
+
 	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 get the
 	// options that [Compiler.Options] returns as well.
 	NoParams bool
@@ -125,7 +129,7 @@ type unit struct {
 	compiler      *Compiler     // of FindCompiler
 	inputs        *Inputs       // of FindInputs
 	stamp         planned.Stamp // of handOver: what the slice was made of
-	beside        bool          // the slice is beside the object
+	beside        bool          // the slice is beside the object, or counters have a stamp
 	arcs          bool          // the slice is counters of arcs
 
 	preprocessed int64 // how many times the preprocessor ran

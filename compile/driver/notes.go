@@ -62,7 +62,7 @@ func (s source) compileNotes(folder, name string) (notes, dump []byte, err error
 	file := func(name string) string { return filepath.Join(folder, name) }
 	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		"-fdump-ipa-profile-lineno-blocks-details="+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
-	argv = append(argv, arcOptions(file("none"))...)
+	argv = append(argv, ArcOptions(file("none"))...)
 	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, argv[1:])
 	if err != nil {
 		return nil, nil, errors.New("the compiler writes no notes: " + firstError(said))
@@ -124,7 +124,7 @@ func commandWords(line string) (words []string) {
 
 // encodeNotes packs notes for the cache.
 func encodeNotes(name string, notes, dump []byte) []byte {
-	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstd.MinWindowSize<<8))
 	var data []byte
 	for _, part := range [][]byte{[]byte(name), notes} {
 		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)

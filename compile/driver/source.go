@@ -30,6 +30,9 @@ type source struct {
 func (s source) newStamp() planned.Stamp {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", s.file.path, s.file.state, s.compiler.Reads(), s.summaryState(), s.Bits, s.NoRebase, s.inputs.Sum(), selfState())
+	if s.arcs {
+		fmt.Fprintf(h, "\x00%s", s.notesKey())
+	}
 	return planned.Stamp(h.Sum64())
 }
 

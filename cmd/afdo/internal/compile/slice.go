@@ -30,6 +30,9 @@ With --all, all slices of a build are written to the folder DIR, each under the
 path of its object and ".afdo". They are those that "afdo exec" makes of the
 preprocessed sources. The file of a slice that has not changed is not touched.
 
+--all --to gcda writes counts of arcs for GCC instead, see "afdo help exec". Compile
+everything with -fprofile-use=DIR and the other options that it prints.
+
 Slices for clang are --to extbinary, of a GCOV profile, too, or profdata. Those of
 LLVM's profiles, which must be in the same format, are selected by the identifiers in
 the sources: --unit needs --deps as well.
@@ -98,6 +101,9 @@ func NewSlice(e *verb.Env) *cobra.Command {
 
 // runSlice writes one slice or all.
 func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
+	if out.Out.Format.Name == countersFormat {
+		return sliceArcs(e, path, all)
+	}
 	target, err := slice.ForClang, error(nil)
 	if out.Format == 0 {
 		gcov, err := e.IsGCOVFile(path)
