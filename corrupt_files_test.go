@@ -170,7 +170,7 @@ var corruptFiles = []corruptFile{
 		walk: truncated, faults: is(truncated)},
 	{name: "symbol-names-trailing-bytes", corruption: appendTo(namesOfA, 0), faults: is(unused)},
 	{name: "two-symbols-of-one-name", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{0, 1, naive.NoInfo}),
-		remarks: is(badSymbol)},
+		faults: is(badSymbol)},
 
 	// String tables.
 	{name: "trie-duplicate-terminal", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 0) }),

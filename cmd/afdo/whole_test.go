@@ -6,10 +6,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // hideSections gives sections of functions in an ExtBinary file another type.
@@ -71,6 +73,45 @@ func formatNameOf(name string) string {
 		return "profdata"
 	}
 	return "sampletext"
+}
+
+// An index may leave out a symbol or a unit. What is not found by an index of a local file is looked
+// for in the rest of the file.
+func TestLookupOfHidden(t *testing.T) {
+	data := []byte(must(t, "convert", example(".afdo"), "--to", "v4c", "--index", "-o", "-"))
+	at := bytes.LastIndex(data, []byte("afdo\x01")) - 1 // the index
+	require.Positive(t, at)
+	lines := [][]string{{"--symbol", "_ZNK4shop4Cart4fullEv"}, {"--unit", "src/cart.cc", "--symbol", "_ZNK4shop4Cart4fullEv"}, {"--symbol", "main"}}
+	path := writeFile(t, "whole.v4c", data)
+	var want []string
+	for _, line := range lines {
+		want = append(want, must(t, append([]string{"lookup", path}, line...)...))
+	}
+	step := max(1, (len(data)-at)/testenv.Rounds(40, 2_000))
+	for i := at + 6; i < len(data); i += step {
+		mutant := bytes.Clone(data)
+		mutant[i] ^= 0x55
+		fixPages(mutant[at:])
+		path := writeFile(t, "in.v4c", mutant)
+		for j, line := range lines {
+			if r := afdoRun(append([]string{"lookup", path}, line...)...); r.status == 0 {
+				assert.Equal(t, want[j], r.out, "byte %d of the index", i-at)
+			} else {
+				assert.NotContains(t, r.err, "not found", "byte %d of the index", i-at)
+			}
+		}
+	}
+}
+
+// fixPages gives the pages of an index the checksums of their bytes.
+func fixPages(section []byte) {
+	for i := uint64(0); len(section) > 4; i++ {
+		page := section[:min(1024, len(section))]
+		d := xxhash.NewWithSeed(i)
+		_, _ = d.Write(page[:len(page)-4])
+		binary.BigEndian.PutUint32(page[len(page)-4:], uint32(d.Sum64()))
+		section = section[len(page):]
+	}
 }
 
 // A merge names the inputs that bring nothing.

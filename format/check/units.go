@@ -173,7 +173,7 @@ func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 		case uint64(row.String) >= uint64(n):
 			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "string index %d, but the unit has %d strings", row.String, n))
 		case names.add(row.String):
-			k.remark(f.sec, pos, afdo.ErrSymbol, "duplicate string index %d: two symbols of one name", row.String)
+			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "duplicate string index %d: two symbols of one name", row.String))
 		}
 		if f.Compact {
 			k.overlong(f, pos, wire.VarintLen(row.String)+wire.VarintLen(row.ID)+wire.VarintLen(row.Info), &overlong)

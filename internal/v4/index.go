@@ -191,9 +191,10 @@ func (v *File) verify(section int, e extent, data []byte) error {
 	return nil
 }
 
-// checksum returns the checksum of a section according to the index.
+// checksum returns the checksum of a section according to the index. The index has two of the
+// summary and of the file names; only a caller that trusts the index gets the one that is closer.
 func (v *File) checksum(x *Index, section int) (uint32, error) {
-	if f := v.table.Load().fixedAt(section); f != nil {
+	if f := v.table.Load().fixedAt(section); f != nil && v.opts.TrustIndex {
 		if summary, fileNames, ok := x.FixedChecksums(); ok {
 			return map[byte]uint32{wire.SummaryInfo: summary, wire.FileNames: fileNames}[f.t], nil
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -198,15 +199,22 @@ type Input struct {
 	profile *profile.Profile
 	unknown uint64 // number of records of unknown types, if counted
 	counted bool
+	trusts  bool // the reader trusts the index of the file
 }
 
-// Open opens what a file holds. Closing the file closes it, too.
+// Open opens what a file holds. Closing the file closes it, too. The index of a file that is in
+// memory is not trusted, because that saves little.
 func Open(f *input.File) (*Input, error) {
-	p, err := f.Profile(anyprof.V4Options(afdo.TrustIndex()))
+	trusts := f.Path() != "" || f.Remote()
+	var opts []afdo.Option
+	if trusts {
+		opts = append(opts, afdo.TrustIndex())
+	}
+	p, err := f.Profile(anyprof.V4Options(opts...))
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{File: f, Format: Format(p.Format()), size: p.Size()}
+	in := &Input{File: f, Format: Format(p.Format()), size: p.Size(), trusts: trusts}
 	if in.Format.Old() {
 		in.Order = byteOrder(f.Head())
 	}
@@ -216,6 +224,16 @@ func Open(f *input.File) (*Input, error) {
 	}
 	in.profile, err = p.GCOV()
 	return in, err
+}
+
+// mayBeHidden reports whether the file may have what its reader does not find: the reader trusts an
+// index, and the whole file can be read at little cost.
+func (in *Input) mayBeHidden() bool {
+	if !in.trusts || in.Remote() || !in.Format.V4() {
+		return false
+	}
+	_, err := index.Read(in.reader)
+	return err == nil
 }
 
 func byteOrder(head []byte) string {

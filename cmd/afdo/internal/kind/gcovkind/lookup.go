@@ -20,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -34,6 +35,19 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 	if err != nil {
 		return err
 	}
+	err = lookup(e, in, r, l)
+	if errors.Is(err, afdo.ErrNotFound) && in.mayBeHidden() { // the index may leave out what the file has
+		whole, openErr := afdo.Open(f.Path(), afdo.MaxNameBytes(v4.MaxUnitNames(in.Size(), afdo.DefaultMaxNameBytes)))
+		if openErr != nil {
+			return openErr
+		}
+		defer whole.Close()
+		return lookup(e, in, whole, l)
+	}
+	return err
+}
+
+func lookup(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
 	if !l.HasUnit {
 		return search(e, in, r, l)
 	}
@@ -110,6 +124,9 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 		return err
 	}
 	if len(symbols) == 0 {
+		if r == in.reader && in.mayBeHidden() {
+			return afdo.ErrNotFound // before names like this are tried
+		}
 		name, err := meant(r, p, l.Symbol)
 		if err != nil {
 			return err
