@@ -68,6 +68,30 @@ func (p *Pending) Write(data []byte) (int, error) {
 // Commit gives the file the name of its target. With durable it first waits until the disk has the
 // content, so the target is whole even after a crash of the machine.
 func (p *Pending) Commit(durable bool) error {
+	if err := p.complete(durable); err != nil {
+		return err
+	}
+	return p.rename(durable)
+}
+
+// CommitPair commits two files that belong together. It removes the target of the first before it
+// replaces that of the second. So if the process is killed, the first file may be missing, but an
+// old file is never beside a new one.
+func CommitPair(first, second *Pending) error {
+	if err := errors.Join(first.complete(true), second.complete(true)); err != nil {
+		return err
+	}
+	if err := os.Remove(first.target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return first.about("remove", err)
+	}
+	if err := second.rename(true); err != nil {
+		return err
+	}
+	return first.rename(true)
+}
+
+// complete does what may fail before the file is renamed.
+func (p *Pending) complete(durable bool) error {
 	if p.exists {
 		if err := p.Chmod(p.mode); err != nil {
 			return p.about("chmod", err)
@@ -82,6 +106,10 @@ func (p *Pending) Commit(durable bool) error {
 	if err := p.Close(); err != nil {
 		return p.about("close", err)
 	}
+	return nil
+}
+
+func (p *Pending) rename(durable bool) error {
 	if err := os.Rename(p.Name(), p.target); err != nil {
 		return p.about("rename", err)
 	}

@@ -84,3 +84,35 @@ func TestReplace(t *testing.T) {
 	_, err = Create("given", filepath.Join(dir, "none", "file"))
 	assert.ErrorContains(t, err, "create given: ")
 }
+
+// When a pair is replaced, what comes between leaves no old file beside a new one.
+func TestCommitPair(t *testing.T) {
+	dir := t.TempDir()
+	paths := [2]string{filepath.Join(dir, "list"), filepath.Join(dir, "order")}
+	pair := func(content string) (pending [2]*Pending) {
+		for i, path := range paths {
+			p, err := Create(path, path)
+			require.NoError(t, err)
+			_, err = p.Write([]byte(content))
+			require.NoError(t, err)
+			pending[i] = p
+		}
+		return pending
+	}
+	first := pair("old")
+	require.NoError(t, CommitPair(first[0], first[1]))
+	second := pair("new")
+	require.NoError(t, os.Remove(second[1].Name())) // as if the process ended before this rename
+	require.Error(t, CommitPair(second[0], second[1]))
+	require.NoFileExists(t, paths[0])
+	left, err := os.ReadFile(paths[1])
+	require.NoError(t, err)
+	require.Equal(t, "old", string(left))
+	third := pair("new")
+	require.NoError(t, CommitPair(third[0], third[1]))
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, "new", string(data))
+	}
+}

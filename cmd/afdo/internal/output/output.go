@@ -50,20 +50,51 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if f := descriptor(path); f != nil {
 		return buffered(f, write)
 	}
+	target, regular, err := targetOf(path)
+	switch {
+	case err != nil:
+		return err
+	case !regular:
+		return writeThrough(path, write)
+	}
+	return replaceFile(path, target, write, func(f *files.Pending) error { return f.Commit(true) })
+}
+
+// targetOf follows the links of a path. It reports whether there is a regular file or none.
+func targetOf(path string) (target string, regular bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return replaceFile(path, followLinks(path), write)
+		return followLinks(path), true, nil
 	case err != nil:
-		return err
+		return "", false, err
 	case !info.Mode().IsRegular():
-		return writeThrough(path, write)
+		return "", false, nil
 	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	target, err = filepath.EvalSymlinks(path)
+	return target, true, err
+}
+
+// WritePair is like [Write] for two files that belong together. Neither is replaced if the other
+// cannot be written. If the process is killed, first may be missing, but an old file is never
+// beside a new one.
+func WritePair(stdout io.Writer, first, second string, writeFirst, writeSecond func(io.Writer) error) error {
+	one, oneRegular, err := targetOf(first)
+	two, twoRegular, err2 := targetOf(second)
+	if err = errors.Join(err, err2); err != nil {
 		return err
 	}
-	return replaceFile(path, target, write)
+	if !oneRegular || !twoRegular || descriptor(first) != nil || descriptor(second) != nil {
+		return Write(stdout, first, func(w io.Writer) error {
+			if err := writeFirst(w); err != nil {
+				return err
+			}
+			return Write(stdout, second, writeSecond)
+		})
+	}
+	return replaceFile(first, one, writeFirst, func(f *files.Pending) error {
+		return replaceFile(second, two, writeSecond, func(g *files.Pending) error { return files.CommitPair(f, g) })
+	})
 }
 
 // descriptor returns the open file that a path such as /dev/fd/3 names by its number, or nil.
@@ -128,9 +159,9 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile fills a new file beside target and gives it target's name when it is complete and on
-// disk. Errors name path, by which the caller knows the file.
-func replaceFile(path, target string, write func(io.Writer) error) error {
+// replaceFile fills a new file beside target. When it is complete, commit gives it target's name.
+// Errors name path, by which the caller knows the file.
+func replaceFile(path, target string, write func(io.Writer) error, commit func(*files.Pending) error) error {
 	files.RemoveStale(filepath.Dir(target))
 	f, err := files.Create(path, target)
 	if err != nil {
@@ -142,7 +173,7 @@ func replaceFile(path, target string, write func(io.Writer) error) error {
 	if err := buffered(f, write); err != nil {
 		return err
 	}
-	return f.Commit(true)
+	return commit(f)
 }
 
 // removeOnSignal removes a file if a signal ends the process. The caller calls stop once the file

@@ -196,7 +196,7 @@ func (l *laying) explainLayout(err error) error {
 	return fmt.Errorf("%s: %w", human.Name(l.binary), err)
 }
 
-// write writes both files. Neither appears if one of them cannot be written.
+// write writes both files.
 func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 	if l.orderOnly {
 		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
@@ -206,10 +206,6 @@ func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 			made.Functions.Functions[i].Hashes = nil
 		}
 	}
-	return output.Write(e.Out, l.ccProfile, func(w io.Writer) error {
-		if err := made.Functions.Write(w, l.version); err != nil {
-			return err
-		}
-		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
-	})
+	writeList := func(w io.Writer) error { return made.Functions.Write(w, l.version) }
+	return output.WritePair(e.Out, l.ccProfile, l.ldProfile, writeList, made.WriteSymbols)
 }
