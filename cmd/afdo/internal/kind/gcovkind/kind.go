@@ -202,10 +202,15 @@ type Input struct {
 	trusts  bool // the reader trusts the index of the file
 }
 
-// Open opens what a file holds. Closing the file closes it, too. The index of a file that is in
-// memory is not trusted, because that saves little.
-func Open(f *input.File) (*Input, error) {
-	trusts := f.Path() != "" || f.Remote()
+// Open opens what a file holds. Closing the file closes it, too. Its reader trusts only the index of
+// a file on a server.
+func Open(f *input.File) (*Input, error) { return open(f, f.Remote()) }
+
+// OpenForLookup is like [Open] for a caller that reads little of the file. The index of a file that
+// is in memory is not trusted, because that saves little.
+func OpenForLookup(f *input.File) (*Input, error) { return open(f, f.Remote() || f.Path() != "") }
+
+func open(f *input.File, trusts bool) (*Input, error) {
 	var opts []afdo.Option
 	if trusts {
 		opts = append(opts, afdo.TrustIndex())

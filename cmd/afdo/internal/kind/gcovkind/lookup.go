@@ -27,7 +27,7 @@ import (
 
 // Lookup prints one unit or symbol as text or JSON, or a list of the units that have a symbol.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
-	in, err := Open(f)
+	in, err := OpenForLookup(f)
 	if err != nil {
 		return err
 	}
