@@ -70,6 +70,7 @@ type Declaration struct {
 	Unit, Symbol string // in the profile
 	File         string // as debug info has it
 	Line         uint32
+	Source       string // main source file of a unit with the function, "" if unknown
 }
 
 // Ranges selects what is counted: ranges, which are the code between two branches, or addresses.

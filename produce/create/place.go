@@ -142,8 +142,8 @@ func (c *creation) noteDiscriminators(spans []symbolize.Span) {
 }
 
 // declare says where a function of the profile is declared.
-func (c *creation) declare(s symbol, f *symbolize.Function) {
-	d := Declaration{s.file, s.name, f.File, uint32(f.Line)}
+func (p *mapper) declare(s symbol, f *symbolize.Function) {
+	c, d := p.creation, Declaration{Unit: s.file, Symbol: s.name, File: f.File, Line: f.Line}
 	if c.options.Declared == nil || c.declared[d] {
 		return
 	}
@@ -151,6 +151,9 @@ func (c *creation) declare(s symbol, f *symbolize.Function) {
 		c.declared = make(map[Declaration]bool)
 	}
 	c.declared[d] = true
+	if p.placed.unit != nil {
+		d.Source = unitPath(p.placed.unit)
+	}
 	c.options.Declared(d)
 }
 

@@ -110,13 +110,14 @@ func (s *Sources) at(d Declaration, name string) *function {
 // Has reports whether a text was added whose path ends like another one.
 func (s *Sources) Has(name string) bool { return s.fileOf(name) != nil }
 
-// fileOf returns the file whose path has the longest common end with another path.
+// fileOf returns the file whose path has the longest common end with another path. A file itself is
+// preferred to what another one has of it.
 func (s *Sources) fileOf(name string) *source {
 	name = path.Clean(name)
 	var found *source
 	most := 0
 	for _, i := range s.base[path.Base(name)] {
-		if n := commonEnd(name, s.files[i].path, "/"); n > most {
+		if n := commonEnd(name, s.files[i].path, "/"); n > most || n == most && n > 0 && found.quoted && !s.files[i].quoted {
 			found, most = &s.files[i], n
 		}
 	}

@@ -213,3 +213,25 @@ func TestRareFunctions(t *testing.T) {
 		assert.Equal(t, []int{len(c.known), len(c.known)}, []int{functions, known}, name)
 	}
 }
+
+// Functions of an amalgamation are in the file that "#line" names, and remembered there. The file
+// itself is preferred if it is known as well.
+func TestAmalgamation(t *testing.T) {
+	lines := []string{"int a = first(1);", "while (a < 10)", "a += second(a);", "return a;"}
+	p := counted(lines)
+	text := "int other;\n#line 1 \"src/a.c\"\nint f(void)\n{\n" + strings.Join(lines, "\n") + "\n}\n#line 1 \"b.c\"\nint g(void) { return 1; }\n"
+	s := sources("all.c", text)
+	require.True(t, s.Has("a.c"))
+	require.True(t, s.Has("b.c"))
+	functions, known := s.Remember(p, declaredInA)
+	require.Equal(t, []int{1, 1}, []int{functions, known})
+	edited := sources("all.c", strings.Replace(text, "while", "check(a);\nwhile", 1))
+	moved, report, err := Profile(p, nil, edited)
+	require.NoError(t, err)
+	require.Equal(t, 1, len(report.Functions))
+	require.NotSame(t, p, moved)
+
+	s.AddFile("a.c", []byte("int f(void);\n"))
+	functions, known = s.Remember(p, declaredInA)
+	require.Equal(t, []int{1, 0}, []int{functions, known}, "the file itself has no such function")
+}

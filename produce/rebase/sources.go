@@ -1,6 +1,7 @@
 package rebase
 
 import (
+	"maps"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ type source struct {
 	path   string
 	text   []byte
 	byLine map[int][]*function // by the line of the name
+	quoted bool                // it is only a part of the text of another file, by "#line"
 
 	templates []outline.Template
 }
@@ -89,7 +91,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 		s.byName = make(map[string][]*function)
 		s.base = make(map[string][]int)
 	}
-	byLine := make(map[int][]*function)
+	parts := map[string]map[int][]*function{path: {}} // by file, as "#line" says
 	functions, templates := outline.Outline(text)
 	for i := range functions {
 		f := &functions[i]
@@ -100,12 +102,21 @@ func (s *Sources) AddFile(path string, text []byte) {
 		for _, name := range f.Names {
 			g := &function{file: file, name: name, scope: join(f.Scope, name.Qualifier), outline: f, text: text}
 			s.byName[name.Text] = append(s.byName[name.Text], g)
-			byLine[name.Line] = append(byLine[name.Line], g)
+			if parts[file] == nil {
+				parts[file] = make(map[int][]*function)
+			}
+			parts[file][name.Line] = append(parts[file][name.Line], g)
 		}
 	}
-	base := pathpkg.Base(path)
-	s.base[base] = append(s.base[base], len(s.files))
-	s.files = append(s.files, source{path, text, byLine, templates})
+	for _, file := range slices.Sorted(maps.Keys(parts)) {
+		base := pathpkg.Base(file)
+		s.base[base] = append(s.base[base], len(s.files))
+		part := source{path: file, text: text, byLine: parts[file], quoted: file != path}
+		if !part.quoted {
+			part.templates = templates
+		}
+		s.files = append(s.files, part)
+	}
 }
 
 func join(outer, inner string) string {

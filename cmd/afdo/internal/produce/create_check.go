@@ -2,6 +2,7 @@ package produce
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,6 +61,7 @@ type remembering struct {
 	folders  []string // that --source names
 	built    time.Time
 	declared map[rebaseSymbol]rebase.Declaration
+	texts    map[string]string // files of the declarations, and the source that was compiled with each
 	sources  rebase.Sources
 }
 
@@ -75,7 +77,7 @@ type sourcesFacts struct {
 
 // newRemembering returns one for a program.
 func newRemembering(binary string, folders []string) *remembering {
-	r := &remembering{folders: folders, declared: make(map[rebaseSymbol]rebase.Declaration)}
+	r := &remembering{folders: folders, declared: make(map[rebaseSymbol]rebase.Declaration), texts: make(map[string]string)}
 	if info, err := os.Stat(binary); err == nil {
 		r.built = info.ModTime()
 	}
@@ -85,6 +87,7 @@ func newRemembering(binary string, folders []string) *remembering {
 // declare takes note of a declaration.
 func (r *remembering) declare(d create.Declaration) {
 	r.declared[rebaseSymbol{d.Unit, d.Symbol}] = rebase.Declaration{Symbol: d.Symbol, File: d.File, Line: int(d.Line)}
+	r.texts[d.File] = d.Source
 }
 
 // remember reads the sources that have functions of the profile.
@@ -95,26 +98,27 @@ func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 			return nil, err
 		}
 	}
-	seen := make(map[string]bool)
-	for _, d := range r.declared {
-		if d.File == "" || seen[d.File] || r.sources.Has(d.File) {
+	for _, file := range slices.Sorted(maps.Keys(r.texts)) {
+		if file == "" || r.sources.Has(file) {
 			continue
 		}
-		seen[d.File] = true
-		info, err := os.Stat(d.File)
+		text := file
+		if _, err := os.Stat(file); err != nil { // it may be a part of an amalgamation, which has #line
+			text = r.texts[file]
+		}
+		info, err := os.Stat(text)
 		switch {
 		case err == nil && info.ModTime().After(r.built):
-			facts.Newer = append(facts.Newer, d.File)
-		case err != nil || r.sources.ReadFile(d.File) != nil:
-			facts.Unread = append(facts.Unread, d.File)
+			facts.Newer = append(facts.Newer, text)
+		case err != nil || r.sources.ReadFile(text) != nil || !r.sources.Has(file):
+			facts.Unread = append(facts.Unread, file)
 		}
 	}
 	facts.Functions, facts.Known = r.sources.Remember(p, func(unit, symbol string) (rebase.Declaration, bool) {
 		d, ok := r.declared[rebaseSymbol{unit, symbol}]
 		return d, ok
 	})
-	slices.Sort(facts.Unread)
-	slices.Sort(facts.Newer)
+	facts.Newer = slices.Compact(facts.Newer)
 	return facts, nil
 }
 

@@ -63,8 +63,8 @@ func (r *registers) systemCall(c *processor) (ended, restarted bool) {
 	return restarted || is(r.Pc-4), restarted
 }
 
-// keepsCalls is false: the kernel has read the result of the call before the stop, and does not look
-// at it again.
+// keepsCalls is false: the kernel has read the result of the call before the stop, and ignores
+// changes of it.
 const keepsCalls = false
 
 // keepCall does nothing.
