@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/launch/repeat"
+	"github.com/go-afdo/afdo/internal/settings"
 )
 
 func main() {
@@ -23,6 +24,9 @@ func main() {
 
 // run becomes the planned command or "afdo exec". It returns only with an error.
 func run(e *cli.Env, args []string) error {
+	if _, err := settings.Load(); err != nil {
+		return runAfdo(e, args) // which reports the error
+	}
 	argv := command(args)
 	dir, err := os.Getwd()
 	if len(argv) == 0 || err != nil {

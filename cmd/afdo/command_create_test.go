@@ -200,7 +200,7 @@ func TestCreateJSON(t *testing.T) {
 	assert.NotContains(t, r.err, "placed", "what JSON has is not said twice")
 	facts := produce.CreateFacts{ProfileFacts: new(produce.ProfileFacts)}
 	keepJSON(t, "create", r.out)
-	d := json.NewDecoder(strings.NewReader(r.out))
+	d := json.NewDecoder(strings.NewReader(unversioned(r.out)))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&facts))
 	assert.Equal(t, 1, facts.Functions)

@@ -82,7 +82,7 @@ func diffJSONOf(t *testing.T, status int, args ...string) diffed {
 	r := afdoRun(append([]string{"diff", "--json"}, args...)...)
 	require.Equal(t, result{status: status, out: r.out}, r)
 	var d diffed
-	dec := json.NewDecoder(strings.NewReader(r.out))
+	dec := json.NewDecoder(strings.NewReader(unversioned(r.out)))
 	dec.DisallowUnknownFields()
 	require.NoError(t, dec.Decode(&d))
 	return d

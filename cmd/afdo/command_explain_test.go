@@ -114,8 +114,7 @@ func TestExplainJSON(t *testing.T) {
 		compile = slices.Delete(compile, 4, 5)
 	}
 	whole, f := s.explain("hash", compile...)
-	few := s.fails(cli.StatusFault, append([]string{"afdo", "explain", "words.afdo", "--min-found", "99.99%"}, compile...)...)
-	assert.Regexp(t, `% of the counts was found, --min-found is 99.99%: the sources may have changed`, few)
+	assert.Greater(t, whole.Counts, whole.Findable, "GCC looks up no count where a function ends")
 	assert.Greater(t, whole.FoundShare, 0.6)
 	assert.Zero(t, whole.Reasons[explain.Edited]+whole.Reasons[explain.Nowhere])
 	assert.Equal(t, explain.Found, f.Reason)
@@ -123,6 +122,8 @@ func TestExplainJSON(t *testing.T) {
 	assert.Equal(t, s.path("table.c"), f.File)
 
 	s.editHash()
+	few := s.fails(cli.StatusFault, append([]string{"afdo", "explain", "words.afdo", "--no-rebase", "--min-found", "99.99%"}, compile...)...)
+	assert.Regexp(t, `% of the counts that can be found was found, --min-found is 99.99%: most others are "edited"`, few)
 	facts, f := s.explain("hash", "--no-rebase", "--", "gcc", "-O2", "-c", "table.c")
 	assert.Equal(t, explain.Edited, f.Reason)
 	assert.NotZero(t, facts.Elsewhere)

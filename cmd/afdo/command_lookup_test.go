@@ -291,7 +291,7 @@ func TestLookupHostile(t *testing.T) {
 	}}
 	r := afdoRun("lookup", writeFile(t, "dangling", gen.Encode(dangling, false)), "--unit", "a.c", "--json")
 	assert.Equal(t, cli.StatusFault, r.status)
-	assert.Contains(t, r.err, `unit "a.c", symbol "f": callee: symbol ID 99: not found`)
+	assert.Contains(t, r.err, `unit \"a.c\", symbol \"f\": callee: symbol ID 99: not found"`)
 	assert.Empty(t, r.out)
 }
 

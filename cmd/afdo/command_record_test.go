@@ -76,7 +76,7 @@ func TestRecordJSON(t *testing.T) {
 	assert.Equal(t, "said\n", r.err, "standard output is for the facts")
 	var facts produce.RecordFacts
 	keepJSON(t, "record", r.out)
-	d := json.NewDecoder(strings.NewReader(r.out))
+	d := json.NewDecoder(strings.NewReader(unversioned(r.out)))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&facts))
 	assert.NotZero(t, facts.Samples)

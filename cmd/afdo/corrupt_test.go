@@ -49,7 +49,7 @@ func TestVerbsOnCorruptFiles(t *testing.T) {
 			case cli.StatusFault:
 				refusals++
 				if args[0] != "check" && args[0] != "diff" {
-					assert.True(t, strings.HasPrefix(r.err, "afdo: "), "%s: %s", what, r.err)
+					assert.Regexp(t, `^afdo: |^\{\n  "schema_version": 1,\n  "error": "`, r.err, what)
 					assert.Empty(t, r.out, what)
 				}
 			default:

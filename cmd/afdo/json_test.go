@@ -58,6 +58,7 @@ func TestJSONOfVerbs(t *testing.T) {
 		{"cache"},
 		{"convert", shop, "-o", made}, {"merge", shop, shop, "-o", made}, {"merge", shop, plain, "--keep-going", "-o", made}, {"index", shop, "-o", made},
 		{"slice", shop, "--unit", "cart.cc", "--to", "v2", "-o", made},
+		{"config"}, {"version"},
 	} {
 		r := afdoRun(append(args, "--json")...)
 		require.NotEmpty(t, r.out, "%v: %s", args, r.err)

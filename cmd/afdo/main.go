@@ -8,13 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -25,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/merge"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/input/record"
@@ -32,12 +30,18 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/internal/lines"
+	"github.com/go-afdo/afdo/internal/settings"
 )
 
 func main() {
 	record.RunHelper()
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	var err error
+	if loadedSettings, err = settings.Load(); err != nil {
+		fmt.Fprintf(e.Err, "afdo: %s\n", cli.Message(err))
+		os.Exit(cli.StatusUsage)
+	}
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }
 
@@ -91,12 +95,25 @@ func run(e *verb.Env, args []string) int {
 	if cli.IsMissing(err) {
 		message += ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	}
-	fmt.Fprintf(e.Err, "afdo: %s\n", message)
+	result := cli.StatusFault
 	if isUsage(err) {
-		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
-		return cli.StatusUsage
+		result = cli.StatusUsage
 	}
-	return cli.StatusFault
+	if wantsJSON(cmd) {
+		_ = output.JSON(e.Err, map[string]any{"error": message, "exit_status": result})
+		return result
+	}
+	fmt.Fprintf(e.Err, "%s %s\n", cli.Colored(e.Err, cli.Red, "afdo:"), message)
+	if result == cli.StatusUsage {
+		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
+	}
+	return result
+}
+
+// wantsJSON reports whether a command line has the flag --json of a verb that prints JSON.
+func wantsJSON(cmd *cobra.Command) bool {
+	json, err := cmd.Flags().GetBool("json")
+	return err == nil && json
 }
 
 func isUsage(err error) bool {
@@ -124,8 +141,8 @@ gzip or zstd; "-" is standard input. The formats are called:
 
 --to takes these names, and gcc12 to gcc16 and clang for what these compilers read.
 
-Exit status: 0 done, 1 the data is at fault or a comparison differs, 2 wrong usage,
-3 done but for inputs that were skipped.`
+Exit status: 0 done, 1 the data is at fault or, for "diff --exit-code", the profiles
+differ, 2 wrong usage, 3 done but for inputs that were skipped.`
 
 // A group is a heading in the help, with several verbs below it.
 type group string
@@ -168,6 +185,7 @@ var verbs = [...]listedVerb{
 	{"check", maintaining, look.NewCheck},
 	{"index", maintaining, merge.NewIndex},
 	{"cache", maintaining, compile.NewCache},
+	{"config", maintaining, newConfigCommand},
 	{"version", maintaining, newVersionCommand},
 }
 
@@ -185,7 +203,7 @@ func verbsFor(args []string) []listedVerb {
 // newRoot returns the command afdo with the given verbs. It runs at every start, so each verb makes
 // its costly values itself when it runs.
 func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
-	var version bool
+	var version, json bool
 	root := &cobra.Command{
 		Use:           "afdo VERB [flags] FILE...",
 		Short:         "Read, write and convert GCOV AutoFDO profiles",
@@ -200,7 +218,7 @@ func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 		},
 		RunE: func(root *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(e)
+				return printVersion(e, json)
 			}
 			return root.Help()
 		},
@@ -208,7 +226,8 @@ func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	root.SetIn(e.In)
 	root.SetErr(e.Err)
 	root.Flags().BoolVar(&version, "version", false, "print the version and exit")
-	addServerFlags(root)
+	root.Flags().BoolVar(&json, "json", false, "print the version as JSON")
+	addGlobalFlags(e, root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	for _, g := range []group{making, inspecting, compiling, maintaining} {
@@ -295,59 +314,26 @@ func markRunErrors(cmd *cobra.Command) {
 	}
 }
 
-func newVersionCommand(e *verb.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of afdo",
-		Args:  verb.Args(),
-		RunE:  func(*cobra.Command, []string) error { return printVersion(e) },
-	}
-}
-
-func printVersion(e *verb.Env) error {
-	_, err := fmt.Fprintln(e.Out, versionLine())
-	return err
-}
-
-func versionLine() string {
-	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// commit returns the commit of the sources and its date, in parentheses. It returns "" if the build
-// has not recorded them, as in a build of a downloaded module.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	var revision, date, modified string
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value
-		case "vcs.time":
-			date = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				modified = ", modified"
-			}
-		}
-	}
-	if revision == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
-}
-
-// addServerFlags adds three flags to all verbs: the largest download, how long a server may be
-// silent, and how slow it may be.
-func addServerFlags(root *cobra.Command) {
+// addGlobalFlags adds flags to all verbs: the largest download, how long a server may be silent and
+// how slow it may be, and --quiet. The limits may come from the environment.
+func addGlobalFlags(e *verb.Env, root *cobra.Command) {
 	var limits fetch.Limits
 	flags := root.PersistentFlags()
 	flags.Var((*byteSize)(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
 	flags.DurationVar(&limits.Timeout, "timeout", 0, "how long a server may be silent, 1m by default")
 	flags.Var((*byteSize)(&limits.MinRate), "min-rate", "bytes that a server has to send in a second, 1M by default")
-	root.PersistentPreRun = func(*cobra.Command, []string) { fetch.SetLimits(limits) }
+	flags.BoolVarP(&e.Quiet, "quiet", "q", false, "print errors and results only")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		for name, variable := range map[string]string{"max-download": "AFDO_MAX_DOWNLOAD", "timeout": "AFDO_TIMEOUT", "min-rate": "AFDO_MIN_RATE"} {
+			if value := os.Getenv(variable); value != "" && !flags.Changed(name) {
+				if err := flags.Set(name, value); err != nil {
+					return cli.Usagef("%s: %v", variable, err)
+				}
+			}
+		}
+		fetch.SetLimits(limits)
+		return nil
+	}
 }
 
 // byteSize is the value of a flag for a number of bytes, such as 500M.

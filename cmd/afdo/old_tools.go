@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,7 +49,7 @@ var (
 	branchStacks = oldOption{switches: switches{toggle: true, off: []string{"--no-branches"}}}
 	anyBuildID   = oldOption{switches: switches{toggle: true, on: []string{"--name", ofBinary}}}
 	profilers    = oldOption{values: map[string][]string{"perf": {"--input", "perf"}, "perf_spe": {"--input", "perf"}, "text": {"--input", "samples"}}}
-	gcovVersions = oldOption{values: map[string][]string{"2": {"--to", "v2"}, "3": {"--to", "v3"}}}
+	gcovVersions = oldOption{values: map[string][]string{"1": {"--to", "v2"}, "2": {"--to", "v2"}, "3": {"--to", "v3"}}} // GCC 12 and later read no version 1
 	lacking      = oldOption{switches: switches{toggle: true, lacking: true}}
 	withContexts = oldOption{values: map[string][]string{"0": {"--contexts"}, "false": {"--contexts"}}}
 	llvmFormats  = oldOption{values: map[string][]string{
@@ -153,17 +154,23 @@ var oldTools = map[string]oldTool{
 			"text": toFormat("sampletext"), "binary": toFormat("binary"), "extbinary": toFormat("extbinary"),
 			"compress-all-sections": {switches: switches{toggle: true, on: []string{"--compress"}}}, "use-md5": {switches: switches{toggle: true, on: []string{"--md5"}}},
 			"prof-sym-list": {flag: "--prof-sym-list"}, "j": ignored, "num-threads": ignored,
+			"function": {flag: "--only-names"}, "no-function": {flag: "--strip-names"},
 		},
+	},
+	"llvm-profdata show --function": {
+		verb:      []string{"lookup"},
+		arguments: true,
+		options:   map[string]oldOption{"function": {flag: "--symbol"}, "instr": toggle, "counts": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
 	},
 	"llvm-profdata show": {
 		verb:      []string{"show"},
 		arguments: true,
-		options:   map[string]oldOption{"instr": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
+		options:   map[string]oldOption{"instr": toggle, "sample": toggle, "detailed-summary": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
 	},
 	"llvm-profdata show --sample": {
 		verb:      []string{"convert", "--to", "sampletext"},
 		arguments: true,
-		options:   map[string]oldOption{"sample": toggle, "all-functions": toggle, "o": {flag: "-o"}, "output": {flag: "-o"}},
+		options:   map[string]oldOption{"sample": toggle, "all-functions": toggle, "function": {flag: "--only-names"}, "o": {flag: "-o"}, "output": {flag: "-o"}},
 	},
 	"llvm-profdata overlap": {
 		verb:      []string{"diff"},
@@ -180,9 +187,9 @@ func toolOf(name string, args []string) (key string, rest []string) {
 		return propellerTool, args
 	case name == "llvm-profdata" && len(args) > 0:
 		key = name + " " + args[0]
-		if slices.Contains(args, "--sample") || slices.Contains(args, "-sample") {
-			if _, ok := oldTools[key+" --sample"]; ok {
-				key += " --sample"
+		for _, option := range []string{"sample", "function"} {
+			if _, ok := oldTools[key+" --"+option]; ok && has(args, option) && !has(args, "detailed-summary") {
+				return key + " --" + option, args[1:]
 			}
 		}
 		return key, args[1:]
@@ -190,17 +197,47 @@ func toolOf(name string, args []string) (key string, rest []string) {
 	return name, args
 }
 
+// has reports whether an option is among arguments.
+func has(args []string, option string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "-"+option || name == "--"+option
+	})
+}
+
+// noSuchTool has the reasons why parts of other tools do not exist here.
+var noSuchTool = map[string]string{
+	"llvm-profdata order": "afdo makes no order from the traces of an instrumented program: use LLVM's llvm-profdata, or \"afdo layout\" with a recording",
+}
+
+// help prints the options of a tool.
+func (t *oldTool) help(e *verb.Env, name string) int {
+	names := slices.Sorted(maps.Keys(t.options))
+	text := human.Wrap("", 2, fmt.Sprintf("%s is \"afdo %s\" here and takes these options: --%s", name, t.verb[0], strings.Join(names, ", --")), fewestColumns-1)
+	if _, err := fmt.Fprintf(e.Out, "%s'afdo %s --help' has more.\n", text, t.verb[0]); err != nil {
+		return cli.StatusFault
+	}
+	return cli.StatusDone
+}
+
 // runAs runs the command under the name that it was called by, or that is its first argument.
 func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	key, rest := toolOf(name, args)
-	if _, ok := oldTools[key]; !ok && len(args) > 0 {
+	if _, ok := oldTools[key]; !ok && noSuchTool[key] == "" && len(args) > 0 {
 		name = args[0]
 		key, rest = toolOf(name, args[1:])
 	}
 	tool, ok := oldTools[key]
+	if why := noSuchTool[key]; why != "" {
+		fmt.Fprintf(e.Err, "%s: %s\n", name, why)
+		return cli.StatusUsage
+	}
 	if !ok {
 		return run(e, args)
+	}
+	if has(rest, "help") || has(rest, "h") {
+		return tool.help(e, key)
 	}
 	translated, err := tool.translate(rest)
 	if err != nil {
@@ -273,6 +310,9 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 	if !ok {
 		if positive := strings.TrimPrefix(name, "no"); t.options[positive].toggle && !hasValue {
 			return positive, t.options[positive], "false", nil
+		}
+		if name == "remapping-file" {
+			return "", option, "", cli.Usagef("afdo does not rename symbols by a remapping file: use LLVM's llvm-profdata")
 		}
 		return "", option, "", cli.Usagef("the option %q is not known", name)
 	}

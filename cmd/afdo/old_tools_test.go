@@ -47,6 +47,11 @@ func TestOldTools(t *testing.T) {
 		{"llvm-profdata show --sample OTHER", "convert --to sampletext OTHER"},
 		{"llvm-profdata overlap --sample OTHER OTHER", "diff OTHER OTHER"},
 		{"dump_gcov --gcov_version=2 OTHER", "convert --to text OTHER"},
+		{"create_gcov --binary=PROG --gcov=OUT --profile=IN --gcov_version=1 --profiler=text", "create --to v2 --binary PROG --profile IN"},
+		{"llvm-profdata merge --sample --text --function=loop --no-function=main OTHER -o OUT", "merge --to sampletext --only-names loop --strip-names main OTHER"},
+		{"llvm-profdata show --sample --function=loop OTHER", "convert --to sampletext --only-names loop OTHER"},
+		{"llvm-profdata show --sample -detailed-summary OTHER", "show OTHER"},
+		{"llvm-profdata show --function=loop OTHER", "lookup --symbol loop OTHER"},
 	} {
 		words := func(line string) []string {
 			line = strings.NewReplacer("PROG", program, "IN", in, "OUT", out, "OTHER", other).Replace(line)
@@ -73,6 +78,7 @@ func TestOldTools(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(r.err, "the same as afdo"))
 	}
 	assert.Zero(t, asTool("afdo", "--version").status)
+	assert.Contains(t, asTool("generate_propeller_profiles", "--help").out, "--propeller_symorder")
 	assert.Contains(t, asTool("afdo", "llvm-profdata", "overlap", "--sample", other, other).err, "llvm-profdata: the same as afdo diff")
 	r := asTool("create_gcov", "--binary=/x/prog", "--ignore_build_id", "--profile=nowhere")
 	assert.Contains(t, r.err, "--name '(^|/)prog$'", "and not another program whose name ends so")
@@ -85,7 +91,9 @@ func TestOldToolsRefuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"create_llvm_prof --format propeller --nosuch=1":     `the option "nosuch" is not known`,
 		"create_gcov --binary=a --profile=b --propeller_x=1": `the option "propeller_x" is not known`,
-		"create_gcov --binary=a --gcov_version=1":            `--gcov_version has no "1" here`,
+		"create_gcov --binary=a --gcov_version=4":            `--gcov_version has no "4" here`,
+		"llvm-profdata order --output=a b":                   "afdo makes no order",
+		"llvm-profdata merge --remapping-file=a b":           "a remapping file: use LLVM's llvm-profdata",
 		"create_gcov --binary":                               "--binary has no value",
 		"create_gcov --binary=a --use_lbr=maybe":             `--use_lbr is true or false, not "maybe"`,
 		"create_gcov --binary=a --nobinary":                  `the option "nobinary" is not known`,

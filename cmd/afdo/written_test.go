@@ -46,7 +46,7 @@ func TestWrittenJSON(t *testing.T) {
 	for _, args := range [][]string{{"convert", shop}, {"merge", shop}, {"index", shop, "-o", "-"}} {
 		r := afdoRun(append(args, "--json")...)
 		assert.Equal(t, cli.StatusUsage, r.status, "%q", args)
-		assert.Contains(t, r.err, "afdo: --json writes to standard output: name a file for the profile with -o\n")
+		assert.Contains(t, r.err, "--json writes to standard output: name a file for the profile with -o")
 	}
 	r := afdoRun("merge", "--keep-going", "--json", "-o", out, bad)
 	assert.Equal(t, cli.StatusFault, r.status)

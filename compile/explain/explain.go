@@ -42,6 +42,10 @@ const (
 // Reasons are all of them, the best first.
 var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
+// Findable reports whether a compiler of this version could have found a count: the others are at
+// places for which the compiler looks up no count.
+func (r Reason) Findable() bool { return r != Border && r != OneBlock }
+
 // lost reports whether the compiler did not use a count with this reason.
 func (r Reason) lost() bool { return r != Found && r != Apart }
 

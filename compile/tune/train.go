@@ -328,7 +328,7 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 		}
 	}
 	if len(programs) == 0 {
-		return nil, nil, fmt.Errorf("tune: none of the programs of the build has run: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s", t.base, built[0])
+		return nil, nil, fmt.Errorf("tune: none of the programs of the build has run, or for so short a time that no sample was taken: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", t.base, built[0])
 	}
 	return programs, recordings, nil
 }

@@ -14,12 +14,16 @@ type Way string
 const (
 	WithLayout Way = "profile and layout"     // if Options.Layout asks for it
 	ByLines    Way = "profile"                // as "afdo exec" uses it by default
+	ByArcs     Way = "profile as arcs"        // as counts of the arcs of GCC's control flow graphs
 	OwnOptions Way = "profile, plain options" // without the options that "afdo exec" adds for GCC
 )
 
 // ExecFlags returns the flags by which "afdo exec" uses the profile in this way.
 func (w Way) ExecFlags() []string {
-	if w == OwnOptions {
+	switch w {
+	case ByArcs:
+		return []string{"--as", "arcs"}
+	case OwnOptions:
 		return []string{"--no-params"}
 	}
 	return nil
@@ -56,7 +60,7 @@ func (t *tuning) ways(r *Result) []Way {
 	}
 	ways = append(ways, ByLines)
 	if !t.rust && slices.ContainsFunc(r.Compilers, func(name string) bool { return !isClang(t.compilers[name]) }) {
-		ways = append(ways, OwnOptions)
+		ways = append(ways, ByArcs, OwnOptions)
 	}
 	return ways
 }
@@ -99,7 +103,7 @@ func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (copied strin
 	case WithLayout:
 		return t.place(ctx, r)
 	}
-	copied = t.in("opts") // a path as long as that of base: the length moves the stack
+	copied = t.in(map[Way]string{ByArcs: "arcs", OwnOptions: "opts"}[way]) // as long as base: the length of the path moves the stack
 	t.doing.Total++
 	name := fmt.Sprintf("building with %s", way)
 	err = t.step(name, func() error {

@@ -140,7 +140,7 @@ func (r *Recorder) explain(err error) error {
 	case errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("record: %w: the kernel was built without perf_event_open: %w", ErrEvent, err)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
-		return fmt.Errorf("record: %w: this processor has no such event, or does not show it to a virtual machine: %w", ErrEvent, err)
+		return fmt.Errorf("record: %w: this processor has no such event, or its virtual machine hides it; without --event, afdo record takes the best event that works here: %w", ErrEvent, err)
 	}
 	return fmt.Errorf("record: %w: %w", ErrEvent, err)
 }

@@ -28,6 +28,7 @@ type Env struct {
 	Err io.Writer // standard error
 
 	Notes *[]string // if not nil, Warnf also appends its messages here
+	Quiet bool      // Warnf and Progress print nothing
 }
 
 // Warnf prints a message on standard error about something that does not stop the verb.
@@ -35,7 +36,32 @@ func (e *Env) Warnf(format string, args ...any) {
 	if e.Notes != nil {
 		*e.Notes = append(*e.Notes, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintf(Printer{e.Err}, "afdo: "+format+"\n", args...)
+	if !e.Quiet {
+		fmt.Fprintf(Printer{e.Err}, "afdo: "+format+"\n", args...)
+	}
+}
+
+// Progress returns where a verb reports what it is doing.
+func (e *Env) Progress() io.Writer {
+	if e.Quiet {
+		return io.Discard
+	}
+	return e.Err
+}
+
+// The colours of [Colored].
+const (
+	Red   = "31"
+	Green = "32"
+)
+
+// Colored returns a text in bold and in a colour if w is a terminal. NO_COLOR is a convention of
+// many programs.
+func Colored(w io.Writer, color, text string) string {
+	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" {
+		return text
+	}
+	return "\x1b[1;" + color + "m" + text + "\x1b[m"
 }
 
 // IsTerminal reports whether w is a terminal.

@@ -14,6 +14,7 @@ import (
 
 // ExecFacts is what exec has done for a command, in the form of its JSON.
 type ExecFacts struct {
+	Version   int            `json:"schema_version"`
 	Directory string         `json:"directory"`
 	Arguments []string       `json:"arguments"` // as in compile_commands.json
 	Outcome   driver.Outcome `json:"outcome"`
@@ -25,7 +26,7 @@ type ExecFacts struct {
 }
 
 func newExecFacts(argv []string, dir string, start time.Time, plan *driver.Plan, err error) *ExecFacts {
-	f := &ExecFacts{Directory: dir, Arguments: argv, Outcome: driver.OutcomeFailed, Seconds: time.Since(start).Seconds()}
+	f := &ExecFacts{Version: jsonstream.Version, Directory: dir, Arguments: argv, Outcome: driver.OutcomeFailed, Seconds: time.Since(start).Seconds()}
 	if err != nil {
 		f.Error = cli.Message(err)
 		return f

@@ -48,7 +48,7 @@ What becomes of a count:
 
   found                there is a statement at its place
   found apart          the call is not inlined; the function by itself has the statement
-  begin or end         where a function begins or ends, which needs no count
+  begin or end         where a function begins or ends: no compiler looks up a count there
   no statement         the function has no statement there
   block of a line      GCC 12 takes one block of the line for all, and this is another
   inlined otherwise    the function is there, but is not inlined at that call
@@ -63,9 +63,11 @@ A function was edited if lines or inlined calls of it have moved, unless the pro
 remembers that its file is the same. Then the lines that still match may be others, and
 all of its counts are in doubt.
 
-If nothing is found at all, or less than --min-found, the exit status is 1. JSON has these members:
+No compiler of the same version can find counts that are "begin or end" or "block of a
+line". If nothing is found at all, or of the others less than --min-found, the exit status
+is 1. JSON has these members, where "findable" is how many of the counts can be found:
 
-  {"profile", "counts", "found", "found_share", "elsewhere", "reasons": {"found": N, ...},
+  {"profile", "counts", "found", "found_share", "findable", "elsewhere", "reasons": {"found": N, ...},
     "functions": [{"name", "demangled", "file", "line", "counts", "found", "reason",
     "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
 
@@ -134,7 +136,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
-	f.Var(&x.minFound, "min-found", "fail if less of the counts is found, or less of the functions laid out, such as 60%")
+	f.Var(&x.minFound, "min-found", "fail if less is found of the counts that can be found, or less of the functions laid out, such as 60%")
 	f.BoolVar(&x.json, "json", false, "print JSON")
 	f.BoolVar(&x.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	f.BoolVar(&x.noParams, "no-params", false, "add no options but that for the profile")
@@ -231,8 +233,8 @@ func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *ex
 	if err == nil && r.Found == 0 {
 		err = fmt.Errorf("%s: of %s none was found: %s", human.Name(path), human.Counted(r.Counts, "count"), whyNothing(r))
 	}
-	if err == nil && facts.FoundShare < float64(x.minFound) {
-		err = fmt.Errorf("%s: %s of the counts was found, --min-found is %s: the sources may have changed since it was recorded", human.Name(path), human.Percent(facts.FoundShare), &x.minFound)
+	if share := facts.foundOfFindable(); err == nil && share < float64(x.minFound) {
+		err = fmt.Errorf("%s: %s of the counts that can be found was found, --min-found is %s: most others are %q", human.Name(path), human.Percent(share), &x.minFound, r.Worst())
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
 
 // compileAll runs compiles, some at a time, until one fails.
 func compileAll(ctx context.Context, e *verb.Env, c *explain.Compiling, compiles []compile, x *explaining) ([]*explain.Code, error) {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
 	codes := make([]*explain.Code, len(compiles))

@@ -20,6 +20,7 @@ type ExplainFacts struct {
 	Counts     uint64                    `json:"counts"`
 	Found      uint64                    `json:"found"`
 	FoundShare float64                   `json:"found_share"`
+	Findable   uint64                    `json:"findable"` // counts that a compiler of this version looks up
 	Elsewhere  uint64                    `json:"elsewhere"`
 	Moved      int                       `json:"moved,omitempty"` // functions of edited sources
 	Reasons    map[explain.Reason]uint64 `json:"reasons"`
@@ -56,6 +57,9 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	}
 	for _, reason := range explain.Reasons {
 		f.Reasons[reason] = r.Reasons[reason]
+		if reason.Findable() {
+			f.Findable = saturating.Add(f.Findable, r.Reasons[reason])
+		}
 	}
 	for _, u := range r.Units {
 		f.Units = append(f.Units, explainedUnit{u.Name, u.Compiler, u.Counts, u.Found, u.Reason})
@@ -81,6 +85,9 @@ func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
 	if f.Moved > 0 {
 		fmt.Fprintf(w, "Counts of %s were moved to where their lines are now, as by \"afdo exec\".\n", human.Counted(f.Moved, "edited function"))
 	}
+	if f.Findable < f.Counts {
+		fmt.Fprintf(w, "No compiler of this version looks up more than %s of them; of these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
+	}
 	reasons := table.Table{Columns: "lr"}
 	for _, r := range explain.Reasons {
 		if f.Reasons[r] > 0 {
@@ -99,6 +106,9 @@ func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
 	}
 	return f.writeFunctions(w, most)
 }
+
+// foundOfFindable returns the share of the counts that were found, of those that can be found.
+func (f *ExplainFacts) foundOfFindable() float64 { return human.Share(f.Found, f.Findable) }
 
 // changed returns the counts of functions whose lines are others by now.
 func (f *ExplainFacts) changed() uint64 {

@@ -106,7 +106,7 @@ func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int,
 
 // compileLaidOut runs compiles, some at a time, until one fails.
 func compileLaidOut(ctx context.Context, e *verb.Env, c *explain.LayoutCompiling, compiles []compile, jobs int) ([]*explain.LayoutUnit, error) {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
 	units := make([]*explain.LayoutUnit, len(compiles))

@@ -64,7 +64,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	if s.compiler.name != "" {
 		target = s.compiler.target
 	}
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(in.Name))
 	program, err := s.openProgram(in, false, target) // one pass over the file for any number of units

@@ -118,7 +118,7 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	if err != nil {
 		return err
 	}
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("reading %s", human.Name(path))
 	return withCutter(func(c cutter) error {

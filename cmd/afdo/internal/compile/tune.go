@@ -49,8 +49,8 @@ the number of instructions, more rounds follow, up to eight times as many. Progr
 same speed are called different at most once in 100 runs. Instructions are counted with
 perf or callgrind, if these are there: they do not vary, but they are not time.
 
-If the program is not faster, tune tries other ways of using the profile and keeps the best
-one. If the program is slower in all of them, it recommends the ordinary build.
+If the program is not faster, tune tries other ways of using the profile, for GCC as counts
+of arcs and without the options that exec adds, and keeps the best one. If the program is slower in all of them, it recommends the ordinary build.
 
 A build folder that CMake or Meson has configured is configured again in the copies, with
 the same options. Cargo's programs take a profile if rustc is a nightly, or if you set

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/compile/tune"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
@@ -97,7 +98,11 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	if err := measures.Write(w, 0); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(w, "\n"+human.Wrap("", 0, "Verdict: "+verdictText(&r.Try), tuneColumns)); err != nil {
+	verdict := human.Wrap("", 0, "Verdict: "+verdictText(&r.Try), tuneColumns)
+	if color := map[tune.Verdict]string{tune.Faster: cli.Green, tune.Slower: cli.Red}[r.Verdict]; color != "" {
+		verdict = strings.Replace(verdict, string(r.Verdict), cli.Colored(w, color, string(r.Verdict)), 1)
+	}
+	if _, err := fmt.Fprint(w, "\n"+verdict); err != nil {
 		return err
 	}
 	if err := writeTries(w, r); err != nil {

@@ -26,6 +26,13 @@ type Writer struct {
 	err   error
 }
 
+// Version is the version of the JSON that verbs print, see spec/schema. Each document that is an
+// object has it as its first member, VersionKey.
+const (
+	Version    = 1
+	VersionKey = "schema_version"
+)
+
 // A scope is an object or array that is not complete.
 type scope struct {
 	close byte // the bracket that ends it
@@ -83,9 +90,13 @@ func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
 func (j *Writer) Array(key string) { j.begin(key, '[', ']') }
 
 func (j *Writer) begin(key string, open, close byte) {
+	document := j.open.Empty() && open == '{'
 	j.next(key)
 	j.buf = append(j.buf, open)
 	j.open.Push(scope{close: close})
+	if document {
+		j.Uint(VersionKey, Version)
+	}
 	if close == ']' {
 		j.level++
 	}

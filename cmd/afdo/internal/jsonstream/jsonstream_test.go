@@ -57,7 +57,7 @@ func TestJSONWriter(t *testing.T) {
 	j.End()
 	j.End()
 	require.NoError(t, j.Finish())
-	assert.Equal(t, `{"n": 18446744073709551615, "b": true, "empty": [], "list": [
+	assert.Equal(t, `{"schema_version": 1, "n": 18446744073709551615, "b": true, "empty": [], "list": [
   {"plain": "é\""},
   {"raw": "a�", "raw_base64": "Yf8=", "deeper": [
     1,

@@ -330,7 +330,7 @@ func (o *Output) Progress(e *cli.Env) *progress.Line {
 	if o.OnTerminal(e) {
 		return nil
 	}
-	return progress.Start(e.Err)
+	return progress.Start(e.Progress())
 }
 
 // Convert writes a file of one kind in a format of another or the same, through memory.

@@ -3,7 +3,6 @@ package look
 import (
 	"context"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -146,7 +145,7 @@ func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source strin
 // colored reports whether hot lines are coloured. NO_COLOR is a convention of many programs.
 func (a *annotateOptions) colored(out io.Writer) bool {
 	if a.color == "auto" {
-		return cli.IsTerminal(out) && os.Getenv("NO_COLOR") == ""
+		return cli.Colored(out, cli.Red, "") != ""
 	}
 	return a.color == "always"
 }

@@ -58,7 +58,7 @@ func NewCheck(e *verb.Env) *cobra.Command {
 
 // checkFiles checks all files, including files after one that cannot be read.
 func checkFiles(e *verb.Env, paths []string, notes gcdakind.NotesFlag, asJSON bool) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	faulty := false
 	err := output.Write(e.Out, cli.Stdio, func(w io.Writer) error {

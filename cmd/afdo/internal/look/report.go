@@ -100,7 +100,7 @@ func wantOneOrTwo(cmd *cobra.Command, args []string) error {
 }
 
 func runReport(ctx context.Context, e *verb.Env, paths []string, o *reportOptions) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	sides := make([]*reportSide, len(paths))
 	for i, path := range paths {

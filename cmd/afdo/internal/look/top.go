@@ -101,7 +101,7 @@ func overviewLists(o *gcovkind.Overview, t *kind.TopOptions) bool {
 }
 
 func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	l, err := k.Load(f)

@@ -102,7 +102,7 @@ func (x *indexing) check(e *verb.Env) error {
 // runIndex writes a file with another index. It is read to its end before anything is
 // written: the two may be the same.
 func runIndex(e *verb.Env, path string, x *indexing) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("indexing %s", human.Name(path))
 	var file bytes.Buffer

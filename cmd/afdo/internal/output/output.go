@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -30,9 +31,18 @@ func JSON(stdout io.Writer, facts any) error {
 		if err := enc.Encode(facts); err != nil {
 			return err
 		}
-		_, err := w.Write(jsonstream.EscapeBidi(document.Bytes()))
+		_, err := w.Write(jsonstream.EscapeBidi(withVersion(document.Bytes())))
 		return err
 	})
+}
+
+// withVersion adds the version to a document that is an object.
+func withVersion(document []byte) []byte {
+	rest, ok := bytes.CutPrefix(document, []byte("{\n"))
+	if !ok {
+		return document
+	}
+	return fmt.Appendf(nil, "{\n  %q: %d,\n%s", jsonstream.VersionKey, jsonstream.Version, rest)
 }
 
 // Write calls write to fill the file of a path. The file appears whole or not at all: an existing

@@ -109,7 +109,7 @@ func NewCreate(e *verb.Env) *cobra.Command {
 
 // runCreate makes a profile and reports about it.
 func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("opening %s", human.Name(c.binary))
 	file, err := symbolize.Open(c.binary, c.debugOptions()...)

@@ -145,7 +145,7 @@ func (l *laying) check() error {
 
 // run makes the layout and writes it.
 func (l *laying) run(ctx context.Context, e *verb.Env) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("opening %s", human.Name(l.binary))
 	file, err := symbolize.Open(l.binary, l.debugOptions()...)

@@ -108,7 +108,7 @@ func (r *rebasing) check() error {
 
 // runRebase moves a profile and reports about it.
 func runRebase(ctx context.Context, e *verb.Env, path string, r *rebasing) error {
-	r.progress = progress.Start(e.Err)
+	r.progress = progress.Start(e.Progress())
 	defer r.progress.Stop()
 	if err := r.readSources(ctx, e); err != nil {
 		return err

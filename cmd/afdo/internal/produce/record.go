@@ -282,7 +282,7 @@ func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 		if c.out == cli.Stdio { // where the head of a stream is
 			nothing = ""
 		}
-		why := "what was recorded took no processor time, or too little"
+		why := "what was recorded took no processor time, or too little: record at least 10 s of work, or under valgrind --tool=callgrind --dump-instr=yes, which counts every instruction"
 		switch {
 		case r.Broken != nil:
 			why = r.Broken.Error()

@@ -111,7 +111,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		"Summary":     d.Summary,
 		"Total":       uint64(d.Total),
 		"Units":       len(d.Units.Body) + int(d.Units.Left.Count),
-		"Functions":   p.NumFunctions(),
+		"Functions":   len(d.Symbols.Own) + int(d.Symbols.Left.Count),
 		"Before":      d.Before,
 		"Explained":   o.Explained,
 		"BeforeTotal": d.beforeTotal(),

@@ -20,7 +20,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if err != nil {
 		return err
 	}
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	doing.Say("reading %s", human.Name(in.Name))
 	defer doing.Stop()
 	r, err := in.Reader()

@@ -3,8 +3,8 @@ package gcovkind
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -97,11 +97,7 @@ func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON 
 		return output.JSON(e.Out, shown)
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
-		if err := unitTable(shown).Write(w, 0); err != nil || len(shown) == len(units) {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "%s more\n", human.Number(len(units)-len(shown)))
-		return err
+		return unitList(shown, len(units)-len(shown), cli.Width(e.Out)).Write(w, 0)
 	})
 }
 
@@ -125,11 +121,12 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 	return units, err
 }
 
-func unitTable(units []UnitFacts) *table.Table {
-	t := &table.Table{Columns: "rrrl"}
-	t.Row("Symbols", "Functions", "Samples", "Path")
+func unitList(units []UnitFacts, leftOut, width int) *table.List {
+	l := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Path", LeftOut: leftOut, Width: width}
+	l.Numbers.Row("Symbols", "Functions", "Samples")
 	for _, u := range units {
-		t.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples), human.Unit(u.Unit))
+		l.Numbers.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples))
 	}
-	return t
+	l.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Unit(units[i].Unit)) }
+	return l
 }

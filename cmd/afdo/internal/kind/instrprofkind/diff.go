@@ -54,7 +54,7 @@ func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (diff
 	if o.ByUnit {
 		return false, cli.Usagef("an instrumentation profile has no units")
 	}
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	doing.Say("comparing %s and %s", human.Name(files[0].Name), human.Name(files[1].Name))
 	defer doing.Stop()
 	var profiles [2]*instrprof.Profile

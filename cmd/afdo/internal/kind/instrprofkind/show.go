@@ -61,7 +61,7 @@ type ValueFacts struct {
 
 // Show prints what a profile is, as text or JSON.
 func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
-	doing := progress.Start(e.Err)
+	doing := progress.Start(e.Progress())
 	doing.Say("reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	facts := &ShowFacts{File: f.Name, Format: f.Format().String(), BinaryIDs: []string{}, Values: []ValueFacts{}}

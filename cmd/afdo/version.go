@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/settings"
+)
+
+func newVersionCommand(e *verb.Env) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of afdo",
+		Args:  verb.Args(),
+		RunE:  func(*cobra.Command, []string) error { return printVersion(e, json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
+	return cmd
+}
+
+func printVersion(e *verb.Env, json bool) error {
+	if json {
+		return output.JSON(e.Out, map[string]any{
+			"version": cli.ProgramVersion(), "gcov_version": afdo.Version, "go_version": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+		})
+	}
+	_, err := fmt.Fprintln(e.Out, versionLine())
+	return err
+}
+
+const configHelp = `Print the settings, and where each comes from: the environment, the configuration file or
+the default. Flags of a command line win over both.
+
+The file is afdo/config in the user's folder for configuration files, or $AFDO_CONFIG. It has
+a line NAME=VALUE for each setting, and lines of comments that begin with #:
+
+  AFDO_PROFILE       the profile of exec, if there is no --profile
+  AFDO_CACHE_DIR     the folder of the cache
+  AFDO_CACHE_SIZE    how much the cache may hold
+  AFDO_CACHE_DAYS    for how many days the cache keeps an unused file
+  AFDO_MAX_DOWNLOAD  --max-download of all verbs
+  AFDO_TIMEOUT       --timeout of all verbs
+  AFDO_MIN_RATE      --min-rate of all verbs
+  NO_COLOR           no colours if it is not empty
+
+JSON has these members:
+
+  {"file", "settings": [{"name", "value", "from": "environment" | "file" | "default",
+    "meaning"}, ...]}`
+
+func newConfigCommand(e *verb.Env) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print the settings and where they come from",
+		Long:  configHelp,
+		Args:  verb.Args(),
+		RunE:  func(*cobra.Command, []string) error { return printConfig(e, json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
+	return cmd
+}
+
+// A ConfigFact is one setting in the JSON of "afdo config".
+type ConfigFact struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	From    string `json:"from"`
+	Meaning string `json:"meaning"`
+}
+
+// loadedSettings are the names of the settings that come from the configuration file.
+var loadedSettings []string
+
+func printConfig(e *verb.Env, json bool) error {
+	path, err := settings.Path()
+	if err != nil {
+		return err
+	}
+	var facts []ConfigFact
+	lines := table.Table{Columns: "lll"}
+	lines.Row("Setting", "From", "Value")
+	for _, s := range settings.All {
+		f := ConfigFact{s.Name, s.Usual, "default", s.Meaning}
+		if value, set := os.LookupEnv(s.Name); set {
+			f.Value, f.From = value, "environment"
+		}
+		if slices.Contains(loadedSettings, s.Name) {
+			f.From = "file"
+		}
+		facts = append(facts, f)
+		lines.Row(f.Name, f.From, f.Value)
+	}
+	if json {
+		return output.JSON(e.Out, map[string]any{"file": path, "settings": facts})
+	}
+	if _, err := fmt.Fprintf(cli.Printer{W: e.Out}, "File: %s\n\n", path); err != nil {
+		return err
+	}
+	return lines.Write(cli.Printer{W: e.Out}, 0)
+}
+
+func versionLine() string {
+	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// commit returns the commit of the sources and its date, in parentheses. It returns "" if the build
+// has not recorded them, as in a build of a downloaded module.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var revision, date, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = ", modified"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
+}

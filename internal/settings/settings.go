@@ -1,0 +1,84 @@
+// Package settings reads the user's configuration file, which gives values to the environment
+// variables that afdo reads. A variable that is set in the environment wins.
+//
+// The file has a line NAME=VALUE for each variable, as env files of other programs have. Lines that
+// begin with # are comments.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// A Setting is an environment variable that afdo reads.
+type Setting struct{ Name, Meaning, Usual string }
+
+// All are the settings.
+var All = []Setting{
+	{"AFDO_PROFILE", "the profile of exec, if there is no --profile", ""},
+	{"AFDO_CACHE_DIR", "the folder of the cache", "afdo in the user's folder for caches"},
+	{"AFDO_CACHE_SIZE", "how much the cache may hold", "1G"},
+	{"AFDO_CACHE_DAYS", "for how many days the cache keeps an unused file", "30"},
+	{"AFDO_MAX_DOWNLOAD", "--max-download of all verbs", "1G"},
+	{"AFDO_TIMEOUT", "--timeout of all verbs", "1m"},
+	{"AFDO_MIN_RATE", "--min-rate of all verbs", "1M"},
+	{"NO_COLOR", "no colours if it is not empty", ""},
+}
+
+// maxFile is the size of the largest configuration file that is read.
+const maxFile = 1 << 20
+
+// ErrSetting is matched by errors about a line of the configuration file.
+var ErrSetting = errors.New("bad setting")
+
+// Path returns the path of the configuration file: $AFDO_CONFIG, or afdo/config in the user's
+// folder for configuration files.
+func Path() (string, error) {
+	if path := os.Getenv("AFDO_CONFIG"); path != "" {
+		return path, nil
+	}
+	folder, err := os.UserConfigDir()
+	return filepath.Join(folder, "afdo", "config"), err
+}
+
+// Load sets the variables of the configuration file that are not set in the environment. It returns
+// their names. Without a file, it does nothing.
+func Load() (loaded []string, err error) {
+	path, err := Path()
+	if err != nil {
+		return nil, nil // such as without a home folder
+	}
+	text, err := files.ReadFile(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		name, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		switch {
+		case name == "" || strings.HasPrefix(name, "#"):
+			continue
+		case !found:
+			return nil, fmt.Errorf("%s:%d: %w: want NAME=VALUE", path, i+1, ErrSetting)
+		case !slices.ContainsFunc(All, func(s Setting) bool { return s.Name == name }):
+			return nil, fmt.Errorf("%s:%d: %w: unknown name %q", path, i+1, ErrSetting, name)
+		}
+		if _, set := os.LookupEnv(name); set {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w: %w", path, i+1, ErrSetting, err)
+		}
+		loaded = append(loaded, name)
+	}
+	return loaded, nil
+}

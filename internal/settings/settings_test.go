@@ -1,0 +1,48 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// load loads a configuration file in an environment without any setting but the given one.
+func load(t *testing.T, text string) ([]string, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	for _, s := range All {
+		t.Setenv(s.Name, "") // restores the value after the test
+		require.NoError(t, os.Unsetenv(s.Name))
+	}
+	t.Setenv("AFDO_CONFIG", path)
+	t.Setenv("AFDO_CACHE_DAYS", "7")
+	return Load()
+}
+
+func TestLoad(t *testing.T) {
+	loaded, err := load(t, "# comment\n\nAFDO_PROFILE=/a b=c\r\n AFDO_CACHE_DAYS=3\nAFDO_TIMEOUT=")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"AFDO_PROFILE", "AFDO_TIMEOUT"}, loaded)
+	assert.Equal(t, "/a b=c", os.Getenv("AFDO_PROFILE"))
+	assert.Equal(t, "7", os.Getenv("AFDO_CACHE_DAYS"), "the environment wins")
+}
+
+func TestBadSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"AFDO_PROFILE":       "config:1: bad setting: want NAME=VALUE",
+		"\nPATH=/x":          `config:2: bad setting: unknown name "PATH"`,
+		"AFDO_PROFILE=a\x00": "config:1: bad setting: setenv: invalid argument",
+	} {
+		_, err := load(t, text)
+		require.ErrorIs(t, err, ErrSetting)
+		assert.ErrorContains(t, err, want)
+	}
+	t.Setenv("AFDO_CONFIG", filepath.Join(t.TempDir(), "none"))
+	loaded, err := Load()
+	require.NoError(t, err)
+	assert.Empty(t, loaded)
+}
