@@ -32,7 +32,6 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"slice", shop, "--unit", "cart.cc", "-o", shop, "--to", "v2"}, cli.StatusUsage, "afdo: -o " + shop + " is an input, which it would replace: name another file"},
 		{[]string{"create", "--binary", os.Args[0], "--profile", shop, "-o", os.Args[0]}, cli.StatusUsage, "afdo: -o " + os.Args[0] + " is an input, which it would replace: name another file"},
 		{[]string{"index", example(".v3.afdo")}, cli.StatusFault, "afdo: " + example(".v3.afdo") + `: version 3 has no index; "afdo convert --to v4c --index" makes a file of version 4 with one`},
-		{[]string{"cache", "--zero-stats", "--json"}, cli.StatusUsage, "{"},
 		{[]string{"slice", "--why", shop, shop, "-o", "x"}, cli.StatusUsage, "afdo: if any flags in the group [why output] are set none of the others can be; [output why] were all set"},
 		{[]string{"check", "-", "-"}, cli.StatusUsage, "afdo: standard input can be read only once"},
 		{[]string{"slice", "--why", "-", "-"}, cli.StatusUsage, "afdo: standard input can be read only once"},
