@@ -68,9 +68,9 @@ func TestHowToBuild(t *testing.T) {
 	}
 	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, build(&tune.Result{Profile: "my p.afdo", Compilers: []string{"gcc"}}, nil, "make"))
 	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, build(&tune.Result{Profile: "p.afdo", Compilers: []string{"gfortran-12", "cc"}}, nil, "make"))
-	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"rustc"}}
+	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"rustc"}, RustOption: "-Zprofile-sample-use="}
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", build(r, []string{"RUSTC_BOOTSTRAP=1"}, "sh", "-c", "cargo build -r"))
-	assert.Equal(t, "RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
+	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
 }
 
 // TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
@@ -165,7 +165,7 @@ var builds = map[string]struct {
 			"Cargo.toml":  "[package]\nname = \"sorter\"\nversion = \"0.1.0\"\nedition = \"2018\"\n",
 			"src/main.rs": rustSorter,
 		},
-		before: "true", build: []string{"cargo", "build", "--release"}, program: "target/release/sorter", settings: []string{"--env", "RUSTC_BOOTSTRAP=1"},
+		before: "true", build: []string{"cargo", "build", "--release"}, program: "target/release/sorter",
 	},
 	"only a linker": {
 		tools:  []string{"gcc"},

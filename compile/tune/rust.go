@@ -6,21 +6,80 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// checkRust returns an error if rustc does not take a profile.
-func (t *tuning) checkRust(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "rustc", "-Zhelp")
-	cmd.Env = t.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		said, _, _ := strings.Cut(string(out), "\n")
-		return fmt.Errorf("tune: %w: rustc takes a profile only if it is a nightly, or with RUSTC_BOOTSTRAP=1, which you can set with --env RUSTC_BOOTSTRAP=1: %s", ErrCannotTune, strings.TrimSpace(said+" "+err.Error()))
+// rustOptions are the options of rustc that a profile needs. Unstable options change their names
+// from release to release, so rustc is asked.
+type rustOptions struct {
+	debugInfo, profile string // "-Zdebug-info-for-profiling" and "-Zprofile-sample-use=", or other names
+}
+
+// isUnstable reports whether rustc takes the options only if it is a nightly, or with
+// RUSTC_BOOTSTRAP=1.
+func (o rustOptions) isUnstable() bool {
+	return strings.HasPrefix(o.debugInfo, "-Z") || strings.HasPrefix(o.profile, "-Z")
+}
+
+// AllowUnstable has a rustc that is no nightly take unstable options.
+const AllowUnstable = "RUSTC_BOOTSTRAP=1"
+
+// rustCompiler returns the rustc that cargo runs.
+func rustCompiler(env []string) string {
+	for _, setting := range slices.Backward(env) {
+		if path, ok := strings.CutPrefix(setting, "RUSTC="); ok && path != "" {
+			return path
+		}
 	}
-	return nil
+	return rustc
+}
+
+// askRust returns the options of a rustc.
+func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err error) {
+	path := rustCompiler(env)
+	for _, kind := range []string{"-C", "-Z"} {
+		cmd := exec.CommandContext(ctx, task{argv: []string{path}, env: env}.program(), kind+"help")
+		cmd.Dir, cmd.Env = dir, append(slices.Clone(env), AllowUnstable)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			said, _, _ := strings.Cut(string(out), "\n")
+			return o, fmt.Errorf("tune: %w: %s %shelp does not list its options: %s", ErrCannotTune, path, kind, strings.TrimSpace(said+" "+err.Error()))
+		}
+		o.find(kind, string(out))
+	}
+	if o.profile == "" {
+		return o, fmt.Errorf("tune: %w: %s has no option for a sample profile: neither -Chelp nor -Zhelp lists one such as profile-sample-use", ErrCannotTune, path)
+	}
+	return o, nil
+}
+
+// find looks for the options in a list of help: lines such as "-Z profile-sample-use=val -- text".
+func (o *rustOptions) find(kind, help string) {
+	for line := range strings.Lines(help) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != kind {
+			continue
+		}
+		name, _, _ := strings.Cut(words[1], "=")
+		switch has := func(part string) bool { return strings.Contains(name, part) }; {
+		case o.debugInfo == "" && has("debug") && has("profiling"):
+			o.debugInfo = kind + name
+		case o.profile == "" && has("sample") && has("prof") && has("use"):
+			o.profile = kind + name + "="
+		}
+	}
+}
+
+// checkRust finds out the options of rustc.
+func (t *tuning) checkRust(ctx context.Context) (err error) {
+	if t.rustOptions, err = askRust(ctx, t.Tree, t.env); err == nil && t.rustOptions.isUnstable() {
+		t.note("rustc gets unstable options, %s, which %s allows for this build", strings.TrimSuffix(strings.TrimSpace(t.rustOptions.debugInfo+" and "+t.rustOptions.profile), "="), AllowUnstable)
+	}
+	return err
 }
 
 // rustc is the name of the compiler in the log of compiles and in Result.Compilers.
@@ -31,13 +90,18 @@ const rustWrapper = "rustc-wrapper"
 
 // writeRustWrapper writes the script. It logs compiles, not questions to the compiler. The script,
 // and not a setting of cargo's profile, asks for debug info: cargo hashes the settings into the
-// names of symbols, so a profile of a program with other settings would have other names.
+// names of symbols, so a profile of a program with other settings would have other names. Build
+// scripts that ask rustc for its features see the compiler as it is, without unstable options.
 func (t *tuning) writeRustWrapper(bin, log, reached, profile string) error {
-	flags, used := "-Cdebuginfo=2 -Cstrip=none -Zdebug-info-for-profiling", ""
+	o := t.rustOptions
+	flags, used, allowed := "-Cdebuginfo=2 -Cstrip=none "+o.debugInfo, "", ""
 	if profile != "" {
-		flags += " -Zprofile-sample-use=" + shell.Quote(profile)
+		flags += " " + o.profile + shell.Quote(profile)
 		used = fmt.Sprintf("; echo '{\"outcome\":%q}' >> %s", driver.OutcomeWhole, shell.Quote(reached))
 	}
-	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\nprintf '%%s %%s\\n' rustc \"$*\" >> %s%s\nexec \"$@\" %s\n", shell.Quote(log), used, flags)
+	if o.isUnstable() {
+		allowed = "export " + AllowUnstable + "\n"
+	}
+	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in\n*' --print'*|*' -vV '*) exec \"$@\";;\nesac\nprintf '%%s %%s\\n' rustc \"$*\" >> %s%s\n%sexec \"$@\" %s\n", shell.Quote(log), used, allowed, flags)
 	return os.WriteFile(filepath.Join(bin, rustWrapper), []byte(script), 0o777)
 }

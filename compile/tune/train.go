@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/perfdata"
+	"github.com/go-afdo/afdo/produce/verdict"
 )
 
 // A Recorder is a way to record the training run.
@@ -91,9 +93,9 @@ func openRecorder(event record.Event) error {
 // recordings returns the folder with the recordings.
 func (t *tuning) recordings() string { return t.in("recordings") }
 
-// minSteps is the number of samples below which a recording by steps is too poor. With 350 samples,
+// minSteps is the number of moments below which a recording by steps is too poor. With 350 samples,
 // profiles had a similarity of 0.87 with the exact profile.
-const minSteps = 300
+const minSteps = verdict.GoodBursts
 
 // recorderName is the file in the working folder with the recorder that was used, and the reason.
 const recorderName = "recorder"
@@ -203,7 +205,7 @@ func (t *tuning) countSamples() (n int, err error) {
 	return n, err
 }
 
-// countSamplesOf returns the number of samples of a perf.data.
+// countSamplesOf returns the number of samples of a perf.data, of steps that of moments.
 func countSamplesOf(path string) (n int, err error) {
 	f, _, err := files.Open(path)
 	if err != nil {
@@ -214,15 +216,17 @@ func countSamplesOf(path string) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	for record, err := range r.Records() {
+	survey := samples.NewSurvey(r)
+	for record, err := range r.Ordered() {
+		if err == nil {
+			err = survey.Take(record)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
-		if _, ok := record.(*perfdata.Sample); ok {
-			n++
-		}
 	}
-	return n, nil
+	report, err := survey.Report()
+	return int(cmp.Or(report.Bursts, report.Samples)), err
 }
 
 // trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
@@ -354,7 +358,7 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 	return nil
 }
 
-// objectsOf returns the number of samples of each file in a recording.
+// objectsOf returns how often a recording met each of its files.
 func objectsOf(recording, program string) (map[string]uint64, error) {
 	e, err := elf.Open(program)
 	if err != nil {
@@ -379,12 +383,12 @@ func objectsOf(recording, program string) (map[string]uint64, error) {
 		return nil, fmt.Errorf("%s: %w", recording, err)
 	}
 	ran := make(map[string]uint64)
-	for _, o := range report.Objects {
-		path, err := filepath.EvalSymlinks(o.Name)
+	for name, n := range verdict.Ran(report) {
+		path, err := filepath.EvalSymlinks(name)
 		if err != nil {
-			path = o.Name
+			path = name
 		}
-		ran[path] += o.Samples
+		ran[path] += n
 	}
 	return ran, nil
 }

@@ -85,6 +85,8 @@ type Result struct {
 
 	Placement Placement // how the code was laid out, if Options.Layout asked for it
 	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang
+
+	RustOption string // with which rustc takes the profile, such as "-Zprofile-sample-use="
 }
 
 // ErrStopped: the context ended, such as by a signal, or the time limit is over.
@@ -103,9 +105,10 @@ type tuning struct {
 	env        []string
 	compilers  map[string]string // paths by name
 	rust       bool              // cargo builds the program
-	counted    map[string]uint64 // instructions by copy
-	doing      Step
-	log        io.Writer
+	rustOptions
+	counted map[string]uint64 // instructions by copy
+	doing   Step
+	log     io.Writer
 }
 
 // Run runs all steps. The error of a failed command includes the end of its output.
@@ -205,7 +208,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.check(ctx); err != nil {
 		return nil, err
 	}
-	r := &Result{}
+	r := &Result{RustOption: t.profile}
 	if err := t.announce(r); err != nil {
 		return nil, err
 	}

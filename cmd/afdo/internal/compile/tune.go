@@ -53,8 +53,9 @@ If the program is not faster, tune tries other ways of using the profile, for GC
 of arcs and without the options that exec adds, and keeps the best one. If the program is slower in all of them, it recommends the ordinary build.
 
 A build folder that CMake or Meson has configured is configured again in the copies, with
-the same options. Cargo's programs take a profile if rustc is a nightly, or if you set
---env RUSTC_BOOTSTRAP=1. If no compile used the profile, tune fails and says why.
+the same options. For cargo, tune asks rustc for its options. A rustc that is no nightly is
+allowed the unstable ones, with RUSTC_BOOTSTRAP=1 for the compiles alone. If no compile used
+the profile, tune fails and says why.
 
 --layout also decides where the code is placed. It records the program that was built
 with the profile once more, and measures it with the layout. clang 17 or newer and lld

@@ -76,8 +76,11 @@ func environment(env []string) string {
 
 // buildRust returns a command for cargo.
 func buildRust(o *tune.Options, r *tune.Result) string {
-	flags := "-Cdebuginfo=1 -Zprofile-sample-use=" + r.Profile // without lines, LLVM finds no place for the counts
+	flags := "-Cdebuginfo=1 " + r.RustOption + r.Profile // without lines, LLVM finds no place for the counts
 	var others []string
+	if strings.HasPrefix(r.RustOption, "-Z") && !slices.Contains(o.Env, tune.AllowUnstable) {
+		others = append(others, tune.AllowUnstable)
+	}
 	for _, setting := range o.Env {
 		if value, ok := strings.CutPrefix(setting, "RUSTFLAGS="); ok {
 			flags = value + " " + flags
