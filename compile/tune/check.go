@@ -20,8 +20,8 @@ var ErrCannotTune = errors.New("this cannot be tuned")
 
 // otherLanguages maps programs that build to the reason why they cannot use the profile.
 var otherLanguages = map[string]string{
-	"go build":    "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
-	"go install":  "Go's compiler reads profiles of pprof: record one with runtime/pprof and build with -pgo=FILE",
+	"go build":    "Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE",
+	"go install":  "Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE",
 	"swift build": "Swift's compiler does not read sample profiles",
 	"swiftc":      "Swift's compiler does not read sample profiles",
 	"javac":       "Java's compiler does not read sample profiles",

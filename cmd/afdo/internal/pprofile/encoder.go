@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
+	"github.com/go-afdo/afdo/internal/protobuf"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -11,8 +12,8 @@ import (
 // as they are found, and then the tables to which they refer.
 type encoder struct {
 	w       io.Writer
-	err     error   // the first one of w
-	out     message // not yet written
+	err     error            // the first one of w
+	out     protobuf.Message // not yet written
 	options Options
 	profile *profile.Profile
 
@@ -26,7 +27,7 @@ type encoder struct {
 	deeper uint64  // samples of that
 	folded uint64  // counts, of the whole profile
 
-	ids, value, sample message // scratch of add
+	ids, value, sample protobuf.Message // scratch of add
 }
 
 // A line is a source line of a symbol.
@@ -122,10 +123,10 @@ func (e *encoder) add(leaf line, count uint64) {
 	}
 	e.ids = ids
 	e.sample = e.sample[:0]
-	e.sample.bytes(sampleLocations, ids)
+	e.sample.Bytes(sampleLocations, ids)
 	e.value = binary.AppendUvarint(e.value[:0], count)
-	e.sample.bytes(sampleValues, e.value)
-	e.out.bytes(profileSample, e.sample)
+	e.sample.Bytes(sampleValues, e.value)
+	e.out.Bytes(profileSample, e.sample)
 	e.flush(flushSize)
 }
 
@@ -143,13 +144,13 @@ func (e *encoder) location(l line) uint64 {
 // finish writes what the samples refer to.
 func (e *encoder) finish() {
 	for i, l := range e.lines {
-		var at, location message
-		at.uint(lineFunction, e.functionOf(l.symbol))
-		at.uint(lineNumber, uint64(l.offset))
-		location.uint(locationID, uint64(i+1))
-		location.uint(locationMapping, theMapping)
-		location.bytes(locationLine, at)
-		e.out.bytes(profileLocation, location)
+		var at, location protobuf.Message
+		at.Uint(lineFunction, e.functionOf(l.symbol))
+		at.Uint(lineNumber, uint64(l.offset))
+		location.Uint(locationID, uint64(i+1))
+		location.Uint(locationMapping, theMapping)
+		location.Bytes(locationLine, at)
+		e.out.Bytes(profileLocation, location)
 		e.flush(flushSize)
 	}
 	for i, s := range e.symbols {
@@ -158,7 +159,7 @@ func (e *encoder) finish() {
 	}
 	for _, c := range e.comments() {
 		// A list of one: pprof joins them. An index of 0 would be no comment.
-		e.out.bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
+		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
 	}
 	e.flush(0)
 }
@@ -184,10 +185,10 @@ func (e *encoder) writeFunction(id uint64, s profile.SymbolRef) {
 		}
 		file = e.profile.UnitPath(e.profile.SymbolUnit(s))
 	}
-	var function message
-	function.uint(functionID, id)
-	function.uint(functionName, e.string(name))
-	function.uint(functionSystemName, e.string(systemName))
-	function.uint(functionFile, e.string(file))
-	e.out.bytes(profileFunction, function)
+	var function protobuf.Message
+	function.Uint(functionID, id)
+	function.Uint(functionName, e.string(name))
+	function.Uint(functionSystemName, e.string(systemName))
+	function.Uint(functionFile, e.string(file))
+	e.out.Bytes(profileFunction, function)
 }

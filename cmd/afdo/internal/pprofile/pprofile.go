@@ -22,6 +22,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/go-afdo/afdo/internal/protobuf"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -125,11 +126,11 @@ const theMapping = 1
 
 // header writes what there is one of.
 func (e *encoder) header() {
-	var samples message
-	samples.uint(valueType, e.string("samples"))
-	samples.uint(valueUnit, e.string("count"))
-	e.out.bytes(profileSampleType, samples)
-	e.out.uint(profileDefaultSample, e.string("samples"))
+	var samples protobuf.Message
+	samples.Uint(valueType, e.string("samples"))
+	samples.Uint(valueUnit, e.string("count"))
+	e.out.Bytes(profileSampleType, samples)
+	e.out.Uint(profileDefaultSample, e.string("samples"))
 
 	e.mapping()
 	e.flush(0)
@@ -137,15 +138,15 @@ func (e *encoder) header() {
 
 // mapping writes the one mapping, of the profile itself.
 func (e *encoder) mapping() {
-	var mapping message
-	mapping.uint(mappingID, theMapping)
-	mapping.uint(mappingFile, e.string(e.options.Source))
+	var mapping protobuf.Message
+	mapping.Uint(mappingID, theMapping)
+	mapping.Uint(mappingFile, e.string(e.options.Source))
 	// What there is of these is there: pprof need not look for the program.
-	mapping.bool(mappingHasFunctions, true)
-	mapping.bool(mappingHasFilenames, true)
-	mapping.bool(mappingHasLineNumbers, true)
-	mapping.bool(mappingHasInlineFrames, true)
-	e.out.bytes(profileMapping, mapping)
+	mapping.Bool(mappingHasFunctions, true)
+	mapping.Bool(mappingHasFilenames, true)
+	mapping.Bool(mappingHasLineNumbers, true)
+	mapping.Bool(mappingHasInlineFrames, true)
+	e.out.Bytes(profileMapping, mapping)
 }
 
 // comments returns what whoever looks at the profile should know.
@@ -167,7 +168,7 @@ func (e *encoder) string(s string) uint64 {
 	if !ok {
 		n = uint64(len(e.strings))
 		e.strings[s] = n
-		e.out.string(profileString, s)
+		e.out.String(profileString, s)
 	}
 	return n
 }

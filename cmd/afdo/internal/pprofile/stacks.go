@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"github.com/go-afdo/afdo/internal/protobuf"
 )
 
 // A ValueType is the meaning of a stack's value, and its unit.
@@ -47,7 +49,7 @@ func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Sta
 		}
 	}
 	for _, c := range o.Comments {
-		e.out.bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
+		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
 	}
 	e.flush(0)
 	if e.err != nil {
@@ -66,12 +68,12 @@ type stackEncoder struct {
 
 func (e *stackEncoder) begin(types []ValueType) {
 	for _, t := range types {
-		var m message
-		m.uint(valueType, e.string(t.Name))
-		m.uint(valueUnit, e.string(t.Unit))
-		e.out.bytes(profileSampleType, m)
+		var m protobuf.Message
+		m.Uint(valueType, e.string(t.Name))
+		m.Uint(valueUnit, e.string(t.Unit))
+		e.out.Bytes(profileSampleType, m)
 	}
-	e.out.uint(profileDefaultSample, e.string(types[len(types)-1].Name))
+	e.out.Uint(profileDefaultSample, e.string(types[len(types)-1].Name))
 	e.mapping()
 }
 
@@ -94,30 +96,30 @@ func (e *stackEncoder) add(s Stack) error {
 	}
 	e.ids, e.value = ids, values
 	e.sample = e.sample[:0]
-	e.sample.bytes(sampleLocations, ids)
-	e.sample.bytes(sampleValues, values)
-	e.out.bytes(profileSample, e.sample)
+	e.sample.Bytes(sampleLocations, ids)
+	e.sample.Bytes(sampleValues, values)
+	e.out.Bytes(profileSample, e.sample)
 	e.flush(flushSize)
 	return e.err
 }
 
 // location returns the number of the location of places that are inlined in one another.
 func (e *stackEncoder) location(places []Place) uint64 {
-	var lines message
+	var lines protobuf.Message
 	for _, p := range places {
-		var line message
-		line.uint(lineFunction, e.function(p.Function))
-		line.uint(lineNumber, uint64(p.Line))
-		lines.bytes(locationLine, line)
+		var line protobuf.Message
+		line.Uint(lineFunction, e.function(p.Function))
+		line.Uint(lineNumber, uint64(p.Line))
+		lines.Bytes(locationLine, line)
 	}
 	id, ok := e.places[string(lines)]
 	if !ok {
 		id = uint64(len(e.places) + 1)
 		e.places[string(lines)] = id
-		var m message
-		m.uint(locationID, id)
-		m.uint(locationMapping, theMapping)
-		e.out.bytes(profileLocation, append(m, lines...))
+		var m protobuf.Message
+		m.Uint(locationID, id)
+		m.Uint(locationMapping, theMapping)
+		e.out.Bytes(profileLocation, append(m, lines...))
 	}
 	return id
 }
@@ -131,11 +133,11 @@ func (e *stackEncoder) function(name string) uint64 {
 		if e.options.Name != nil {
 			shown = e.options.Name(name)
 		}
-		var m message
-		m.uint(functionID, id)
-		m.uint(functionName, e.string(shown))
-		m.uint(functionSystemName, e.string(name))
-		e.out.bytes(profileFunction, m)
+		var m protobuf.Message
+		m.Uint(functionID, id)
+		m.Uint(functionName, e.string(shown))
+		m.Uint(functionSystemName, e.string(name))
+		e.out.Bytes(profileFunction, m)
 	}
 	return id
 }

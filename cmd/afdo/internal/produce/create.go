@@ -35,6 +35,10 @@ writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata w
 what llvm-bolt -data takes. The format is recognised by content. Several recordings add
 up. Without --profile it is perf.data; "-" is standard input.
 
+--to pprof writes what "go build -pgo" takes, of a BIN that Go's compiler has built: calls
+with their weights, by lines. The recording needs call stacks (perf record -g), or branch
+stacks such as those of "afdo record".
+
 Of a BIN that clang has put pseudo probes into, LLVM's formats have the counts of these;
 debug info is not needed then. If the recording has both call stacks and branch stacks,
 --contexts counts each function by the chains of calls that led to it.
@@ -126,13 +130,13 @@ func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 		return err
 	}
 	if c.to.samples != nil {
-		err = output.Write(e.Out, c.out.Path, func(w io.Writer) error { return c.to.samples(w, set, file, binary) })
+		err = output.Write(e.Out, c.out.Path, func(w io.Writer) error { return c.to.samples(ctx, w, set, file, binary) })
 	} else {
 		err = createProfile(ctx, e, c, file, set, facts, doing)
 	}
 	doing.Stop()
 	if err != nil {
-		return err
+		return c.explain(err, nil)
 	}
 	facts.warn(e)
 	if c.json {
@@ -223,6 +227,8 @@ func (c *creating) explain(err error, report *create.Report) error {
 		do = "record longer, or lower --min-samples"
 	case errors.Is(err, create.ErrNoDeclarations):
 		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
+	case errors.Is(err, create.ErrNoCalls):
+		do = "record with perf record -g, or with afdo record"
 	case errors.Is(err, create.ErrNoContexts):
 		do = "record with perf record -b --call-graph fp of a program built with -fno-omit-frame-pointer, or leave --contexts away"
 	case errors.Is(err, create.ErrNoProbes) && c.contexts:

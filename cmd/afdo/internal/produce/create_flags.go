@@ -1,6 +1,7 @@
 package produce
 
 import (
+	"context"
 	"io"
 	"regexp"
 	"strconv"
@@ -43,17 +44,24 @@ type createFormat struct {
 }
 
 // A writeSamples writes address samples in some format.
-type writeSamples func(w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
+type writeSamples func(ctx context.Context, w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
 
-// samplesFormats are the formats of address samples: as text that "afdo create" takes again, and as
-// BOLT takes them, by addresses (perf2bolt --pa) and by symbols (llvm-bolt -data).
+// samplesFormats are the formats of address samples: as text that "afdo create" takes again, as
+// BOLT takes them, by addresses (perf2bolt --pa) and by symbols (llvm-bolt -data), and as Go's
+// compiler takes them.
 var samplesFormats = map[string]writeSamples{
-	"samples": func(w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error { return set.Write(w) },
-	"preagg": func(w io.Writer, set *samples.Set, _ *symbolize.File, b *samples.Binary) error {
+	"samples": func(_ context.Context, w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error {
+		return set.Write(w)
+	},
+	"preagg": func(_ context.Context, w io.Writer, set *samples.Set, _ *symbolize.File, b *samples.Binary) error {
 		return set.WritePreAggregated(w, b)
 	},
-	"fdata": func(w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
+	"fdata": func(_ context.Context, w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
 		return create.WriteFdata(w, f, set)
+	},
+	"pprof": func(ctx context.Context, w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
+		_, err := create.WritePprof(ctx, w, f, set)
+		return err
 	},
 }
 
@@ -86,7 +94,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	c.out.AddFlags(e, cmd)
 	c.to.FormatFlag = &c.out.To
 	to := f.Lookup("to")
-	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples`
+	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples; or pprof, for go build -pgo`
 	f.StringVar(&c.binary, "binary", "", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
