@@ -9,6 +9,7 @@ func (f *function) branchItems() (items []item) {
 		seen[s.block] = append(seen[s.block], s.key)
 	}
 	sums := make([][2]int64, f.Blocks)
+	f.decided = make([]bool, f.Blocks)
 	for _, b := range f.branches {
 		from, ok := f.tested(seen[b.from])
 		if !ok {
@@ -53,6 +54,7 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 					own++
 				}
 			}
+			f.decided[b] = true
 			tie = own == best || tie && own < best
 			if own > best {
 				best, block = own, b
@@ -60,6 +62,45 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 		}
 	}
 	return block, best >= 0 && !tie
+}
+
+// dropConverted removes the sightings of code that runs whether a condition holds or not: code
+// after a condition that no jump decides, in the same block of the machine as code before the
+// condition.
+func (f *function) dropConverted() {
+	undecided := make(map[int32][]uint32) // blocks with conditions without jumps, by block of the machine
+	for _, s := range f.sightings {
+		if at := f.where[s.key]; len(at) == 1 && !f.decided[at[0]] && len(f.body.blocks[at[0]].successors) == 2 {
+			undecided[s.block] = append(undecided[s.block], at[0])
+		}
+	}
+	f.sightings = slices.DeleteFunc(f.sightings, func(s sighting) bool {
+		before, ok := f.before(s.key)
+		return ok && slices.Contains(undecided[s.block], before)
+	})
+}
+
+// before returns the only block from which a position can be reached.
+func (f *function) before(k key) (block uint32, ok bool) {
+	arcs := f.between[k]
+	if at := f.where[k]; len(at) == 1 {
+		arcs = f.into[at[0]]
+	}
+	if len(arcs) != 1 {
+		return 0, false
+	}
+	a := f.Arcs[arcs[0]]
+	for to, n := a.To, 0; n < 20; n++ {
+		if to == a.From {
+			return 0, false
+		}
+		next := f.body.blocks[to].successors
+		if len(next) != 1 {
+			break
+		}
+		to = next[0].block
+	}
+	return a.From, true
 }
 
 // direction compares the positions in the targets of a jump with those in the blocks after each

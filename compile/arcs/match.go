@@ -19,6 +19,8 @@ type function struct {
 	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
 	sightings []sighting
 	branches  []branch
+	decided   []bool    // blocks whose condition a jump decides
+	into      [][]int32 // arcs into each block
 	entry     uint64 // executions of the first blocks of its own symbols
 	called    bool   // entry is known
 	first     uint32 // block after the entry, if nothing else precedes it
@@ -48,12 +50,13 @@ func newFunction(notes *gcda.Function, b *body) *function {
 	if b == nil || len(b.blocks) != int(notes.Blocks) || len(b.blocks) < 2 {
 		return nil
 	}
-	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32)}
+	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32), into: make([][]int32, notes.Blocks)}
 	for i, a := range notes.Arcs {
 		if a.From > 1 && !slices.ContainsFunc(b.blocks[a.From].successors, func(s successor) bool { return s.block == a.To }) {
 			return nil
 		}
 		f.arcs[[2]uint32{a.From, a.To}] = int32(i)
+		f.into[a.To] = append(f.into[a.To], int32(i))
 		if a.From == 0 {
 			f.first = a.To
 		}
@@ -264,6 +267,7 @@ func (f *function) items() []item {
 			cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
 	})
 	items := f.branchItems()
+	f.dropConverted()
 	for rest := f.sightings; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].key == rest[0].key {
