@@ -64,43 +64,52 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 	return block, best >= 0 && !tie
 }
 
-// dropConverted removes the sightings of code that runs whether a condition holds or not: code
-// after a condition that no jump decides, in the same block of the machine as code before the
-// condition.
+// dropConverted removes sightings that do not show how often code ran, because no jump decides the
+// condition before it:
+//   - code after the condition, in the same block of the machine as code before it: it runs whether the
+//     condition holds or not
+//   - a loop around the condition: it was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
-	undecided := make(map[int32][]uint32) // blocks with conditions without jumps, by block of the machine
+	if len(f.branches) == 0 {
+		return // the recording has no jumps
+	}
+	loops := make([]bool, f.Blocks)
+	before := make(map[int32][]uint32) // blocks with conditions without jumps, by block of the machine
+	undecided := func(b uint32) bool { return !f.decided[b] && len(f.body.blocks[b].successors) == 2 }
+	for b := range loops {
+		for _, s := range f.body.blocks[b].successors {
+			if undecided(uint32(b)) && f.returns(s.block, uint32(b)) {
+				loops[b], loops[s.block] = true, true
+			}
+		}
+	}
 	for _, s := range f.sightings {
-		if at := f.where[s.key]; len(at) == 1 && !f.decided[at[0]] && len(f.body.blocks[at[0]].successors) == 2 {
-			undecided[s.block] = append(undecided[s.block], at[0])
+		if at := f.where[s.key]; len(at) == 1 && undecided(at[0]) {
+			before[s.block] = append(before[s.block], at[0])
 		}
 	}
 	f.sightings = slices.DeleteFunc(f.sightings, func(s sighting) bool {
-		before, ok := f.before(s.key)
-		return ok && slices.Contains(undecided[s.block], before)
+		arcs := f.between[s.key]
+		if at := f.where[s.key]; len(at) == 1 {
+			if loops[at[0]] {
+				return true
+			}
+			arcs = f.into[at[0]]
+		}
+		return len(arcs) == 1 && slices.Contains(before[s.block], f.Arcs[arcs[0]].From)
 	})
 }
 
-// before returns the only block from which a position can be reached.
-func (f *function) before(k key) (block uint32, ok bool) {
-	arcs := f.between[k]
-	if at := f.where[k]; len(at) == 1 {
-		arcs = f.into[at[0]]
-	}
-	if len(arcs) != 1 {
-		return 0, false
-	}
-	a := f.Arcs[arcs[0]]
-	for to, n := a.To, 0; n < 20; n++ {
-		if to == a.From {
-			return 0, false
-		}
-		next := f.body.blocks[to].successors
-		if len(next) != 1 {
+// returns reports whether a block only leads to another one.
+func (f *function) returns(b, to uint32) bool {
+	for range nearby {
+		next := f.body.blocks[b].successors
+		if b == to || len(next) != 1 {
 			break
 		}
-		to = next[0].block
+		b = next[0].block
 	}
-	return a.From, true
+	return b == to
 }
 
 // direction compares the positions in the targets of a jump with those in the blocks after each

@@ -21,10 +21,10 @@ type function struct {
 	branches  []branch
 	decided   []bool    // blocks whose condition a jump decides
 	into      [][]int32 // arcs into each block
-	entry     uint64 // executions of the first blocks of its own symbols
-	called    bool   // entry is known
-	first     uint32 // block after the entry, if nothing else precedes it
-	inlined   bool   // into other functions, so entry does not count all calls
+	entry     uint64    // executions of the first blocks of its own symbols
+	called    bool      // entry is known
+	first     uint32    // block after the entry, if nothing else precedes it
+	inlined   bool      // into other functions, so entry does not count all calls
 }
 
 // A sighting is machine code at a position.
