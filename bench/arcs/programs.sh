@@ -13,7 +13,7 @@ files() {
 	tcc) echo "$sources"/tcc-*/tcc.c ;;
 	duktape) s=$(echo "$sources"/duktape-*) && echo "$s"/{src/duktape,examples/cmdline/duk_cmdline,extras/print-alert/duk_print_alert,extras/console/duk_console}.c ;;
 	lua) ls "$sources"/lua5.4-*/src/*.c | grep -v -e /luac.c -e /onelua.c -e /ltests.c ;;
-	mawk) s=$(echo "$sources"/mawk-*) && echo "$s"/{array,bi_funct,bi_vars,cast,code,da,error,execute,fcall,field,files,fin,hash,init,jmp,kw,main,matherr,memory,parse,print,re_cmpl,regexp,scan,split,version,fpe_check}.c "$work/made/mawk/scancode.c" ;;
+	mawk) s=$(echo "$sources"/mawk-*) && echo "$s"/{array,bi_funct,bi_vars,cast,code,da,error,execute,fcall,field,files,fin,hash,init,jmp,kw,main,matherr,memory,parse,print,re_cmpl,regexp,scan,split,version,zmalloc}.c "$work/made/mawk/scancode.c" ;;
 	mujs) ls "$sources"/mujs-*/js*.c "$sources"/mujs-*/{regexp,utf,main}.c ;;
 	cmark) ls "$sources"/cmark-*/src/*.c ;;
 	esac
@@ -31,7 +31,7 @@ flags() {
 	tcc) echo -DONE_SOURCE=1 -I"$(echo "$sources"/tcc-*)" -I"$work/made/tcc" ;;
 	duktape) s=$(echo "$sources"/duktape-*) && echo -std=gnu99 -DDUK_CMDLINE_PRINTALERT_SUPPORT -DDUK_CMDLINE_CONSOLE_SUPPORT -I"$s"/{extras/print-alert,extras/console,examples/cmdline,src} ;;
 	lua) echo -DLUA_USE_POSIX -DLUA_COMPAT_5_3 -I"$work/made/lua" ;;
-	mawk) echo -DHAVE_CONFIG_H -I"$work/made/mawk" -I"$(echo "$sources"/mawk-*)" ;;
+	mawk) echo -DHAVE_CONFIG_H -DRETSIGTYPE=void -DNOINFO_SIGFPE -I"$work/made/mawk" -I"$(echo "$sources"/mawk-*)" ;;
 	cmark) echo -DCMARK_STATIC_DEFINE -I"$work/made/cmark" ;;
 	esac
 }

@@ -20,7 +20,8 @@ type Options struct {
 	// assigns to another file does not count, such as other units' copies of an inline function.
 	// With an empty path, the code of all functions in the notes counts.
 	Source string
-	// Sampled means that the counts are samples, so that code without any may have run.
+	// Sampled means that the counts are samples, so code without any may have run. Functions
+	// without samples have no counters then; otherwise their counters are zero.
 	Sampled bool
 	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
 	// hot code from it. 0 stands for the largest counter of the unit.
@@ -40,7 +41,7 @@ type Report struct {
 // Infer computes the counters of a unit. dump is the output of GCC's option
 // -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
 //
-// Functions without evidence have no counters. The error is [ErrDump] if no function of the notes
+// The error is [ErrDump] if no function of the notes
 // is in the dump.
 func Infer(notes *gcda.Notes, dump io.Reader, evidence *profile.Evidence, o Options) (*gcda.Counters, *Report, error) {
 	u, report, err := newUnit(notes, dump)
@@ -97,6 +98,9 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 		}
 		p := newProblem(f)
 		if len(p.items) == 0 {
+			if !o.Sampled {
+				addCounters(c, f, make([]int64, len(f.Arcs)))
+			}
 			continue
 		}
 		flows, optimal := p.infer()

@@ -38,18 +38,22 @@ func (f *function) branchItems() (items []item) {
 	return items
 }
 
+// maxSeen is the number of positions in a block of the machine that are looked at. Most blocks have
+// less than 10.
+const maxSeen = 50
+
 // tested returns the block whose condition decides a conditional jump, given the positions in the
 // block of the machine: of the blocks with one of the conditions, the one with most positions of
 // its own.
 func (f *function) tested(seen []key) (block uint32, ok bool) {
 	best, tie := -1, false
-	for _, k := range seen {
+	for _, k := range seen[:min(len(seen), maxSeen)] {
 		for _, b := range f.tests[k] {
 			if b == block || len(f.body.blocks[b].successors) != 2 {
 				continue
 			}
 			own := 0
-			for _, k := range seen {
+			for _, k := range seen[:min(len(seen), maxSeen)] {
 				if at := f.where[k]; len(at) == 1 && at[0] == b {
 					own++
 				}
@@ -120,7 +124,7 @@ func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
 	for i, to := range jump.to {
 		sign := 1 - 2*i
-		for _, k := range seen[to] {
+		for _, k := range seen[to][:min(len(seen[to]), maxSeen)] {
 			votes += sign * (f.vote(k, b, succ[0].block, after[0], after[1]) - f.vote(k, b, succ[1].block, after[1], after[0]))
 		}
 	}
@@ -152,7 +156,8 @@ const nearby = 12
 func (f *function) after(b, first uint32) []uint32 {
 	blocks := []uint32{first}
 	for i := 0; i < len(blocks); i++ {
-		for _, s := range f.body.blocks[blocks[i]].successors {
+		next := f.body.blocks[blocks[i]].successors
+		for _, s := range next[:min(len(next), nearby)] {
 			if s.block > 1 && s.block != b && !slices.Contains(blocks, s.block) && len(blocks) < nearby {
 				blocks = append(blocks, s.block)
 			}

@@ -221,7 +221,7 @@ func (p *problem) solve() (optimal bool) {
 		arcs[i].slope += costFlow
 		carriers[i] = arcs[i].build(n, leaves[a.From], int32(a.To))
 	}
-	flows, optimal := n.Circulate(p.steps())
+	flows, optimal := n.Circulate(p.operations())
 	p.flows, p.counts = make([]int64, len(p.all)), make([]int64, p.Blocks)
 	for i, a := range p.all {
 		for _, c := range carriers[i] {
@@ -232,8 +232,9 @@ func (p *problem) solve() (optimal bool) {
 	return optimal
 }
 
-// steps limits the time of the solver.
-func (p *problem) steps() int { return 10_000 + 50*len(p.all) }
+// operations limits the time of the solver. A function of 5,000 blocks takes 2,000 operations for
+// each arc and round.
+func (p *problem) operations() int { return 10_000_000 + 10_000*len(p.all) }
 
 // itemCost adds the cost of deviating from an item. An item about several blocks is divided among
 // them in proportion to the counts of the last round.

@@ -51,8 +51,14 @@ func newFunction(notes *gcda.Function, b *body) *function {
 		return nil
 	}
 	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32), into: make([][]int32, notes.Blocks)}
+	dumped := make(map[[2]uint32]bool)
+	for from := range b.blocks {
+		for _, s := range b.blocks[from].successors {
+			dumped[[2]uint32{uint32(from), s.block}] = true
+		}
+	}
 	for i, a := range notes.Arcs {
-		if a.From > 1 && !slices.ContainsFunc(b.blocks[a.From].successors, func(s successor) bool { return s.block == a.To }) {
+		if a.From > 1 && !dumped[[2]uint32{a.From, a.To}] {
 			return nil
 		}
 		f.arcs[[2]uint32{a.From, a.To}] = int32(i)
@@ -74,10 +80,13 @@ func newFunction(notes *gcda.Function, b *body) *function {
 		}
 	}
 	for _, s := range b.steps {
-		arc, ok := f.arcs[[2]uint32{s.from, s.to}]
-		if len(f.where[s.key]) == 0 && ok && !slices.Contains(f.between[s.key], arc) {
+		if arc, ok := f.arcs[[2]uint32{s.from, s.to}]; ok && len(f.where[s.key]) == 0 {
 			f.between[s.key] = append(f.between[s.key], arc)
 		}
+	}
+	for k, arcs := range f.between {
+		slices.Sort(arcs)
+		f.between[k] = slices.Compact(arcs)
 	}
 	return f
 }
@@ -111,7 +120,7 @@ type copyOf struct {
 
 // add attributes the machine code of a symbol to the functions of the unit.
 func (u *unit) add(c *profile.CodeCopy) {
-	if len(c.Frames) == 0 {
+	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
 	}
 	own := u.functions[c.Frames[0].Function]
@@ -125,20 +134,42 @@ func (u *unit) add(c *profile.CodeCopy) {
 	}
 	jumps := c.Jumps
 	for i := range c.Blocks {
-		b := &c.Blocks[i]
-		first := len(jumps)
-		for first = 0; first < len(jumps) && int(jumps[first].From) == i; first++ {
+		n := 0
+		for n < len(jumps) && int(jumps[n].From) == i {
+			n++
 		}
-		u.block(frames, b, int32(i)+u.blocks, jumps[:first])
-		jumps = jumps[first:]
+		u.block(frames, &c.Blocks[i], int32(i)+u.blocks, jumps[:n])
+		jumps = jumps[n:]
 	}
 	u.blocks += int32(len(c.Blocks))
+}
+
+// valid reports whether the numbers in a copy are within its frames and blocks.
+func valid(c *profile.CodeCopy) bool {
+	for i, f := range c.Frames {
+		if i > 0 && f.Parent < 0 || int(f.Parent) >= i {
+			return false
+		}
+	}
+	for i := range c.Blocks {
+		for _, p := range c.Blocks[i].Places {
+			if p.Frame < 0 || int(p.Frame) >= len(c.Frames) {
+				return false
+			}
+		}
+	}
+	for _, j := range c.Jumps {
+		if min(j.From, j.To) < 0 || int(max(j.From, j.To)) >= len(c.Blocks) {
+			return false
+		}
+	}
+	return len(c.Frames) > 0
 }
 
 // block attributes a block of machine code. jumps are those at its end.
 func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
 	for _, p := range b.Places {
-		at := place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+		at := u.at(p.Position)
 		u.counted += b.Count
 		if owner := u.place(frames, p.Frame, at, n, b.Count); owner != none {
 			u.owned += b.Count
@@ -178,9 +209,16 @@ func cutCold(symbol string) string {
 	return symbol
 }
 
+// maxDepth is the largest number of calls around a position. Real code has less than 100.
+const maxDepth = 128
+
+// maxCalls is the largest number of calls that a position is evidence for.
+const maxCalls = 8
+
 // A frame is an inlined call that the unit may know.
 type frame struct {
 	parent   int32
+	depth    int32
 	call     place // in the parent
 	function *function
 	copy     int32
@@ -189,8 +227,9 @@ type frame struct {
 func (u *unit) frames(c *profile.CodeCopy) []frame {
 	frames := make([]frame, len(c.Frames))
 	for i, f := range c.Frames {
-		id := copyOf{symbol: cutCold(c.Symbol), caller: -1}
+		id, depth := copyOf{symbol: cutCold(c.Symbol), caller: none}, int32(0)
 		if i > 0 {
+			depth = frames[f.Parent].depth + 1
 			id = copyOf{symbol: f.Function, caller: frames[f.Parent].copy, call: f.Call}
 		}
 		n, ok := u.copies[id]
@@ -198,7 +237,7 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 			n = int32(len(u.copies))
 			u.copies[id] = n
 		}
-		frames[i] = frame{parent: f.Parent, call: place{key{u.file(f.Call.File), f.Call.Line, f.Call.Column}, f.Call.Discriminator}, function: u.functions[f.Function], copy: n}
+		frames[i] = frame{f.Parent, depth, u.at(f.Call), u.functions[f.Function], n}
 		if f := frames[i].function; f != nil && (i > 0 || fragment(c.Symbol)) {
 			f.inlined = true
 		}
@@ -211,6 +250,9 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 // belongs to the callee.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	owner = none
+	if frames[n].depth > maxDepth {
+		return none
+	}
 	for i := n; i >= 0; i = frames[i].parent {
 		f := frames[i].function
 		if f != nil && f.contains(at.key) {
@@ -233,10 +275,20 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 // calls adds sightings of the inlined calls that led to a position, as long as it is in the first
 // block of the callee. Often an inlined call leaves no other code in the caller.
 func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
-	for ; frames[n].parent >= 0 && frames[n].function != nil && frames[n].function.beginsAt(at); n = frames[n].parent {
-		u.place(frames, frames[n].parent, frames[n].call, block, count)
+	for range maxCalls {
+		f := frames[n].function
+		if frames[n].parent < 0 || f == nil || !f.beginsAt(at) {
+			return
+		}
 		at = frames[n].call.key
+		u.place(frames, frames[n].parent, frames[n].call, block, count)
+		n = frames[n].parent
 	}
+}
+
+// at returns a position with the number of its file.
+func (u *unit) at(p profile.Position) place {
+	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 }
 
 func (u *unit) file(name string) uint32 {

@@ -31,11 +31,12 @@ func (n *Network) AddArc(from, to int32, capacity, cost int64) int {
 // none is the number of no node and no arc.
 const none = -1
 
-// Circulate returns the flow on each arc in a circulation of minimum cost. It stops after steps
-// changes of the spanning tree; optimal reports whether it finished before.
-func (n *Network) Circulate(steps int) (flows []int64, optimal bool) {
+// Circulate returns the flow on each arc in a circulation of minimum cost. It stops after a number
+// of operations, each on one arc or node; optimal reports whether it finished before.
+func (n *Network) Circulate(operations int) (flows []int64, optimal bool) {
 	s := newSimplex(n)
-	for ; steps > 0; steps-- {
+	s.left = operations
+	for s.left > 0 {
 		e := s.entering()
 		if e == none {
 			return s.flow[:len(n.from)], true
@@ -64,6 +65,7 @@ type simplex struct {
 	scan      int // the next arc to look at
 	block     int // number of arcs to look at before one is chosen
 	stack     []int32
+	left      int // number of operations
 }
 
 const (
@@ -125,6 +127,7 @@ func (s *simplex) entering() int {
 	left := s.block
 	for range s.from {
 		e := s.scan
+		s.left--
 		if s.scan++; s.scan == len(s.from) {
 			s.scan = 0
 		}
@@ -184,6 +187,7 @@ func (s *simplex) pivot(e int) {
 // join returns the last common node of the paths from the root to two nodes.
 func (s *simplex) join(u, v int32) int32 {
 	for u != v {
+		s.left -= 3
 		if s.depth[u] >= s.depth[v] {
 			u = s.parent[u]
 		} else {
@@ -253,6 +257,7 @@ func (s *simplex) lift(top int32, change int64) {
 	s.stack = append(s.stack[:0], top)
 	for len(s.stack) > 0 {
 		v := s.stack[len(s.stack)-1]
+		s.left--
 		s.stack = s.stack[:len(s.stack)-1]
 		s.potential[v] += change
 		s.depth[v] = s.depth[s.parent[v]] + 1
