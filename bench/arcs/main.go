@@ -1,11 +1,12 @@
 // Command arcs infers counts of arcs for bench/arcs/run.sh, and compares them with the counts of an
 // instrumented run.
 //
-//	arcs infer [show FUNCTION] [thin N] NOTES TRUTH OUT BINARY RECORDING...
+//	arcs infer [show FUNCTION] [thin N | skew N] NOTES TRUTH OUT BINARY RECORDING...
 //	arcs guess NOTES OUT
 //
 // NOTES is a folder with .gcno files and dumps, TRUTH one with .gcda files. The inferred .gcda
-// files are written to OUT. thin keeps one count of N, at random. guess writes counts that are only
+// files are written to OUT. thin keeps one count of N, at random; skew also
+// gives each instruction a random cost. guess writes counts that are only
 // GCC's guesses.
 package main
 
@@ -14,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -36,8 +38,9 @@ func main() {
 }
 
 type options struct {
-	show string
+	show string // a function
 	thin uint64
+	skew bool
 }
 
 func run(args []string) error {
@@ -48,21 +51,20 @@ func run(args []string) error {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
 	var o options
-	for args = args[1:]; len(args) > 2 && (args[0] == "show" || args[0] == "thin"); args = args[2:] {
+	for args = args[1:]; len(args) > 2 && (args[0] == "show" || args[0] == "thin" || args[0] == "skew"); args = args[2:] {
 		o.show = args[1]
-		if args[0] == "thin" {
-			o.show = ""
+		if args[0] != "show" {
 			n, err := strconv.ParseUint(args[1], 10, 64)
 			if err != nil {
 				return err
 			}
-			o.thin = n
+			o = options{"", n, args[0] == "skew"}
 		}
 	}
 	if len(args) < 5 {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
-	e, err := evidence(args[3], args[4:], o.thin)
+	e, err := evidence(args[3], args[4:], o)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func run(args []string) error {
 }
 
 // evidence reads recordings of a binary.
-func evidence(binary string, recordings []string, thin uint64) (*profile.Evidence, error) {
+func evidence(binary string, recordings []string, o options) (*profile.Evidence, error) {
 	f, err := symbolize.Open(binary, symbolize.Columns())
 	if err != nil {
 		return nil, err
@@ -92,8 +94,8 @@ func evidence(binary string, recordings []string, thin uint64) (*profile.Evidenc
 		}
 		all.Merge(set)
 	}
-	if thin > 1 {
-		all = thinned(all, thin)
+	if o.thin > 1 {
+		all = thinned(all, o.thin, o.skew)
 	}
 	p, _, err := create.Profile(context.Background(), f, all, create.Options{Evidence: true})
 	if err != nil {
@@ -102,19 +104,36 @@ func evidence(binary string, recordings []string, thin uint64) (*profile.Evidenc
 	return p.Evidence(), nil
 }
 
-// thinned returns the samples of addresses that a sampler would have taken.
-func thinned(set *samples.Set, n uint64) *samples.Set {
+// thinned returns the samples of addresses that a sampler would have taken: one of n. If each
+// instruction costs something else, most of the samples are at expensive ones, and half of them at
+// the next instruction.
+func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 	random := rand.New(rand.NewPCG(1, n))
 	thin := new(samples.Set)
+	late := float64(0)
 	for offset, count := range set.Addresses() {
-		for c := random.Float64() < float64(count%n)/float64(n); c; c = false {
-			thin.AddAddress(offset, 1)
+		expected := float64(count) / float64(n)
+		if skewed {
+			cost := expected * math.Exp(random.NormFloat64()-0.5)
+			expected, late = cost/2+late, cost/2
 		}
-		if count >= n {
-			thin.AddAddress(offset, count/n)
+		if sampled := poisson(random, expected); sampled > 0 {
+			thin.AddAddress(offset, sampled)
 		}
 	}
 	return thin
+}
+
+// poisson returns a random number of events whose expected number is n.
+func poisson(random *rand.Rand, n float64) uint64 {
+	if n > 50 {
+		return uint64(max(0, math.Round(n+math.Sqrt(n)*random.NormFloat64())))
+	}
+	count := uint64(0)
+	for p := random.Float64(); p > math.Exp(-n); p *= random.Float64() {
+		count++
+	}
+	return count
 }
 
 // A unit is the notes of a unit, with the counts of arcs by function.

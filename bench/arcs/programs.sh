@@ -32,7 +32,7 @@ flags() {
 	duktape) s=$(echo "$sources"/duktape-*) && echo -std=gnu99 -DDUK_CMDLINE_PRINTALERT_SUPPORT -DDUK_CMDLINE_CONSOLE_SUPPORT -I"$s"/{extras/print-alert,extras/console,examples/cmdline,src} ;;
 	lua) echo -DLUA_USE_POSIX -DLUA_COMPAT_5_3 -I"$work/made/lua" ;;
 	mawk) echo -DHAVE_CONFIG_H -DRETSIGTYPE=void -DNOINFO_SIGFPE -I"$work/made/mawk" -I"$(echo "$sources"/mawk-*)" ;;
-	cmark) echo -DCMARK_STATIC_DEFINE -I"$work/made/cmark" ;;
+	cmark) echo -DCMARK_STATIC_DEFINE -include stdbool.h -I"$work/made/cmark" ;;
 	esac
 }
 libraries() {

@@ -121,10 +121,10 @@ func (p *problem) guesses() {
 // rounds is how often the problem is solved. Costs of guesses and of items about several blocks
 // depend on the previous solution. Such items have less weight in the first round, because their
 // division among the blocks is only a guess then.
-const rounds = 4
+const rounds = 2
 
 // unionWeights are the weights of items about several blocks by round, in percent.
-var unionWeights = [rounds]int64{10, 100, 100, 100}
+var unionWeights = [rounds]int64{50, 100}
 
 // infer returns the counts of the arcs.
 func (p *problem) infer() (flows []int64, optimal bool) {
