@@ -69,7 +69,7 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 		return nil, nil, err
 	}
 	u := &unit{
-		files: d.files, paths: make(map[string]uint32),
+		files: d.files, names: d.names, paths: make(map[string]uint32),
 		functions: make(map[string]*function), copies: make(map[copyOf]int32),
 	}
 	report := &Report{Functions: len(notes.Functions)}
@@ -81,6 +81,7 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 			report.Mismatched++
 		}
 	}
+	u.addNames()
 	if len(u.functions) == 0 && len(notes.Functions) > 0 {
 		return nil, nil, ErrDump
 	}
@@ -96,21 +97,20 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 		if f == nil || f.Function != &notes.Functions[i] {
 			continue
 		}
-		p := newProblem(f)
-		if len(p.items) == 0 {
-			if !o.Sampled {
-				addCounters(c, f, make([]int64, len(f.Arcs)))
+		flows := make([]int64, len(f.Arcs))
+		switch p := newProblem(f); {
+		case len(p.items) > 0:
+			flows = p.infer()
+			if !p.optimal {
+				report.Limited++
 			}
+			if o.Sampled {
+				p.addFloor(flows)
+			}
+			report.Inferred++
+		case o.Sampled:
 			continue
 		}
-		flows, optimal := p.infer()
-		if !optimal {
-			report.Limited++
-		}
-		if o.Sampled {
-			p.addFloor(flows)
-		}
-		report.Inferred++
 		largest = max(largest, addCounters(c, f, flows))
 	}
 	if o.Largest > 0 {

@@ -22,6 +22,7 @@ type place struct {
 type dump struct {
 	files     map[string]uint32 // base name of a source file to its number
 	functions map[string]*body
+	names     map[string]string // names in calls to linkage names; "" if several functions have the name
 }
 
 // A body is the code of a function.
@@ -68,7 +69,7 @@ const maxBlock = 1 << 24
 // the functions with the names in blocks, whose values are their numbers of blocks. The first body
 // of each function has the numbers of blocks of the notes; the following ones are skipped.
 func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
-	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body)}
+	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body), names: make(map[string]string)}
 	p := dumpParser{dump: d, paths: make(map[string]uint32)}
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
@@ -127,6 +128,12 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	count, wanted := blocks[name]
 	if _, known := p.functions[name]; known || !wanted || count > maxBlock {
 		return
+	}
+	printed := string(header[:start])
+	if _, several := p.names[printed]; several {
+		p.names[printed] = ""
+	} else {
+		p.names[printed] = name
 	}
 	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32)}, count
 	p.functions[name] = p.body

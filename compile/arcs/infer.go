@@ -50,7 +50,8 @@ type problem struct {
 	weights []int64 // of items: costs are multiplied by these thousandths
 	flows   []int64 // of all arcs
 	counts  []int64 // of the blocks
-	union   int64   // weight of items about several blocks in this round, in percent
+	optimal bool
+	union   int64 // weight of items about several blocks in this round, in percent
 }
 
 func newProblem(f *function) *problem {
@@ -127,13 +128,13 @@ const rounds = 2
 var unionWeights = [rounds]int64{50, 100}
 
 // infer returns the counts of the arcs.
-func (p *problem) infer() (flows []int64, optimal bool) {
+func (p *problem) infer() []int64 {
 	p.counts = p.estimate()
 	for round := range rounds {
 		p.union = unionWeights[round]
-		optimal = p.solve()
+		p.optimal = p.solve()
 	}
-	return p.flows[:len(p.Arcs)], optimal
+	return p.flows[:len(p.Arcs)]
 }
 
 // estimate returns the counts of blocks for the first round: those of items about one block. The

@@ -103,8 +103,9 @@ func overlap(inferred, real []int64) (overlap float64) {
 func TestLargeFunction(t *testing.T) {
 	f, counts := grow(5000, 1)
 	evident(f, counts, 1)
-	flows, optimal := newProblem(f).infer()
-	require.True(t, optimal)
+	p := newProblem(f)
+	flows := p.infer()
+	require.True(t, p.optimal)
 	require.Greater(t, overlap(flows, counts), 0.85)
 	balance := make([]int64, f.Blocks)
 	for i, a := range f.Arcs {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/symname"
@@ -103,12 +104,46 @@ func (f *function) beginsAt(k key) bool {
 type unit struct {
 	files     map[string]uint32 // base names of source files to numbers
 	paths     map[string]uint32
-	source    string // base name of the source file of the unit, "" if unknown
+	source    string            // base name of the source file of the unit, "" if unknown
+	names     map[string]string // see dump
 	functions map[string]*function
 	copies    map[copyOf]int32
 	blocks    int32 // number of machine blocks before the current copy
 	counted   uint64
 	owned     uint64
+}
+
+// addNames lets functions be found by their unqualified names with template arguments, unless
+// several have the same. Debug info has no linkage names of functions that only their unit can
+// call.
+func (u *unit) addNames() {
+	found := make(map[string]*function)
+	for printed, linkage := range u.names {
+		if f := u.functions[linkage]; f != nil {
+			name := unqualified(printed)
+			_, several := found[name]
+			if found[name] = f; several {
+				found[name] = nil
+			}
+		}
+	}
+	for name, f := range found {
+		if u.functions[name] == nil {
+			u.functions[name] = f
+		}
+	}
+}
+
+// unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".
+func unqualified(name string) string {
+	end := len(name)
+	if i := strings.IndexByte(name, '<'); i >= 0 {
+		end = i
+	}
+	if i := strings.LastIndex(name[:end], "::"); i >= 0 {
+		return name[i+2:]
+	}
+	return name
 }
 
 // A copyOf is a copy of a function: a symbol, or a call in another copy.
