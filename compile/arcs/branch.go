@@ -72,7 +72,8 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 // condition before it:
 //   - code after the condition, in the same block of the machine as code before it: it runs whether the
 //     condition holds or not
-//   - a loop around the condition: it was unrolled, or became a call such as memset
+//   - a loop around the condition, in the same block of the machine as code outside of a loop: it was
+//     unrolled, or became a call such as memset
 func (f *function) dropConverted() {
 	if len(f.branches) == 0 {
 		return // the recording has no jumps
@@ -87,15 +88,20 @@ func (f *function) dropConverted() {
 			}
 		}
 	}
+	outside := make(map[int32]bool) // blocks of the machine with code outside of such loops
 	for _, s := range f.sightings {
-		if at := f.where[s.key]; len(at) == 1 && undecided(at[0]) {
+		at := f.where[s.key]
+		if len(at) == 1 && undecided(at[0]) {
 			before[s.block] = append(before[s.block], at[0])
+		}
+		if len(at) == 1 && !loops[at[0]] {
+			outside[s.block] = true
 		}
 	}
 	f.sightings = slices.DeleteFunc(f.sightings, func(s sighting) bool {
 		arcs := f.between[s.key]
 		if at := f.where[s.key]; len(at) == 1 {
-			if loops[at[0]] {
+			if loops[at[0]] && outside[s.block] {
 				return true
 			}
 			arcs = f.into[at[0]]
