@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
@@ -28,6 +29,38 @@ func guess(notes, out string) error {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(out, filepath.Base(u.name)+".gcda"), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// only writes the counts of arcs of an instrumented run, without its other counters.
+func only(truth, out string) error {
+	names, err := filepath.Glob(filepath.Join(truth, "*.gcda"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		c, err := gcda.ReadCounters(data)
+		if err != nil {
+			return err
+		}
+		for i := range c.Functions {
+			f := &c.Functions[i]
+			f.Counters = slices.DeleteFunc(f.Counters, func(c gcda.Counter) bool { return c.Kind != gcda.Arcs })
+		}
+		if data, err = gcda.WriteCounters(c); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, filepath.Base(name)), data, 0o666); err != nil {
 			return err
 		}
 	}

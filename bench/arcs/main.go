@@ -3,6 +3,7 @@
 //
 //	arcs infer [show FUNCTION] [thin N | skew N] NOTES TRUTH OUT BINARY RECORDING...
 //	arcs guess NOTES OUT
+//	arcs only TRUTH OUT
 //
 // NOTES is a folder with .gcno files and dumps, TRUTH one with .gcda files. The inferred .gcda
 // files are written to OUT. thin keeps one count of N, at random; skew also
@@ -46,6 +47,9 @@ type options struct {
 func run(args []string) error {
 	if len(args) == 3 && args[0] == "guess" {
 		return guess(args[1], args[2])
+	}
+	if len(args) == 3 && args[0] == "only" {
+		return only(args[1], args[2])
 	}
 	if len(args) == 0 || args[0] != "infer" {
 		return errors.New("usage: see the comment of bench/arcs/main.go")

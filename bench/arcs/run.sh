@@ -34,7 +34,7 @@ compile() {
 
 # build PROGRAM FOLDER FLAGS... makes FOLDER.x.
 build() {
-	compile "$@" && $(compiler "$1" "$suffix") -O2 -g "${@:3}" -o "$2.x" "$2"/*.o $(libraries "$1")
+	compile "$@" && $(compiler "$1" "$suffix") -O2 -g "${@:3}" -o "$2.x" "$2"/*.o ${extra-} $(libraries "$1")
 }
 
 # each PROGRAM INPUT COMMAND... runs a command with the program's arguments after it, once for each run.
@@ -79,7 +79,10 @@ base() {
 	out=$dir/callgrind each "$1" train record "$dir/plain.x"
 	counted "$1" "$dir/plain.x" other >"$dir/plain.n"
 	compile "$1" "$dir/notes" -fprofile-use -Wno-missing-profile -ftest-coverage -fdump-ipa-profile-lineno-blocks-details -flto
-	build "$1" "$dir/pgo" -fprofile-generate
+	# The libgcov of a compiler from a newer system needs a function that C libraries before 2.38 lack.
+	echo 'long strtol(const char *, char **, int); __attribute__((weak)) long __isoc23_strtol(const char *s, char **e, int b) { return strtol(s, e, b); }' >"$work/strtol.c"
+	gcc -c "$work/strtol.c" -o "$work/strtol.o"
+	extra=$work/strtol.o build "$1" "$dir/pgo" -fprofile-generate
 	rm -f "$dir"/pgo/*.gcda
 	each "$1" train "$dir/pgo.x" >/dev/null 2>&1
 	mkdir -p "$dir/truth" && cp "$dir"/pgo/*.gcda "$dir/truth"

@@ -81,7 +81,7 @@ func (p *problem) weigh() {
 		}
 		w := int64(1000 / math.Sqrt(float64(n-i)))
 		for ; i < n; i++ {
-			p.weights[i] = max(1, w/int64(len(p.items[i].blocks)+len(p.items[i].arcs)))
+			p.weights[i] = max(1, w/int64(max(p.items[i].spread, len(p.items[i].blocks)+len(p.items[i].arcs))))
 			if p.items[i].fixed {
 				p.weights[i] *= 2
 			}

@@ -18,7 +18,10 @@ type function struct {
 	arcs      map[[2]uint32]int32 // by the blocks that they connect
 	where     map[key][]uint32    // blocks with a statement at a position
 	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
+	follows   []uint32            // the block that a block always follows, 0 if there is none
 	sightings []sighting
+	copies    map[int32]uint64 // how often each copy ran
+	copiesSum uint64
 	branches  []branch
 	decided   []bool    // blocks whose condition a jump decides
 	into      [][]int32 // arcs into each block
@@ -68,6 +71,14 @@ func newFunction(notes *gcda.Function, b *body) *function {
 			f.first = a.To
 		}
 	}
+	f.follows = make([]uint32, notes.Blocks)
+	for b, arcs := range f.into {
+		if len(arcs) == 1 {
+			if from := notes.Arcs[arcs[0]].From; f.onlySuccessor(from) {
+				f.follows[b] = from
+			}
+		}
+	}
 	for _, a := range notes.Arcs {
 		if a.From != 0 && a.To == f.first {
 			f.first = 0
@@ -90,6 +101,18 @@ func newFunction(notes *gcda.Function, b *body) *function {
 		f.between[k] = slices.Compact(arcs)
 	}
 	return f
+}
+
+// onlySuccessor reports whether a single jump leads on from a block, beside calls that do not
+// return.
+func (f *function) onlySuccessor(b uint32) bool {
+	n := 0
+	for _, s := range f.body.blocks[b].successors {
+		if s.block != 1 {
+			n++
+		}
+	}
+	return n == 1
 }
 
 func (f *function) contains(k key) bool { return len(f.where[k]) > 0 || len(f.between[k]) > 0 }
@@ -344,6 +367,7 @@ type item struct {
 	arcs   []int32
 	low    int64
 	high   int64
+	spread int  // number of blocks with the position, if more than in blocks
 	fixed  bool // code at this position is seldom moved
 }
 
@@ -353,6 +377,7 @@ func (f *function) items() []item {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column),
 			cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
 	})
+	f.sumCopies()
 	items := f.branchItems()
 	f.dropConverted()
 	for rest := f.sightings; len(rest) > 0; {
@@ -377,15 +402,29 @@ func (f *function) items() []item {
 	return items
 }
 
+// sumCopies sets how often each copy ran: the largest count of its blocks.
+func (f *function) sumCopies() {
+	f.copies, f.copiesSum = make(map[int32]uint64), 0
+	for _, s := range f.sightings {
+		f.copies[s.copy] = max(f.copies[s.copy], min(s.count, maxCount))
+	}
+	for _, n := range f.copies {
+		f.copiesSum += n
+	}
+}
+
 // itemsAt returns the evidence for one position.
 func (f *function) itemsAt(sightings []sighting) []item {
 	k := sightings[0].key
 	low, high := bounds(sightings)
+	if f.endsWithTest(f.where[k]) {
+		high = count(uint64(high) + f.missing(sightings))
+	}
 	if arcs := f.between[k]; len(arcs) > 0 {
 		return []item{{arcs: arcs, low: low, high: high}}
 	}
-	blocks := f.where[k]
-	items := []item{{blocks: blocks, low: low, high: high}}
+	blocks := f.whereOnce(k)
+	items := []item{{blocks: blocks, low: low, high: high, spread: len(f.where[k])}}
 	if len(blocks) < 2 {
 		return items
 	}
@@ -408,6 +447,43 @@ func (f *function) itemsAt(sightings []sighting) []item {
 		}
 	}
 	return items
+}
+
+// whereOnce returns the blocks with a position, without those that always follow another one of
+// them.
+func (f *function) whereOnce(k key) []uint32 {
+	all := f.where[k]
+	var once []uint32
+	for _, b := range all {
+		before, follows := f.follows[b], false
+		for n := 0; before != 0 && n < nearby && !follows; n++ {
+			follows, before = slices.Contains(all, before), f.follows[before]
+		}
+		if !follows {
+			once = append(once, b)
+		}
+	}
+	if len(once) == 0 {
+		return all
+	}
+	return once
+}
+
+// endsWithTest reports whether the only block with a position ends with a condition.
+func (f *function) endsWithTest(blocks []uint32) bool {
+	return len(blocks) == 1 && len(f.body.blocks[blocks[0]].successors) == 2
+}
+
+// missing returns how often the copies ran that do not have a position. If an argument is constant,
+// the code of a condition is not in a copy, although the condition holds or not.
+func (f *function) missing(sightings []sighting) uint64 {
+	sum := f.copiesSum
+	for i, s := range sightings {
+		if i == 0 || s.copy != sightings[i-1].copy {
+			sum -= f.copies[s.copy]
+		}
+	}
+	return sum
 }
 
 // discriminate returns the blocks with a position by its discriminator.
