@@ -104,9 +104,13 @@ func (f *function) dropConverted() {
 			if loops[at[0]] && outside[s.block] {
 				return true
 			}
-			arcs = f.into[at[0]]
+			if arcs = f.into[at[0]]; len(arcs) > 1 {
+				return false
+			}
 		}
-		return len(arcs) == 1 && slices.Contains(before[s.block], f.Arcs[arcs[0]].From)
+		return slices.ContainsFunc(arcs[:min(len(arcs), nearby)], func(a int32) bool {
+			return slices.Contains(before[s.block], f.Arcs[a].From)
+		})
 	})
 }
 

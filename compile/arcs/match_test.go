@@ -1,0 +1,123 @@
+package arcs
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+func readUnit(t testing.TB, version string) *unit {
+	u, _, err := newUnit(readNotes(t, version), bytes.NewReader(read(t, "gcc"+version+".profile")))
+	require.NoError(t, err)
+	return u
+}
+
+func position(line, column uint32) profile.Position {
+	return profile.Position{File: "a.c", Line: line, Column: column}
+}
+
+// TestOwner: sq was inlined into f before the graph was made, so f has the code of sq. g is a call
+// in f, so its code belongs to g.
+func TestOwner(t *testing.T) {
+	u := readUnit(t, "12")
+	c := &profile.CodeCopy{
+		Symbol: "f.part.0",
+		Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, {Function: "sq", Call: position(6, 48)}, {Function: "g", Call: position(7, 31)}},
+		Blocks: []profile.CodeBlock{
+			{Count: 5, Size: 1, Places: []profile.Place{{Frame: 1, Position: position(3, 51)}}},
+			{Count: 7, Size: 1, Places: []profile.Place{{Frame: 2, Position: position(6, 41)}}},
+		},
+	}
+	u.add(c)
+	f := u.functions["f"]
+	require.Len(t, f.sightings, 1)
+	require.Equal(t, uint32(51), f.sightings[0].column)
+	require.Equal(t, []uint64{12, 5}, []uint64{u.counted, u.owned})
+	require.True(t, f.inlined && !f.called, "the entry is not in a part")
+}
+
+func TestOtherUnitsDoNotCount(t *testing.T) {
+	u := readUnit(t, "12")
+	u.source = "b.c"
+	u.add(&counted().Copies[0])
+	require.Zero(t, u.counted)
+}
+
+// TestBranch: a jump at the condition of block 13 goes to the loop, block 3, or to the code after
+// it, block 14.
+func TestBranch(t *testing.T) {
+	for _, swapped := range []bool{false, true} {
+		u := readUnit(t, "16")
+		c := &profile.CodeCopy{
+			Symbol: "f", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}},
+			Blocks: []profile.CodeBlock{
+				{Count: 10, Size: 1, Places: []profile.Place{{Position: position(6, 21)}}},
+				{Count: 8, Size: 1, Places: []profile.Place{{Position: position(6, 41)}}},
+				{Count: 2, Size: 1, Places: []profile.Place{{Position: position(7, 3)}}},
+			},
+			Jumps: []profile.CodeJump{{From: 0, To: 1, Count: 8}, {From: 0, To: 2, Count: 2}},
+		}
+		if swapped {
+			c.Blocks[1], c.Blocks[2] = c.Blocks[2], c.Blocks[1]
+			c.Jumps[0].Count, c.Jumps[1].Count = 2, 8
+		}
+		u.add(c)
+		f := u.functions["f"]
+		f.items()
+		var got []int64
+		for _, i := range f.branchItems() {
+			require.Equal(t, uint32(13), f.Arcs[i.arcs[0]].From)
+			got = append(got, int64(f.Arcs[i.arcs[0]].To), i.low)
+		}
+		require.Equal(t, []int64{3, 8, 14, 2}, got)
+	}
+}
+
+func TestUnqualified(t *testing.T) {
+	for name, want := range map[string]string{"f": "f", "a::f": "f", "a::b::f<c::d>": "f<c::d>", "f<c::d>": "f<c::d>", "a<b>::f": "a<b>::f"} {
+		require.Equal(t, want, unqualified(name))
+	}
+}
+
+func TestInvalidCopies(t *testing.T) {
+	for name, c := range map[string]profile.CodeCopy{
+		"no frame":      {},
+		"later parent":  {Frames: []profile.InlineFrame{{Parent: -1}, {Parent: 1}}},
+		"second root":   {Frames: []profile.InlineFrame{{Parent: -1}, {Parent: -1}}},
+		"missing frame": {Frames: []profile.InlineFrame{{Parent: -1}}, Blocks: []profile.CodeBlock{{Places: []profile.Place{{Frame: 1}}}}},
+		"missing block": {Frames: []profile.InlineFrame{{Parent: -1}}, Blocks: make([]profile.CodeBlock, 1), Jumps: []profile.CodeJump{{To: 1}}},
+	} {
+		require.False(t, valid(&c), name)
+	}
+}
+
+// FuzzEvidence infers from any evidence about testdata/f.c. The flow into each block equals the
+// flow out of it, and the result is the same when it is repeated.
+func FuzzEvidence(f *testing.F) {
+	f.Add([]byte{6, 41, 10, 6, 54, 3, 3, 51, 200, 7, 31, 0})
+	data := [2][]byte{read(f, "gcc12.profile"), read(f, "gcc16.profile")}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e := &profile.Evidence{Copies: []profile.CodeCopy{{Symbol: "f", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, {Function: "sq", Call: position(6, 48)}}}}}
+		c := &e.Copies[0]
+		for ; len(text) >= 3; text = text[3:] {
+			n := int32(len(c.Blocks))
+			p := profile.Place{Frame: int32(text[0] >> 7), Position: position(uint32(text[0]&0x7f), uint32(text[1]))}
+			c.Blocks = append(c.Blocks, profile.CodeBlock{Count: uint64(text[2]) << (text[2] % 60), Size: 1, Places: []profile.Place{p}})
+			c.Jumps = append(c.Jumps, profile.CodeJump{From: n, To: n / 2, Count: uint64(text[1])}, profile.CodeJump{From: n, To: 0, Count: uint64(text[2])})
+		}
+		for i, version := range []string{"12", "16"} {
+			notes := readNotes(t, version)
+			first, _, err := Infer(notes, bytes.NewReader(data[i]), e, Options{})
+			require.NoError(t, err)
+			second, _, err := Infer(notes, bytes.NewReader(data[i]), e, Options{})
+			require.NoError(t, err)
+			require.Equal(t, first, second)
+			for _, n := range first.Functions[0].Counters[0].Values {
+				require.GreaterOrEqual(t, n, int64(0))
+			}
+		}
+	})
+}
