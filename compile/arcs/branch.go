@@ -70,10 +70,10 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 
 // dropConverted removes sightings that do not show how often code ran, because no jump decides the
 // condition before it:
-//   - code after the condition, in the same block of the machine as code before it: it runs whether the
-//     condition holds or not
-//   - a loop around the condition, in the same block of the machine as code outside of a loop: it was
-//     unrolled, or became a call such as memset
+//   - code after the condition, in the same block of the machine as code before it: it runs whether
+//     the condition holds or not
+//   - a loop around the condition, in the same block of the machine as code outside of a loop: it
+//     was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
 	if len(f.branches) == 0 {
 		return // the recording has no jumps
