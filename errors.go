@@ -41,7 +41,6 @@ var (
 	ErrSyntax     = fault.ErrSyntax     // a text cannot be parsed
 	ErrOverflow   = fault.ErrOverflow   // a number, a name or a sum exceeds its field
 	ErrCompressed = fault.ErrCompressed // data cannot be decompressed
-	ErrHashTable  = fault.ErrHashTable  // an on-disk chained hash table of LLVM is inconsistent
 )
 
 // Classes of [FormatError] that checkers report, such as package check. Readers of LLVM's formats

@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ErrEvent: no event of the recording counts execution, or it has no event of the name that
+// ErrNoEvent: no event of the recording counts execution, or it has no event of the name that
 // [Options.Event] gives.
-var ErrEvent = errors.New("no event of the recording can be used")
+var ErrNoEvent = errors.New("no event of the recording can be used")
 
 // Counts says what the samples of an event count.
 type Counts int
@@ -313,11 +313,11 @@ func (c choice) checkEvent(r *Report, used bool) error {
 	list := strings.Join(has, ", ")
 	switch {
 	case len(has) == 0:
-		return fmt.Errorf("samples: %w: it names no event, and so not %s", ErrEvent, c.options.Event)
+		return fmt.Errorf("samples: %w: it names no event, and so not %s", ErrNoEvent, c.options.Event)
 	case c.options.Event != "":
-		return fmt.Errorf("samples: %w: it has no %s, but %s", ErrEvent, c.options.Event, list)
+		return fmt.Errorf("samples: %w: it has no %s, but %s", ErrNoEvent, c.options.Event, list)
 	}
-	return fmt.Errorf("samples: %w: none counts execution; it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrEvent, list)
+	return fmt.Errorf("samples: %w: none counts execution; it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrNoEvent, list)
 }
 
 // A Survey finds out what a recording has, without the program that ran.
@@ -337,7 +337,7 @@ func NewSurvey(r *perfdata.Reader) *Survey {
 // Take takes a record.
 func (s *Survey) Take(record perfdata.Record) error { return s.p.take(record) }
 
-// Report returns what was found, and an error that matches [ErrEvent] if no event counts execution.
+// Report returns what was found, and an error that matches [ErrNoEvent] if no event counts execution.
 // It is called once, after the last record.
 func (s *Survey) Report() (*Report, error) {
 	_, r, err := s.p.finish()

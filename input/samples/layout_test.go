@@ -60,7 +60,7 @@ func TestLayoutOfObjectFile(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, uint64(4), a)
 	_, err := samples.NewLayout(&elf.File{FileHeader: elf.FileHeader{Type: elf.ET_DYN}, Sections: []*elf.Section{text}})
-	require.ErrorIs(t, err, samples.ErrLayout)
+	require.ErrorIs(t, err, samples.ErrNoCode)
 }
 
 // The samples of a real binary all have an address, and it leads back.

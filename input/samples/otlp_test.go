@@ -261,7 +261,7 @@ func TestOTLPTypes(t *testing.T) {
 	p.SampleType[0].Type = "off_cpu"
 	for _, in := range [][]byte{pprofBytes(t, p), (&otlpFile{version: 10}).bytes(p)} {
 		_, _, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
-		require.ErrorIs(t, err, samples.ErrEvent)
+		require.ErrorIs(t, err, samples.ErrNoEvent)
 		_, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Event: "off_cpu"})
 		require.NoError(t, err)
 		require.Equal(t, samples.CountsOther, r.Counts)

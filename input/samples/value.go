@@ -43,7 +43,7 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	if c.options.Event != "" {
 		i := slices.IndexFunc(types, func(v valueType) bool { return isEvent(v.name, c.options.Event) })
 		if i < 0 {
-			return 0, fmt.Errorf("samples: %w: it has no values of %s, but of %s", ErrEvent, c.options.Event, listed(types))
+			return 0, fmt.Errorf("samples: %w: it has no values of %s, but of %s", ErrNoEvent, c.options.Event, listed(types))
 		}
 		return i, nil
 	}
@@ -64,7 +64,7 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	if periodStrange {
 		of = ", sampled by " + period.String()
 	}
-	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrEvent, listed(types), of)
+	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrNoEvent, listed(types), of)
 }
 
 func listed(types []valueType) string {

@@ -26,7 +26,7 @@ func (f *File) findDebugFile(named string) (*object, error) {
 		}
 		if other := o.buildID(); id != nil && other != nil && !bytes.Equal(id, other) {
 			o.close()
-			return nil, fmt.Errorf("symbolize: %s has the build ID %x, %s has %x: %w", named, other, f.path, id, ErrMismatch)
+			return nil, fmt.Errorf("symbolize: %s has the build ID %x, %s has %x: %w", named, other, f.path, id, ErrOtherBuild)
 		}
 		if !o.hasDebugInfo() {
 			o.close()

@@ -13,9 +13,9 @@ var (
 	// debug file.
 	ErrNoDebugInfo = errors.New("no debug info")
 
-	// ErrMismatch is returned for a debug file of another build: its build ID, checksum or
+	// ErrOtherBuild is returned for a debug file of another build: its build ID, checksum or
 	// split-unit ID differs.
-	ErrMismatch = errors.New("debug file of another build")
+	ErrOtherBuild = errors.New("debug file of another build")
 
 	// ErrUnsupported is returned for features of a file that this package does not support. The
 	// error names the feature.

@@ -44,6 +44,9 @@ var (
 	ErrMismatch = errors.New("records do not fit each other")
 )
 
+// ErrHashTable is the class of an afdo.FormatError about the hash table of an indexed file.
+var ErrHashTable = fault.ErrHashTable
+
 // Parts of indexed and raw files, as named in afdo.FormatError.
 const (
 	sectionHeader      = "header"

@@ -18,6 +18,9 @@ var (
 
 	// ErrValue: a field has an invalid value.
 	ErrValue = errors.New("bad value")
+
+	// ErrHashTable: a hash table is inconsistent.
+	ErrHashTable = fault.ErrHashTable
 )
 
 // ErrBinary matches errors that explain why a raw profile and a binary do not belong together.

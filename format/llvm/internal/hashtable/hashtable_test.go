@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 var names, numbers, lean = Format{}, Format{KeySize: 8}, Format{KeySize: 8, Lean: true}
@@ -34,8 +35,8 @@ func TestHeads(t *testing.T) {
 		"one bucket":          {names, words(1, 0), 0, 8, nil, 0},
 		"numbers":             {numbers, words(4, 2), 64, 32, nil, 0},
 		"lean":                {lean, words(4, 2), 48, 32, nil, 0},
-		"no bucket":           {names, words(0, 2), 48, 32, afdo.ErrHashTable, 0},
-		"three buckets":       {names, words(3, 2), 48, 32, afdo.ErrHashTable, 0},
+		"no bucket":           {names, words(0, 2), 48, 32, fault.ErrHashTable, 0},
+		"three buckets":       {names, words(3, 2), 48, 32, fault.ErrHashTable, 0},
 		"too many buckets":    {names, words(4, 2), 48, 31, afdo.ErrCount, 0},
 		"very many buckets":   {names, words(1<<63, 2), 48, 32, afdo.ErrCount, 0},
 		"too many names":      {names, words(4, 2), 47, 32, afdo.ErrCount, 8},
@@ -75,7 +76,7 @@ func TestItems(t *testing.T) {
 		"long name":     {names, Item{7, 25, 0}, 24, afdo.ErrTruncated, 8},
 		"long data":     {names, Item{7, 4, 21}, 24, afdo.ErrTruncated, 8},
 		"sum overflows": {names, Item{7, 4, math.MaxUint64}, 24, afdo.ErrTruncated, 8},
-		"long number":   {numbers, Item{7, 9, 0}, 28, afdo.ErrHashTable, 8},
+		"long number":   {numbers, Item{7, 9, 0}, 28, fault.ErrHashTable, 8},
 		"of numbers":    {numbers, Item{7, 8, 21}, 28, afdo.ErrTruncated, 16},
 		"of lean items": {lean, Item{7, 8, 21}, 28, afdo.ErrTruncated, 8},
 		"cut key":       {lean, Item{7, 8, 0}, 7, afdo.ErrTruncated, 8},
