@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,9 +75,13 @@ func (p place) String() string {
 	return fmt.Sprint(p.line)
 }
 
-// parsePlace reads a place as GCC writes it, 3 or 3.1.
+// parsePlace reads a place as GCC writes it, 3 or 3.1. GCC writes 65535 for the line before the
+// declaration, where a macro or an included body may be.
 func parsePlace(text string) (p place, ok bool) {
 	n, _ := fmt.Sscanf(text, "%d.%d", &p.line, &p.discriminator)
+	if p.line >= 0 && p.line <= math.MaxUint16 {
+		p.line = int(wire.Offset(uint32(p.line)))
+	}
 	return p, n > 0
 }
 
@@ -199,6 +204,9 @@ func (c *Code) plainPath(path string) string {
 	for i, word := range words {
 		symbol, place, called := strings.Cut(word, ":")
 		if words[i] = c.name(symbol); called {
+			if at, ok := parsePlace(place); ok {
+				place = at.String()
+			}
 			words[i] += ":" + place
 		}
 	}

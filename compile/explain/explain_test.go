@@ -284,7 +284,12 @@ func TestParsePlace(t *testing.T) {
 		assert.Equal(t, want, at)
 		assert.Equal(t, text, at.String())
 	}
-	_, ok := parsePlace("x")
+	at, ok := parsePlace("65501.1")
+	assert.True(t, ok)
+	assert.Equal(t, place{-35, 1}, at, "a line before the declaration")
+	c := &Code{plain: map[string]string{}}
+	assert.Equal(t, "loop:-34 mix", c.plainPath("loop:65502 mix"))
+	_, ok = parsePlace("x")
 	assert.False(t, ok)
 	assert.Equal(t, place{-1, 2}, placeOf(&profile.Record{Line: 1<<16 - 1, Discriminator: 2}))
 }

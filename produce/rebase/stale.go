@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 	"github.com/go-afdo/afdo/profile"
@@ -71,6 +72,8 @@ func (t *textsOf) onlyOne(unit, name string) (lines []outline.Line) {
 		for _, f := range t.sources.byName[name] {
 			switch {
 			case f.file != path:
+			case f.includes(): // lines of the body are those of other files
+				return nil
 			case lines != nil:
 				return nil
 			default:
@@ -80,6 +83,14 @@ func (t *textsOf) onlyOne(unit, name string) (lines []outline.Line) {
 	}
 	return lines
 }
+
+// includes reports whether the body of a function has an "#include".
+func (f *function) includes() bool {
+	start, end := f.name.Start, f.outline.End
+	return start < end && includeDirective().Match(f.text[start:end])
+}
+
+var includeDirective = pattern.Of(`(?m)^[ \t]*#[ \t]*include\b`)
 
 // evidence is what the records of a function say about its text.
 type evidence struct {
