@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/cli"
@@ -22,7 +23,8 @@ func main() {
 	os.Exit(exitStatus(&e, run(&e, os.Args[1:])))
 }
 
-// run becomes the planned command or "afdo exec". It returns only with an error.
+// run runs the planned command, or becomes "afdo exec". It does the latter, too, if the planned
+// command fails.
 func run(e *cli.Env, args []string) error {
 	if _, err := settings.Load(); err != nil {
 		return runAfdo(e, args) // which reports the error
@@ -38,7 +40,15 @@ func run(e *cli.Env, args []string) error {
 		return runAfdo(e, append([]string{"--plan-key=" + key}, args...))
 	}
 	environment := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
-	return become.Program(e, plan.Argv, environment.Environ())
+	err = become.Child(e, plan.Argv, environment.Environ(), os.Stderr)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && become.Failed(exit) { // it may be the profile's fault
+		return runAfdo(e, append([]string{"--failed=" + strconv.Itoa(int(become.Status(exit)))}, args...))
+	}
+	if exit != nil {
+		return become.Status(exit)
+	}
+	return err
 }
 
 // command returns the command after the usual flags of "afdo exec". It returns nil if there is any

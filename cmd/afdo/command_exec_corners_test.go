@@ -49,7 +49,7 @@ func TestExecReplaced(t *testing.T) {
 	require.NoError(t, err)
 	s.write("prof.v4", string(old))
 	s.write("new.v4", string(other))
-	s.write("gcc", strings.Replace(s.read("gcc"), "case ", fmt.Sprintf("case \"$*\" in *' -E -v') cp %s %s ;; esac\ncase ", s.path("new.v4"), s.path("prof.v4")), 1))
+	s.write("gcc", strings.Replace(s.read("gcc"), "case ", fmt.Sprintf("case \"$*\" in *' -E -v') [ -e copied ] || cp %s %s; : >copied ;; esac\ncase ", s.path("new.v4"), s.path("prof.v4")), 1))
 	out := s.run("afdo", "exec", "-v", "--profile", "prof.v4", "--", gcc, "-c", "a.c")
 	assert.Contains(t, out, "afdo: prof.v4 has been replaced meanwhile: once more\n")
 	assert.Equal(t, 2, load(t, s.path("a.o.afdo")).NumFunctions())

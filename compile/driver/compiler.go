@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/trace"
 )
 
 // A Compiler is a compiler of GCC, or clang, that has been asked for its version.
@@ -56,29 +58,51 @@ func (c *Compiler) readsThreshold() bool { return !c.Clang && strings.HasPrefix(
 // compiler of GCC, or one older than version 12.
 var ErrNotGCC = errors.New("not GCC 12 or later")
 
-// FindCompiler finds the compiler of a command, and asks it for its version unless the cache knows
-// the version of that program.
+// FindCompiler finds the compiler of a command, and asks it for its version. The cache keeps the
+// version as long as nothing changes that the compiler has looked at, which for a script is the
+// environment, too.
 func FindCompiler(ctx context.Context, c *command.Line, cache *Cache) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	version, err := versionOf(ctx, path, c.Dir, cache.files())
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%s\x00%d", path, record.StateOf(info))
-	version, ok := cache.files().Get(store.Compilers, key)
-	if !ok {
-		if version, err = askVersion(ctx, path); err != nil {
-			return nil, err
-		}
-		cache.files().Put(store.Compilers, key, version)
-	}
 	if c.Clang {
-		return newClang(path, string(version))
+		return newClang(path, version)
 	}
-	return newCompiler(path, string(version))
+	return newCompiler(path, version)
+}
+
+// versionOf returns what askVersion returns for a program, from the cache if possible.
+func versionOf(ctx context.Context, path, dir string, cache *store.Store) (string, error) {
+	if _, err := os.Stat(dir); err != nil {
+		dir = string(filepath.Separator) // the folder is reported when the compiler runs there
+	}
+	key := "version\x00" + path
+	if data, ok := cache.Get(store.Compilers, key); ok {
+		if r, ok := record.Decode(data, ""); ok && r.Holds(cache, dir) {
+			return string(r.Text), nil
+		}
+	}
+	o := newObserver(path, dir)
+	version, err := askVersion(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	r := &record.Record{Text: []byte(version)}
+	if o.blind && o.plain && !o.foreign { // a compiler that the system cannot observe
+		o.blind, o.asked = false, []trace.Lookup{{Path: path, Use: trace.Open}}
+	}
+	if o.fill(r, cache, nil) {
+		cache.Put(store.Compilers, key, r.Encode())
+	}
+	return version, nil
 }
 
 // withoutCompiler returns the error of a stage for one of FindCompiler. A command whose compiler is
@@ -125,51 +149,60 @@ func newClang(path, about string) (*Compiler, error) {
 }
 
 // firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2
-// does match 1", and compiles nothing.
-const firstMajor = 12
+// does match 1", and compiles nothing. From firstAsked on, GCC has an option that prints which
+// version it reads.
+const (
+	firstMajor = 12
+	firstAsked = 16
+)
 
+// newCompiler returns a compiler of GCC with a version such as "16.2.0 3", of which the second word
+// is the version of the profile format, if the compiler has been asked for it.
 func newCompiler(path, version string) (*Compiler, error) {
+	version, reads, _ := strings.Cut(version, " ")
 	first, _, _ := strings.Cut(version, ".")
 	major, err := strconv.Atoi(first)
 	if err != nil || major < firstMajor {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotGCC)
 	}
 	c := &Compiler{Path: path, Version: version, reads: 2}
-	if major >= 16 {
+	if major >= firstAsked {
 		c.reads = 3
+	}
+	if n, err := strconv.ParseUint(reads, 10, 32); err == nil {
+		c.reads = uint32(n)
+	}
+	if c.reads != 2 && c.reads != 3 {
+		return nil, fmt.Errorf("%s: %w: it reads version %d of profiles", path, ErrNotGCC, c.reads)
 	}
 	return c, nil
 }
 
 // askVersion returns the version of a compiler, with a word before it if it is clang, and empty if
 // it is neither that nor of GCC.
-func askVersion(ctx context.Context, path string) ([]byte, error) {
+func askVersion(ctx context.Context, o *observer) (string, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
-	about, err := ask(ctx, path, "--version")
+	about, err := o.ask(ctx, "--version")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if at := bytes.Index(about, []byte(clangVersion)); at >= 0 {
-		word, _, _ := bytes.Cut(about[at+len(clangVersion):], []byte{' '})
-		word, _, _ = bytes.Cut(word, []byte{'\n'})
-		return append([]byte(clangVersion), word...), nil
+		word, _, _ := strings.Cut(string(about[at+len(clangVersion):]), " ")
+		word, _, _ = strings.Cut(word, "\n")
+		return clangVersion + word, nil
 	}
 	if !bytes.Contains(about, []byte("Free Software Foundation")) {
-		return nil, nil
+		return "", nil
 	}
-	version, err := ask(ctx, path, "-dumpfullversion", "-dumpversion")
-	return bytes.TrimSpace(version), err
-}
-
-// ask runs a compiler and returns its output. A compiler that fails has no output, which is not an
-// error.
-func ask(ctx context.Context, path string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return nil, nil
+	out, err := o.ask(ctx, "-dumpfullversion", "-dumpversion")
+	if err != nil {
+		return "", err
 	}
-	return out, err
+	version := string(bytes.TrimSpace(out))
+	first, _, _ := strings.Cut(version, ".")
+	if major, err := strconv.Atoi(first); err != nil || major < firstAsked {
+		return version, nil
+	}
+	reads, err := o.ask(ctx, "--print-autofdo-gcov-version")
+	return strings.TrimSpace(version + " " + string(bytes.TrimSpace(reads))), err
 }

@@ -31,6 +31,7 @@ case $1 in
 *) [ -f text ] || { echo 'a.c:1: error: no x.h' >&2; exit 1; }; cat text; [ ! -f search ] || cat search >&2 ;;
 esac
 `, filepath.Dir(path), about, version)), 0o777))
+	settle()
 }
 
 func asked(t *testing.T, dir string) []string {
@@ -86,7 +87,7 @@ func TestFindCompilerCaches(t *testing.T) {
 	c, err := FindCompiler(t.Context(), command.Parse([]string{path}, dir), cache)
 	require.NoError(t, err)
 	assert.Equal(t, "16.1.0", c.Version)
-	assert.Len(t, asked(t, dir), 4)
+	assert.Len(t, asked(t, dir), 5)
 }
 
 // TestMaskedCompiler has a link to ccache before the compiler in PATH.

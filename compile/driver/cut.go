@@ -3,6 +3,7 @@ package driver
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -66,6 +67,15 @@ func (s source) take(text *slice.Text) (*part, error) {
 		return nil, s.file.wrap(err)
 	}
 	p := new(part)
+	if other := s.otherMain(selected); other != "" {
+		s.warnOf("stranger", "the profile is of another program: of its functions %s has only main, which is in %s there; compiled without its counts", s.Sources[0], other)
+		request.Text = new(slice.Text)
+		if selected, err = program.Select(request); err != nil {
+			return nil, s.file.wrap(err)
+		}
+		p.data, err = encodeProfile(selected, s.compiler)
+		return p, err
+	}
 	if !s.NoRebase {
 		p.lines = files.Asked()
 	}
@@ -80,6 +90,30 @@ func (s source) take(text *slice.Text) (*part, error) {
 	}
 	p.data, err = encodeProfile(selected, s.compiler)
 	return p, err
+}
+
+// otherMain returns the file that defines main in a slice if that seems to be the main of another
+// program: the compile reads no file of that name, and the slice has no other function, except
+// functions of system headers. Otherwise it returns "".
+func (s source) otherMain(selected *profile.Profile) (file string) {
+	if len(s.Preprocessed()) > 0 { // whose files have other names
+		return ""
+	}
+	for f := range selected.Functions() {
+		unit := selected.UnitPath(selected.SymbolUnit(f))
+		switch {
+		case strings.Contains(unit, "/usr/") || strings.Contains(unit, "/include/c++/"):
+		case selected.SymbolName(f) != "main":
+			return ""
+		default:
+			file = unit
+		}
+	}
+	isSame := func(name string) bool { return filepath.Base(name) == filepath.Base(file) }
+	if file == "" || slices.ContainsFunc(s.inputs.Files, isSame) {
+		return ""
+	}
+	return file
 }
 
 // rebase moves counts to where their lines are in the files of the command.

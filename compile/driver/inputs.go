@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -66,9 +65,10 @@ func (in *Inputs) Paths(c *command.Line) []string {
 // in a precompiled header without the header.
 var ErrNoText = errors.New("slices are for plain C and C++ only")
 
-// FindInputs finds what a command reads. What the cache has from an earlier run holds as long as no
-// file has changed, and none has appeared that the compiler would take instead of one. Else the
-// compiler is asked to preprocess the sources; preprocessed ones are read as they are.
+// FindInputs finds what a command reads. What the cache has from an earlier run holds as long as
+// the file system gives the same answers to all questions that the compiler has asked. Otherwise
+// the compiler preprocesses the sources; preprocessed ones are read as they are. The cache keeps
+// nothing if the system cannot observe the compiler, see package trace.
 //
 // A nil cache is allowed. If the compiler fails, it says why in the error.
 func FindInputs(ctx context.Context, c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
@@ -82,7 +82,7 @@ func FindInputs(ctx context.Context, c *command.Line, compiler *Compiler, cache 
 		if !ok {
 			continue
 		}
-		if last, ok := record.Decode(data, f.root); ok && last.Holds(f.Dir) {
+		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache.files(), f.Dir) {
 			if last.Renewed || key != here {
 				cache.files().Put(store.Inputs, here, last.Encode())
 			}
@@ -90,7 +90,7 @@ func FindInputs(ctx context.Context, c *command.Line, compiler *Compiler, cache 
 			return &Inputs{Files: last.Paths(), Reused: true, record: last}, nil
 		}
 	}
-	now, err := f.preprocess(ctx)
+	now, err := f.preprocess(ctx, cache.files())
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,9 @@ type finder struct {
 // other files. The second one is the same for this command in other checkouts and folders, which
 // share the record of the last of them.
 func (f *finder) keys() (here, anywhere string) {
-	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir)}
-	for _, name := range []string{"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH"} {
-		parts = append(parts, os.Getenv(name))
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
+	if f.Mentions(native) {
+		parts = append(parts, processor())
 	}
 	if f.Stdin != nil {
 		parts = append(parts, fmt.Sprint(len(f.Stdin), xxhash.Sum64(f.Stdin)))
@@ -138,14 +138,12 @@ func (f *finder) keys() (here, anywhere string) {
 }
 
 // preprocess reads the preprocessed sources.
-func (f *finder) preprocess(ctx context.Context) (*Inputs, error) {
-	start := time.Now()
+func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
 	all := new(slice.Text)
 	r := &record.Record{Root: f.root}
 	in := &Inputs{record: r, text: all}
-	var m markers
-	var search, settings []string
-	var asked []question
+	o := newObserver(f.compiler.Path, f.Dir)
+	var names []string
 	ready := 0 // sources that are preprocessed already
 	for _, source := range f.Preprocessed() {
 		text := f.Stdin
@@ -162,10 +160,10 @@ func (f *finder) preprocess(ctx context.Context) (*Inputs, error) {
 		if source == command.Stdin {
 			continue
 		}
-		m.files = append(m.files, source) // what it was made from is not read
+		names = append(names, source) // what it was made from is not read
 	}
 	if ready < len(f.Sources) {
-		text, said, err := f.runPreprocessor(ctx)
+		text, said, err := f.runPreprocessor(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -178,31 +176,33 @@ func (f *finder) preprocess(ctx context.Context) (*Inputs, error) {
 				all.DropsUnused()
 			}
 		}
-		made := readMarkers(text)
-		m.files, m.pairs = append(m.files, made.files...), made.pairs
-		search, settings = searchFolders(said), f.settingFiles(said)
-		questions, sure := f.findQuestions(made.files)
-		asked, in.uncertain = questions, !sure
+		names = append(names, readMarkers(text)...)
+	} else {
+		o.foreign = false // it does not run
 	}
-	buf := make([]byte, record.BufferSize)
-	for _, name := range append(m.files, settings...) {
-		file, changed := record.LookAt(f.Dir, name)
-		in.uncertain = in.uncertain || !changed.Before(start) || !file.LookInto(f.Dir, buf)
-		r.Inputs = append(r.Inputs, file)
-	}
-	r.Watched, r.There = newWatched(f.Dir, search, m, asked)
+	in.uncertain = !o.fill(r, cache, names)
 	r.Text = all.Encode()
 	in.Files = r.Paths()
 	return in, nil
 }
 
 // runPreprocessor returns the preprocessed sources, and what the compiler says it does.
-func (f *finder) runPreprocessor(ctx context.Context) (text, said []byte, err error) {
-	args := append(f.PreprocessArgs(), "-w", "-E", "-v") // a #pragma against a warning may not count with -E
+func (f *finder) runPreprocessor(ctx context.Context, o *observer) (text, said []byte, err error) {
+	preprocess := []string{"-w", "-E", "-v"} // a #pragma against a warning may not count with -E
+	first := append([]string{"-fpch-preprocess"}, preprocess...)
 	if f.Clang {
-		args = append(args, "-Qunused-arguments")
+		first = append(preprocess, "-Qunused-arguments")
 	}
-	text, said, err = f.run(ctx, args)
+	// With -fpch-preprocess, GCC looks for precompiled headers, as the compile does.
+	text, said, err = f.run(ctx, o, append(f.PreprocessArgs(), first...))
+	if precompiled := f.precompiledIn(text); err == nil && precompiled != nil {
+		if text, said, err = f.run(ctx, o, append(f.PreprocessArgs(), preprocess...)); err != nil {
+			return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
+		}
+		if header := f.newerHeader(text, precompiled); header != "" {
+			return nil, nil, fmt.Errorf("%s is newer than its precompiled header: %w", header, ErrNoText)
+		}
+	}
 	if err == nil {
 		return text, said, nil
 	}
@@ -213,34 +213,75 @@ func (f *finder) runPreprocessor(ctx context.Context) (text, said []byte, err er
 		}
 		return nil, nil, err
 	}
-	if _, _, again := f.run(ctx, append(args, "-fpch-preprocess")); again == nil {
-		return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
-	}
 	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
+}
+
+// precompiledIn returns the precompiled headers that GCC would read for a text, by header.
+func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
+	if f.Clang {
+		return nil
+	}
+	const pragma = "\n#pragma GCC pch_preprocess \""
+	for {
+		at := bytes.Index(text, []byte(pragma))
+		if at < 0 {
+			return headers
+		}
+		text = text[at+len(pragma):]
+		line, _, _ := bytes.Cut(text, []byte{'\n'})
+		file := unescape(string(bytes.TrimSuffix(line, []byte{'"'})))
+		header, folder := strings.CutSuffix(filepath.Dir(file), ".gch")
+		if !folder {
+			header = strings.TrimSuffix(file, ".gch")
+		}
+		if headers == nil {
+			headers = make(map[string]string)
+		}
+		headers[header] = file
+	}
+}
+
+// newerHeader returns a file of a text that was changed after its precompiled header was made, or
+// "". GCC does not compare them: it reads what the header was.
+func (f *finder) newerHeader(text []byte, precompiled map[string]string) string {
+	for header, file := range precompiled {
+		made, err := os.Stat(f.Path(file))
+		if err != nil {
+			return header
+		}
+		for _, part := range filesBelow(text, header) {
+			if _, changed := record.LookAt(f.Dir, part); changed.After(made.ModTime()) {
+				return part
+			}
+		}
+	}
+	return ""
 }
 
 // compiles reports whether the compiler finds no error in the sources of a command.
 func compiles(ctx context.Context, c *command.Line, compiler *Compiler) bool {
 	f := finder{Line: c, compiler: compiler}
-	_, _, err := f.run(ctx, c.CheckArgs())
+	_, _, err := f.run(ctx, nil, c.CheckArgs())
 	return err == nil
 }
 
-// run runs the compiler.
-func (f *finder) run(ctx context.Context, args []string) (out, said []byte, err error) {
-	cmd := exec.CommandContext(ctx, f.compiler.Path, args...)
-	cmd.Dir = f.Dir
+// run runs the compiler. An observer, if there is one, notes what it asks.
+func (f *finder) run(ctx context.Context, o *observer, args []string) (out, said []byte, err error) {
+	run := runUntilDeath
+	if o != nil {
+		run = o.run
+	} else {
+		o = &observer{path: f.compiler.Path, dir: f.Dir}
+	}
+	cmd := o.command(ctx, args...)
 	if f.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(f.Stdin)
 	}
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
-		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
-	})
 	cmd.Env = append(append(cmd.Env, f.Settings...), "LC_ALL=C")
 	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = text, &errs
-	err = runUntilDeath(cmd)
+	err = run(cmd)
 	return text.Bytes(), errs.Bytes(), err
 }
 
@@ -255,29 +296,6 @@ func firstError(said []byte) string {
 		}
 	}
 	return ""
-}
-
-// searchFolders returns the folders that a compiler with -v says it searches, and those that it
-// would if they were there.
-func searchFolders(said []byte) []string {
-	var folders []string
-	listing := false
-	for line := range bytes.Lines(said) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if missing, ok := strings.CutPrefix(text, "ignoring nonexistent directory \""); ok {
-			folders = append(folders, strings.TrimSuffix(missing, `"`))
-			continue
-		}
-		switch {
-		case strings.HasSuffix(text, "search starts here:"):
-			listing = true
-		case strings.HasPrefix(text, "End of ") && strings.HasSuffix(text, "search list."):
-			listing = false
-		case listing:
-			folders = append(folders, strings.TrimPrefix(text, " "))
-		}
-	}
-	return folders
 }
 
 // takesForC reports whether the output of a compiler with -v shows that it preprocesses only C: GCC

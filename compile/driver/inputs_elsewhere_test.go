@@ -87,6 +87,7 @@ func TestInputsElsewhere(t *testing.T) {
 			for name, text := range c.change {
 				require.NoError(t, os.WriteFile(filepath.Join(two, name), []byte(text), 0o666))
 			}
+			settle()
 			first := find(one)
 			require.False(t, first.Reused)
 			second := find(two)

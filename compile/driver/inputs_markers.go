@@ -3,57 +3,56 @@ package driver
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
+	"iter"
 	"strings"
 
 	"github.com/go-afdo/afdo/compile/slice"
-	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
-// markers holds the file names in the line markers of a preprocessed text.
-type markers struct {
-	files []string   // from which the text was made, each once
-	pairs []included // by which file a file was included, those of the system left out
-}
-
-// An included file may also be found beside the one that includes it.
-type included struct{ folder, file string }
-
-// readMarkers reads the lines "# LINE "FILE" FLAGS": 1 is where a file begins, 2 where one goes on,
-// 3 that it is the system's.
-func readMarkers(text []byte) markers {
-	var m markers
+// readMarkers returns the files from which a preprocessed text was made, each once.
+func readMarkers(text []byte) (files []string) {
 	seen := make(map[string]bool)
-	seenPair := make(map[included]bool)
-	current, system := "", false
-	for len(text) > 0 {
-		line := text
-		if end := bytes.IndexByte(text, '\n'); end >= 0 {
-			line = text[:end]
-		}
-		text = text[min(len(line)+1, len(text)):]
-		name, flags, ok := parseMarker(line)
-		if !ok {
-			continue
-		}
-		if strings.HasSuffix(name, "//") { // the working folder
-			continue
-		}
-		if bytes.IndexByte(flags, '1') >= 0 && !system {
-			if pair := (included{filepath.Dir(current), name}); !seenPair[pair] {
-				seenPair[pair] = true
-				m.pairs = append(m.pairs, pair)
-			}
-		}
-		current, system = name, bytes.IndexByte(flags, '3') >= 0
+	for name := range markersIn(text) {
 		if !seen[name] {
 			seen[name] = true
-			m.files = append(m.files, name)
+			files = append(files, name)
 		}
 	}
-	return m
+	return files
+}
+
+// filesBelow returns the files that are included from a header, and the header.
+func filesBelow(text []byte, header string) (files []string) {
+	depth := 0
+	for name, flags := range markersIn(text) {
+		begins, ends := bytes.IndexByte(flags, '1') >= 0, bytes.IndexByte(flags, '2') >= 0
+		switch {
+		case begins && (depth > 0 || name == header):
+			depth++
+			files = append(files, name)
+		case ends && depth > 0:
+			depth--
+		}
+	}
+	return files
+}
+
+// markersIn iterates over the lines "# LINE "FILE" FLAGS" of a preprocessed text. The flag 1 is
+// where a file begins, 2 where one goes on.
+func markersIn(text []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for len(text) > 0 {
+			line := text
+			if end := bytes.IndexByte(text, '\n'); end >= 0 {
+				line = text[:end]
+			}
+			text = text[min(len(line)+1, len(text)):]
+			name, flags, ok := parseMarker(line)
+			if ok && !strings.HasSuffix(name, "//") && !yield(name, flags) { // else it is the working folder
+				return
+			}
+		}
+	}
 }
 
 // parseMarker reads a line marker of a file. A marker of <command-line> and the like is none.
@@ -90,120 +89,6 @@ func unescape(s string) string {
 		}
 	}
 	return string(out)
-}
-
-// A watch finds the files that are not there and that a command would include instead of one that
-// is, if they were.
-type watch struct {
-	dir    string            // of the command
-	search []string          // folders of the compiler's search, in order and clean
-	there  map[string]string // the nearest folder that is there, by folder
-	seen   map[string]bool
-	found  map[string][]string // names that are not there, by the nearest folder that is
-	stays  []string            // what is there, and was asked for
-}
-
-// newWatched returns what would have to be there first, by the folder that would change, and what
-// must not go away.
-func newWatched(dir string, search []string, m markers, asked []question) (list []record.Watched, there []string) {
-	w := watch{dir: dir, there: make(map[string]string), seen: make(map[string]bool), found: make(map[string][]string)}
-	for _, folder := range search {
-		w.search = append(w.search, filepath.Clean(folder))
-	}
-	names := make(map[string][]string)
-	for _, file := range m.files {
-		names[file] = w.names(file)
-	}
-	for _, pair := range m.pairs {
-		for _, name := range names[pair.file] {
-			w.candidate(filepath.Join(pair.folder, name))
-		}
-	}
-	for _, q := range asked {
-		w.question(q)
-	}
-	for folder, missing := range w.found {
-		slices.Sort(missing)
-		list = append(list, record.Watched{Folder: record.Look(dir, folder), Missing: slices.Compact(missing)})
-	}
-	slices.SortFunc(list, func(a, b record.Watched) int { return strings.Compare(a.Folder.Path, b.Folder.Path) })
-	slices.Sort(w.stays)
-	return list, slices.Compact(w.stays)
-}
-
-// question watches all that may be the answer to a question.
-func (w *watch) question(q question) {
-	folders := w.search
-	switch {
-	case filepath.IsAbs(q.name):
-		folders = []string{""}
-	case q.folder != "":
-		folders = append([]string{q.folder}, folders...)
-	}
-	for _, folder := range folders {
-		path := filepath.Join(folder, q.name)
-		if record.Exists(w.dir, path) {
-			w.stays = append(w.stays, path)
-		} else {
-			w.candidate(path)
-		}
-	}
-}
-
-// names returns the names by which a file may have been included. It also watches the folders in
-// which the compiler searched for these names before.
-func (w *watch) names(file string) []string {
-	names := []string{filepath.Base(file)}
-	file = filepath.Clean(file)
-	for i, folder := range w.search {
-		name, ok := strings.CutPrefix(file, folder)
-		if !ok || name == "" || !os.IsPathSeparator(name[0]) {
-			continue
-		}
-		name = name[1:]
-		if name != names[0] {
-			names = append(names, name)
-		}
-		for _, before := range w.search[:i] {
-			w.candidate(filepath.Join(before, name))
-		}
-	}
-	return names
-}
-
-// candidate watches a path if there is nothing.
-func (w *watch) candidate(path string) {
-	if w.seen[path] {
-		return
-	}
-	w.seen[path] = true
-	folder := w.nearest(filepath.Dir(path))
-	if folder == filepath.Dir(path) && record.Exists(w.dir, path) {
-		return
-	}
-	w.found[folder] = append(w.found[folder], firstBelow(folder, path))
-}
-
-// firstBelow returns the first name of a path after the folder at its beginning.
-func firstBelow(folder, path string) string {
-	if folder != "." {
-		path = strings.TrimPrefix(path[len(folder):], string(filepath.Separator))
-	}
-	name, _, _ := strings.Cut(path, string(filepath.Separator))
-	return name
-}
-
-// nearest returns a folder, or the first one above it that is there.
-func (w *watch) nearest(folder string) string {
-	if known, ok := w.there[folder]; ok {
-		return known
-	}
-	nearest := folder
-	if !record.Exists(w.dir, folder) && filepath.Dir(folder) != folder {
-		nearest = w.nearest(filepath.Dir(folder))
-	}
-	w.there[folder] = nearest
-	return nearest
 }
 
 // addText adds a preprocessed text. Functions of modules that it imports are not in it.

@@ -63,7 +63,7 @@ func (s source) compileNotes(folder, name string) (notes, dump []byte, err error
 	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		"-fdump-ipa-profile-lineno-blocks-details="+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
-	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, argv[1:])
+	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, argv[1:])
 	if err != nil {
 		return nil, nil, errors.New("the compiler writes no notes: " + firstError(said))
 	}
@@ -76,7 +76,7 @@ func (s source) compileNotes(folder, name string) (notes, dump []byte, err error
 // auxiliaryName returns the name that GCC makes of the path of the object, for the files that it
 // writes and reads besides. Identifiers of functions depend on it.
 func (s source) auxiliaryName() (string, error) {
-	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, append([]string{"-###"}, s.Args...))
+	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, append([]string{"-###"}, s.Args...))
 	if err != nil {
 		return "", errors.New("the compiler does not say how it runs: " + firstError(said))
 	}

@@ -108,7 +108,7 @@ func (u *unit) repeats(plan *Plan) bool {
 	c := u.Line
 	optionFile := func(arg string) bool { return strings.HasPrefix(arg, "@") }
 	if !slices.Contains([]Outcome{OutcomeUpToDate, OutcomeSame, OutcomeSliced, OutcomeRestored}, plan.Outcome) || slices.ContainsFunc(c.Argv(), optionFile) ||
-		c.Stdin != nil || len(c.Settings) > 0 || u.inputs.record.Key == "" || u.file.path != c.Path(u.file.name) {
+		c.Stdin != nil || len(c.Settings) > 0 || u.inputs.record.Key == "" || u.inputs.record.Environment != 0 || c.Mentions(native) || u.file.path != c.Path(u.file.name) {
 		return false
 	}
 	if len(c.Launcher) > 1 || len(c.Launcher) == 1 && !command.IsLauncher(c.Launcher[0]) {

@@ -30,8 +30,9 @@ var openers = map[string]int{
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
 	"internal/launch/record/record.go":              1, // a folder, for its names
 	"internal/launch/store/private_unix.go":         1, // a lock in the cache
-	"internal/launch/store/store.go":                3, // in the cache
+	"internal/launch/store/store.go":                2, // in the cache
 	"internal/launch/planned/plan.go":               1, // /proc
+	"internal/launch/trace/trace_linux.go":          1, // /proc
 	"compile/driver/llvm.go":                        1, // --profile
 	"compile/driver/run.go":                         1, // /proc
 	"compile/driver/profilefile.go":                 1, // --profile

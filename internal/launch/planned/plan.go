@@ -48,15 +48,15 @@ func Key(args []string, dir string) string {
 		value, set := os.LookupEnv(name)
 		fmt.Fprintf(h, "\x00%t%q", set, value)
 	}
+	fmt.Fprintf(h, "\x00%d", record.Environment())
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// Variables are the variables of the environment that decide what the launcher does.
+// Variables are the variables of the environment that decide what the launcher does, besides those
+// that compilers read.
 var Variables = []string{
 	"AFDO_CACHE_DAYS", "AFDO_CACHE_DIR", "AFDO_CACHE_SIZE", "AFDO_PROFILE",
-	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX",
-	"COMPILER_PATH", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX",
-	"HOME", "ICECC", "PATH", "SOURCE_DATE_EPOCH", "XDG_CACHE_HOME",
+	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX", "HOME", "ICECC", "PATH", "XDG_CACHE_HOME",
 }
 
 // Keep keeps a plan.
@@ -96,7 +96,7 @@ func (p *Plan) holds(cache *store.Store) bool {
 		return false
 	}
 	in, ok := record.Decode(data, record.RootOf(p.Dir))
-	if !ok || in.Sum() != p.Text || !in.Holds(p.Dir) {
+	if !ok || in.Sum() != p.Text || !in.Holds(cache, p.Dir) {
 		return false
 	}
 	if in.Renewed {

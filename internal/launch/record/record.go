@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,20 +18,39 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
 // A Record is what the cache has of the inputs of a command.
 type Record struct {
 	Key string // under which the cache has it
 
-	Root    Root
-	Text    []byte // the text of the inputs, encoded
-	Inputs  []File
-	Watched []Watched
-	There   []string // what has to stay, whatever is in it
+	Root Root
+	Text []byte // what the command has printed, encoded
+
+	// What the command has asked of the file system, and the answers.
+	Inputs  []File    // the files that are the text
+	Others  []File    // other files that it opened: programs, libraries, settings
+	Watched []Watched // what it did not find
+	Folders []Folder  // the folders that it found
+	Links   []Link    // the symbolic links on the way
+
+	// Environment is [WholeEnvironment] if the command runs a program whose variables are unknown,
+	// and otherwise 0.
+	Environment uint64
 
 	Renewed bool // Holds has put states into the record that are worth storing
 }
+
+// A Folder is a folder that a compiler may search.
+type Folder struct {
+	Path  string
+	Same  uint64 // the number of the first folder in the list that is the same one, such as by a link
+	Names uint64 // a hash of the names in it if they were listed, else 0
+}
+
+// A Link is a symbolic link.
+type Link struct{ Path, To string }
 
 // A File is a file or a folder as it was when it was looked at.
 type File struct {
@@ -56,7 +76,7 @@ func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
 	found = slices.ContainsFunc(w.Missing, func(name string) bool {
-		near := err != nil || !isASCII(name) || there[strings.ToLower(name)]
+		near := err != nil || !isASCII(name) || name == "." || name == ".." || there[strings.ToLower(name)]
 		return near && Exists(folder, name)
 	})
 	return found, err != nil || len(there) >= longListing
@@ -114,13 +134,24 @@ func Look(dir, path string) File {
 	return in
 }
 
-// LookAt is Look, and also returns when the file was last changed.
+// LookAt is Look, and also returns when the file was last changed or replaced.
 func LookAt(dir, path string) (in File, changed time.Time) {
 	info, err := os.Stat(PathIn(dir, path))
 	if err != nil {
 		return File{Path: path}, changed
 	}
-	return File{Path: path, State: StateOf(info), Size: uint64(info.Size())}, info.ModTime()
+	return File{Path: path, State: StateOf(info), Size: uint64(info.Size())}, changedAt(info)
+}
+
+// changedAt returns when a file was last changed or replaced, whatever its time is set to.
+func changedAt(info fs.FileInfo) time.Time {
+	changed := info.ModTime()
+	if id := identity(info); id != nil {
+		if replaced := time.Unix(id[2], id[3]); replaced.After(changed) {
+			return replaced
+		}
+	}
+	return changed
 }
 
 // MaxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
@@ -156,22 +187,44 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 	return err == nil && StateOf(info) == in.State
 }
 
+// largeFile is the size in bytes of files whose hash the cache keeps, such as compilers and their
+// libraries: hashing 50 MB takes 10 ms, and each record of a build has the same ones.
+const largeFile = 1 << 20
+
+// hash is LookInto, with a hash from the cache if the file is large.
+func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
+	if in.Size < largeFile {
+		return in.LookInto(dir, buf)
+	}
+	key := fmt.Sprintf("content\x00%s\x00%d", PathIn(dir, in.Path), in.State)
+	if data, ok := cache.Get(store.Compilers, key); ok && len(data) == 8 {
+		in.Content = binary.LittleEndian.Uint64(data)
+		return true
+	}
+	if !in.LookInto(dir, buf) {
+		return false
+	}
+	cache.Put(store.Compilers, key, binary.LittleEndian.AppendUint64(nil, in.Content))
+	return true
+}
+
 // sameContent reports whether a file whose state has changed, as after a checkout, still has its
 // recorded content. If so, the record gets the new state.
-func (in *File) sameContent(dir string, now File, buf []byte) bool {
-	if in.Content == 0 || in.Size != now.Size || !now.LookInto(dir, buf) || now.Content != in.Content {
+func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte) bool {
+	if in.Content == 0 || in.Size != now.Size || !now.hash(cache, dir, buf) || now.Content != in.Content {
 		return false
 	}
 	*in = now
 	return true
 }
 
-// PathIn returns a path of the folder dir, and an absolute path as it is.
+// PathIn returns a path of the folder dir, and an absolute path as it is. It keeps "..", because
+// the name before it may be a link.
 func PathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(dir, path)
+	return dir + string(filepath.Separator) + path
 }
 
 func Exists(dir, path string) bool {
@@ -191,39 +244,46 @@ func (r *Record) Paths() []string {
 // Sum returns a number that changes when the text means something else to slices.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
-// State returns a number that changes when one of the files does. It is the same for another
-// checkout of the same files.
+// State returns a number that changes when one of the files does, or a part of the compiler. It is
+// the same for another checkout of the same files.
 func (r *Record) State() uint64 {
 	e := encoder{root: r.Root}
-	for _, in := range r.Inputs {
-		e.path(in.Path)
-		e.uint(in.Content)
+	for _, files := range [][]File{r.Inputs, r.Others} {
+		for _, in := range files {
+			e.path(in.Path)
+			e.uint(in.Content)
+		}
 	}
 	return xxhash.Sum64(e.data)
 }
 
-// Holds reports whether a command that runs in a folder still reads the recorded text. If a file
-// was written again with its old content, or a folder has changed but no missing file has appeared
-// in it, Holds puts the new state of this file or folder into the record. It sets Renewed if
-// storing the record makes the next call faster.
-func (r *Record) Holds(dir string) bool {
-	var buf []byte
-	for i := range r.Inputs {
-		was := &r.Inputs[i]
-		now := Look(dir, was.Path)
-		if now.State == was.State {
-			continue
-		}
-		if buf == nil {
-			buf = make([]byte, BufferSize)
-		}
-		if !was.sameContent(dir, now, buf) {
-			return false
-		}
-		r.Renewed = true
+// Holds reports whether a command that runs in a folder would print the recorded text: whether the
+// file system gives the same answers. If a file was written again with its old content, or a folder
+// has changed but no missing file has appeared in it, Holds puts the new state of this file or
+// folder into the record. It sets Renewed if storing the record makes the next call faster.
+func (r *Record) Holds(cache *store.Store, dir string) bool {
+	if r.Environment != 0 && r.Environment != WholeEnvironment() || !r.foldersHold(dir) {
+		return false
 	}
-	for _, path := range r.There {
-		if !Exists(dir, path) {
+	var buf []byte
+	for _, files := range [][]File{r.Inputs, r.Others} {
+		for i := range files {
+			was := &files[i]
+			now := Look(dir, was.Path)
+			if now.State == was.State {
+				continue
+			}
+			if buf == nil {
+				buf = make([]byte, BufferSize)
+			}
+			if !was.sameContent(cache, dir, now, buf) {
+				return false
+			}
+			r.Renewed = true
+		}
+	}
+	for _, link := range r.Links {
+		if to, err := os.Readlink(PathIn(dir, link.Path)); err != nil || to != link.To {
 			return false
 		}
 	}
@@ -243,24 +303,34 @@ func (r *Record) Holds(dir string) bool {
 }
 
 // recordForm is the first thing in a record, and changes with what follows it or how that is found.
-const recordForm = 8
+const recordForm = 9
 
 // Encode returns the record as the cache has it.
 func (r *Record) Encode() []byte {
 	e := encoder{root: r.Root}
 	e.uint(recordForm)
-	e.uint(uint64(len(r.Inputs)))
-	for _, in := range r.Inputs {
-		e.input(in)
+	e.uint(r.Environment)
+	for _, files := range [][]File{r.Inputs, r.Others} {
+		e.uint(uint64(len(files)))
+		for _, in := range files {
+			e.input(in)
+		}
 	}
 	e.uint(uint64(len(r.Watched)))
 	for _, w := range r.Watched {
 		e.input(w.Folder)
 		e.strings(w.Missing)
 	}
-	e.uint(uint64(len(r.There)))
-	for _, path := range r.There {
-		e.path(path)
+	e.uint(uint64(len(r.Folders)))
+	for _, f := range r.Folders {
+		e.path(f.Path)
+		e.uint(f.Same)
+		e.uint(f.Names)
+	}
+	e.uint(uint64(len(r.Links)))
+	for _, link := range r.Links {
+		e.path(link.Path)
+		e.path(link.To)
 	}
 	return append(e.data, r.Text...)
 }
@@ -271,16 +341,20 @@ func Decode(data []byte, at Root) (*Record, bool) {
 	if d.ULEB() != recordForm {
 		return nil, false
 	}
-	r := &Record{Root: at}
-	for n := d.count(); n > 0 && d.Err == nil; n-- {
-		r.Inputs = append(r.Inputs, d.input())
+	r := &Record{Root: at, Environment: d.ULEB()}
+	for _, files := range []*[]File{&r.Inputs, &r.Others} {
+		for n := d.count(); n > 0 && d.Err == nil; n-- {
+			*files = append(*files, d.input())
+		}
 	}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.Watched = append(r.Watched, Watched{d.input(), d.strings()})
 	}
-	r.There = make([]string, 0, d.count())
-	for range cap(r.There) {
-		r.There = append(r.There, d.path())
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
+		r.Folders = append(r.Folders, Folder{d.path(), d.ULEB(), d.ULEB()})
+	}
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
+		r.Links = append(r.Links, Link{d.path(), d.path()})
 	}
 	r.Text = d.Data[d.Pos:]
 	return r, d.Err == nil

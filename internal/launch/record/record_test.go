@@ -11,8 +11,12 @@ func TestRecord(t *testing.T) {
 	r := &Record{
 		Inputs:  []File{{"a.c", 10, 3, 5}, {"", 1<<64 - 1, 0, 0}},
 		Watched: []Watched{{File{"inc", 7, 4096, 0}, []string{"a.h", "b.h"}}},
-		There:   []string{"inc/c.h"},
-		Text:    []byte("whatever"),
+		Others:  []File{{"/usr/bin/gcc", 11, 4, 6}},
+		Folders: []Folder{{"inc", 0, 0}, {"linc", 0, 5}},
+		Links:   []Link{{"linc", "inc"}},
+
+		Environment: 8,
+		Text:        []byte("whatever"),
 	}
 	data := r.Encode()
 	got, ok := Decode(data, "")
@@ -32,7 +36,7 @@ func TestRecordPathWithZero(t *testing.T) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add((&Record{Inputs: []File{{"a.c", 1, 2, 3}}, Watched: []Watched{{File{".", 2, 3, 0}, []string{"f"}}}, Text: []byte("x")}).Encode())
-	f.Add([]byte("\b\x01\x03\x00\x00\x03\x01\x01.\x00\x80\x00\x01\x01f"))
+	f.Add((&Record{Folders: []Folder{{"a", 0, 1}}, Links: []Link{{"a", "b"}}, Environment: 7}).Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := Decode(data, "")
 		if !ok {

@@ -316,7 +316,15 @@ func (c *Store) Due(what string) bool {
 		return true
 	}
 	info, err := os.Stat(c.pathOf(Said, what))
-	return err != nil || info.Size() == 0 || time.Since(info.ModTime()) > sameBuild
+	return err != nil || !said(info, time.Now())
+}
+
+// saidMode marks a file of something that has been said. The lock makes the file first, and a full
+// disk takes a mode where it takes no text.
+const saidMode = 0o700
+
+func said(info fs.FileInfo, now time.Time) bool {
+	return info.Mode().Perm() == saidMode && now.Sub(info.ModTime()) <= sameBuild
 }
 
 // Once reports whether something is to be said: it has not been since the build began, that is,
@@ -334,12 +342,10 @@ func (c *Store) Once(what string) bool {
 	defer unlock()
 	now := time.Now()
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > 0 && now.Sub(info.ModTime()) <= sameBuild {
-		_ = os.Chtimes(path, now, now)
-		return false
-	}
-	_ = os.WriteFile(path, []byte("said\n"), 0o600)
-	return true
+	before := err == nil && said(info, now)
+	_ = os.Chmod(path, saidMode)
+	_ = os.Chtimes(path, now, now)
+	return !before
 }
 
 // maxStats is the size in bytes from which on the statistics are to be summed up.

@@ -1,12 +1,14 @@
 package compile
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,6 @@ import (
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
-	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
@@ -45,7 +46,8 @@ once in a build.
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is of version 4. The command runs unchanged if X is any
 other file, and if it links, preprocesses, compiles nothing, or runs another
-compiler. Exit status and signals are the compiler's. Languages other than C and C++, such
+compiler. The exit status is the compiler's, or 128 and the number of the signal that
+ended the compiler. Languages other than C and C++, such
 as Fortran, get the whole profile.
 
 GCC also gets options with which its code is faster. -fno-tracer and
@@ -72,9 +74,10 @@ profiles, because a full LTO link with clang refuses modules whose summaries dif
 --exact-summary does not round. Use it for full LTO links with modules from elsewhere
 that were compiled with the profile as it is.
 
-With --fallback a compile goes on without the profile, and says so, if the compiler
-crashes with it or a slice cannot be made. What the compiler says on standard error
-appears when it has ended, and if a signal ends it the status is 128 and its number.
+A compile that fails runs once more without the profile. If that works, the compiler
+does not cope with the profile, such as by an internal error: the object is that of the
+second run, and exec reports it. With --fallback, a compile also goes on without the
+profile if a slice cannot be made.
 
 Clang gets slices, too: of GCOV profiles and of LLVM's sample profiles, in any format,
 by -fprofile-sample-use=, and of indexed instrumentation profiles by -fprofile-use=.
@@ -105,6 +108,7 @@ type execOptions struct {
 	verbose  bool
 	log      string
 	planKey  string
+	failed   int // the exit status of a compile with the profile that has failed already
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
@@ -121,6 +125,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), e, &o, args) },
 	}
+	cmd.ValidArgsFunction = completeCompiler
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the compiler's flags are its own
 	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
@@ -129,14 +134,16 @@ func NewExec(e *verb.Env) *cobra.Command {
 	o.summary.addFlags(cmd)
 	f.Var(&o.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
 	f.BoolVar(&o.noParams, "no-params", false, "add no options but that for the profile")
-	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if the compiler crashes with it")
+	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if a slice cannot be made")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
 	f.BoolVar(&o.noCheck, "no-layout-check", false, "do not look for functions that changed since the layout was made")
 	f.Var(&o.stale, "stale-warn", "warn if more of a compile's samples are for lines that are gone, 100% for never")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
 	f.StringVar(&o.planKey, planKeyFlag, "", "keep the plan for afdo-exec")
+	f.IntVar(&o.failed, failedFlag, 0, "the exit status with which afdo-exec saw the compile fail")
 	_ = f.MarkHidden(planKeyFlag)
+	_ = f.MarkHidden(failedFlag)
 	return cmd
 }
 
@@ -157,8 +164,28 @@ func (f *handoverFlag) Set(value string) error {
 // Type is the name of the value in the help.
 func (f *handoverFlag) Type() string { return "lines|arcs" }
 
-// planKeyFlag is what afdo-exec, which finds kept plans, gives "afdo exec".
-const planKeyFlag = "plan-key"
+// These are what afdo-exec, which finds kept plans, gives "afdo exec".
+const (
+	planKeyFlag = "plan-key"
+	failedFlag  = "failed"
+)
+
+// completeCompiler completes the name of a program in $PATH, and then files.
+func completeCompiler(_ *cobra.Command, args []string, begun string) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 || begun == "" {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		found, _ := filepath.Glob(filepath.Join(folder, begun+"*")) // a name with a * completes nothing
+		for _, path := range found {
+			if program, err := exec.LookPath(path); err == nil {
+				names = append(names, filepath.Base(program))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveDefault
+}
 
 func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
@@ -212,31 +239,36 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 	if o.layout != "" {
 		return execWithLayout(ctx, e, o, &l, plan, dir, with.Environ())
 	}
-	if o.fallback && plan.Without != nil {
-		return runOrFallBack(e, plan, with.Environ())
+	if plan.Without != nil {
+		return runWithProfile(e, o, plan.Argv, with.Environ(), func() ([]string, error) { return plan.Without, nil })
 	}
 	return e.Become(plan.Argv, with.Environ())
 }
 
-// crash is what compilers say of their own faults.
-var crash = pattern.Of(`internal compiler error|PLEASE submit a bug report`)
-
-// runOrFallBack runs a compiler, and once more without the profile if it crashes.
-func runOrFallBack(e *verb.Env, plan *driver.Plan, environment []string) error {
-	var said bytes.Buffer
-	cmd := exec.Command(plan.Argv[0], plan.Argv[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, &said
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && crash().Match(said.Bytes()) {
-		e.Warnf("the compiler crashes with the profile, so it goes on without: %s", strings.Join(plan.Without, " "))
-		return e.Become(plan.Without, environment)
+// runWithProfile runs a compiler with a profile. If it fails, it runs once more without the
+// profile, and fails only if that fails, too. without returns that command.
+func runWithProfile(e *verb.Env, o *execOptions, argv, environment []string, without func() ([]string, error)) error {
+	status := cli.StatusError(o.failed)
+	if o.failed == 0 {
+		err := become.Child(&e.Env, argv, environment, e.Err)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			return err
+		}
+		if status = become.Status(exit); !become.Failed(exit) {
+			return status
+		}
 	}
-	if _, err := said.WriteTo(e.Err); err != nil {
+	again, err := without()
+	if err != nil {
 		return err
 	}
-	if exit != nil {
-		return become.Status(exit)
+	if file, ok := e.In.(io.Seeker); ok {
+		_, _ = file.Seek(0, io.SeekStart) // a source that is standard input
 	}
-	return err
+	if err := become.Child(&e.Env, again, environment, io.Discard); err != nil {
+		return status // the compiler has reported why
+	}
+	e.Warnf("the compiler fails with the profile and not without it, so this file is compiled without: %s", strings.Join(again, " "))
+	return nil
 }

@@ -17,29 +17,29 @@ const listSuffix = "_cc_profile.txt"
 // turn out to be stale.
 func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
 	list := o.layout + listSuffix
-	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck && !o.fallback)
+	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck)
 	if err != nil {
 		return err
 	}
-	plan.Argv = with.Argv
-	if o.fallback && plan.Without != nil {
-		without, err := l.WithLayout(ctx, plan.Without, dir, list, false)
-		if err != nil {
-			return err
-		}
-		plan.Without = without.Argv
-		return runOrFallBack(e, plan, environment)
-	}
-	if with.Object == "" {
+	switch {
+	case plan.Without != nil:
+		err = runWithProfile(e, o, with.Argv, environment, func() ([]string, error) {
+			without, err := l.WithLayout(ctx, plan.Without, dir, list, false)
+			if err != nil {
+				return nil, err
+			}
+			with.Object = "" // nothing of the layout fits code without the profile
+			return without.Argv, nil
+		})
+	case with.Object == "":
 		return e.Become(with.Argv, environment)
+	default:
+		err = become.Child(&e.Env, with.Argv, environment, e.Err)
 	}
-	cmd := exec.Command(with.Argv[0], with.Argv[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, e.Err
-	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return become.Status(exit)
 	}
-	if err != nil {
+	if err != nil || with.Object == "" {
 		return err
 	}
 	again, err := with.Recheck()

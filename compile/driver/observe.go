@@ -1,0 +1,124 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/record"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/trace"
+)
+
+// An observer runs a compiler, and notes what the compiler asks of the file system.
+type observer struct {
+	path  string // of the program
+	dir   string
+	start time.Time // of the first run
+	asked []trace.Lookup
+
+	plain   bool // the program has the name of a compiler, and is no script
+	foreign bool // other programs than the parts of a compiler ran, so the environment counts
+	blind   bool // not all is known that was asked
+}
+
+func newObserver(path, dir string) *observer {
+	o := &observer{path: path, dir: dir, start: record.Now()}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		base := filepath.Base(target)
+		hasName := slices.ContainsFunc([]string{"gcc", "g++", "c++", "clang"}, func(name string) bool { return strings.Contains(base, name) })
+		o.plain = hasName && !isScript(target)
+	}
+	o.foreign = !o.plain
+	return o
+}
+
+// isScript reports whether a program is a script, which has another program run it.
+func isScript(path string) bool {
+	f, _, err := files.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	_, err = f.ReadAt(head, 0)
+	return err == nil && string(head) == "#!"
+}
+
+// command returns a run of the program.
+func (o *observer) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, o.path, args...)
+	cmd.Dir = o.dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
+		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
+	})
+	cmd.Env = append(cmd.Env, "LC_ALL=C")
+	return cmd
+}
+
+// run runs a command and notes what it asks.
+func (o *observer) run(cmd *exec.Cmd) error {
+	log, err := trace.Run(cmd.Dir, !o.plain, func() error { return runUntilDeath(cmd) })
+	if log == nil {
+		o.blind = true
+		return err
+	}
+	o.asked = append(append(o.asked, log.Lookups...), trace.Lookup{Path: o.path, Use: trace.Open})
+	for _, program := range log.Programs {
+		o.noteProgram(program, log.Programs[0].Path)
+	}
+	return err
+}
+
+// noteProgram notes a program that ran. The shells and tools of a script look programs up in $PATH.
+func (o *observer) noteProgram(program trace.Program, first string) {
+	o.asked = append(o.asked, trace.Lookup{Path: program.Path, Use: trace.Open})
+	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
+		o.blind = o.blind || o.plain // it was taken for a compiler, and links were not noted
+		o.foreign = true
+	}
+	if o.plain || program.Name == "" || strings.Contains(program.Name, "/") {
+		return
+	}
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		o.asked = append(o.asked, trace.Lookup{Path: filepath.Join(folder, program.Name), Use: trace.Status})
+	}
+}
+
+// fill puts the answers into a record, and reports whether it can be kept: they are all known, and
+// nothing has changed while the program ran.
+func (o *observer) fill(r *record.Record, cache *store.Store, files []string) bool {
+	if o.foreign {
+		r.Environment = record.WholeEnvironment()
+	}
+	slices.SortFunc(o.asked, func(a, b trace.Lookup) int { return strings.Compare(a.Path, b.Path) })
+	merged := o.asked[:0]
+	for _, a := range o.asked {
+		if n := len(merged); n > 0 && merged[n-1].Path == a.Path {
+			merged[n-1].Use |= a.Use
+			continue
+		}
+		merged = append(merged, a)
+	}
+	sure := r.Add(cache, o.dir, files, merged, o.start)
+	return sure && !o.blind
+}
+
+// ask runs the program and returns its output. A program that fails has no output, which is not an
+// error.
+func (o *observer) ask(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := o.command(ctx, args...)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := o.run(cmd)
+	if _, failed := err.(*exec.ExitError); failed {
+		return nil, nil
+	}
+	return out.Bytes(), err
+}

@@ -1,0 +1,30 @@
+package driver
+
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// native is in the options that have the compiler look at the processor, which decides about
+// macros.
+const native = "=native"
+
+// processor describes the processor of this machine. Machines with other processors may share a
+// cache. It is empty where the system has no /proc/cpuinfo.
+func processor() string {
+	const maxSize = 1 << 20 // some kB for each processor
+	text, err := files.ReadFile("/proc/cpuinfo", maxSize)
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(text), "\n\n")
+	var lines []string
+	for line := range strings.Lines(first) {
+		switch name, _, _ := strings.Cut(line, ":"); strings.TrimSpace(name) {
+		case "vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU implementer", "CPU part", "CPU variant":
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}

@@ -1,0 +1,31 @@
+package trace
+
+// A Use is what a program does with a path.
+type Use uint8
+
+// The uses, from the one that learns least. One path may have several.
+const (
+	Status Use = 1 << iota // asks whether something is there
+	Open                   // opens it, and reads a file
+	List                   // lists a folder
+	Link                   // reads a symbolic link
+)
+
+// A Lookup is a path that a program has looked up, as the program named it. A relative path is
+// relative to the folder in which the program was started.
+type Lookup struct {
+	Path string
+	Use  Use
+}
+
+// A Program is a program that was executed.
+type Program struct {
+	Name string // as it was called
+	Path string // of the file, without links
+}
+
+// A Log is what a run has asked the file system.
+type Log struct {
+	Lookups  []Lookup
+	Programs []Program
+}

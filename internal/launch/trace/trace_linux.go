@@ -1,0 +1,301 @@
+//go:build amd64 || arm64
+
+package trace
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Run calls start, which starts a program and waits for it, and returns what the program and its
+// children have looked up. dir is the folder in which the program is started. Run calls start in
+// any case; it returns no log if the system cannot observe the program. Without links, Run does not
+// note where the program reads symbolic links by themselves: GCC does so five times for each header
+// of the system, to find shorter names.
+//
+// The kernel holds a program in each of the system calls that look something up until the launcher
+// has noted the path (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the
+// processes that the thread starts. So start runs in a thread of its own, which ends afterwards.
+func Run(dir string, links bool, start func() error) (log *Log, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		real, e := filepath.EvalSymlinks(dir)
+		fd, ok := 0, false
+		if e == nil {
+			fd, ok = install(filter(links))
+		}
+		if !ok {
+			runtime.UnlockOSThread()
+			err = start()
+			return
+		}
+		o := &observer{fd: fd, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			o.observe()
+		}()
+		err = start()
+		var s unix.Stat_t
+		_ = unix.Stat(theEnd, &s) // the observer sees it and ends
+		<-ended
+		_ = unix.Close(fd)
+		log = o.log()
+	}()
+	<-done
+	return log, err
+}
+
+// theEnd is a path that the thread looks up when the program has ended.
+const theEnd = "/proc/self/afdo-observed"
+
+// Offsets in the kernel's struct seccomp_data.
+const (
+	dataNumber = 0
+	dataArch   = 4
+	dataArgs   = 16
+)
+
+// filter returns the program that selects the system calls that look something up. It selects calls
+// of another architecture as well, whose numbers have other meanings.
+func filter(links bool) []unix.SockFilter {
+	load := func(offset uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+	}
+	give := func(action uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+	}
+	equal := func(k uint32) unix.SockFilter { // skips one instruction if it is not equal
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
+	}
+	code := []unix.SockFilter{
+		load(dataArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: architecture, Jt: 1},
+		give(unix.SECCOMP_RET_USER_NOTIF),
+		load(dataNumber),
+		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: firstForeign, Jf: 1},
+		give(unix.SECCOMP_RET_USER_NOTIF),
+	}
+	for _, c := range calls {
+		if c.use == Link && !links {
+			continue
+		}
+		if c.number == statusAt { // of an open file, if the path is empty
+			code = append(code,
+				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(c.number), Jf: 4},
+				load(dataArgs+8*3),
+				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.AT_EMPTY_PATH, Jf: 1},
+				give(unix.SECCOMP_RET_ALLOW),
+				give(unix.SECCOMP_RET_USER_NOTIF))
+			continue
+		}
+		code = append(code, equal(uint32(c.number)), give(unix.SECCOMP_RET_USER_NOTIF))
+	}
+	return append(code, give(unix.SECCOMP_RET_ALLOW))
+}
+
+// firstForeign is the first number of a system call of another interface, such as x32.
+const firstForeign = 1 << 30
+
+// install adds a filter to the thread, and returns the descriptor of its notifications.
+func install(code []unix.SockFilter) (fd int, ok bool) {
+	if !canContinue() || unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+		return 0, false
+	}
+	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	n, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&program)))
+	if e != 0 {
+		return 0, false
+	}
+	// Since Linux 6.6 the kernel changes to the observer at once, and back. Before, each call takes
+	// longer.
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, n, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+	return int(n), true
+}
+
+// canContinue reports whether the system knows SECCOMP_USER_NOTIF_FLAG_CONTINUE: Linux 5.5 does.
+func canContinue() bool {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	major, rest, _ := bytes.Cut(u.Release[:], []byte{'.'})
+	minor, _, _ := bytes.Cut(rest, []byte{'.'})
+	m, err1 := strconv.Atoi(string(major))
+	n, err2 := strconv.Atoi(string(minor))
+	return err1 == nil && err2 == nil && (m > 5 || m == 5 && n >= 5)
+}
+
+// A notification is the kernel's struct seccomp_notif.
+type notification struct {
+	id     uint64
+	pid    uint32
+	flags  uint32
+	number int32
+	arch   uint32
+	ip     uint64
+	args   [6]uint64
+}
+
+// An answer is the kernel's struct seccomp_notif_resp.
+type answer struct {
+	id    uint64
+	value int64
+	error int32
+	flags uint32
+}
+
+// An observer notes the paths that a thread and its processes look up.
+type observer struct {
+	fd       int
+	thread   uint32
+	dir      string // in which the program was started, without links
+	uses     map[string]Use
+	programs map[uint32]string // the last one of each process
+	ran      []Program
+	lost     bool // something was looked up that is not known
+	buf      [4096]byte
+}
+
+// observe notes lookups until the thread looks up theEnd.
+func (o *observer) observe() {
+	for {
+		var n notification
+		if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); e != 0 {
+			if e == unix.EINTR || e == unix.ENOENT { // the process has been killed
+				continue
+			}
+			o.lost = true
+			return
+		}
+		over := o.note(&n)
+		a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
+		if over || e != 0 && e != unix.ENOENT && e != unix.EINTR {
+			o.lost = o.lost || !over
+			return
+		}
+	}
+}
+
+// note notes what a process looks up, and reports whether that is theEnd.
+func (o *observer) note(n *notification) (over bool) {
+	if n.pid == o.thread {
+		path, _ := o.text(n.pid, n.args[0])
+		if n.number == unix.SYS_NEWFSTATAT {
+			path, _ = o.text(n.pid, n.args[1])
+		}
+		return path == theEnd
+	}
+	o.noteProgram(n.pid)
+	i := indexOf(n.number)
+	if n.arch != architecture || i < 0 {
+		o.lost = true
+		return false
+	}
+	c := &calls[i]
+	if c.flags >= 0 && n.args[c.flags]&(unix.O_CREAT|unix.O_WRONLY) != 0 {
+		return false // what it writes
+	}
+	process := "/proc/" + strconv.Itoa(int(n.pid))
+	if c.use == List {
+		path, err := os.Readlink(process + "/fd/" + strconv.Itoa(int(n.args[0])))
+		o.lost = o.lost || err != nil
+		o.uses[path] |= List
+		return false
+	}
+	path, ok := o.text(n.pid, n.args[c.path])
+	if !ok {
+		return false // the call fails, too
+	}
+	if path == "" || path == theEnd {
+		return false
+	}
+	if path[0] != '/' {
+		at := process + "/cwd"
+		if c.path > 0 && int32(n.args[0]) != unix.AT_FDCWD {
+			at = process + "/fd/" + strconv.Itoa(int(int32(n.args[0])))
+		}
+		folder, err := os.Readlink(at)
+		o.lost = o.lost || err != nil
+		if folder != o.dir {
+			path = folder + "/" + path
+		}
+	}
+	o.uses[path] |= c.use
+	return false
+}
+
+func indexOf(number int32) int {
+	for i := range calls {
+		if calls[i].number == int(number) {
+			return i
+		}
+	}
+	return -1
+}
+
+// noteProgram notes the program of a process.
+func (o *observer) noteProgram(pid uint32) {
+	process := "/proc/" + strconv.Itoa(int(pid))
+	path, err := os.Readlink(process + "/exe")
+	if err != nil || path == o.programs[pid] {
+		o.lost = o.lost || err != nil
+		return
+	}
+	o.programs[pid] = path
+	line, err := os.ReadFile(process + "/cmdline")
+	o.lost = o.lost || err != nil
+	name, _, _ := bytes.Cut(line, []byte{0})
+	o.ran = append(o.ran, Program{string(name), path})
+}
+
+// text reads a text in the memory of a process, which ends with a zero byte.
+func (o *observer) text(pid uint32, address uint64) (string, bool) {
+	text := o.buf[:0]
+	for len(text) < cap(text) {
+		part := o.buf[len(text):min(cap(text), len(text)+int(4096-address%4096))]
+		local, remote := unix.Iovec{Base: &part[0]}, unix.RemoteIovec{Base: uintptr(address), Len: len(part)}
+		local.SetLen(len(part))
+		n, err := unix.ProcessVMReadv(int(pid), []unix.Iovec{local}, []unix.RemoteIovec{remote}, 0)
+		if err != nil || n == 0 {
+			o.lost = o.lost || err == unix.EPERM
+			return "", false
+		}
+		if end := bytes.IndexByte(part[:n], 0); end >= 0 {
+			return string(o.buf[:len(text)+end]), true
+		}
+		text, address = o.buf[:len(text)+n], address+uint64(n)
+	}
+	return "", false
+}
+
+// log returns what was noted, nil if that is not all.
+func (o *observer) log() *Log {
+	if o.lost {
+		return nil
+	}
+	log := &Log{Programs: o.ran}
+	for path, use := range o.uses {
+		log.Lookups = append(log.Lookups, Lookup{path, use})
+	}
+	return log
+}
+
+// A call is a system call that looks a path up. chdir and execve must not be among calls: Go makes
+// them in a child that shares its memory, and stops the collector of garbage until they return. The
+// observer may wait for the collector.
+type call struct {
+	number int
+	use    Use
+	path   int // the argument that is the path
+	flags  int // the argument with flags of open, or -1
+}
