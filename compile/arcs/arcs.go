@@ -36,6 +36,12 @@ type Report struct {
 	Limited    int    // functions whose inference stopped at the limit of steps
 	Counted    uint64 // counts of the code of the unit's functions, once for each position
 	Owned      uint64 // the part of Counted whose position is in a graph
+
+	// For the functions with counters:
+	Blocks   int    // number of blocks
+	Guessed  int    // blocks without evidence, whose counts follow from others and from GCC's guesses
+	Evidence uint64 // sum of the least counts that the evidence has for blocks and arcs
+	Moved    uint64 // by how much the inferred counts miss it
 }
 
 // Infer computes the counters of a unit. dump is the output of GCC's option
@@ -104,6 +110,7 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 			if !p.optimal {
 				report.Limited++
 			}
+			p.describe(flows, report)
 			if o.Sampled {
 				p.addFloor(flows)
 			}

@@ -145,6 +145,9 @@ func (s source) inferArcs() (*part, error) {
 
 // traceArcs reports what the inference did.
 func (s source) traceArcs(r *arcs.Report) {
+	if s.OnArcs != nil {
+		s.OnArcs(r)
+	}
 	s.trace("counts of arcs for %d of %d functions; %.0f%% of the counts have an owner", r.Inferred, r.Functions, 100*float64(r.Owned)/max(float64(r.Counted), 1))
 	if r.Mismatched > 0 {
 		s.warnOf("arcs", "%s: %d of %d functions are without counts, because the compiler's notes and its dump differ", s.Sources[0], r.Mismatched, r.Functions)

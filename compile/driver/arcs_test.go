@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
@@ -103,6 +104,8 @@ func TestArcs(t *testing.T) {
 		p := newArcProject(t, arcEvidence())
 		p.write("sub/empty", "")
 		p.write("unity.c", "#include \"a.c\"\n")
+		var report arcs.Report
+		p.launcher.OnArcs = func(r *arcs.Report) { report = *r }
 		commands := []string{"-c a.c", "-c a.c -o sub/x.y.o -g -fPIC", "-c a.c -o " + p.dir + "/sub/abs.o", "-flto -c a.c -o sub/../lto.o", "-S a.c -Werror -Wall", "-c unity.c"}
 		for _, args := range testenv.Some(commands, 2) {
 			plan := p.prepare(append([]string{path, "-O2"}, strings.Fields(args)...)...)
@@ -112,6 +115,9 @@ func TestArcs(t *testing.T) {
 			assert.Equal(t, plan.Argv, again.Argv)
 			assert.True(t, p.has("the counters are in the cache"))
 			p.checkCounters(plan)
+			assert.Equal(t, 1, report.Inferred)
+			assert.Equal(t, 7, report.Blocks)
+			assert.Zero(t, report.Moved)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/planned"
 )
@@ -47,6 +48,9 @@ type Launcher struct {
 	// ArcsFolder, unless empty, is the folder for all counters of a build, which the caller gives
 	// to all compiles with the options that [ArcOptions] returns.
 	ArcsFolder string
+
+	// OnArcs, unless nil, is called with what the inference of counts of arcs did for a compile.
+	OnArcs func(*arcs.Report)
 
 	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 get the
 	// options that [Compiler.Options] returns as well.

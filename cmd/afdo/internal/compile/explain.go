@@ -88,6 +88,12 @@ map. What becomes of a function of the list:
   without the layout   its unit is compiled without the list, such as by GCC or with -flto
   compiled nowhere     no compile has the function
 
+With --as arcs, the counts of arcs are inferred as "afdo exec --as arcs" does. The report
+has the share of the counts of machine code whose position is in one of GCC's control flow
+graphs, the functions with counts and those that do not match, the blocks without evidence,
+whose counts are guessed, and by how much the counts miss the evidence because what flows
+into a block also flows out. JSON has these figures for all compiles and for each unit.
+
 A list with entries on which clang would crash is refused as a whole. If no function is laid
 out, or a smaller share than --min-found, the exit status is 1. JSON has these members:
 
@@ -103,6 +109,7 @@ type explaining struct {
 	database string
 	binary   string
 	layout   string
+	as       handoverFlag
 	jobs     int
 	number   verb.Count
 	minFound verb.Share
@@ -112,7 +119,7 @@ type explaining struct {
 }
 
 func NewExplain(e *verb.Env) *cobra.Command {
-	x := explaining{number: 10}
+	x := explaining{number: 10, as: "lines"}
 	cmd := &cobra.Command{
 		Use:   "explain [PROFILE] {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
 		Short: "Tell what a compiler makes of a profile, and what it loses",
@@ -127,6 +134,9 @@ func NewExplain(e *verb.Env) *cobra.Command {
 			if x.layout != "" {
 				return runExplainLayout(cmd.Context(), e, args, cmd.ArgsLenAtDash(), &x)
 			}
+			if x.as == "arcs" {
+				return runExplainArcs(cmd.Context(), e, args[0], args[1:], &x)
+			}
 			return runExplain(cmd.Context(), e, args[0], args[1:], &x)
 		},
 	}
@@ -134,6 +144,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
 	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
+	f.Var(&x.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
 	f.Var(&x.minFound, "min-found", "fail if less is found of the counts that can be found, or less of the functions laid out, such as 60%")
@@ -154,6 +165,8 @@ func (x *explaining) check(args []string) error {
 	switch {
 	case len(args) == 0:
 		return cli.Missing("argument PROFILE")
+	case x.as == "arcs" && x.binary != "":
+		return cli.Usagef("--as arcs is about compiles, not about a binary")
 	case ways != 1:
 		return cli.Usagef("want one of -- COMPILER ARGS..., --compile-commands FILE and --binary NEW")
 	case x.jobs < 1:

@@ -1,0 +1,162 @@
+package compile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/compile/arcs"
+	"github.com/go-afdo/afdo/compile/driver"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+)
+
+// arcFacts is what explain --as arcs prints, in the form of its JSON.
+type arcFacts struct {
+	Profile string `json:"profile"`
+	arcCounts
+	Units []arcUnit `json:"units"` // those with most counts first
+}
+
+// arcUnit is about a compile.
+type arcUnit struct {
+	Unit string `json:"unit"`
+	arcCounts
+	Why string `json:"why,omitempty"` // it has no counts of arcs
+}
+
+// arcCounts is what became of the counts of machine code, see [arcs.Report].
+type arcCounts struct {
+	Counts     uint64 `json:"counts"`
+	Owned      uint64 `json:"owned"`
+	Functions  int    `json:"functions"`
+	Inferred   int    `json:"inferred"`
+	Mismatched int    `json:"mismatched"`
+	Blocks     int    `json:"blocks"`
+	Guessed    int    `json:"guessed"`
+	Evidence   uint64 `json:"evidence"`
+	Moved      uint64 `json:"moved"`
+}
+
+func (c *arcCounts) add(r *arcs.Report) {
+	c.Counts += r.Counted
+	c.Owned += r.Owned
+	c.Functions += r.Functions
+	c.Inferred += r.Inferred
+	c.Mismatched += r.Mismatched
+	c.Blocks += r.Blocks
+	c.Guessed += r.Guessed
+	c.Evidence += r.Evidence
+	c.Moved += r.Moved
+}
+
+// runExplainArcs infers the counts of arcs of compiles, and reports how well that worked.
+func runExplainArcs(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
+	compiles, err := x.compiles(argv)
+	if err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "afdo-explain-")
+	if err != nil {
+		return err
+	}
+	facts, err := explainArcs(ctx, absolute, folder, compiles, x)
+	if err = errors.Join(err, os.RemoveAll(folder)); err != nil {
+		return err
+	}
+	facts.Profile = input.Name(path)
+	if x.json {
+		err = output.JSON(e.Out, facts)
+	} else {
+		err = output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return facts.print(w, int(x.number)) })
+	}
+	if share := float64(facts.Owned) / max(float64(facts.Counts), 1); err == nil && (facts.Inferred == 0 || share < float64(x.minFound)) {
+		return cli.StatusError(cli.StatusFault)
+	}
+	return err
+}
+
+func explainArcs(ctx context.Context, path, folder string, compiles []compile, x *explaining) (*arcFacts, error) {
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	facts := &arcFacts{Units: make([]arcUnit, len(compiles))}
+	cache, err := driver.OpenCacheIn(filepath.Join(folder, "cache"))
+	if err != nil {
+		return nil, err
+	}
+	err = inParallel(len(compiles), x.jobs, func(i int) error {
+		c, u := compiles[i].command, &facts.Units[i]
+		u.Unit, u.Why = compiles[i].source, "no counts"
+		said := func(text string) { u.Why = text }
+		l := driver.Launcher{
+			Profile: path, Arcs: true, ArcsFolder: folder, Cache: cache, Warn: said,
+			OnArcs: func(r *arcs.Report) { u.add(r) },
+		}
+		if _, err := l.Prepare(ctx, c.Argv(), c.Dir); err != nil {
+			return fmt.Errorf("%s: %w", human.Name(u.Unit), err)
+		}
+		if u.Inferred > 0 {
+			u.Why = ""
+		}
+		return nil
+	})
+	for _, u := range facts.Units {
+		facts.add(&arcs.Report{
+			Functions: u.Functions, Inferred: u.Inferred, Mismatched: u.Mismatched, Counted: u.Counts, Owned: u.Owned,
+			Blocks: u.Blocks, Guessed: u.Guessed, Evidence: u.Evidence, Moved: u.Moved,
+		})
+	}
+	slices.SortStableFunc(facts.Units, func(a, b arcUnit) int { return cmp.Compare(b.Counts, a.Counts) })
+	return facts, err
+}
+
+func (f *arcFacts) print(w io.Writer, number int) error {
+	share := func(part, whole uint64) string {
+		return fmt.Sprintf("%.1f%%", 100*float64(part)/max(float64(whole), 1))
+	}
+	t := table.Table{Columns: "lrr"}
+	t.Row("Counts of machine code", human.Number(f.Counts), "")
+	t.Row("  with an owner in a graph", human.Number(f.Owned), share(f.Owned, f.Counts))
+	t.Row("Functions", human.Number(f.Functions), "")
+	t.Row("  with counts of arcs", human.Number(f.Inferred), share(uint64(f.Inferred), uint64(f.Functions)))
+	t.Row("  that do not match", human.Number(f.Mismatched), share(uint64(f.Mismatched), uint64(f.Functions)))
+	t.Row("Blocks of functions with counts", human.Number(f.Blocks), "")
+	t.Row("  guessed, without evidence", human.Number(f.Guessed), share(uint64(f.Guessed), uint64(f.Blocks)))
+	t.Row("Evidence", human.Number(f.Evidence), "")
+	t.Row("  moved to keep the flow", human.Number(f.Moved), share(f.Moved, f.Evidence))
+	if _, err := fmt.Fprintf(w, "%s: counts of arcs\n", human.Name(f.Profile)); err != nil {
+		return err
+	}
+	if err := t.Write(w, 2); err != nil {
+		return err
+	}
+	units := table.Table{Columns: "lrrr"}
+	units.Row("Unit", "Counts", "Owned", "Moved")
+	for i, u := range f.Units {
+		if number > 0 && i == number {
+			break
+		}
+		if u.Why != "" {
+			units.Row(human.Name(u.Unit), u.Why, "", "")
+			continue
+		}
+		units.Row(human.Name(u.Unit), human.Number(u.Counts), share(u.Owned, u.Counts), share(u.Moved, u.Evidence))
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return units.Write(w, 2)
+}
