@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sampleFraction is the number of bits after the point for samples of addresses: a sample in a
-// block of 100 instructions still counts.
+// sampleFraction is the number of bits after the point for samples: one in a block of 100
+// instructions still counts. Exact counts have none.
 const sampleFraction = 8
 
 // evidence returns the evidence of all functions, nil if there is none.
@@ -32,7 +32,7 @@ func (c *creation) evidence() *profile.Evidence {
 }
 
 func (c *creation) fraction() uint8 {
-	if c.sameUnit {
+	if c.exact {
 		return 0
 	}
 	return sampleFraction
@@ -253,6 +253,9 @@ func (b *blockBuilder) addJumps() {
 	b.copy.Jumps = merged(b.copy.Jumps, func(j, k profile.CodeJump) int {
 		return cmp.Or(cmp.Compare(j.From, k.From), cmp.Compare(j.To, k.To))
 	}, func(to *profile.CodeJump, j profile.CodeJump) { to.Count = saturating.Add(to.Count, j.Count) })
+	for i := range b.copy.Jumps {
+		b.copy.Jumps[i].Count = saturating.Mul(b.copy.Jumps[i].Count, 1<<b.fraction())
+	}
 }
 
 // addSteps adds how often conditional jumps were not taken. A range that runs across the end of a

@@ -116,7 +116,7 @@ func TestEvidenceOfSamples(t *testing.T) {
 		counts   []uint64
 		jumps    []profile.CodeJump
 	}{
-		{"3\n210-22c:10\n220-22c:70\n220-230:9\n0\n1\n22c->220:79\n", 0, []uint64{10, 89, 9}, []profile.CodeJump{{From: 1, To: 1, Count: 79}, {From: 1, To: 2, Count: 9}}},
+		{"3\n210-22c:10\n220-22c:70\n220-230:9\n0\n1\n22c->220:79\n", 8, []uint64{10 << 8, 89 << 8, 9 << 8}, []profile.CodeJump{{From: 1, To: 1, Count: 79 << 8}, {From: 1, To: 2, Count: 9 << 8}}},
 		{"0\n2\n210:7\n230:5\n0\n", 8, []uint64{7 * 256 / 3, 0, 5 * 256 / 2}, nil},
 	} {
 		p := withEvidence(t, "../../input/symbolize/testdata/tiny5.so", func(*samples.Binary) *samples.Set {
