@@ -110,14 +110,14 @@ type readFn struct {
 	waiting hosts // sum of this bundle that has not been emitted
 }
 
-// forgotSources is the name of the counter of inputs with a sources section, which single units
-// cannot hold.
+// forgotSources is the name of the counter of inputs with a sources or an evidence section, which
+// single units cannot hold.
 const forgotSources = "inputs whose sources section was left out"
 
 var forgottenSources = beam.NewCounter("afdo", forgotSources)
 
-// ForgotSources reports whether inputs of a run had a sources section, which the result does not
-// have. It returns false for runners without metrics.
+// ForgotSources reports whether inputs of a run had a sources or an evidence section, which the
+// result does not have. It returns false for runners without metrics.
 func ForgotSources(r metrics.Results) bool {
 	found := r.Query(func(m metrics.SingleResult) bool { return m.Name() == forgotSources })
 	return slices.ContainsFunc(found.Counters(), func(c metrics.CounterResult) bool { return c.Result() > 0 })
@@ -190,7 +190,7 @@ func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) e
 			all.skipped = append(all.skipped, fmt.Appendf(nil, "%s: %v", in.Path, err))
 			continue
 		}
-		if p.HasMarks() {
+		if p.HasMarks() || p.Evidence() != nil {
 			all.forgot++
 		}
 		host.add(p, weight)

@@ -186,7 +186,7 @@ func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped
 		return false, err
 	}
 	if result != nil && fleetmerge.ForgotSources(result.Metrics()) {
-		fmt.Fprintln(stderr, "afdo-beam: what the inputs remember of their sources is left out: \"afdo rebase\" of the result needs --old-source")
+		fmt.Fprintln(stderr, "afdo-beam: what the inputs remember of their sources and their counts of machine code are left out: \"afdo rebase\" of the result needs --old-source")
 	}
 	fs, err := filesystem.New(ctx, o.DeadLetters)
 	if err != nil {
