@@ -120,3 +120,23 @@ func TestEventOfTheField(t *testing.T) {
 	assert.Contains(t, r.out, `"event": "cycles"`)
 	assert.Contains(t, r.out, `"other_events": 900`)
 }
+
+// Profiles of LLVM 24 are read by their flags, and what cannot be added or used is refused.
+func TestLLVMOfTheField(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		said   string
+	}{
+		"search trees in version 103": {[]string{"show", fieldFile(t, "l24m.ext")}, 0, ""},
+		"counters and coverage":       {[]string{"merge", "--to", "proftext", "-o", out, fieldFile(t, "cnt.profraw"), fieldFile(t, "cov.profraw")}, 1, "one of counters and one of single-byte coverage"},
+		"two programs, show":          {[]string{"show", fieldFile(t, "memprof.profraw"), "--binary", "a", "--binary", "b"}, 2, "the flag is given twice"},
+		"two programs, create":        {[]string{"create", "--binary", "a", "--binary", "b"}, 2, "the flag is given twice"},
+	} {
+		r := afdoRun(c.args...)
+		assert.Equal(t, c.status, r.status, "%s: %s", name, r.err)
+		assert.Contains(t, r.err, c.said, name)
+	}
+}

@@ -208,6 +208,9 @@ func (p *Profile) addFlags(flags Flags) error {
 	if p.known && (p.Flags|flags)&FunctionEntryOnly != 0 && (p.Flags|flags)&EntryFirst != 0 && (p.Flags^flags)&FunctionEntryOnly != 0 {
 		return fmt.Errorf("instrprof: one of function entries alone and one of blocks: %w", ErrKind)
 	}
+	if p.known && (p.Flags^flags)&SingleByteCounter != 0 {
+		return fmt.Errorf("instrprof: one of counters and one of single-byte coverage: %w", ErrKind)
+	}
 	p.known = true
 	p.Flags |= flags &^ (HasMemProf | Correlated)
 	return nil

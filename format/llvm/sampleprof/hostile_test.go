@@ -137,7 +137,6 @@ var corruptFiles = map[string]struct {
 	"older, without bodies":   {append(putHeader(nil, Binary), 5, 0, 0, 0, 1, 0, 0), afdo.ErrSummary, 0, SectionSummary, 10},
 	"compressed, of nothing":  {assemble(part{SectionNames, 0, strs("a")}, part{SectionBodies, flagCompressed, nothingDeflated()}), afdo.ErrSection, 1, SectionBodies, 0},
 	"unknown flag":            {assemble(part{SectionSummary, 1 << 35, numbers(0, 0, 0, 0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
-	"a tree in version 103":   {assemble(part{SectionNames, flagMD5 | flagEytzinger, numbers(0, 0, 0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
 	"MD5s of symbols":         {assemble(part{SectionSymbolList, flagMD5, numbers(0)}), afdo.ErrSection, afdo.HeaderSection, 0, 18 + 8},
 	"many MD5s in a tree":     {patch(assemble(part{SectionNames, flagMD5 | flagFixedMD5 | flagEytzinger, numbers(1, 1, 1, 0, 0)}, part{SectionMetadata, flagProbes, numbers(0, 1)}), 9, 104), afdo.ErrCount, 0, SectionNames, 10 + 8 + 64},
 	"summary ends":            {assemble(part{SectionSummary, 0, numbers(0, 0)}), afdo.ErrTruncated, 0, SectionSummary, 10 + 8 + 32 + 2},

@@ -118,16 +118,16 @@ func (s *Section) FlagNames() []string {
 	return names
 }
 
-// unknownFlags returns the flags that this version of the format does not define for the section.
-// It returns 0 for a section that is skipped.
-func (s *Section) unknownFlags(version uint64) SectionFlags {
+// unknownFlags returns the flags that no version of the format defines for the section. It returns
+// 0 for a section that is skipped. The version of a file does not matter: LLVM 24 writes flags of
+// version 104 in files of version 103.
+func (s *Section) unknownFlags() SectionFlags {
 	if _, known := sectionNames[s.Type]; !known {
 		return 0
 	}
 	left := s.Flags &^ (flagCompressed | flagFlat)
 	for i, name := range flagNames[s.Type] {
-		since104 := name == "eytzinger"
-		if name != "" && (!since104 || version > Version) {
+		if name != "" {
 			left &^= 1 << (32 + i)
 		}
 	}
@@ -176,7 +176,7 @@ func (r *Reader) readTable(start int) error {
 	f.Pos = 0
 	r.sections = make([]Section, n)
 	for i := range r.sections {
-		f.tableEntry(i, &r.sections[i], r.src.Size(), r.version)
+		f.tableEntry(i, &r.sections[i], r.src.Size())
 	}
 	if f.Err != nil {
 		return f.err()
@@ -184,7 +184,7 @@ func (r *Reader) readTable(start int) error {
 	return f.checkOverlaps(r.sections)
 }
 
-func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
+func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Index = i
 	s.Type = SectionType(f.Uint64("a number"))
 	s.Flags = SectionFlags(f.Uint64("a number"))
@@ -198,9 +198,9 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64, version uint64) {
 		f.Fail(f.Pos-tableEntrySize, fault.ErrSection, "a section of functions of an unsupported type, %s", s.Type)
 		return
 	}
-	if unknown := s.unknownFlags(version); size > 0 && unknown != 0 {
-		f.Fail(f.Pos-tableEntrySize+8, fault.ErrSection, "unsupported flags of the %s section in version %d: %s",
-			s.Type, version, s.nameFlags(unknown))
+	if unknown := s.unknownFlags(); size > 0 && unknown != 0 {
+		f.Fail(f.Pos-tableEntrySize+8, fault.ErrSection, "unsupported flags of the %s section: %s",
+			s.Type, s.nameFlags(unknown))
 		return
 	}
 	s.Offset, s.Size = int64(off), int64(size)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -142,7 +144,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
-	f.StringVar(&x.binary, "binary", "", "newer program with debug info, to compare without a compiler")
+	f.Var((*kind.Once)(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
 	f.Var(&x.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")

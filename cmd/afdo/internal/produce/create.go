@@ -131,12 +131,13 @@ func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	}
 	if c.to.samples != nil {
 		err = output.Write(e.Out, c.out.Path, func(w io.Writer) error { return c.to.samples(ctx, w, set, file, binary) })
+		err = c.explain(err, new(create.Report))
 	} else {
 		err = createProfile(ctx, e, c, file, set, facts, doing)
 	}
 	doing.Stop()
 	if err != nil {
-		return c.explain(err, nil)
+		return err
 	}
 	facts.warn(e)
 	if c.json {
@@ -219,6 +220,8 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 func (c *creating) explain(err error, report *create.Report) error {
 	do := ""
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, symbolize.ErrNoDebugInfo):
 		do = "compile with -g1 or more, or name the file that has it with --debug-file"
 	case errors.Is(err, create.ErrNoBranches):

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -86,7 +88,7 @@ func NewLayout(e *verb.Env) *cobra.Command {
 
 func (l *laying) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.binary, "binary", "", "program, library, kernel or module that ran")
+	f.Var((*kind.Once)(&l.binary), "binary", "program, library, kernel or module that ran")
 	f.StringVar(&l.debugFile, "debug-file", "", "file that has the symbols of BIN")
 	f.StringArrayVar(&l.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	f.StringVarP(&l.prefix, "output", "o", "", "beginning of the names of both output files")

@@ -65,7 +65,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if flag := f.Lookup("binary"); flag != nil {
 		k.shared = append(k.shared, flag.Value.String)
 	} else if verb.Name() != "create" { // which has a --binary of its own
-		f.StringVar(&k.binary, "binary", "", "the program, for correlated raw instrumentation profiles and raw memory profiles")
+		f.Var((*kind.Once)(&k.binary), "binary", "the program, for correlated raw instrumentation profiles and raw memory profiles")
 	}
 	if f.Lookup("to") == nil {
 		return

@@ -54,7 +54,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if flag := f.Lookup("binary"); flag != nil {
 		k.shared = append(k.shared, flag.Value.String)
 	} else {
-		f.StringVar(&k.binary, "binary", "", "the program, for the functions of a raw memory profile and the names of others")
+		f.Var((*kind.Once)(&k.binary), "binary", "the program, for the functions of a raw memory profile and the names of others")
 	}
 	if f.Lookup("to") != nil {
 		k.flags = f
