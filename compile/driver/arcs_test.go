@@ -106,11 +106,16 @@ func TestArcs(t *testing.T) {
 		p.write("unity.c", "#include \"a.c\"\n")
 		var report arcs.Report
 		p.launcher.OnArcs = func(r *arcs.Report) { report = *r }
-		commands := []string{"-c a.c", "-c a.c -o sub/x.y.o -g -fPIC", "-c a.c -o " + p.dir + "/sub/abs.o", "-flto -c a.c -o sub/../lto.o", "-S a.c -Werror -Wall", "-c unity.c"}
+		commands := []string{"-c a.c", "-c a.c -o sub/x.y.o -g -fPIC -fstack-usage", "-c a.c -o " + p.dir + "/sub/abs.o", "-flto -c a.c -o sub/../lto.o", "-S a.c -Werror -Wall", "-c unity.c"}
 		for _, args := range testenv.Some(commands, 2) {
 			plan := p.prepare(append([]string{path, "-O2"}, strings.Fields(args)...)...)
 			require.Equal(t, OutcomeSliced, plan.Outcome, "%s: %q", args, p.said)
+			written, err := filepath.Glob(filepath.Join(p.dir, "*", "x.y.*"))
+			require.NoError(t, err)
+			assert.Empty(t, written)
 			p.compile(plan)
+			require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "sub", "x.y.o")))
+			require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "sub", "x.y.su")))
 			again := p.prepare(append([]string{path, "-O2"}, strings.Fields(args)...)...)
 			assert.Equal(t, plan.Argv, again.Argv)
 			assert.True(t, p.has("the counters are in the cache"))

@@ -56,13 +56,17 @@ func (s source) notes() (*compileNotes, error) {
 	return decodeNotes(data)
 }
 
+// notesDump is the option for the dump that describes the graphs of the notes.
+const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
+
 // compileNotes has the compiler write notes and the dump into a folder, and stop before it makes
 // code: -flto leaves that to the linker.
 func (s source) compileNotes(folder, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
 	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
-		"-fdump-ipa-profile-lineno-blocks-details="+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
+		notesDump+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
+	argv = slices.DeleteFunc(argv, writesMore)
 	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, argv[1:])
 	if err != nil {
 		return nil, nil, errors.New("the compiler writes no notes: " + firstError(said))
@@ -71,6 +75,13 @@ func (s source) compileNotes(folder, name string) (notes, dump []byte, err error
 		dump, err = files.ReadFile(file("dump"), maxNotes)
 	}
 	return notes, dump, err
+}
+
+// writesMore reports whether an option has the compiler write a file beside the object of the
+// command, which the notes have no part in.
+func writesMore(option string) bool {
+	return option == "-fstack-usage" || strings.HasPrefix(option, "-fcallgraph-info") ||
+		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
 // auxiliaryName returns the name that GCC makes of the path of the object, for the files that it
