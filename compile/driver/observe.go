@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/trace"
+	"github.com/go-afdo/afdo/internal/together"
 )
 
 // An observer runs a compiler, and notes what the compiler asks of the file system.
@@ -108,6 +110,14 @@ func (o *observer) fill(r *record.Record, cache *store.Store, files []string) bo
 	}
 	sure := r.Add(cache, o.dir, files, merged, o.start)
 	return sure && !o.blind
+}
+
+// runUntilDeath runs a command that ends when this process does.
+func runUntilDeath(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	together.EndWithParent(cmd)
+	return cmd.Run()
 }
 
 // ask runs the program and returns its output. A program that fails has no output, which is not an

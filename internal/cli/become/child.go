@@ -5,15 +5,20 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/together"
 )
 
 // Child runs another program and waits for it. The program gets the signals that ask this process
 // to end. The error is an [*exec.ExitError] if the program fails.
 func Child(e *cli.Env, argv, environment []string, stderr io.Writer) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	together.EndWithParent(cmd)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment, e.In, e.Out, stderr
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

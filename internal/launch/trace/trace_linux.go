@@ -26,14 +26,13 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread()
+		runtime.LockOSThread() // for good, since the thread can get no new privileges any more
 		real, e := filepath.EvalSymlinks(dir)
 		fd, ok := 0, false
 		if e == nil {
 			fd, ok = install(filter(links))
 		}
 		if !ok {
-			runtime.UnlockOSThread()
 			err = start()
 			return
 		}
