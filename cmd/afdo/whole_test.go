@@ -75,8 +75,8 @@ func formatNameOf(name string) string {
 	return "sampletext"
 }
 
-// An index may leave out a symbol or a unit. What is not found by an index of a local file is looked
-// for in the rest of the file.
+// An index may leave out a symbol or a unit. What is not found by an index of a local file is
+// looked for in the rest of the file.
 func TestLookupOfHidden(t *testing.T) {
 	data := []byte(must(t, "convert", example(".afdo"), "--to", "v4c", "--index", "-o", "-"))
 	at := bytes.LastIndex(data, []byte("afdo\x01")) - 1 // the index

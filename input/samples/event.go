@@ -337,8 +337,8 @@ func NewSurvey(r *perfdata.Reader) *Survey {
 // Take takes a record.
 func (s *Survey) Take(record perfdata.Record) error { return s.p.take(record) }
 
-// Report returns what was found, and an error that matches [ErrNoEvent] if no event counts execution.
-// It is called once, after the last record.
+// Report returns what was found, and an error that matches [ErrNoEvent] if no event counts
+// execution. It is called once, after the last record.
 func (s *Survey) Report() (*Report, error) {
 	_, r, err := s.p.finish()
 	return r, err
