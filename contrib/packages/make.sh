@@ -1,11 +1,11 @@
 #!/bin/sh
 # Makes a source archive that has all modules that afdo needs, a Debian source package and a source
-# RPM, in the folder dist/source. With --try, it also builds both packages without network and runs
+# RPM, in the folder OUT, afdo-source in the folder for temporary files if it is not set. With --try, it also builds both packages without network and runs
 # what is in them. VERSION is the version, 0.1.0 if it is not set.
 set -eu
 cd "$(dirname "$0")/../.."
 version=${VERSION:-0.1.0}
-out=$PWD/dist/source
+out=${OUT:-${TMPDIR:-/tmp}/afdo-source}
 tree=$out/afdo-$version
 rm -rf "$out"
 mkdir -p "$out"
