@@ -109,7 +109,7 @@ func baseEvent(name string) string {
 			name = unit
 		}
 	}
-	if colon := strings.LastIndexByte(name, ':'); colon > 0 && strings.Trim(name[colon+1:], "ukhgippsdweb") == "" {
+	if colon := strings.LastIndexByte(name, ':'); colon > 0 && strings.Trim(name[colon+1:], "ukhgipsdweb") == "" {
 		name = name[:colon]
 	}
 	return name

@@ -202,8 +202,8 @@ type Input struct {
 	trusts  bool // the reader trusts the index of the file
 }
 
-// Open opens what a file holds. Closing the file closes it, too. Its reader trusts only the index of
-// a file on a server.
+// Open opens what a file holds. Closing the file closes it, too. Its reader trusts only the index
+// of a file on a server.
 func Open(f *input.File) (*Input, error) { return open(f, f.Remote()) }
 
 // OpenForLookup is like [Open] for a caller that reads little of the file. The index of a file that
