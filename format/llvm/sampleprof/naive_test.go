@@ -175,6 +175,7 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 	}
 	first := uint64(len(f.data) - len(c.data))
 	seen := map[uint64]bool{}
+	bodies := slices.ContainsFunc(sections, func(s naiveSection) bool { return s.kind == 32 && s.size > 0 })
 	for i, s := range sections {
 		if s.kind == 5 {
 			f.flags[5] |= s.flags
@@ -200,7 +201,7 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 				panic(errNaive)
 			}
 		}
-		if (s.kind == 1 || s.kind == 2 || s.kind == 6) && seen[s.kind] || s.kind > 32 {
+		if (s.kind == 1 || s.kind == 2 || s.kind == 6) && seen[s.kind] || s.kind == 33 || s.kind == 34 || s.kind > 34 && !bodies {
 			panic(errNaive)
 		}
 		if s.kind == 32 && (!seen[2] || f.flags[1]>>33&1 != 0 && !seen[6]) {

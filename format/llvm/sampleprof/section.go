@@ -33,9 +33,8 @@ const (
 	sectionCompositeOffsets SectionType = 34
 )
 
-// holdsFunctions reports whether LLVM reserves the type for sections of functions. A file with such
-// a section of unknown contents is rejected instead of read without these functions. LLVM uses the
-// low 32 bits of a type.
+// holdsFunctions reports whether LLVM reserves the type for sections of functions. LLVM uses the low
+// 32 bits of a type.
 func (t SectionType) holdsFunctions() bool { return t >= SectionBodies }
 
 var sectionNames = map[SectionType]string{
@@ -178,6 +177,7 @@ func (r *Reader) readTable(start int) error {
 	for i := range r.sections {
 		f.tableEntry(i, &r.sections[i], r.src.Size())
 	}
+	f.checkBodies(r.sections)
 	if f.Err != nil {
 		return f.err()
 	}
@@ -194,8 +194,8 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 		f.Fail(f.Pos-16, fault.ErrHeader, "the %s section, %d bytes at %d, is not within %d and %d", s.Type, size, off, first, fileSize)
 		return
 	}
-	if size > 0 && s.Type.holdsFunctions() && s.Type != SectionBodies {
-		f.Fail(f.Pos-tableEntrySize, fault.ErrSection, "a section of functions of an unsupported type, %s", s.Type)
+	if size > 0 && (s.Type == sectionComposite || s.Type == sectionCompositeOffsets) {
+		f.refuseType(i, s.Type)
 		return
 	}
 	if unknown := s.unknownFlags(); size > 0 && unknown != 0 {
@@ -204,6 +204,26 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 		return
 	}
 	s.Offset, s.Size = int64(off), int64(size)
+}
+
+// checkBodies rejects a file without bodies that has a section of unknown contents for functions.
+// LLVM skips such a section, which is right only beside the bodies.
+func (f *fields) checkBodies(sections []Section) {
+	for _, s := range sections {
+		if s.Type == SectionBodies && s.Size > 0 {
+			return
+		}
+	}
+	for i, s := range sections {
+		if s.Size > 0 && s.Type.holdsFunctions() {
+			f.refuseType(i, s.Type)
+			return
+		}
+	}
+}
+
+func (f *fields) refuseType(entry int, t SectionType) {
+	f.Fail(entry*tableEntrySize, fault.ErrSection, "a section of functions of an unsupported type, %s", t)
 }
 
 // checkOverlaps rejects sections that share bytes, because overlapping sections could make a small
