@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"regexp"
 	"testing"
 
