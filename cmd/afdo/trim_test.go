@@ -3,8 +3,8 @@ package main
 import (
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
