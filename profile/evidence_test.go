@@ -214,7 +214,7 @@ func TestCorruptEvidence(t *testing.T) {
 	}
 }
 
-func FuzzEvidence(f *testing.F) {
+func FuzzStoredEvidence(f *testing.F) {
 	for seed := range uint64(4) {
 		f.Add(randomEvidence(rand.New(rand.NewPCG(seed, 60)), 1+4*int(seed)).AppendSection(nil))
 	}

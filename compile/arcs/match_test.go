@@ -94,9 +94,9 @@ func TestInvalidCopies(t *testing.T) {
 	}
 }
 
-// FuzzEvidence infers from any evidence about testdata/f.c. The flow into each block equals the
-// flow out of it, and the result is the same when it is repeated.
-func FuzzEvidence(f *testing.F) {
+// FuzzMachineEvidence infers from any evidence about testdata/f.c. The flow into each block
+// equals the flow out of it, and the result is the same when it is repeated.
+func FuzzMachineEvidence(f *testing.F) {
 	f.Add([]byte{6, 41, 10, 6, 54, 3, 3, 51, 200, 7, 31, 0})
 	data := [2][]byte{read(f, "gcc12.profile"), read(f, "gcc16.profile")}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -27,5 +27,5 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(len(notes.Functions), "functions,", len(counters.Functions), "with counters")
-	// Output: 3 functions, 3 with counters
+	// Output: 4 functions, 4 with counters
 }

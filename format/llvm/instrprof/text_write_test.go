@@ -95,9 +95,9 @@ func TestTextKeepsTracedNames(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("%#x", p.Traces.Traces[0].Functions[1]))
 }
 
-// FuzzProfTextNames writes names of any bytes as those of functions, values and traces. They come
+// FuzzNamesInProfText writes names of any bytes as those of functions, values and traces. They come
 // back, or one is refused.
-func FuzzProfTextNames(f *testing.F) {
+func FuzzNamesInProfText(f *testing.F) {
 	for _, name := range []string{"main", "54", ":ir", "$1", "# f", "a\nb", "a\r", "", "a,b", " ", "** External Symbol **", "a:1"} {
 		f.Add("f", name)
 		f.Add(name, "f")

@@ -33,7 +33,8 @@ const (
 	sectionCompositeOffsets SectionType = 34
 )
 
-// holdsFunctions reports whether LLVM reserves the type for sections of functions. LLVM uses the low
+// holdsFunctions reports whether LLVM reserves the type for sections of functions. LLVM uses the
+// low
 // 32 bits of a type.
 func (t SectionType) holdsFunctions() bool { return t >= SectionBodies }
 

@@ -73,8 +73,8 @@ func TestTextRefusesNames(t *testing.T) {
 	}
 }
 
-// FuzzSampleTextNames writes a name of any bytes in all uses. It comes back, or it is refused.
-func FuzzSampleTextNames(f *testing.F) {
+// FuzzNamesInSampleText writes a name of any bytes in all uses. It comes back, or it is refused.
+func FuzzNamesInSampleText(f *testing.F) {
 	for _, name := range []string{"main", "x:1 y", "", "[f]", " f", "#f", "1", "vtables a", "!Flat", "a:b", "a\r", "[a:1 @ b]", "f"} {
 		for _, contexts := range []bool{false, true} {
 			f.Add(name, contexts, uint8(15))
