@@ -1,14 +1,13 @@
 // Command arcs infers counts of arcs for bench/arcs/run.sh, and compares them with the counts of an
 // instrumented run.
 //
-//	arcs infer [show FUNCTION] [thin N | skew N] [lines 1] NOTES TRUTH OUT BINARY RECORDING...
+//	arcs infer [show FUNCTION] [thin N | skew N] NOTES TRUTH OUT BINARY RECORDING...
 //	arcs guess NOTES OUT
 //	arcs only TRUTH OUT
 //
 // NOTES is a folder with .gcno files and dumps, TRUTH one with .gcda files. The inferred .gcda
 // files are written to OUT. thin keeps one count of N, at random; skew also
-// gives each instruction a random cost. lines uses the counts of lines in place of
-// those of machine code. guess writes counts that are only
+// gives each instruction a random cost. guess writes counts that are only
 // GCC's guesses.
 package main
 
@@ -21,7 +20,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -41,10 +39,9 @@ func main() {
 }
 
 type options struct {
-	show  string // a function
-	thin  uint64
-	skew  bool
-	lines bool
+	show string // a function
+	thin uint64
+	skew bool
 }
 
 func run(args []string) error {
@@ -58,32 +55,28 @@ func run(args []string) error {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
 	var o options
-	for args = args[1:]; len(args) > 2 && slices.Contains([]string{"show", "thin", "skew", "lines"}, args[0]); args = args[2:] {
-		switch args[0] {
-		case "lines":
-			o.lines = true
-		case "show":
-			o.show = args[1]
-		default:
+	for args = args[1:]; len(args) > 2 && (args[0] == "show" || args[0] == "thin" || args[0] == "skew"); args = args[2:] {
+		o.show = args[1]
+		if args[0] != "show" {
 			n, err := strconv.ParseUint(args[1], 10, 64)
 			if err != nil {
 				return err
 			}
-			o.thin, o.skew = n, args[0] == "skew"
+			o = options{"", n, args[0] == "skew"}
 		}
 	}
 	if len(args) < 5 {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
-	p, err := evidence(args[3], args[4:], o)
+	e, err := evidence(args[3], args[4:], o)
 	if err != nil {
 		return err
 	}
-	return infer(args[0], args[1], args[2], p, o)
+	return infer(args[0], args[1], args[2], e, o)
 }
 
 // evidence reads recordings of a binary.
-func evidence(binary string, recordings []string, o options) (*profile.Profile, error) {
+func evidence(binary string, recordings []string, o options) (*profile.Evidence, error) {
 	f, err := symbolize.Open(binary, symbolize.Columns())
 	if err != nil {
 		return nil, err
@@ -112,7 +105,7 @@ func evidence(binary string, recordings []string, o options) (*profile.Profile, 
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p.Evidence(), nil
 }
 
 // thinned returns the samples of addresses that a sampler would have taken: one of n. If each
@@ -206,8 +199,7 @@ func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	return counts
 }
 
-func infer(notes, truth, out string, p *profile.Profile, o options) error {
-	e := p.Evidence()
+func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	all, err := units(notes)
 	if err != nil {
 		return err
@@ -220,9 +212,6 @@ func infer(notes, truth, out string, p *profile.Profile, o options) error {
 	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
 	for _, u := range all {
 		options.Source = u.name // run.sh names objects a.c.o
-		if o.lines {
-			e, options.Largest = arcs.Lines(p, u.notes), p.Summarize().MaxCount
-		}
 		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), e, options)
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.name, err)
