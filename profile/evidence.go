@@ -5,8 +5,8 @@ import "cmp"
 // Evidence is what a recording shows about the machine code of a program: its control flow by
 // blocks, with the source positions of each. Package create makes it.
 type Evidence struct {
-	// Fraction is the number of bits after the binary point of all counts. It is 0 if the counts are
-	// numbers of executions. Samples have some, because most blocks have less than one in each
+	// Fraction is the number of bits after the binary point of all counts. It is 0 if the counts
+	// are numbers of executions. Samples have some, because most blocks have less than one in each
 	// instruction.
 	Fraction uint8
 	Copies   []CodeCopy // in no particular order
