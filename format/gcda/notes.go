@@ -59,6 +59,8 @@ type BlockLines struct {
 }
 
 const (
+	exitBlock = 1
+
 	tagFunction = 0x01000000
 	tagBlocks   = 0x01410000
 	tagArcs     = 0x01430000
@@ -89,7 +91,7 @@ func ReadNotes(data []byte) (*Notes, error) {
 func (d *decoder) notesRecord(n *Notes, r record) {
 	if r.tag == tagFunction {
 		d.checkGraph(n)
-		d.graph = r.pos
+		d.graph, d.arcRecords = r.pos, 0
 		n.Functions = append(n.Functions, d.function())
 		return
 	}
@@ -114,13 +116,14 @@ func (d *decoder) notesRecord(n *Notes, r record) {
 	}
 }
 
-// checkGraph checks that the arcs of the last function can connect its blocks. So memory for the
-// blocks is limited by the size of the file.
+// checkGraph checks that the last function has a record for each block, or as many arcs. So memory
+// for the blocks is limited by the size of the file.
 func (d *decoder) checkGraph(n *Notes) {
 	if len(n.Functions) == 0 || d.Err != nil {
 		return
 	}
-	if f := &n.Functions[len(n.Functions)-1]; uint64(f.Blocks) > uint64(len(f.Arcs))+2 {
+	f := &n.Functions[len(n.Functions)-1]
+	if uint64(f.Blocks) > uint64(max(len(f.Arcs), d.arcRecords))+2 {
 		d.Fail(d.graph, ErrGraph, "function %q has %d blocks and only %d arcs", f.Name, f.Blocks, len(f.Arcs))
 	}
 }
@@ -139,6 +142,7 @@ func (d *decoder) function() Function {
 
 func (d *decoder) arcs(f *Function) {
 	const arcSize = 2 * wordSize
+	d.arcRecords++
 	from := d.block(f)
 	f.Arcs = slices.Grow(f.Arcs, d.Rest()/arcSize)
 	for d.Rest() > 0 {
@@ -209,13 +213,17 @@ func (e *encoder) function(f *Function) {
 	}
 	e.begin(tagBlocks)
 	e.word(f.Blocks)
+	next := uint32(0)
 	for i, a := range f.Arcs {
 		if i == 0 || a.From != f.Arcs[i-1].From {
+			e.withoutArcs(next, a.From)
+			next = max(next, a.From+1)
 			e.begin(tagArcs)
 			e.word(a.From)
 		}
 		e.word(a.To, uint32(a.Flags))
 	}
+	e.withoutArcs(next, f.Blocks)
 	for i, l := range f.Lines {
 		if i == 0 || l.Block != f.Lines[i-1].Block {
 			e.begin(tagLines)
@@ -226,6 +234,17 @@ func (e *encoder) function(f *Function) {
 		e.word(l.Lines...)
 		if i+1 == len(f.Lines) || l.Block != f.Lines[i+1].Block {
 			e.word(0, 0)
+		}
+	}
+}
+
+// withoutArcs writes the arcs of the blocks from start to end, which have none. The exit has no
+// record. A block that ends in a call that does not return may have an empty one.
+func (e *encoder) withoutArcs(start, end uint32) {
+	for block := start; block < end; block++ {
+		if block != exitBlock {
+			e.begin(tagArcs)
+			e.word(block)
 		}
 	}
 }

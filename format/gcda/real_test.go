@@ -144,8 +144,12 @@ func dumpNotes(n *Notes) string {
 }
 
 func dumpArcs(p func(string, ...any), f *Function) {
-	for arcs := f.Arcs; len(arcs) > 0; {
-		from, n := arcs[0].From, 0
+	arcs := f.Arcs
+	for from := range f.Blocks {
+		if from == exitBlock {
+			continue
+		}
+		n := 0
 		for n < len(arcs) && arcs[n].From == from {
 			n++
 		}
@@ -221,4 +225,21 @@ func dumpCounters(c *Counters) string {
 		}
 	}
 	return b.String()
+}
+
+// A block without arcs has a record, as in what GCC writes for a call that does not return.
+func TestBlockWithoutArcs(t *testing.T) {
+	n := &Notes{Header: Header{Version: 0x42323242}, Functions: []Function{{
+		Name: "f", Blocks: 5, Arcs: []Arc{{From: 0, To: 2}, {From: 2, To: 4}, {From: 2, To: 1}},
+	}}}
+	data, err := WriteNotes(n)
+	require.NoError(t, err)
+	again, err := ReadNotes(data)
+	require.NoError(t, err)
+	require.Equal(t, n.Functions, again.Functions)
+	require.Contains(t, dumpNotes(again), "ARCS 0 arcs")
+	n.Functions[0].Blocks = 3
+	shorter, err := WriteNotes(n)
+	require.NoError(t, err)
+	require.Len(t, data, len(shorter)+2*3*wordSize)
 }

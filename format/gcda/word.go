@@ -37,9 +37,10 @@ type Header struct {
 // A decoder reads the fields of a file.
 type decoder struct {
 	decode.Buffer
-	version Version
-	strings map[string]string
-	graph   int // offset of the last function
+	version    Version
+	strings    map[string]string
+	graph      int // offset of the last function
+	arcRecords int // number of its records of arcs
 }
 
 func newDecoder(data []byte) *decoder {
