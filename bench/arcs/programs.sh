@@ -76,6 +76,15 @@ prepare() {
 	touch "$work/in/done"
 }
 
+# compressed PROGRAM BINARY makes the inputs that the program decompresses.
+compressed() {
+	local i
+	case $1 in
+	bzip2) for i in train other; do "$2" -zc <"$work/in/text.$i" >"$work/in/text.$i.bz2"; done ;;
+	lzip) for i in train other; do "$2" -3 -c <"$work/in/text.$i" >"$work/in/text.$i.lz"; done ;;
+	esac
+}
+
 # cnf VARIABLES CLAUSES SEED prints a random problem for SAT solvers.
 cnf() {
 	awk -v n="$1" -v m="$2" -v random="$3" '

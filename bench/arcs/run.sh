@@ -72,11 +72,7 @@ use() {
 
 base() {
 	build "$1" "$dir/plain"
-	case $1 in
-	bzip2 | lzip) local end=bz2 i
-		[ "$1" = bzip2 ] || end=lz
-		for i in train other; do "$dir/plain.x" -zc <"$work/in/text.$i" >"$work/in/text.$i.$end" 2>/dev/null || "$dir/plain.x" -3 -c <"$work/in/text.$i" >"$work/in/text.$i.$end"; done ;;
-	esac
+	compressed "$1" "$dir/plain.x"
 	out=$dir/callgrind each "$1" train record "$dir/plain.x"
 	counted "$1" "$dir/plain.x" other >"$dir/plain.n"
 	compile "$1" "$dir/notes" -fprofile-use -Wno-missing-profile -ftest-coverage -fdump-ipa-profile-lineno-blocks-details -flto

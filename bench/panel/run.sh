@@ -13,6 +13,10 @@
 # draws SIZE (30) packages of the file "programs" by a fixed rule: those that no document and no
 # test of the repository names, in the order of the SHA-256 of "afdo panel " and their name.
 #
+#   bench/panel/run.sh --input KIND 1|2
+#
+# prints the input of a kind to train with or to measure with.
+#
 # Results are kept in WORK (~/.cache/afdo-panel), one JSON for each package, so that the script can
 # be stopped and started again. AFDO is the command, CC and CXX are the compilers, and TUNE has more flags
 # for tune, such as --layout. Each compiler needs a WORK of its own. Packages of Debian's sources are
@@ -69,10 +73,10 @@ tune_one() {
 	mv "$result.new" "$result"
 }
 
-if [ "${1:-}" = --draw ]; then
-	draw "${2:-}"
-	exit
-fi
+case ${1:-} in
+--draw) draw "${2:-}"; exit ;;
+--input) input "$2" "$3"; exit ;;
+esac
 packages=("$@")
 [ $# -gt 0 ] || mapfile -t packages < "$here/drawn"
 for name in "${packages[@]}"; do

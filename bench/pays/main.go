@@ -9,7 +9,7 @@
 //	pays draw NUMBER SEED IN.samples OUT.samples
 //	pays mix zeros|shape|functions|heads|scaled|rounded SAMPLED.v2 EXACT.v2 OUT.v2
 //	pays means BINARY callgrind.out IN.samples OUT.samples
-//	pays race ROUNDS BEFORE AFTER ARGUMENT
+//	pays race ROUNDS COMMANDS PROGRAM...
 package main
 
 import (
@@ -54,12 +54,12 @@ func run(args []string) error {
 		return mix(args[1], args[2], args[3], args[4])
 	case len(args) == 5 && args[0] == "means":
 		return means(args[1], args[2], args[3], args[4])
-	case len(args) == 5 && args[0] == "race":
+	case len(args) >= 4 && args[0] == "race":
 		rounds, err := strconv.Atoi(args[1])
 		if err != nil || rounds <= 0 {
 			return fmt.Errorf("%q is no number of rounds", args[1])
 		}
-		return race(rounds, args[2], args[3], args[4])
+		return race(rounds, args[2], args[3:])
 	}
 	return fmt.Errorf("usage: see the comment of bench/pays/main.go")
 }

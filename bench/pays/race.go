@@ -2,27 +2,60 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 )
 
-// race runs two programs in turn, each time with the same argument. It prints how much more
-// processor time the program after takes than the program before, in percent. It compares the
-// shortest run of each, which depends least on what else the machine does.
-func race(rounds int, before, after, arg string) error {
-	var shortest [2]time.Duration
+// race runs programs in turn, each with all lines of the file commands. A line has arguments, and
+// may end in "<" and a file for standard input. race prints how much more processor time each
+// program takes than the first one, in percent. It compares the medians of the rounds.
+func race(rounds int, commands string, programs []string) error {
+	text, err := os.ReadFile(commands)
+	if err != nil {
+		return err
+	}
+	took := make([][]time.Duration, len(programs))
 	for range rounds {
-		for i, program := range []string{before, after} {
-			cmd := exec.Command(program, arg)
-			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("%s: %w", program, err)
+		for i, program := range programs {
+			sum := time.Duration(0)
+			for line := range strings.Lines(string(text)) {
+				t, err := timed(program, line)
+				if err != nil {
+					return fmt.Errorf("%s: %w", program, err)
+				}
+				sum += t
 			}
-			took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			if shortest[i] == 0 || took < shortest[i] {
-				shortest[i] = took
-			}
+			took[i] = append(took[i], sum)
 		}
 	}
-	fmt.Printf("%+.1f", 100*(float64(shortest[1])/float64(shortest[0])-1))
+	for i := range took {
+		slices.Sort(took[i])
+		if median := took[i][rounds/2]; i > 0 {
+			fmt.Printf("%+.1f ", 100*(float64(median)/float64(took[0][rounds/2])-1))
+		}
+	}
+	fmt.Println()
 	return nil
+}
+
+// timed returns the processor time of one run. A program may fail on its input.
+func timed(program, line string) (time.Duration, error) {
+	arguments, input, redirected := strings.Cut(strings.TrimSpace(line), " < ")
+	cmd := exec.Command(program, strings.Fields(arguments)...)
+	if redirected {
+		f, err := os.Open(input)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return 0, err
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }

@@ -26,7 +26,7 @@ period=${PERIOD:-2003}
 rounds=${ROUNDS-0}
 
 # raced PROGRAM BEFORE AFTER INPUT prints by how much the processor times differ, in percent.
-raced() { [ "$rounds" = 0 ] || "$work/pays" race "$rounds" "$2" "$3" "$(input "$1" "$4")"; }
+raced() { [ "$rounds" = 0 ] || { input "$1" "$4" >"$work/commands" && "$work/pays" race "$rounds" "$work/commands" "$2" "$3"; }; }
 
 code() { size "$1" | awk 'NR == 2 {print $1}'; }
 

@@ -63,8 +63,9 @@ const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
 // code: -flto leaves that to the linker.
 func (s source) compileNotes(folder, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
+	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
 	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
-		notesDump+file("dump"), "-dumpdir", filepath.Dir(name)+"/", "-dumpbase", filepath.Base(name), "-dumpbase-ext", "")
+		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
 	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, argv[1:])
