@@ -162,7 +162,7 @@ func naiveText(data []byte) (text string, err error) {
 type naiveSection struct{ kind, flags, offset, size uint64 }
 
 // naiveFlags are the flags that a type of section can have, in the upper half of the word.
-var naiveFlags = map[uint64]uint64{1: 0b110111, 2: 0b111, 3: 0, 4: 0b1, 5: 0b11, 6: 0, 32: 0}
+var naiveFlags = map[uint64]uint64{1: 0b110111, 2: 0b1111, 3: 0, 4: 0b11, 5: 0b11, 6: 0, 32: 0}
 
 func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 	var sections []naiveSection
@@ -187,12 +187,6 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 			panic(errNaive)
 		}
 		allowed, known := naiveFlags[s.kind]
-		if version > 103 && s.kind == 2 {
-			allowed |= 0b1000
-		}
-		if version > 103 && s.kind == 4 {
-			allowed |= 0b10
-		}
 		if known && s.flags&^(allowed<<32|3) != 0 {
 			panic(errNaive)
 		}

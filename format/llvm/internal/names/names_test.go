@@ -89,8 +89,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzNames reads what is written of the names that were read.
-func FuzzNames(f *testing.F) {
+// FuzzJoinedNames reads what is written of the names that were read.
+func FuzzJoinedNames(f *testing.F) {
 	f.Add(Append(nil, []string{"main", "f"}, true))
 	f.Add(Append(nil, []string{"main", "f"}, false))
 	f.Fuzz(func(t *testing.T, data []byte) {
