@@ -58,4 +58,4 @@ func hot(ctx context.Context, path string) error {
 }
 END
 go build -mod=mod -o hot .
-./hot "$clone/testdata/shop.compact.afdo" "$clone/testdata/shop.v2.afdo" "$clone/llvm/instrprof/testdata/zoo/ir.profdata"
+./hot "$clone/testdata/shop.compact.afdo" "$clone/testdata/shop.v2.afdo" "$clone/format/llvm/instrprof/testdata/zoo/ir.profdata"
