@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -66,9 +67,9 @@ type noArcs struct{ error }
 
 func (n noArcs) Unwrap() error { return n.error }
 
-// errOneSource and errOwnCounters are reasons of [noArcs].
+// These are reasons of [noArcs].
 var (
-	errOneSource   = errors.New("the command compiles several sources, or one from standard input")
+	errNoPath      = errors.New("the source comes from standard input")
 	errOwnCounters = errors.New("the command reads counters itself")
 	errNoEvidence  = errors.New("the profile has no evidence of machine code: \"afdo create\" stores it in version 4")
 )
@@ -80,8 +81,8 @@ func (r *run) wantsArcs(u *unit) bool { return r.Arcs && !u.Clang && u.Optimises
 // profile. The error is a [noArcs] if the counts have to be given by lines.
 func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	switch {
-	case len(u.Compiles()) != 1 || u.Stdin != nil:
-		return nil, noArcs{errOneSource}
+	case u.Stdin != nil:
+		return nil, noArcs{errNoPath}
 	case u.Mentions("-fprofile-use") || u.Mentions("-fbranch-probabilities"):
 		return nil, noArcs{errOwnCounters}
 	}
@@ -91,8 +92,8 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	return plan, err
 }
 
-// inferArcs returns the counters of the unit: from the cache, or else inferred from the evidence of
-// the profile. Before the counters, the data has the name of the unit that GCC makes of the object.
+// inferArcs returns the counters of the sources that the command compiles: from the cache, or else
+// inferred from the evidence of the profile.
 func (s source) inferArcs() (*part, error) {
 	if p, err := s.cut(); err != nil || !p.samples {
 		return p, err // without samples, no compile is needed to find that
@@ -100,13 +101,32 @@ func (s source) inferArcs() (*part, error) {
 	key := fmt.Sprintf("arcs\x00%d\x00%d\x00%s", s.stamp, s.inputs.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the counters are in the cache")
-		return &part{data: kept[1:], samples: kept[0] != 0, lines: true, restored: true}, nil
+		return &part{data: kept[1:], samples: len(kept) > 1, lines: true, restored: true}, nil
 	}
 	table, largest, err := s.evidence()
 	if err != nil {
 		return nil, err
 	}
-	notes, err := s.notes()
+	var files []countersFile
+	for i, path := range s.Compiles() {
+		file, err := s.inferOne(i, table, arcs.Options{Source: path, Largest: largest})
+		if err != nil {
+			return nil, err
+		}
+		if file != nil {
+			files = append(files, *file)
+		}
+	}
+	data := packCounters(files)
+	if !s.file.replaced() {
+		s.Cache.files().Put(store.Taken, key, append([]byte{1}, data...))
+	}
+	return &part{data: data, samples: len(files) > 0, lines: true}, nil
+}
+
+// inferOne returns the counters of one source, or nil if none of its functions has counts.
+func (s source) inferOne(index int, table *profile.EvidenceTable, options arcs.Options) (*countersFile, error) {
+	notes, err := s.notes(index)
 	if err != nil {
 		return nil, noArcs{err}
 	}
@@ -118,7 +138,7 @@ func (s source) inferArcs() (*part, error) {
 	if err != nil {
 		return nil, s.file.wrap(err)
 	}
-	options := arcs.Options{Source: s.Compiles()[0], Sampled: evidence.Fraction > 0, Largest: largest}
+	options.Sampled = evidence.Fraction > 0
 	counters, report, err := arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
 	if err == nil && report.Inferred == 0 { // the functions were in a file of another name
 		options.Source = ""
@@ -128,19 +148,50 @@ func (s source) inferArcs() (*part, error) {
 		return nil, noArcs{err}
 	}
 	s.traceArcs(report)
+	if report.Inferred == 0 {
+		return nil, nil
+	}
 	data, err := gcda.WriteCounters(counters)
-	if err != nil {
-		return nil, err
-	}
-	p := &part{data: append([]byte(notes.name+"\x00"), data...), samples: report.Inferred > 0, lines: true}
-	if !s.file.replaced() {
-		kept := []byte{0}
-		if p.samples {
-			kept[0] = 1
+	return &countersFile{countersName(notes.name, s.Dir), data}, err
+}
+
+// A countersFile is a .gcda file below the folder of -fprofile-use.
+type countersFile struct {
+	name string
+	data []byte
+}
+
+// packCounters joins files for the cache.
+func packCounters(files []countersFile) (data []byte) {
+	for _, f := range files {
+		for _, field := range [][]byte{[]byte(f.name), f.data} {
+			data = append(binary.AppendUvarint(data, uint64(len(field))), field...)
 		}
-		s.Cache.files().Put(store.Taken, key, append(kept, p.data...))
 	}
-	return p, nil
+	return data
+}
+
+// unpackCounters is the inverse of packCounters.
+func unpackCounters(data []byte) (files []countersFile, err error) {
+	for len(data) > 0 {
+		var fields [2][]byte
+		for i := range fields {
+			if fields[i], data, err = cutField(data); err != nil {
+				return nil, err
+			}
+		}
+		files = append(files, countersFile{string(fields[0]), fields[1]})
+	}
+	return files, nil
+}
+
+// cutField splits a field with its length from the rest.
+func cutField(data []byte) (field, rest []byte, err error) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 || n > uint64(len(data)-size) {
+		return nil, nil, errors.New("malformed entry of the cache")
+	}
+	return data[size : size+int(n)], data[size+int(n):], nil
 }
 
 // traceArcs reports what the inference did.
@@ -190,12 +241,12 @@ func (s source) evidence() (*profile.EvidenceTable, uint64, error) {
 // The name of the folder is a hash of the content, so that neither a compiler nor ccache ever sees
 // the counters change. It returns the path of a copy for which ccache looks.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
-	unit, counters, _ := bytes.Cut(data, []byte{0})
-	name := countersName(string(unit), s.Dir)
+	files, err := unpackCounters(data)
+	if err != nil {
+		return "", false, err
+	}
 	if s.ArcsFolder != "" {
-		path = filepath.Join(s.ArcsFolder, name)
-		changed, err = writeWithin(path, counters)
-		return path, changed, err
+		return writeCounters(s.ArcsFolder, files)
 	}
 	hash := strconv.FormatUint(xxhash.Sum64(data), 16)
 	folder, err := s.Cache.files().Path(store.Arcs, hash)
@@ -205,25 +256,37 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 		}
 		folder = filepath.Join(folder, hash)
 	}
-	if _, err := writeWithin(filepath.Join(folder, name), counters); err != nil {
+	if _, _, err := writeCounters(folder, files); err != nil {
 		return "", false, err
 	}
 	path = filepath.Join(folder, "default.profdata")
-	if changed, err = WriteSlice(path, counters); err != nil {
+	all := data
+	if len(files) == 1 {
+		all = files[0].data
+	}
+	if changed, err = WriteSlice(path, all); err != nil {
 		return "", false, err
 	}
 	store.MarkUsed(folder)
-	s.stamp.Keep(s.Cache.files(), path, counters, s.inputs.State())
+	s.stamp.Keep(s.Cache.files(), path, all, s.inputs.State())
 	s.beside = true
 	return path, changed, nil
 }
 
-// writeWithin is WriteSlice for a file whose folder may be missing.
-func writeWithin(path string, data []byte) (changed bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return false, err
+// writeCounters writes files below a folder, and returns the path of the last one.
+func writeCounters(folder string, files []countersFile) (path string, changed bool, err error) {
+	for _, f := range files {
+		path = filepath.Join(folder, f.name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return "", false, err
+		}
+		wrote, err := WriteSlice(path, f.data)
+		if err != nil {
+			return "", false, err
+		}
+		changed = changed || wrote
 	}
-	return WriteSlice(path, data)
+	return path, changed, nil
 }
 
 // countersName returns the path below the folder of -fprofile-use at which GCC looks for the

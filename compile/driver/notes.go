@@ -29,16 +29,17 @@ func (s source) notesKey() string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir, s.Settings, s.Args)
 }
 
-// notes returns the notes of the unit: from the cache, or else from the compiler.
-func (s source) notes() (*compileNotes, error) {
-	key := fmt.Sprintf("%d\x00%s", s.inputs.State(), s.notesKey())
+// notes returns the notes of one of the sources that the command compiles: from the cache, or else
+// from the compiler.
+func (s source) notes(index int) (*compileNotes, error) {
+	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {
 		if n, err := decodeNotes(kept); err == nil {
 			s.trace("the notes are in the cache")
 			return n, nil
 		}
 	}
-	name, err := s.auxiliaryName()
+	names, err := s.auxiliaryNames()
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +48,11 @@ func (s source) notes() (*compileNotes, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	notes, dump, err := s.compileNotes(folder, name)
+	notes, dump, err := s.compileNotes(folder, s.Compiles()[index], names[index])
 	if err != nil {
 		return nil, err
 	}
-	data := encodeNotes(name, notes, dump)
+	data := encodeNotes(names[index], notes, dump)
 	s.Cache.files().Put(store.Notes, key, data)
 	return decodeNotes(data)
 }
@@ -59,12 +60,12 @@ func (s source) notes() (*compileNotes, error) {
 // notesDump is the option for the dump that describes the graphs of the notes.
 const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
 
-// compileNotes has the compiler write notes and the dump into a folder, and stop before it makes
-// code: -flto leaves that to the linker.
-func (s source) compileNotes(folder, name string) (notes, dump []byte, err error) {
+// compileNotes has the compiler write the notes and the dump of a source into a folder, and stop
+// before it makes code: -flto leaves that to the linker.
+func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
 	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
-	argv := s.CompileTo(s.Compiles()[0], file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
+	argv := s.CompileTo(path, file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
@@ -85,30 +86,33 @@ func writesMore(option string) bool {
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
-// auxiliaryName returns the name that GCC makes of the path of the object, for the files that it
-// writes and reads besides. Identifiers of functions depend on it.
-func (s source) auxiliaryName() (string, error) {
+// auxiliaryNames returns a name for each source that the command compiles: what GCC makes of the
+// path of the object, for the files that it writes and reads besides. Identifiers of static
+// functions depend on it.
+func (s source) auxiliaryNames() (names []string, err error) {
 	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, append([]string{"-###"}, s.Args...))
 	if err != nil {
-		return "", errors.New("the compiler does not say how it runs: " + firstError(said))
+		return nil, errors.New("the compiler does not say how it runs: " + firstError(said))
 	}
-	values := map[string]string{}
 	for line := range bytes.Lines(said) {
 		words := commandWords(string(line))
-		if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "cc1") {
+		if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "cc1") || slices.Contains(words, "-E") {
 			continue
 		}
+		values := map[string]string{}
 		for i, w := range words[:len(words)-1] {
 			if slices.Contains([]string{"-dumpdir", "-dumpbase", "-dumpbase-ext"}, w) {
 				values[w] = words[i+1]
 			}
 		}
+		if base := strings.TrimSuffix(values["-dumpbase"], values["-dumpbase-ext"]); base != "" {
+			names = append(names, values["-dumpdir"]+base)
+		}
 	}
-	base := strings.TrimSuffix(values["-dumpbase"], values["-dumpbase-ext"])
-	if base == "" {
-		return "", errors.New("the compiler does not say the name of its dumps")
+	if len(names) != len(s.Compiles()) {
+		return nil, errors.New("the compiler does not say the names of its dumps")
 	}
-	return values["-dumpdir"] + base, nil
+	return names, nil
 }
 
 // commandWords splits a command as the compiler prints it: words with blanks are quoted.
@@ -160,11 +164,9 @@ func decodeNotes(data []byte) (*compileNotes, error) {
 	}
 	var parts [2][]byte
 	for i := range parts {
-		n, size := binary.Uvarint(data)
-		if size <= 0 || n > uint64(len(data)-size) {
-			return nil, errors.New("malformed notes in the cache")
+		if parts[i], data, err = cutField(data); err != nil {
+			return nil, err
 		}
-		parts[i], data = data[size:size+int(n)], data[size+int(n):]
 	}
 	graph, err := gcda.ReadNotes(parts[1])
 	return &compileNotes{name: string(parts[0]), graph: graph, dump: data}, err
