@@ -100,6 +100,7 @@ func newFunction(notes *gcda.Function, b *body) *function {
 		slices.Sort(arcs)
 		f.between[k] = slices.Compact(arcs)
 	}
+	f.addLines()
 	return f
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,7 +70,6 @@ func (n noArcs) Unwrap() error { return n.error }
 var (
 	errNoPath      = errors.New("the source comes from standard input")
 	errOwnCounters = errors.New("the command reads counters itself")
-	errNoEvidence  = errors.New("the profile has no evidence of machine code: \"afdo create\" stores it in version 4")
 )
 
 // wantsArcs reports whether a unit is to get counts of arcs.
@@ -93,23 +91,28 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 }
 
 // inferArcs returns the counters of the sources that the command compiles: from the cache, or else
-// inferred from the evidence of the profile.
+// inferred from the evidence of the profile. Of a profile without evidence, the lines are used.
 func (s source) inferArcs() (*part, error) {
-	if p, err := s.cut(); err != nil || !p.samples {
-		return p, err // without samples, no compile is needed to find that
-	}
-	key := fmt.Sprintf("arcs\x00%d\x00%d\x00%s", s.stamp, s.inputs.State(), s.notesKey())
+	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the counters are in the cache")
-		return &part{data: kept[1:], samples: len(kept) > 1, lines: true, restored: true}, nil
+		return &part{data: kept[1:], samples: true, lines: true, restored: true}, nil
 	}
-	table, largest, err := s.evidence()
+	text, err := s.inputs.Text()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.take(text)
+	if err != nil || !p.samples {
+		return p, err
+	}
+	largest, err := s.largest(p.moved.Evidence() != nil)
 	if err != nil {
 		return nil, err
 	}
 	var files []countersFile
 	for i, path := range s.Compiles() {
-		file, err := s.inferOne(i, table, arcs.Options{Source: path, Largest: largest})
+		file, err := s.inferOne(i, p.moved, arcs.Options{Source: path, Largest: largest})
 		if err != nil {
 			return nil, err
 		}
@@ -117,28 +120,26 @@ func (s source) inferArcs() (*part, error) {
 			files = append(files, *file)
 		}
 	}
-	data := packCounters(files)
-	if !s.file.replaced() {
-		s.Cache.files().Put(store.Taken, key, append([]byte{1}, data...))
+	p.data, p.samples, p.lines = packCounters(files), len(files) > 0, true
+	if p.samples && !s.file.replaced() {
+		s.Cache.files().Put(store.Taken, key, append([]byte{1}, p.data...))
 	}
-	return &part{data: data, samples: len(files) > 0, lines: true}, nil
+	return p, nil
 }
 
 // inferOne returns the counters of one source, or nil if none of its functions has counts.
-func (s source) inferOne(index int, table *profile.EvidenceTable, options arcs.Options) (*countersFile, error) {
+func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options) (*countersFile, error) {
 	notes, err := s.notes(index)
 	if err != nil {
 		return nil, noArcs{err}
 	}
-	names := make(map[string]bool)
-	for i := range notes.graph.Functions {
-		names[notes.graph.Functions[i].Name] = true
+	evidence := moved.Evidence()
+	if evidence == nil {
+		evidence = arcs.Lines(moved, notes.graph)
+		options.Sampled = true
+	} else {
+		options.Sampled = evidence.Fraction > 0
 	}
-	evidence, err := table.Of(maps.Keys(names))
-	if err != nil {
-		return nil, s.file.wrap(err)
-	}
-	options.Sampled = evidence.Fraction > 0
 	counters, report, err := arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
 	if err == nil && report.Inferred == 0 { // the functions were in a file of another name
 		options.Source = ""
@@ -205,36 +206,75 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// evidence opens the evidence of the profile, and returns its largest count.
-func (s source) evidence() (*profile.EvidenceTable, uint64, error) {
+// addEvidence gives a slice for counts of arcs the evidence about its functions, if the profile has
+// some.
+func (s source) addEvidence(selected *profile.Profile) error {
+	if !s.arcs || selected.NumFunctions() == 0 {
+		return nil
+	}
+	return s.withEvidence(func(table *profile.EvidenceTable) error {
+		evidence, err := table.Of(func(yield func(string) bool) {
+			for ref := range selected.NumSymbols() {
+				if !yield(selected.SymbolName(profile.SymbolRef(ref))) {
+					return
+				}
+			}
+		})
+		selected.SetEvidence(evidence)
+		return err
+	})
+}
+
+// withEvidence calls a function with the evidence of the profile, if it has some.
+func (s source) withEvidence(use func(*profile.EvidenceTable) error) error {
 	if !isV4(s.file.path) {
-		return nil, 0, noArcs{errNoEvidence}
+		return nil
 	}
 	r, err := afdo.Open(s.file.path)
 	if err != nil {
-		return nil, 0, s.file.wrap(err)
+		return s.file.wrap(err)
 	}
 	defer r.Close()
 	table, err := profile.ReadEvidence(r)
 	if errors.Is(err, afdo.ErrNotFound) {
-		return nil, 0, noArcs{errNoEvidence}
+		return nil
 	}
-	if err != nil {
-		return nil, 0, s.file.wrap(err)
+	if err == nil {
+		err = use(table)
 	}
+	return s.file.wrap(err)
+}
+
+// largest returns the largest counter of the program, or if the profile has no evidence, the
+// largest count of a line.
+func (s source) largest(hasEvidence bool) (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
 		if largest, err := strconv.ParseUint(string(kept), 10, 64); err == nil {
-			return table, largest, nil
+			return largest, nil
 		}
 	}
-	all, err := table.All()
-	if err != nil {
-		return nil, 0, s.file.wrap(err)
+	var largest uint64
+	var err error
+	if hasEvidence {
+		err = s.withEvidence(func(table *profile.EvidenceTable) error {
+			all, err := table.All()
+			if err == nil {
+				largest = arcs.Largest(all)
+			}
+			return err
+		})
+	} else {
+		var summary *afdo.Summary
+		if summary, err = ReadSummary(s.file.path); err == nil {
+			largest = summary.MaxCount
+		}
 	}
-	largest := arcs.Largest(all)
+	if err != nil {
+		return 0, err
+	}
 	s.Cache.files().Put(store.Taken, key, strconv.AppendUint(nil, largest, 10))
-	return table, largest, nil
+	return largest, nil
 }
 
 // keepArcs writes counters where GCC finds them: in a folder of the cache, or of temporary files.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -57,8 +58,13 @@ type arcProject struct {
 func newArcProject(t *testing.T, e *profile.Evidence) *arcProject {
 	p := &arcProject{T: t, dir: t.TempDir()}
 	whole := profile.New()
-	whole.AddFunction(whole.AddSymbol(whole.AddUnit("a.c"), "often"), profile.Function{HeadCount: 1, Records: []profile.Record{{Kind: profile.KindCount, Line: 2, Count: 1000}}})
+	whole.AddFunction(whole.AddSymbol(whole.AddUnit("a.c"), "often"), profile.Function{HeadCount: 1, Records: []profile.Record{{Kind: profile.KindCount, Line: 4, Count: 1000}}})
 	whole.SetEvidence(e)
+	var sources rebase.Sources
+	sources.AddFile("a.c", []byte(arcSource))
+	sources.Remember(whole, func(string, string) (rebase.Declaration, bool) {
+		return rebase.Declaration{Symbol: "often", File: "a.c", Line: 2}, true
+	})
 	var file bytes.Buffer
 	require.NoError(t, builder.Write(&file, whole, builder.Options{}))
 	p.write("p.afdo", file.String())
@@ -184,14 +190,38 @@ func TestWithoutArcs(t *testing.T) {
 	p := newArcProject(t, arcEvidence())
 	p.prepare(gcc, "-O2", "-fprofile-use", "-c", "a.c")
 	assert.True(t, p.has("a.c: the command reads counters itself; it gets its counts by lines"))
-	p = newArcProject(t, nil)
-	p.prepare(gcc, "-O2", "-c", "a.c")
-	assert.True(t, p.has("a.c: the profile has no evidence of machine code: \"afdo create\" stores it in version 4; it gets its counts by lines"))
 	p = newArcProject(t, arcEvidence())
 	p.write("b.c", "int b;")
 	plan := p.prepare(gcc, "-O2", "-c", "b.c")
 	assert.Equal(t, OutcomeNothing, plan.Outcome)
 	assert.Equal(t, []string{gcc, "-O2", "-c", "b.c"}, plan.Argv)
+}
+
+// Evidence moves with the lines of a source that was edited.
+func TestArcsOfEditedSource(t *testing.T) {
+	p := newArcProject(t, arcEvidence())
+	var report arcs.Report
+	p.launcher.OnArcs = func(r *arcs.Report) { report = *r }
+	gcc := testenv.Tool(t, "gcc")
+	p.prepare(gcc, "-O2", "-c", "a.c")
+	before := report
+	p.write("a.c", "int more;\n\n"+strings.Replace(arcSource, "  int sum = 0;\n", "  int sum = 0;\n  more++;\n", 1))
+	plan := p.prepare(gcc, "-O2", "-c", "a.c")
+	p.compile(plan)
+	p.checkCounters(plan)
+	assert.Equal(t, before.Owned, report.Owned)
+	p.launcher.NoRebase = true
+	p.prepare(gcc, "-O2", "-c", "a.c")
+	assert.Less(t, report.Owned, before.Owned)
+}
+
+// Lines of a profile without evidence are evidence, too.
+func TestArcsOfLines(t *testing.T) {
+	p := newArcProject(t, nil)
+	plan := p.prepare(testenv.Tool(t, "gcc"), "-O2", "-c", "a.c")
+	require.Equal(t, OutcomeSliced, plan.Outcome, "%q", p.said)
+	p.compile(plan)
+	assert.True(t, p.has("counts of arcs for 1 of 1 functions; 100% of the counts have an owner"), "%q", p.said)
 }
 
 func TestCountersName(t *testing.T) {

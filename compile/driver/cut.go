@@ -18,9 +18,10 @@ import (
 // A part is what the compiler of a unit gets of a profile.
 type part struct {
 	data     []byte
-	samples  bool // it has functions
-	lines    bool // it depends on where the lines of functions are in the inputs
-	restored bool // it is from the cache
+	samples  bool             // it has functions
+	lines    bool             // it depends on where the lines of functions are in the inputs
+	restored bool             // it is from the cache
+	moved    *profile.Profile // what a slice for counts of arcs contains, with its evidence
 }
 
 // cut returns the slice for the unit: from the cache, or else out of the profile. A fresh checkout
@@ -82,11 +83,18 @@ func (s source) take(text *slice.Text) (*part, error) {
 	if !p.lines {
 		s.warnIfStale(files.Stale(selected, s.paths()))
 	}
+	if err := s.addEvidence(selected); err != nil {
+		return nil, err
+	}
 	if !s.NoRebase {
 		selected = s.rebase(selected, files)
 	}
 	if p.samples = selected.NumFunctions() > 0; !p.samples {
 		s.warnOfNone(program)
+	}
+	if s.arcs {
+		p.moved = selected
+		return p, nil
 	}
 	p.data, err = encodeProfile(selected, s.compiler)
 	return p, err

@@ -1,0 +1,97 @@
+package arcs
+
+import (
+	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Lines makes evidence of the counts of lines in a profile without evidence, for the functions of a
+// unit. Each location is a block without a column, which stands for all code of its line. The notes
+// have the lines from which the profile counts; what is inlined of functions that they do not have
+// is left out.
+func Lines(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
+	l := lineReader{profile: p, functions: make(map[string]*gcda.Function, len(notes.Functions))}
+	for i := range notes.Functions {
+		l.functions[notes.Functions[i].Name] = &notes.Functions[i]
+	}
+	e := &profile.Evidence{}
+	for s, f := range p.Functions() {
+		if c := l.read(s, f); len(c.Blocks) > 0 {
+			e.Copies = append(e.Copies, c)
+		}
+	}
+	return e
+}
+
+type lineReader struct {
+	profile   *profile.Profile
+	functions map[string]*gcda.Function
+	copy      profile.CodeCopy
+}
+
+// read returns the evidence of one function of the profile.
+func (l *lineReader) read(s profile.SymbolRef, f *profile.Function) profile.CodeCopy {
+	name := l.profile.SymbolName(s)
+	l.copy = profile.CodeCopy{Symbol: name, Frames: []profile.InlineFrame{{Parent: -1, Function: name}}}
+	symbols := []profile.SymbolRef{s} // by frame
+	if l.find(s) != nil {
+		l.copy.Blocks = []profile.CodeBlock{{Count: f.HeadCount, Size: 1}}
+	}
+	open := []int32{0} // frame of each level
+	w := profile.Walk(f.Records)
+	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+		open = open[:depth+1]
+		frame := open[depth]
+		at, known := l.position(symbols[frame], r)
+		switch {
+		case r.Kind == profile.KindInlined:
+			l.copy.Frames = append(l.copy.Frames, profile.InlineFrame{Parent: frame, Function: l.profile.SymbolName(r.Callee), Call: at})
+			symbols = append(symbols, r.Callee)
+			open = append(open, int32(len(l.copy.Frames)-1))
+		case r.Kind == profile.KindCount && known:
+			l.copy.Blocks = append(l.copy.Blocks, profile.CodeBlock{
+				Count: r.Count, Size: 1, Places: []profile.Place{{Frame: frame, Position: at, Factor: 1}},
+			})
+		}
+	}
+	return l.copy
+}
+
+// find returns the function of the notes for a symbol, nil if there is none.
+func (l *lineReader) find(s profile.SymbolRef) *gcda.Function {
+	f := l.functions[l.profile.SymbolName(s)]
+	if unit := l.profile.UnitPath(l.profile.SymbolUnit(s)); f == nil || unit != "" && baseName(unit) != baseName(f.Source) {
+		return nil
+	}
+	return f
+}
+
+// position returns the position of a record in a function.
+func (l *lineReader) position(s profile.SymbolRef, r *profile.Record) (at profile.Position, known bool) {
+	f := l.find(s)
+	if f == nil {
+		return at, false
+	}
+	offset := int64(r.Line)
+	if offset >= 1<<15 && offset < 1<<16 { // before the declaration
+		offset -= 1 << 16
+	}
+	line := int64(f.Start.Line) + offset
+	return profile.Position{File: f.Source, Line: uint32(max(line, 0)), Discriminator: r.Discriminator}, line > 0
+}
+
+// addLines adds the lines of the graph to its positions, as positions without a column.
+func (f *function) addLines() {
+	for n := range f.body.blocks {
+		for _, p := range f.body.blocks[n].places {
+			p.column = 0
+			if at := f.where[p.key]; len(at) == 0 || at[len(at)-1] != uint32(n) {
+				f.where[p.key] = append(at, uint32(n))
+			}
+		}
+	}
+	for k := range f.body.calls {
+		k.column = 0
+		f.body.calls[k] = true
+	}
+}
