@@ -1,6 +1,10 @@
 package profile
 
-import "cmp"
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
 
 // Evidence is what a recording shows about the machine code of a program: its control flow by
 // blocks, with the source positions of each. Package create makes it.
@@ -69,6 +73,22 @@ type CodeJump struct {
 func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Frame, q.Frame), cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line),
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
+}
+
+// Of returns the evidence about some functions, given by their names in frames: all copies of code
+// that contain one of them. The result shares them with e.
+func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
+	wanted := make(map[string]bool)
+	for name := range functions {
+		wanted[name] = true
+	}
+	part := &Evidence{Fraction: e.Fraction}
+	for _, c := range e.Copies {
+		if slices.ContainsFunc(c.Frames, func(f InlineFrame) bool { return wanted[f.Function] }) {
+			part.Copies = append(part.Copies, c)
+		}
+	}
+	return part
 }
 
 // SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile

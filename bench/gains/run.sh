@@ -8,7 +8,7 @@
 # SOURCES has the source packages, unpacked by dpkg-source. Programs are those of ../arcs/programs.sh, of
 # ../pays/programs.sh, and of ../panel/programs, which are built by their own build systems. KEEP is a folder for what
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
-# "lines arcs guess pgo". ROUNDS is how often each program runs for the processor times, which need an idle machine.
+# "lines arcs guess pgo"; bare is arcs of a profile without evidence. ROUNDS is how often each program runs for the processor times, which need an idle machine.
 # RECORD=RATE records by perf's clock at that rate in place of callgrind, for SECONDS seconds.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
@@ -133,6 +133,10 @@ make_variant() {
 		[[ $here != */arcs ]] || compressed "$program" "$dir/plain.x"
 		;;
 	lines | arcs) build "$program" "$dir/$2" "$work/afdo exec --as $2 --profile $dir/profile --" ;;
+	bare)
+		"$work/afdo" convert "$dir/profile" --to v4c --no-evidence -o "$dir/profile.bare"
+		build "$program" "$dir/$2" "$work/afdo exec --as arcs --profile $dir/profile.bare --"
+		;;
 	pgo)
 		extra=$work/strtol.o build "$program" "$dir/pgo" "" -fprofile-generate
 		find "$dir/pgo" -name '*.gcda' -delete

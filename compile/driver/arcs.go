@@ -206,47 +206,8 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// addEvidence gives a slice for counts of arcs the evidence about its functions, if the profile has
-// some.
-func (s source) addEvidence(selected *profile.Profile) error {
-	if !s.arcs || selected.NumFunctions() == 0 {
-		return nil
-	}
-	return s.withEvidence(func(table *profile.EvidenceTable) error {
-		evidence, err := table.Of(func(yield func(string) bool) {
-			for ref := range selected.NumSymbols() {
-				if !yield(selected.SymbolName(profile.SymbolRef(ref))) {
-					return
-				}
-			}
-		})
-		selected.SetEvidence(evidence)
-		return err
-	})
-}
-
-// withEvidence calls a function with the evidence of the profile, if it has some.
-func (s source) withEvidence(use func(*profile.EvidenceTable) error) error {
-	if !isV4(s.file.path) {
-		return nil
-	}
-	r, err := afdo.Open(s.file.path)
-	if err != nil {
-		return s.file.wrap(err)
-	}
-	defer r.Close()
-	table, err := profile.ReadEvidence(r)
-	if errors.Is(err, afdo.ErrNotFound) {
-		return nil
-	}
-	if err == nil {
-		err = use(table)
-	}
-	return s.file.wrap(err)
-}
-
 // largest returns the largest counter of the program, or if the profile has no evidence, the
-// largest count of a line.
+// largest count of a line. It returns 0 if it is unknown.
 func (s source) largest(hasEvidence bool) (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
@@ -254,27 +215,39 @@ func (s source) largest(hasEvidence bool) (uint64, error) {
 			return largest, nil
 		}
 	}
-	var largest uint64
-	var err error
-	if hasEvidence {
-		err = s.withEvidence(func(table *profile.EvidenceTable) error {
-			all, err := table.All()
-			if err == nil {
-				largest = arcs.Largest(all)
-			}
-			return err
-		})
-	} else {
-		var summary *afdo.Summary
-		if summary, err = ReadSummary(s.file.path); err == nil {
-			largest = summary.MaxCount
-		}
-	}
+	largest, err := s.readLargest(hasEvidence)
 	if err != nil {
-		return 0, err
+		return 0, s.file.wrap(err)
 	}
 	s.Cache.files().Put(store.Taken, key, strconv.AppendUint(nil, largest, 10))
 	return largest, nil
+}
+
+func (s source) readLargest(hasEvidence bool) (uint64, error) {
+	if !s.file.info.Mode().IsRegular() { // it can be read once
+		return 0, nil
+	}
+	if !hasEvidence {
+		summary, err := ReadSummary(s.file.path)
+		if err != nil {
+			return 0, err
+		}
+		return summary.MaxCount, nil
+	}
+	r, err := afdo.Open(s.file.path)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	table, err := profile.ReadEvidence(r)
+	if err != nil {
+		return 0, err
+	}
+	all, err := table.All()
+	if err != nil {
+		return 0, err
+	}
+	return arcs.Largest(all), nil
 }
 
 // keepArcs writes counters where GCC finds them: in a folder of the cache, or of temporary files.

@@ -58,7 +58,7 @@ func (s source) take(text *slice.Text) (*part, error) {
 		return nil, err
 	}
 	defer closeFile()
-	request := slice.Request{Text: text, Target: s.compiler.target(), Bits: s.Bits}
+	request := slice.Request{Text: text, Target: s.compiler.target(), Bits: s.Bits, Evidence: s.arcs}
 	files := rebase.NewFiles(s.inputs.Paths(s.Line))
 	if !s.NoRebase {
 		request.Sources, request.Edited, files.Text = files.Differs, files, text
@@ -82,9 +82,6 @@ func (s source) take(text *slice.Text) (*part, error) {
 	}
 	if !p.lines {
 		s.warnIfStale(files.Stale(selected, s.paths()))
-	}
-	if err := s.addEvidence(selected); err != nil {
-		return nil, err
 	}
 	if !s.NoRebase {
 		selected = s.rebase(selected, files)

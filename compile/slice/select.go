@@ -50,6 +50,9 @@ type Request struct {
 	// then looked for under other names. Nil knows of none.
 	Edited Edited
 
+	// Evidence gives the slice the evidence about its functions, if the profile has some.
+	Evidence bool
+
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
 }
@@ -516,6 +519,19 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 			Timestamp: f.Timestamp,
 			Records:   body.Records(),
 		})
+	}
+	if q.Evidence {
+		evidence, err := s.Store.Evidence(func(yield func(string) bool) {
+			for _, sym := range s.symbols {
+				if !yield(sym.Name) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		p.SetEvidence(evidence)
 	}
 	if q.Sources != nil {
 		return p, s.remember(p, refs, q.Sources)

@@ -161,6 +161,7 @@ func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 // in the files that the compile reads.
 func cutSlice(format gcovkind.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
 	files := rebase.NewFiles(paths)
+	request.Evidence = format.V4()
 	request.Sources = rememberedSources(format, files, noRebase)
 	if noRebase {
 		return program.Select(request)

@@ -188,6 +188,17 @@ func (s *file) Inlinings(yield func(ID, []ID)) error {
 	return nil
 }
 
+func (s *file) Evidence(functions iter.Seq[string]) (*profile.Evidence, error) {
+	table, err := profile.ReadEvidence(s.r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return table.Of(functions)
+}
+
 func (s *file) Summary() (*afdo.Summary, error) { return s.r.Summary() }
 
 // sources is what a file remembers of its sources, decoded by units as they are asked for.

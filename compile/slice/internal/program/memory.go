@@ -100,4 +100,11 @@ func (s *Memory) Inlinings(yield func(ID, []ID)) error {
 	return nil
 }
 
+func (s *Memory) Evidence(functions iter.Seq[string]) (*profile.Evidence, error) {
+	if e := s.p.Evidence(); e != nil {
+		return e.Of(functions), nil
+	}
+	return nil, nil
+}
+
 func (s *Memory) Summary() (*afdo.Summary, error) { return s.summarize(), nil }

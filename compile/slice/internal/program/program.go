@@ -124,6 +124,9 @@ type Store interface {
 	Marks(s Symbol) (profile.Marks, error)
 	UnitSum(unit int) (sum uint32, ok bool, err error)
 
+	// Evidence returns the evidence about some functions, or nil if the profile has none.
+	Evidence(functions iter.Seq[string]) (*profile.Evidence, error)
+
 	// Summary returns the summary of the whole profile, which the caller must not change.
 	Summary() (*afdo.Summary, error)
 }
