@@ -52,7 +52,7 @@ func run(args []string) error {
 }
 
 // documents are the files whose tables report updates, relative to the root of the repository.
-var documents = []string{"README.md", filepath.Join("docs", "performance.md")}
+var documents = []string{"README.md", filepath.Join("docs", "measured", "performance.md")}
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)
 

@@ -234,7 +234,7 @@ func TestS3(t *testing.T) {
 
 // TestForgottenSources has inputs that remember their sources: the result does not, which is said.
 func TestForgottenSources(t *testing.T) {
-	const says = "what the inputs remember of their sources is left out"
+	const says = "what the inputs remember of their sources"
 	for _, remembers := range []bool{false, true} {
 		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "sum")
 		p := synth.New(synth.Options{Seed: 1, Units: 8, Functions: 40})
