@@ -81,7 +81,7 @@ func (m machine) run(t *testing.T, dir, text string, env ...string) string {
 // TestInstallPage does what docs/guide/install.md says, as someone would who has but Go.
 func TestInstallPage(t *testing.T) {
 	m := newMachine(t)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "guide", "install.md"))
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	require.NotEmpty(t, blocks)
