@@ -2,9 +2,11 @@ package bench
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +99,51 @@ func BenchmarkProcess(b *testing.B) {
 	for _, c := range []*corpus{bootstrap, android} {
 		b.Run("corpus="+c.name, func(b *testing.B) { benchmarkVerbs(b, afdo, c) })
 	}
+}
+
+// BenchmarkInstructions counts the instructions of short runs of afdo by valgrind's callgrind, with
+// one thread of Go code. A count varies by some 3% with the scheduling of threads, so a benchmark
+// reports the least of its runs.
+func BenchmarkInstructions(b *testing.B) {
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		b.Skip("no valgrind")
+	}
+	b.Setenv("GOMAXPROCS", "1")
+	afdo := tool(b, module+"cmd/afdo")
+	unit, _ := medium.averageUnit(b)
+	for _, run := range []struct {
+		op      string
+		command []string
+	}{
+		{"hello", []string{tool(b, module+"bench/hello")}},
+		{"version", []string{afdo, "version"}},
+		{"lookup-unit", []string{afdo, "lookup", medium.path(b, indexed.format), "--unit", unit}},
+	} {
+		b.Run("op="+run.op, func(b *testing.B) {
+			least := math.Inf(1)
+			for b.Loop() {
+				least = min(least, instructionsOf(b, run.command...))
+			}
+			b.ReportMetric(least, "instructions")
+		})
+	}
+}
+
+// instructionsOf runs a command in callgrind and returns how many instructions it took. Valgrind
+// sometimes crashes on a Go program that ends while a thread starts, so it gets ten tries.
+func instructionsOf(tb testing.TB, command ...string) float64 {
+	args := append([]string{"--tool=callgrind", "--callgrind-out-file=/dev/null"}, command...)
+	var said []byte
+	for range 10 {
+		said, _ = exec.Command("valgrind", args...).CombinedOutput()
+		if _, counted, ok := strings.Cut(string(said), "Collected : "); ok {
+			n, err := strconv.ParseFloat(strings.Fields(counted)[0], 64)
+			require.NoError(tb, err)
+			return n
+		}
+	}
+	require.Fail(tb, "valgrind counts nothing", "%s", said)
+	return 0
 }
 
 // benchmarkVerbs runs the command on files of a profile.

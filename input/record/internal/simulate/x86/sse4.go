@@ -124,10 +124,8 @@ func toInt(v float64) uint64 {
 	return uint64(int64(v)) & mask(4)
 }
 
-// The table of CRC32.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 func (c *CPU) checksum() {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // computes the table once
 	size, sum := c.size(1), ^uint32(c.get(0))
 	v := c.get(1)
 	for range size {
