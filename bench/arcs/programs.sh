@@ -103,7 +103,7 @@ commands() {
 	zopfli) echo "--i1 -c $in/z.$i" ;;
 	picosat) echo "-n -l 20000000 $in/sat1.$i"; echo "-n -l 20000000 $in/sat2.$i" ;;
 	minisat) echo "-verb=0 $in/sat1.$i"; echo "-verb=0 $in/sat2.$i" ;;
-	tcc) local t="-B$(echo "$sources"/tcc-*) -I/usr/include/x86_64-linux-gnu -I$(echo "$sources"/tcc-*)/include -c -o /dev/null" f
+	tcc) local t="-B$(echo "$sources"/tcc-*) -I/usr/include/x86_64-linux-gnu -I$(echo "$sources"/tcc-*)/include -c -o $work/in/tcc.o" f
 		if [ "$i" = train ]; then for f in "$sources"/{picosat-*/picosat,bzip2-*/compress,bzip2-*/bzlib}.c; do echo "$t -DNDEBUG $f"; done
 		else echo "$t -I$(echo "$sources"/duktape-*)/src $(echo "$sources"/duktape-*)/src/duktape.c"; fi ;;
 	duktape | mujs) echo "$here/programs/$js" ;;
