@@ -153,11 +153,11 @@ var corruptFiles = []corruptFile{
 	{name: "id-range-backwards", corruption: units(func(r []unitRow) []unitRow { r[2].start, r[2].stop = 4, 3; return r }),
 		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol)},
 	{name: "id-outside-unit", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{1, 3, naive.NoInfo}),
-		walk: badSymbol, faults: is(badSymbol, badSymbol)},
+		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol, badSymbol)},
 	{name: "id-twice", corruption: rowsOfA([3]uint32{0, 1, infoOfF}, [3]uint32{1, 1, naive.NoInfo}),
 		walk: badSymbol, faults: is(badSymbol)},
 	{name: "id-of-another-unit", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{1, 2, naive.NoInfo}),
-		walk: badSymbol, faults: is(badSymbol, badSymbol, badSymbol)},
+		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol, badSymbol, badSymbol)},
 
 	// Symbol names.
 	{name: "string-index-out-of-range", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{2, 1, naive.NoInfo}),
@@ -167,10 +167,10 @@ var corruptFiles = []corruptFile{
 	{name: "symbol-names-cut", normalOnly: true, corruption: cutSection(namesOfA, 1),
 		lookup: badCount, walk: badCount, faults: is(badCount)},
 	{name: "symbol-names-cut", compactOnly: true, corruption: cutSection(namesOfA, 1),
-		walk: truncated, faults: is(truncated)},
+		lookup: truncated, walk: truncated, faults: is(truncated)},
 	{name: "symbol-names-trailing-bytes", corruption: appendTo(namesOfA, 0), faults: is(unused)},
 	{name: "two-symbols-of-one-name", corruption: rowsOfA([3]uint32{0, 0, infoOfF}, [3]uint32{0, 1, naive.NoInfo}),
-		faults: is(badSymbol)},
+		lookup: badSymbol, walk: badSymbol, faults: is(badSymbol)},
 
 	// String tables.
 	{name: "trie-duplicate-terminal", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 0) }),
@@ -186,15 +186,15 @@ var corruptFiles = []corruptFile{
 		e.U8(2)
 		gen.Leaf(e, "f", 2)
 		gen.Leaf(e, "g", 1)
-	}), faults: is(badTrie)},
+	}), walk: badTrie, faults: is(badTrie)},
 	{name: "trie-duplicate-siblings", corruption: trieOfA(3, func(e *gen.Enc) {
 		e.U8(3)
 		gen.Leaf(e, "f", 0)
 		gen.Leaf(e, "g", 1)
 		gen.Leaf(e, "f", 2)
-	}), faults: is(badTrie)},
+	}), walk: badTrie, faults: is(badTrie)},
 	{name: "trie-label-past-end", corruption: trieOfA(2, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); e.U16(1000); e.String("ggggg") }),
-		walk: truncated, faults: is(truncated)},
+		lookup: truncated, walk: truncated, faults: is(truncated)},
 	{name: "trie-leaf-without-string", corruption: trieOfA(2, func(e *gen.Enc) {
 		e.U8(3)
 		gen.Leaf(e, "f", 0)
@@ -205,7 +205,7 @@ var corruptFiles = []corruptFile{
 	}),
 		faults: is(badTrie)},
 	{name: "trie-cut", corruption: cutSection(stringsOfA, 1),
-		walk: truncated, faults: is(truncated)},
+		lookup: truncated, walk: truncated, faults: is(truncated)},
 	{name: "string-count-too-big", corruption: trieOfA(0xFFFFFFFF, func(e *gen.Enc) { e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "g", 1) }),
 		walk: badCount, faults: is(badCount)},
 	{name: "string-table-trailing-bytes", corruption: appendTo(stringsOfA, 0), faults: is(unused)},
@@ -229,13 +229,13 @@ var corruptFiles = []corruptFile{
 
 	// Varints.
 	{name: "varint-too-wide", compactOnly: true, corruption: varintIn(namesOfA, 1, 1<<32, 0),
-		walk: badVarint, faults: is(badVarint)},
+		lookup: badVarint, walk: badVarint, faults: is(badVarint)},
 	{name: "varint-of-line-too-wide", compactOnly: true, corruption: dataOfF(1, func(e *gen.Enc) { e.U8(naive.Zero); e.Varint(1<<24, 0) }),
 		walk: badVarint, faults: is(badVarint)},
 	{name: "varint-of-count-too-wide", compactOnly: true, corruption: dataOfF(1, func(e *gen.Enc) { header(e, naive.Normal, 1); e.Varint(1<<32, 0) }),
 		walk: badVarint, faults: is(badVarint)},
 	{name: "varint-eleven-bytes", compactOnly: true, corruption: varintIn(namesOfA, 1, 1, 11),
-		walk: badVarint, faults: is(badVarint)},
+		lookup: badVarint, walk: badVarint, faults: is(badVarint)},
 	{name: "varint-of-65-bits", compactOnly: true, corruption: dataOfF(1, func(e *gen.Enc) {
 		header(e, naive.Wide, 1)
 		e.Bytes([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02})

@@ -288,7 +288,7 @@ func FuzzGeneratedFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		o := gen.All()
 		o.Units, o.Symbols, o.Records = 3, 4, 5
-		o.LongNames, o.Deep, o.SameNames, o.Dangling, o.DeadEnds, o.TrueSummary = false, false, true, true, true, true
+		o.LongNames, o.Deep, o.Dangling, o.DeadEnds, o.TrueSummary = false, false, true, true, true
 		edits := input[:len(input)/4]
 		data, _ := gen.Random(rand.New(&inputSource{data: input[len(edits):], then: rand.NewPCG(uint64(len(input)), 1)}), o)
 		for ; len(edits) >= 4; edits = edits[4:] {

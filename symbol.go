@@ -53,12 +53,15 @@ func newSymbolTable(symbols v4.Fields, names []string, u *wire.Unit) (*symbolTab
 
 func (t *symbolTable) decode(f v4.Fields, u *wire.Unit) error {
 	t.rows = make([]wire.Row, f.RowCount())
+	named := wire.NewIndexSet(len(t.names), len(t.rows))
 	for i := range t.rows {
 		pos := f.Pos
 		row := f.Row()
 		checkRow(&f, pos, row, u)
 		if f.Err == nil && uint64(row.String) >= uint64(len(t.names)) {
 			f.Fail(pos, ErrSymbol, "string index %d, the unit has %d strings", row.String, len(t.names))
+		} else if f.Err == nil && named.Add(row.String) {
+			f.Fail(pos, ErrSymbol, twoOfOneName, row.String)
 		}
 		if f.Err != nil {
 			return public(f.Fault())
@@ -67,6 +70,8 @@ func (t *symbolTable) decode(f v4.Fields, u *wire.Unit) error {
 	}
 	return public(f.Fault())
 }
+
+const twoOfOneName = "duplicate string index %d: two symbols of one name"
 
 func checkRow(f *v4.Fields, pos int, row wire.Row, u *wire.Unit) {
 	if f.Err == nil && !u.Has(row.ID) {

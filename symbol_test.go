@@ -158,8 +158,8 @@ func TestSymbolOfFaultyUnit(t *testing.T) {
 			id            afdo.SymbolID
 			want          error // nil for a symbol that is found
 		}{
-			"sound":            {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 1, nil},
-			"no such symbol":   {comb, many([2]uint32{0, 0}, [2]uint32{1, 1}), 3, afdo.ErrNotFound},
+			"sound":            {comb, many([2]uint32{18, 0}, [2]uint32{19, 1}), 1, nil},
+			"no such symbol":   {comb, many([2]uint32{18, 0}, [2]uint32{19, 1}), 3, afdo.ErrNotFound},
 			"no rows":          {comb, gen.NoRows, 0, afdo.ErrNotFound},
 			"symbol twice":     {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 5, afdo.ErrSymbol},
 			"another twice":    {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 20, nil},

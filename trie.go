@@ -20,21 +20,41 @@ type encodedTable struct {
 
 // find returns the row with the given name.
 func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
+	names := make(map[uint32]string, 1)
 	f := t.strings
-	str, ok := f.FindString(name)
-	if !ok {
+	f.SomeStrings(func(n int, label []byte) bool {
+		return n+len(label) <= len(name) && name[n:n+len(label)] == string(label)
+	},
+		func(index uint32, found []byte) bool {
+			if len(found) == len(name) {
+				names[index] = name
+			}
+			return true
+		})
+	if f.Err != nil || len(names) == 0 {
 		return wire.Row{}, false, public(f.Fault())
 	}
-	f = t.symbols
-	for range f.RowCount() {
-		pos := f.Pos
-		row := f.Row()
-		checkRow(&f, pos, row, t.unit)
-		if f.Err != nil || row.String == str {
-			return row, true, public(f.Fault())
-		}
+	rows, err := t.rowsNamed(names)
+	if err != nil || len(rows) == 0 {
+		return wire.Row{}, false, err
 	}
-	return wire.Row{}, false, public(f.Fault())
+	return rows[0], true, nil
+}
+
+// rowsNamed returns the rows that have one of the names, by string index. It is an error if two of
+// them have the same name.
+func (t *encodedTable) rowsNamed(names map[uint32]string) ([]wire.Row, error) {
+	rows, err := t.someRows(func(row wire.Row) bool { _, ok := names[row.String]; return ok })
+	there := make(map[string]bool, len(rows))
+	for _, row := range rows {
+		if err == nil && there[names[row.String]] {
+			f := t.symbols
+			f.Fail(0, ErrSymbol, twoOfOneName, row.String)
+			err = public(f.Fault())
+		}
+		there[names[row.String]] = true
+	}
+	return rows, err
 }
 
 // clones returns the names whose canonical name is canonicalName, by string index.

@@ -84,7 +84,8 @@ func (u *Unit) SymbolByID(id SymbolID) (Symbol, error) {
 
 // Symbol returns the symbol with the given name, or [ErrNotFound]. If the symbols of the unit have
 // not been decoded, Symbol follows the name through the encoded trie. This costs a fraction of
-// decoding and checks only the bytes on the way. Otherwise Symbol compares the names of the unit.
+// decoding. Otherwise Symbol compares the names of the unit. Two symbols of the name give
+// [ErrSymbol].
 func (u *Unit) Symbol(name string) (Symbol, error) {
 	row, ok, err := u.find(name)
 	if err != nil {
@@ -145,15 +146,15 @@ func (u *Unit) clones(canonicalName string) ([]Symbol, error) {
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	rows, err := t.someRows(func(row wire.Row) bool {
-		_, ok := names[row.String]
-		return ok
-	})
+	rows, err := t.rowsNamed(names)
+	if err != nil {
+		return nil, err
+	}
 	found := make([]Symbol, len(rows))
 	for i, row := range rows {
 		found[i] = Symbol{unit: u, name: names[row.String], id: SymbolID(row.ID), info: row.Info}
 	}
-	return found, err
+	return found, nil
 }
 
 // Load reads all sections of the unit that have not been read, in as few reads as their places in

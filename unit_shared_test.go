@@ -17,15 +17,15 @@ import (
 
 // Symbols of a unit that share the section of their samples share its bytes in memory, too.
 func TestSharedInfo(t *testing.T) {
-	const symbols = 5_000
+	const symbols = 3_000
 	for _, compact := range []bool{false, true} {
 		h := gen.NewHandmade(compact)
-		names := h.Section(naive.StringTable, gen.OneString("f"))
+		names := h.Section(naive.StringTable, gen.Comb(1, symbols-1))
 		info := h.Section(naive.SymbolInfo, gen.ManyCounts(20_000))
 		h.Unit("a.c", names, h.Section(naive.SymbolNames, func(e *gen.Enc) {
 			e.U32(symbols)
 			for i := range uint32(symbols) {
-				e.U32(0)
+				e.U32(i)
 				e.U32(i)
 				e.U32(info)
 			}

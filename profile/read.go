@@ -16,8 +16,9 @@ import (
 //
 // Read takes time and memory proportional to the size of the file. It rejects a malformed file that
 // would need far more, because of shared prefixes or shared sections of samples, with
-// [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol]. Other errors
-// are those of the reader. After an error the profile is nil.
+// [afdo.ErrLimit]. A record with a symbol ID that no unit has gives [afdo.ErrSymbol], and samples
+// that no symbol has give [afdo.ErrUnused]. Other errors are those of the reader. After an error
+// the profile is nil.
 func Read(r *afdo.Reader) (*Profile, error) {
 	p, _, err := ReadCounting(r)
 	return p, err
@@ -48,6 +49,9 @@ func (l *loader) read(r *afdo.Reader) error {
 			return err
 		}
 		units[i] = nil // free the memory of the unit
+	}
+	if err := l.budget.End(r); err != nil {
+		return err
 	}
 	if err := l.readMarks(r); err != nil {
 		return err

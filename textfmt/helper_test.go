@@ -27,7 +27,6 @@ func everything(rawNames bool) gen.Options {
 	o := gen.All()
 	o.RawNames = rawNames
 	o.Duplicates = true
-	o.SameNames = true
 	return o
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -27,8 +28,9 @@ import (
 // current function.
 //
 // Errors of r include the unit and symbol with the samples. Errors of w are returned unchanged. A
-// callee that no unit has gives afdo.ErrMalformed. If the text would be far larger than that of any
-// real file, because functions or strings share bytes a thousandfold, the error is afdo.ErrLimit.
+// callee that no unit has gives afdo.ErrMalformed, and samples that no symbol has afdo.ErrUnused.
+// If the text would be far larger than that of any real file, because functions or strings share
+// bytes a thousandfold, the error is afdo.ErrLimit.
 func Print(w io.Writer, r *afdo.Reader) error {
 	p := newPrinter(w, r)
 	if err := p.eachUnit(p.surveyUnit); err != nil {
@@ -36,6 +38,9 @@ func Print(w io.Writer, r *afdo.Reader) error {
 	}
 	if missing := p.survey.missing(); len(missing) > 0 {
 		return unknownCallee(missing[0])
+	}
+	if err := p.survey.budget.End(r); err != nil {
+		return err
 	}
 	if err := p.head(); err != nil {
 		return err
@@ -346,6 +351,7 @@ type survey struct {
 	cursor  afdo.Cursor
 	records int64 // limit on the records and call targets still to come
 	names   int64 // limit on the bytes of names still to come
+	budget  *budget.Budget
 }
 
 // Limits on the size of a text. They affect files whose symbols share the bytes of one function, or
@@ -368,6 +374,7 @@ func newSurvey(size int64) *survey {
 		inlined: make(idSet),
 		records: size / minRecordSize,
 		names:   maxText(size),
+		budget:  budget.New(size),
 	}
 }
 
@@ -395,6 +402,9 @@ func (s *survey) symbol(symbol afdo.Symbol) error {
 		return nil
 	}
 	info, err := symbol.Info()
+	if err == nil {
+		err = s.budget.Samples(info)
+	}
 	if err == nil {
 		err = s.function(info)
 	}

@@ -94,10 +94,8 @@ func tolerated(err error) bool {
 		return true
 	case afdo.ErrName:
 		return strings.HasPrefix(fault.Detail, "duplicate unit")
-	case afdo.ErrSymbol: // profiles in memory add them up, and a lookup finds one of them
-		return strings.HasPrefix(fault.Detail, "duplicate string index")
 	case afdo.ErrTrie:
-		return strings.HasPrefix(fault.Detail, "duplicate") || strings.HasPrefix(fault.Detail, "a leaf")
+		return strings.HasPrefix(fault.Detail, "a leaf")
 	}
 	return false
 }

@@ -125,3 +125,32 @@ func TestMergeNamesEmptyInputs(t *testing.T) {
 		assert.Equal(t, "afdo: "+c[1]+": no counts\n", r.err)
 	}
 }
+
+// Samples that no symbol has and two symbols of one name are errors of every verb that meets them.
+func TestReadersAgree(t *testing.T) {
+	corrupt := "../../testdata/corrupt/"
+	out := writeFile(t, "out", nil)
+	for _, mode := range []string{".afdo", ".compact.afdo"} {
+		for _, c := range []struct{ file, want string }{
+			{"unused-section", "samples that no symbol has"},
+			{"two-symbols-of-one-name", "two symbols of one name"},
+			{"trie-duplicate-siblings", `duplicate string "f"`},
+		} {
+			path := corrupt + c.file + mode
+			for _, args := range [][]string{
+				{"show", path}, {"top", path}, {"units", path}, {"convert", path, "--to", "text", "-o", out},
+				{"convert", path, "--to", "v3", "-o", out}, {"merge", path, path, "--to", "v4", "-o", out},
+			} {
+				r := afdoRun(args...)
+				assert.Equal(t, cli.StatusFault, r.status, "%s", args)
+				assert.Contains(t, r.err, c.want, "%s", args)
+			}
+		}
+		path := corrupt + "two-symbols-of-one-name" + mode
+		for _, args := range [][]string{{"-s", "f"}, {"-u", "a.c", "-s", "f"}, {"-u", "a.c"}} {
+			r := afdoRun(append([]string{"lookup", path}, args...)...)
+			assert.Equal(t, cli.StatusFault, r.status, "%s", args)
+			assert.Contains(t, r.err, "two symbols of one name", "%s", args)
+		}
+	}
+}

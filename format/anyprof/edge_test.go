@@ -65,3 +65,25 @@ func TestLargeOldFile(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrMalformed, "there are no functions in it")
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size+1<<20))
 }
+
+// Who reads all functions of a file learns that samples belong to none of them.
+func TestSamplesWithoutSymbol(t *testing.T) {
+	f, err := anyprof.Open(t.Context(), "../../testdata/corrupt/unused-section.afdo")
+	require.NoError(t, err)
+	defer f.Close()
+	for _, whole := range []bool{true, false} {
+		var last error
+		for u, err := range f.Units(t.Context()) {
+			if last = err; err == nil && whole {
+				for _, err := range u.Functions(t.Context()) {
+					require.NoError(t, err)
+				}
+			}
+		}
+		if whole {
+			require.ErrorIs(t, last, afdo.ErrUnused)
+		} else {
+			require.NoError(t, last)
+		}
+	}
+}

@@ -20,13 +20,20 @@ func newV4(r *afdo.Reader) *v4 { return &v4{r, index.NewProgram(r)} }
 func (v *v4) units() iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		spent := budget.New(v.r.Size()) // for all units together
+		left := 0                       // units whose functions the caller did not read to the end
 		for u, err := range v.r.Units() {
 			if err != nil {
 				yield(Unit{}, err)
 				return
 			}
-			if !yield(v.unitOf(u, spent), nil) {
+			left++
+			if !yield(v.unitOf(u, spent, func() { left-- }), nil) {
 				return
+			}
+		}
+		if left == 0 {
+			if err := spent.End(v.r); err != nil {
+				yield(Unit{}, err)
 			}
 		}
 	}
@@ -37,11 +44,11 @@ func (v *v4) unit(path string) (Unit, error) {
 	if err != nil {
 		return Unit{}, err
 	}
-	return v.unitOf(u, budget.New(v.r.Size())), nil
+	return v.unitOf(u, budget.New(v.r.Size()), func() {}), nil
 }
 
-// unitOf returns a unit. Its functions draw on the budget.
-func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget) Unit {
+// unitOf returns a unit. Its functions draw on the budget. It calls end after the last one.
+func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget, end func()) Unit {
 	return Unit{Path: u.Path(), functions: func(yield func(*Function, error) bool) {
 		if err := u.Load(); err != nil {
 			yield(nil, err)
@@ -62,6 +69,7 @@ func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget) Unit {
 				return
 			}
 		}
+		end()
 	}}
 }
 

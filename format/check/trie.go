@@ -5,43 +5,6 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// bitSet is a set of numbers below its capacity.
-type bitSet []uint64
-
-func newBitSet(n int) bitSet { return make(bitSet, (max(n, 0)+63)/64) }
-
-// add adds a number. It reports whether the set already contained it.
-func (s bitSet) add(i uint64) bool {
-	old := s[i/64]
-	s[i/64] |= 1 << (i % 64)
-	return s[i/64] == old
-}
-
-// indexSet is a set of a few numbers out of many. If a million units share a table of a million
-// strings and each uses one string, a bit set per unit would be too expensive.
-type indexSet struct {
-	bits   bitSet
-	sparse map[uint32]bool // nil if bits is used
-}
-
-// newIndexSet returns a set for up to some of n numbers.
-func newIndexSet(n, some int) indexSet {
-	if n/64 <= some {
-		return indexSet{bits: newBitSet(n)}
-	}
-	return indexSet{sparse: make(map[uint32]bool, some)}
-}
-
-// add adds a number. It reports whether the set already contained it.
-func (s *indexSet) add(i uint32) bool {
-	if s.sparse == nil {
-		return s.bits.add(uint64(i))
-	}
-	there := s.sparse[i]
-	s.sparse[i] = true
-	return there
-}
-
 // trieChecker checks a string table without expanding its strings, which may be a thousand times as
 // long as the table.
 type trieChecker struct {
@@ -49,13 +12,13 @@ type trieChecker struct {
 	sec      afdo.Section
 	k        *checker
 	root     int
-	found    bitSet // string indexes found so far
-	missing  int    // number of string indexes not found yet
-	names    int    // total length of the strings
-	limited  bool   // exceeding the limit on names has been reported
+	found    wire.IndexSet // string indexes found so far
+	missing  int           // number of string indexes not found yet
+	names    int           // total length of the strings
+	limited  bool          // exceeding the limit on names has been reported
 	overlong bool
-	firsts   []bitSet // by frame: the first bytes of the labels so far
-	odd      bool     // two paths may spell the same string
+	firsts   []wire.BitSet // by frame: the first bytes of the labels so far
+	odd      bool          // two paths may spell the same string
 }
 
 // trie checks a string table.
@@ -67,7 +30,7 @@ func (k *checker) trie(f fields) stringTable {
 		return stringTable{count: -1}
 	}
 	k.overlong(&f, 1, wire.VarintLen(uint64(n)), new(bool))
-	c := trieChecker{Trie: wire.Trie{Fields: &f.Fields}, sec: f.sec, k: k, root: f.Pos, found: newBitSet(n), missing: n}
+	c := trieChecker{Trie: wire.Trie{Fields: &f.Fields}, sec: f.sec, k: k, root: f.Pos, found: wire.NewIndexSet(n, n), missing: n}
 	c.run(n)
 	if k.end(&f) && c.missing > 0 {
 		k.fault(faultAt(f.sec, f.Pos, afdo.ErrTrie, "%d of %d strings are missing", c.missing, n))
@@ -102,7 +65,7 @@ func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	switch {
 	case uint64(id) >= uint64(n):
 		c.k.fault(faultAt(c.sec, pos, afdo.ErrTrie, "string index %d, but the table has %d strings", id, n))
-	case c.found.add(uint64(id)):
+	case c.found.Add(id):
 		c.k.fault(faultAt(c.sec, pos, afdo.ErrTrie, "duplicate string index %d", id))
 	default:
 		c.missing--
@@ -121,7 +84,7 @@ func (c *trieChecker) descend(children int) {
 	c.Trie.Descend(children)
 	switch depth := len(c.Frames); {
 	case depth > len(c.firsts):
-		c.firsts = append(c.firsts, newBitSet(256))
+		c.firsts = append(c.firsts, wire.NewBitSet(256))
 	case children > 0:
 		clear(c.firsts[depth-1])
 	}
@@ -134,8 +97,10 @@ func (c *trieChecker) child() bool {
 	if !ok {
 		return false
 	}
-	if len(label) == 0 || c.firsts[depth-1].add(uint64(label[0])) {
+	if len(label) == 0 || c.firsts[depth-1].Has(uint32(label[0])) {
 		c.odd = true
+	} else {
+		c.firsts[depth-1].Add(uint32(label[0]))
 	}
 	c.k.overlong(&fields{c.sec, *c.Fields}, pos, wire.VarintLen(uint64(len(label)))+len(label), &c.overlong)
 	return true

@@ -159,7 +159,7 @@ func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 	count := f.RowCount()
 	var overlong bool
 	k.overlong(f, 1, wire.VarintLen(uint64(count)), &overlong)
-	names := newIndexSet(n, count)
+	names := wire.NewIndexSet(n, count)
 	k.ids.grow(count)
 	for range count {
 		pos := f.Pos
@@ -172,7 +172,7 @@ func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 		case n < 0:
 		case uint64(row.String) >= uint64(n):
 			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "string index %d, but the unit has %d strings", row.String, n))
-		case names.add(row.String):
+		case names.Add(row.String):
 			k.fault(faultAt(f.sec, pos, afdo.ErrSymbol, "duplicate string index %d: two symbols of one name", row.String))
 		}
 		if f.Compact {

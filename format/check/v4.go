@@ -15,10 +15,11 @@ import (
 // Errors are everything that makes some read fail, and problems that readers tolerate or do not
 // see: bytes between sections or after the data of a section, unreferenced sections and sections
 // referenced more than once, references to symbols that do not exist, units with the same name, a
-// missing unit for unknown files, and a string table with duplicate strings.
+// missing unit for unknown files, symbols of the same name in a unit, and a string table with
+// duplicate strings.
 //
 // Remarks are overlong varints (one per section), a summary that disagrees with the data, as in a
-// slice of a profile, and symbols of the same name in a unit, of which lookups find only the first.
+// slice of a profile.
 //
 // If a section cannot be decoded, V4 yields its first error and does not check what the rest of the
 // section refers to. V4 also checks that the sources section refers to symbols of the file and to

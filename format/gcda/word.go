@@ -190,20 +190,6 @@ func (e *encoder) word(words ...uint32) {
 
 func (e *encoder) id(id *ID) { e.word(id.Ident, id.LineChecksum, id.CFGChecksum) }
 
-// str writes a string. An empty one has no NUL.
-func (e *encoder) str(s string) {
-	length := 0
-	switch {
-	case s == "":
-	case e.version.inBytes():
-		length = len(s) + 1
-	default:
-		length = len(s)/wordSize*wordSize + wordSize
-	}
-	e.word(e.length(length))
-	e.data = append(append(e.data, s...), make([]byte, length-len(s))...)
-}
-
 // length returns a number of bytes in the unit of the version.
 func (e *encoder) length(n int) uint32 {
 	if !e.version.inBytes() {

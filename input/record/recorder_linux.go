@@ -74,14 +74,6 @@ func (r *Recorder) Close() error {
 	return failure
 }
 
-// event returns the event that is sampled.
-func (r *Recorder) event() Event {
-	if r.steps != nil {
-		return Steps
-	}
-	return r.candidate.event
-}
-
 // Warnings returns limitations of the recording, one sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
 

@@ -162,3 +162,11 @@ func TestBestEvent(t *testing.T) {
 		require.NoError(t, r.Close())
 	}
 }
+
+// event returns the event that is sampled.
+func (r *Recorder) event() Event {
+	if r.steps != nil {
+		return Steps
+	}
+	return r.candidate.event
+}

@@ -189,18 +189,3 @@ func (m *Map) Function(at Position) (*Function, error) {
 	f, _, err := new(decoder).function(s, at.Offset)
 	return f, err
 }
-
-// Clone returns a copy that shares no memory with f.
-func (f *Function) Clone() *Function {
-	c := *f
-	c.Ranges = slices.Clone(f.Ranges)
-	for i := range c.Ranges {
-		blocks := slices.Clone(c.Ranges[i].Blocks)
-		for j := range blocks {
-			blocks[j].Calls = slices.Clone(blocks[j].Calls)
-			blocks[j].Successors = slices.Clone(blocks[j].Successors)
-		}
-		c.Ranges[i].Blocks = blocks
-	}
-	return &c
-}

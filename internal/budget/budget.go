@@ -10,10 +10,12 @@ package budget
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 const (
@@ -25,6 +27,9 @@ const (
 type Budget struct {
 	names   atomic.Int64
 	samples atomic.Int64
+
+	mu       sync.Mutex
+	sections wire.BitSet // sections that symbols and units refer to
 }
 
 // New returns the budget of a file of a size in bytes.
@@ -47,6 +52,43 @@ func (b *Budget) Name(name string) error {
 func (b *Budget) Samples(info afdo.Info) error {
 	if b.samples.Add(-info.Section().Size) < 0 {
 		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reached(info.Section().Index)
+	return nil
+}
+
+func (b *Budget) reached(section int) {
+	for len(b.sections) <= section/64 {
+		b.sections = append(b.sections, 0)
+	}
+	b.sections.Add(uint32(section))
+}
+
+// End returns an error that matches [afdo.ErrUnused] if r has samples that Samples was not called
+// for: no symbol has them, so a reader of the whole file has missed them. It reads one byte of each
+// section that no unit refers to.
+func (b *Budget) End(r *afdo.Reader) error {
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		strings, symbols := u.SectionIndexes()
+		b.reached(strings)
+		b.reached(symbols)
+	}
+	for i := range r.NumSections() {
+		if b.sections.Has(uint32(i)) {
+			continue
+		}
+		section, err := r.Section(i)
+		if err == nil && section.Type == afdo.SectionSymbolInfo {
+			err = section.ErrorAt(section.Offset, afdo.ErrUnused, "samples that no symbol has")
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -60,17 +60,3 @@ func compareEntries(found, data []afdo.SummaryEntry, report func(which int, deta
 		}
 	}
 }
-
-// CheckHidden returns an error for a version 4 file that has samples, although no symbol has any. A
-// file without samples is legal: the slice of a compile is one if nothing in it was sampled.
-func CheckHidden(r *afdo.Reader) error {
-	for section, err := range r.Sections() {
-		if err != nil {
-			return err
-		}
-		if section.Type == afdo.SectionSymbolInfo {
-			return section.ErrorAt(section.Offset, afdo.ErrUnused, "samples that no symbol has, in a file without functions")
-		}
-	}
-	return nil
-}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -56,10 +57,19 @@ type Program struct {
 func NewProgram(r *afdo.Reader) *Program { return &Program{r: r, file: scanned{r: r}} }
 
 // Named iterates over the symbols with the given name in all units, by ascending symbol ID. This
-// includes symbols without samples.
+// includes symbols without samples. Two symbols of the name in a unit give [afdo.ErrSymbol].
 func (p *Program) Named(name string) iter.Seq2[afdo.Symbol, error] {
+	only := p.only(1, func(found string) bool { return found == name })
 	return p.each(func(c candidates) ([]afdo.SymbolID, error) { return c.named(symname.Canonical(name)) },
-		p.only(1, func(found string) bool { return found == name }))
+		func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
+			found, err := only(symbols)
+			for i := 1; i < len(found); i++ { // the IDs of a unit are a range
+				if u := found[i].Unit(); u.Index() == found[i-1].Unit().Index() {
+					return nil, fmt.Errorf("index: two symbols %.100q in unit %.200q: %w", name, u.Path(), afdo.ErrSymbol)
+				}
+			}
+			return found, err
+		})
 }
 
 // Clones iterates over the symbols with the given canonical name, which are a function and its

@@ -218,7 +218,7 @@ var valid = []validCase{
 		file: func(f *naive.File) {
 			u := &f.Units[1]
 			for i := range 300 {
-				u.Symbols = append(u.Symbols, naive.Symbol{ID: 3 + uint32(i), Name: string([]rune{rune('a' + i)})})
+				u.Symbols = append(u.Symbols, naive.Symbol{ID: 3 + uint32(i), Name: "m" + string([]rune{rune('a' + i)})})
 			}
 			u.End = 303
 			f.Units[2].Start, f.Units[2].End = 303, 303

@@ -56,10 +56,6 @@ func (g *generator) name(taken map[string]bool) string {
 			g.names = append(g.names, n)
 			return n
 		}
-		if g.o.SameNames && g.chance(2) {
-			g.saw("name twice in a unit")
-			return n
-		}
 	}
 }
 

@@ -38,7 +38,6 @@ type Options struct {
 	NULNames   bool // symbol names with NUL, which versions 2 and 3 cannot store
 	EmptyNames bool // symbols with an empty name (a root terminal)
 	LongNames  bool // symbol names longer than 65535 bytes, one in some hundreds
-	SameNames  bool // two symbols with the same name in a unit; no note covers this; not in All
 
 	AnyOrder         bool // records in any order instead of that of note 15
 	Duplicates       bool // several records of the same kind (and callee) at a location (note 13)

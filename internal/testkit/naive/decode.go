@@ -186,7 +186,12 @@ func (d *decoder) stringTable(from *cursor, index uint32) []string {
 		c.fail("%d terminals for %d strings", len(byID), n)
 	}
 	var strings []string
+	spelled := map[string]bool{}
 	for id := range n {
+		if spelled[byID[id]] {
+			c.fail("string %q twice", byID[id])
+		}
+		spelled[byID[id]] = true
 		strings = append(strings, byID[id])
 	}
 	d.strings[index] = strings
@@ -225,6 +230,7 @@ func (d *decoder) symbols(from *cursor, u *Unit) {
 	c := d.open(from, u.SymbolNamesSection, SymbolNames)
 	n := c.uint32()
 	seen := map[uint32]bool{} // of this unit; ranges of different units do not overlap
+	named := map[uint32]bool{}
 	for range n {
 		stringIndex := c.uint32()
 		id := c.uint32()
@@ -235,6 +241,10 @@ func (d *decoder) symbols(from *cursor, u *Unit) {
 		if id < u.Start || id >= u.End {
 			c.fail("symbol ID %d is not in [%d, %d)", id, u.Start, u.End)
 		}
+		if named[stringIndex] {
+			c.fail("two symbols of string %d", stringIndex)
+		}
+		named[stringIndex] = true
 		if seen[id] {
 			c.fail("symbol ID %d twice", id)
 		}

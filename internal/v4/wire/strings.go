@@ -29,6 +29,9 @@ func (f *Fields) Strings(limit int) []string {
 	if f.Err == nil && d.found < count {
 		f.Fail(f.Pos, fault.ErrTrie, "%d of %d strings are missing", count-d.found, count)
 	}
+	if f.Err == nil && d.odd {
+		d.checkTwice()
+	}
 	if f.Err != nil {
 		return nil
 	}
@@ -48,6 +51,9 @@ type trieDecoder struct {
 	left  int // rest of limit
 	limit int
 
+	firsts []int // by frame: the first byte of the latest label, -1 before the first
+	odd    bool  // labels of a node do not ascend, so two paths may spell one string
+
 	text  *strings.Builder // the latest names, concatenated; never grown beyond its first size
 	chunk int              // that size
 }
@@ -55,9 +61,15 @@ type trieDecoder struct {
 func (d *trieDecoder) run() {
 	d.visit()
 	for {
+		depth := len(d.Frames)
 		parent, label, ok := d.Child()
 		if !ok {
 			return
+		}
+		if first := d.firsts[depth-1]; len(label) == 0 || int(label[0]) <= first {
+			d.odd = true
+		} else {
+			d.firsts[depth-1] = int(label[0])
 		}
 		d.path = append(d.path[:parent], label...)
 		d.visit()
@@ -74,7 +86,22 @@ func (d *trieDecoder) visit() {
 	if terminal {
 		d.add(pos, id)
 	}
+	if children > 0 {
+		d.firsts = append(d.firsts[:len(d.Frames)], -1)
+	}
 	d.Descend(children)
+}
+
+// checkTwice fails if two paths spell one string.
+func (d *trieDecoder) checkTwice() {
+	there := make(map[string]bool, len(d.names))
+	for _, name := range d.names {
+		if there[name] {
+			d.Fail(d.Pos, fault.ErrTrie, "duplicate string %.100q", name)
+			return
+		}
+		there[name] = true
+	}
 }
 
 // add stores the string of the current node, which is at pos.
@@ -108,40 +135,6 @@ func (d *trieDecoder) spell() string {
 
 func nameLimit(limit int) string {
 	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
-}
-
-// FindString looks up a name in a string table without decoding the table. It follows matching
-// labels and skips the rest. It allocates little or nothing.
-func (f *Fields) FindString(name string) (index uint32, ok bool) {
-	f.Uint32() // number of strings
-	t := Trie{Fields: f}
-	for {
-		children, terminal, id := f.Node()
-		if f.Err != nil {
-			return 0, false
-		}
-		if terminal && t.Prefix == len(name) {
-			return id, true
-		}
-		t.Descend(children)
-		if !follow(&t, name) {
-			return 0, false
-		}
-	}
-}
-
-// follow moves to the next child whose string is a prefix of name.
-func follow(t *Trie, name string) bool {
-	for {
-		parent, label, ok := t.Child()
-		if !ok {
-			return false
-		}
-		if rest := name[parent:]; len(label) <= len(rest) && rest[:len(label)] == string(label) {
-			return true
-		}
-		t.SkipNode()
-	}
 }
 
 // SomeStrings calls yield for each string whose labels all pass enter, until yield returns false.
@@ -255,6 +248,33 @@ func (s BitSet) Remove(i uint32) { s[i/64] &^= 1 << (i % 64) }
 
 // Has reports whether the set contains i, which may be any number.
 func (s BitSet) Has(i uint32) bool { return int(i/64) < len(s) && s[i/64]>>(i%64)&1 != 0 }
+
+// An IndexSet is a set of a few numbers out of many. If a million units share a table of a million
+// strings and each uses one string, a bit set per unit would be too expensive.
+type IndexSet struct {
+	bits   BitSet
+	sparse map[uint32]bool // nil if bits is used
+}
+
+// NewIndexSet returns a set for up to some of n numbers.
+func NewIndexSet(n, some int) IndexSet {
+	if n/64 <= some {
+		return IndexSet{bits: NewBitSet(max(n, 0))}
+	}
+	return IndexSet{sparse: make(map[uint32]bool, some)}
+}
+
+// Add adds a number. It reports whether the set already contained it.
+func (s *IndexSet) Add(i uint32) (there bool) {
+	if s.sparse == nil {
+		there = s.bits.Has(i)
+		s.bits.Add(i)
+		return there
+	}
+	there = s.sparse[i]
+	s.sparse[i] = true
+	return there
+}
 
 // A string table (RFC 4.3) is a trie in pre-order. A node is a bitmask, its string index if a
 // string ends there, and a label and a node for each child. The length of a child is not stored.

@@ -19,7 +19,6 @@ import (
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
@@ -259,9 +258,6 @@ func (in *Input) Profile() (*profile.Profile, error) {
 	p, unknown, err := profile.ReadCounting(in.reader)
 	if err == nil {
 		err = countNames(p, in.size)
-	}
-	if err == nil && p.NumFunctions() == 0 {
-		err = summary.CheckHidden(in.reader)
 	}
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // A walker steps through the functions of a file, as far as the budget of the file goes.
@@ -17,7 +16,6 @@ type walker struct {
 	cursor  afdo.Cursor
 	budget  *budget.Budget
 	unknown uint64
-	found   bool // a symbol had samples
 }
 
 func newWalker(r *afdo.Reader) *walker {
@@ -34,10 +32,7 @@ func (w *walker) units(r *afdo.Reader, visit func(*afdo.Unit) error) error {
 			return err
 		}
 	}
-	if !w.found {
-		return summary.CheckHidden(r)
-	}
-	return nil
+	return w.budget.End(r)
 }
 
 // symbols calls visit for each symbol of a unit, with its samples if it has any.
@@ -64,7 +59,6 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	if !s.HasInfo() {
 		return visit(s, nil)
 	}
-	w.found = true
 	info, err := s.Info()
 	if err != nil {
 		return err
