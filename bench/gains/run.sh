@@ -15,6 +15,7 @@ set -euo pipefail
 gains=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$gains/../.." && pwd)
 sources=$(cd "$1" && pwd) suffix=${CC-} rounds=${ROUNDS-0}
+unset CC # which is not a compiler for go build
 read -ra variants <<<"${VARIANTS-lines arcs guess pgo}"
 named=("${@:2}")
 [ $# -gt 1 ] || named=(bzip2 picosat minisat zopfli lzip tcc duktape lua mawk mujs)
@@ -22,6 +23,12 @@ work=${KEEP:-$(mktemp -d)}
 [ -n "${KEEP-}" ] || trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
+if [ ${#named[@]} != 1 ]; then
+	echo '| program | way | instructions, % | size, % | processor time, % |'
+	echo '|---|---|--:|--:|--:|'
+	for program in "${named[@]}"; do CC=$suffix KEEP=$work "$0" "$sources" "$program" || echo "| $program$suffix | failed | | | |"; done
+	exit
+fi
 go build -C "$root" -o "$work/afdo" ./cmd/afdo
 go build -C "$root/bench" -o "$work/arcs" ./arcs
 go build -C "$root/bench" -o "$work/pays" ./pays
@@ -55,6 +62,8 @@ choose() {
 		[ -e "$work/$1.$i" ] || bash "$gains/../panel/run.sh" --input "$(cut -d'|' -f4 <<<"$line")" "$([ $i = train ] && echo 1 || echo 2)" >"$work/$1.$i"
 	done
 }
+
+choose "${named[0]}" # before the functions below, since the set has others of these names
 
 # compile PROGRAM FOLDER LAUNCHER FLAGS... compiles into a folder, or builds the whole package there.
 compile() {
@@ -165,7 +174,6 @@ export work dir out
 extra=
 
 measure() {
-	choose "$1"
 	dir=$work/$1$suffix
 	mkdir -p "$dir"
 	local v
@@ -184,10 +192,4 @@ measure() {
 		for (i = 2; i <= n; i++) printf "| %s | %s | %+.2f | %+.1f | %s |\n", program, name[i], 100 * (c[i] / c[1] - 1), 100 * (s[i] / s[1] - 1), time[i - 1] }'
 }
 
-if [ ${#named[@]} = 1 ]; then
-	measure "${named[0]}"
-	exit
-fi
-echo '| program | way | instructions, % | size, % | processor time, % |'
-echo '|---|---|--:|--:|--:|'
-for program in "${named[@]}"; do KEEP=$work "$0" "$sources" "$program" || echo "| $program$suffix | failed | | | |"; done
+measure "${named[0]}"

@@ -11,14 +11,16 @@ import (
 
 // race runs programs in turn, each with all lines of the file commands. A line has arguments, and
 // may end in "<" and a file for standard input. race prints how much more processor time each
-// program takes than the first one, in percent. It compares the medians of the rounds.
+// program takes than the first one, in percent: the median of the rounds, in each of which all
+// programs run one after the other.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {
 		return err
 	}
-	took := make([][]time.Duration, len(programs))
+	ratios := make([][]float64, len(programs))
 	for range rounds {
+		var first time.Duration
 		for i, program := range programs {
 			sum := time.Duration(0)
 			for line := range strings.Lines(string(text)) {
@@ -28,14 +30,15 @@ func race(rounds int, commands string, programs []string) error {
 				}
 				sum += t
 			}
-			took[i] = append(took[i], sum)
+			if i == 0 {
+				first = sum
+			}
+			ratios[i] = append(ratios[i], float64(sum)/float64(first))
 		}
 	}
-	for i := range took {
-		slices.Sort(took[i])
-		if median := took[i][rounds/2]; i > 0 {
-			fmt.Printf("%+.1f ", 100*(float64(median)/float64(took[0][rounds/2])-1))
-		}
+	for _, of := range ratios[1:] {
+		slices.Sort(of)
+		fmt.Printf("%+.1f ", 100*(of[rounds/2]-1))
 	}
 	fmt.Println()
 	return nil
