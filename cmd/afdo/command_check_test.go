@@ -53,7 +53,7 @@ func checked(t *testing.T, path string) []string {
 	require.Empty(t, text.err+asJSON.err)
 	require.Equal(t, text.status, asJSON.status)
 	var files []checkedFile
-	require.NoError(t, json.Unmarshal([]byte(asJSON.out), &files), asJSON.out)
+	require.NoError(t, json.Unmarshal([]byte(arrayOf(asJSON.out)), &files), asJSON.out)
 	require.Len(t, files, 1)
 	require.Equal(t, path, files[0].File)
 	require.Equal(t, min(files[0].Faults, 1), text.status)
@@ -225,7 +225,7 @@ func TestCheckSeveralFiles(t *testing.T) {
 
 	asJSON := afdoRun("check", "--json", missing, empty, example(".afdo"))
 	var files []checkedFile
-	require.NoError(t, json.Unmarshal([]byte(asJSON.out), &files), asJSON.out)
+	require.NoError(t, json.Unmarshal([]byte(arrayOf(asJSON.out)), &files), asJSON.out)
 	require.Len(t, files, 3)
 	assert.Contains(t, files[0].Error, missing)
 	assert.Equal(t, 1, files[1].Faults)

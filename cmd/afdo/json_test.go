@@ -62,6 +62,7 @@ func TestJSONOfVerbs(t *testing.T) {
 	} {
 		r := afdoRun(append(args, "--json")...)
 		require.NotEmpty(t, r.out, "%v: %s", args, r.err)
+		require.Regexp(t, `^{\s*"schema_version": 1,`, r.out, "%v", args)
 		keepJSON(t, args[0], r.out)
 		seen[args[0]] = true
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -119,13 +120,21 @@ func unversioned(document string) string {
 	return strings.Replace(strings.Replace(document, "{\n  \"schema_version\": 1,", "{", 1), `{"schema_version": 1, `, "{", 1)
 }
 
+// arrayOf returns the array of a document whose only other member is the version.
+func arrayOf(document string) string {
+	return document[strings.IndexByte(document, '[') : strings.LastIndexByte(document, ']')+1]
+}
+
 func mustJSON(t *testing.T, into any, args ...string) {
 	t.Helper()
 	out := must(t, args...)
 	if len(out) <= maxKept {
 		keepJSON(t, args[0], out)
 	}
-	d := json.NewDecoder(strings.NewReader(unversioned(out)))
+	if out = unversioned(out); reflect.TypeOf(into).Elem().Kind() == reflect.Slice {
+		out = arrayOf(out)
+	}
+	d := json.NewDecoder(strings.NewReader(out))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(into))
 	require.ErrorIs(t, d.Decode(new(any)), io.EOF)

@@ -85,7 +85,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	}
 	doing.Stop()
 	if asJSON {
-		return output.JSON(e.Out, facts)
+		return output.JSON(e.Out, map[string][]FingerprintFacts{"units": facts})
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		for _, f := range facts {

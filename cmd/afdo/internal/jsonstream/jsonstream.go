@@ -26,8 +26,8 @@ type Writer struct {
 	err   error
 }
 
-// Version is the version of the JSON that verbs print, see spec/schema. Each document that is an
-// object has it as its first member, VersionKey.
+// Version is the version of the JSON that verbs print, see spec/schema. Each document is an object
+// and has it as its first member, VersionKey.
 const (
 	Version    = 1
 	VersionKey = "schema_version"
@@ -85,6 +85,19 @@ func (j *Writer) newLine() {
 // Object begins an object: a member if there is a key, an item of an array or the whole document if
 // not.
 func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
+
+// List begins a document whose only other member is an array.
+func (j *Writer) List(key string) {
+	j.Object("")
+	j.Array(key)
+}
+
+// FinishList ends such a document.
+func (j *Writer) FinishList() error {
+	j.End()
+	j.End()
+	return j.Finish()
+}
 
 // Array begins an array, as [Writer.Object] does an object.
 func (j *Writer) Array(key string) { j.begin(key, '[', ']') }

@@ -46,7 +46,7 @@ type problemJSON struct{ j *jsonstream.Writer }
 
 func newProblemJSON(w io.Writer) *problemJSON {
 	p := &problemJSON{jsonstream.New(w)}
-	p.j.Array("")
+	p.j.List("files")
 	return p
 }
 
@@ -66,10 +66,7 @@ func (w *problemJSON) end(faults, remarks int, err error) {
 	w.j.End()
 }
 
-func (w *problemJSON) finish() error {
-	w.j.End()
-	return w.j.Finish()
-}
+func (w *problemJSON) finish() error { return w.j.FinishList() }
 
 func (w *problemJSON) problem(p *problem) {
 	w.j.Object("")

@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// JSON writes facts to standard output for other programs.
+// JSON writes facts, an object, to standard output for other programs.
 func JSON(stdout io.Writer, facts any) error {
 	return Write(stdout, cli.Stdio, func(w io.Writer) error {
 		var document bytes.Buffer
@@ -36,12 +36,9 @@ func JSON(stdout io.Writer, facts any) error {
 	})
 }
 
-// withVersion adds the version to a document that is an object.
+// withVersion adds the version to a document.
 func withVersion(document []byte) []byte {
-	rest, ok := bytes.CutPrefix(document, []byte("{\n"))
-	if !ok {
-		return document
-	}
+	rest := bytes.TrimPrefix(document, []byte("{\n"))
 	return fmt.Appendf(nil, "{\n  %q: %d,\n%s", jsonstream.VersionKey, jsonstream.Version, rest)
 }
 

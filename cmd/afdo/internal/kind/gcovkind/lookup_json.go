@@ -28,7 +28,7 @@ func newUnitJSON(w io.Writer, r *afdo.Reader, demangle bool) *unitJSON {
 		demangle: demangle,
 		callees:  make(map[afdo.SymbolID]afdo.Symbol),
 	}
-	j.Array("")
+	j.List("units")
 	return j
 }
 
@@ -67,10 +67,7 @@ func (j *unitJSON) foot() {
 }
 
 // complete ends the list of units.
-func (j *unitJSON) complete() error {
-	j.End()
-	return j.Finish()
-}
+func (j *unitJSON) complete() error { return j.FinishList() }
 
 func (j *unitJSON) symbol(s afdo.Symbol, f *function) error {
 	j.Object("")

@@ -26,12 +26,11 @@ type jsonBody struct {
 
 func writeJSON(w io.Writer, p *sampleprof.Profile, demangle bool) error {
 	j := &functionJSON{Writer: jsonstream.New(w), p: p, demangle: demangle}
-	j.Array("")
+	j.List("functions")
 	for f := range p.Functions() {
 		j.function(f)
 	}
-	j.End()
-	return j.Finish()
+	return j.FinishList()
 }
 
 func (j *functionJSON) name(ref sampleprof.NameRef) {
