@@ -8,7 +8,8 @@
 # SOURCES has the source packages, unpacked by dpkg-source. Programs are those of ../arcs/programs.sh, of
 # ../pays/programs.sh, and of ../panel/programs, which are built by their own build systems. KEEP is a folder for what
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
-# "lines arcs guess pgo"; bare is arcs of a profile without evidence. ROUNDS is how often each program runs for the processor times, which need an idle machine.
+# "lines arcs guess pgo"; bare is arcs of a profile without evidence,
+# and only is pgo without its counters of values. ROUNDS is how often each program runs for the processor times, which need an idle machine.
 # RECORD=RATE records by perf's clock at that rate in place of callgrind, for SECONDS seconds.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
@@ -154,6 +155,12 @@ make_variant() {
 		(cd "$dir/pgo" && find . -name '*.gcda' -exec cp --parents {} "$dir/truth" \;)
 		rm -rf "$dir/pgo" && mkdir "$dir/pgo" && cp -a "$dir/truth/." "$dir/pgo"
 		build "$program" "$dir/pgo" "" -fprofile-use -Wno-missing-profile -fprofile-correction
+		;;
+	only)
+		(cd "$dir/truth" && find . -name '*.gcda' -printf '%h\n' | sort -u) | while read -r folder; do
+			"$work/arcs" only "$dir/truth/$folder" "$dir/only/$folder"
+		done
+		build "$program" "$dir/only" "" "${counts[@]}"
 		;;
 	guess)
 		compile "$program" "$dir/notes" "" "${notes[@]}"

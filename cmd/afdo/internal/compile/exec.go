@@ -60,12 +60,11 @@ its own, and --no-params adds none.
 
 With --as arcs, GCC gets the counts of the arcs of its control flow graphs instead, as an
 instrumented program would have counted them, with -fprofile-use. They are inferred from
-the counts of machine code that "afdo create" stores in version 4. That takes one more
-compile, which ends before it makes code; its notes are kept in the cache until a source
-or an option changes. The counters are in a folder of the cache whose name depends on
-their content. GCC gets none of the options above, and a function that does not match
-gets no counts. A compile of several sources, and one with a profile that has no counts
-of machine code, gets counts by lines.
+the counts of machine code that "afdo create" stores in version 4, or of a profile without
+these from its lines. That takes one more compile of each source, which ends before it
+makes code; its notes are kept in the cache until a source or an option changes. The
+counters are in a folder of the cache whose name depends on their content. GCC gets none
+of the options above, and a function that does not match gets no counts.
 
 Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
 powers of two, so that a new profile does not change every slice. So have whole
