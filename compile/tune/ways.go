@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 // A Way is how a build uses the profile.
 type Way string
 
-// The ways, in the order in which tune tries them. It goes on to the next one until a program is
-// faster.
+// The ways, in the order in which tune tries them. It tries both by lines and as arcs, and goes on
+// to the others until a program is faster.
 const (
 	WithLayout Way = "profile and layout"     // if Options.Layout asks for it
 	ByLines    Way = "profile"                // as "afdo exec" uses it by default
@@ -65,8 +66,8 @@ func (t *tuning) ways(r *Result) []Way {
 	return ways
 }
 
-// tryWays builds and measures the program in one way after the other, until one makes it faster. It
-// keeps the best one. The build by lines is there already.
+// tryWays builds and measures the program in one way after the other, until one makes it faster and
+// arcs are not the next. It keeps the best one. The build by lines is there already.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	ways := t.ways(r)
 	for i, way := range ways {
@@ -82,7 +83,8 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 			return err
 		}
 		r.Tries = append(r.Tries, *try)
-		if try.Verdict == Faster {
+		best := slices.MinFunc(r.Tries, compareTries)
+		if best.Verdict == Faster && (i+1 == len(ways) || ways[i+1] != ByArcs) {
 			break
 		}
 	}
@@ -91,7 +93,17 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 }
 
 // compareTries sorts faster programs before those that are not decided, and slower ones last.
-func compareTries(a, b Try) int { return rankOf(a.Verdict) - rankOf(b.Verdict) }
+// Programs with the same verdict are sorted by the change of the first measure.
+func compareTries(a, b Try) int {
+	return cmp.Or(rankOf(a.Verdict)-rankOf(b.Verdict), cmp.Compare(a.change(), b.change()))
+}
+
+func (t Try) change() float64 {
+	if len(t.Measures) == 0 {
+		return 0
+	}
+	return t.Measures[0].Change
+}
 
 func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
 

@@ -49,8 +49,9 @@ the number of instructions, more rounds follow, up to eight times as many. Progr
 same speed are called different at most once in 100 runs. Instructions are counted with
 perf or callgrind, if these are there: they do not vary, but they are not time.
 
-If the program is not faster, tune tries other ways of using the profile, for GCC as counts
-of arcs and without the options that exec adds, and keeps the best one. If the program is slower in all of them, it recommends the ordinary build.
+For GCC, tune tries counts by lines and counts of arcs, and keeps the faster program. If
+neither is faster, it also tries the profile without the options that exec adds. If the
+program is slower in all of these ways, tune recommends the ordinary build.
 
 A build folder that CMake or Meson has configured is configured again in the copies, with
 the same options. For cargo, tune asks rustc for its options. A rustc that is no nightly is
