@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/files"
 )
 
@@ -119,6 +120,16 @@ func buildIDPath(id []byte) (string, bool) {
 		return "", false
 	}
 	return filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug"), true
+}
+
+// checkMoved returns an error if llvm-bolt has moved the code of the binary, and the debug info is
+// missing or of the program before. llvm-bolt notes its command line in what it writes.
+func (f *File) checkMoved() error {
+	if f.binary.byName[elfid.BOLTNote] == nil || f.debug != nil && bytes.Contains(f.debug.small(elfid.BOLTNote), []byte("update-debug-sections")) {
+		return nil
+	}
+	return fmt.Errorf("symbolize: %s: %w: llvm-bolt has moved its code, and no debug info describes the code as it is now: "+
+		"record the program that llvm-bolt read, or run llvm-bolt with --update-debug-sections", f.path, ErrUnsupported)
 }
 
 // noDebugInfo returns the error for a binary without debug info. It lists the paths that were

@@ -53,6 +53,9 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 // prepare finds the sections with debug info.
 func (f *File) prepare() error {
 	return f.prepared.do(func() error {
+		if err := f.checkMoved(); err != nil {
+			return err
+		}
 		if f.debug == nil {
 			return f.noDebugInfo()
 		}

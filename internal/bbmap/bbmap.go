@@ -22,6 +22,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-afdo/afdo/internal/elfid"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -129,7 +130,8 @@ type section struct {
 }
 
 // New finds the sections of the map of a file. It returns ErrNoMap if there is none, and an
-// afdo.VersionError if there are only sections of a version that LLVM no longer reads.
+// afdo.VersionError if there are only sections of a version that LLVM no longer reads, or llvm-bolt
+// has moved the code and left the map as it was.
 func New(f *elf.File) (*Map, error) {
 	m := &Map{file: f}
 	old := false
@@ -142,6 +144,8 @@ func New(f *elf.File) (*Map, error) {
 		}
 	}
 	switch {
+	case len(m.sections) > 0 && f.Section(elfid.BOLTNote) != nil:
+		return nil, &fault.VersionError{Format: format, Detail: "a block address map of the program before llvm-bolt moved its code; record the program that llvm-bolt read"}
 	case len(m.sections) > 0:
 		return m, nil
 	case old:

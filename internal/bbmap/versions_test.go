@@ -26,6 +26,19 @@ func writeShape(t *testing.T) string {
 	return source
 }
 
+// llvm-bolt moves code and keeps the map of the code before.
+func TestAfterBOLT(t *testing.T) {
+	object := filepath.Join(t.TempDir(), "shape.o")
+	run(t, testenv.Tool(t, "clang-22"), "-fbasic-block-address-map", "-DWITHOUT_LIBRARY", "-c", writeShape(t), "-o", object)
+	run(t, testenv.Tool(t, "objcopy"), "--add-section", ".note.bolt_info="+os.DevNull, object)
+	f, err := elf.Open(object)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = bbmap.New(f)
+	require.ErrorIs(t, err, afdo.ErrVersion)
+	require.ErrorContains(t, err, "record the program that llvm-bolt read")
+}
+
 // Objects of 32 and 64 bits in both byte orders, and what linkers make of two of them, with -r as
 // for a kernel module too.
 func TestReadobjTargets(t *testing.T) {

@@ -8,6 +8,9 @@ import (
 	"io"
 )
 
+// BOLTNote is the section in which llvm-bolt notes that it wrote a file, and its command line.
+const BOLTNote = ".note.bolt_info"
+
 const (
 	noteGNUBuildID = 3
 	noteHeader     = 12      // sizes of name and description, type

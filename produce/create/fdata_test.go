@@ -108,3 +108,25 @@ func TestBOLT(t *testing.T) {
 func lines(text string) []string {
 	return slices.DeleteFunc(slices.Sorted(strings.Lines(text)), func(line string) bool { return strings.Contains(line, "_") && line[0] == '1' })
 }
+
+// A program that llvm-bolt wrote gives a profile only with debug info of the code as it is now.
+func TestAfterBOLT(t *testing.T) {
+	bolt, objcopy := testenv.Tool(t, "llvm-bolt-22"), testenv.Tool(t, "objcopy")
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g", "-Wl,-q")
+	run(t, p.dir, bolt, "prog", "-o", "updated", "--update-debug-sections")
+	run(t, p.dir, objcopy, "--only-keep-debug", "prog", "prog.debug")
+	run(t, p.dir, objcopy, "--strip-debug", "--add-gnu-debuglink=prog.debug", "prog")
+	run(t, p.dir, bolt, "prog", "-o", "linked")
+	for name, wrong := range map[string]bool{"prog": false, "updated": false, "linked": true} {
+		f, err := symbolize.Open(filepath.Join(p.dir, name))
+		require.NoError(t, err)
+		defer f.Close()
+		_, _, err = Profile(t.Context(), f, walked(t, f, "work", "both", "main"), Options{})
+		if !wrong {
+			assert.NoError(t, err, name)
+			continue
+		}
+		require.ErrorIs(t, err, symbolize.ErrUnsupported, name)
+		assert.ErrorContains(t, err, "record the program that llvm-bolt read, or run llvm-bolt with --update-debug-sections")
+	}
+}

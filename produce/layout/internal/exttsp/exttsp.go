@@ -31,12 +31,6 @@ type Edge struct {
 	Count    uint64
 }
 
-// Score returns the score of an order of all blocks. The higher, the better.
-func Score(blocks []Block, edges []Edge, order []int) float64 {
-	p := newProblem(blocks, edges)
-	return p.score([3][]int{order}, p.jumps)
-}
-
 // Order returns an order of all blocks that has a high score. Block 0, the entry, is first. It
 // takes about O(n log n) time for n blocks and edges, and O(n) memory.
 func Order(blocks []Block, edges []Edge) []int {

@@ -153,3 +153,9 @@ func BenchmarkOrder(b *testing.B) {
 		})
 	}
 }
+
+// Score returns the score of an order of all blocks. The higher, the better.
+func Score(blocks []Block, edges []Edge, order []int) float64 {
+	p := newProblem(blocks, edges)
+	return p.score([3][]int{order}, p.jumps)
+}
