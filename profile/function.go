@@ -1,13 +1,16 @@
 package profile
 
 import (
+	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/stack"
 )
 
 // A Function holds the samples of one top-level function (RFC 4.7).
@@ -206,5 +209,253 @@ func (a *recordArena) compact(functions *table[Function]) {
 		if f := functions.at(i); !own(len(f.Records)) {
 			f.Records = a.clone(f.Records)
 		}
+	}
+}
+
+// A Body assembles the records of one function, added in any order, into canonical form. The zero
+// Body is ready to use. Reusing a Body saves allocations.
+//
+// Records added in canonical order are only appended. Otherwise [Body.Records] sorts them in O(n
+// log n), whatever the depth, which temporarily takes at most about a hundred bytes per record.
+type Body struct {
+	records []Record // in the order of adding, with the tangled mark
+	spare   []Record
+	level   level // the innermost open body; its KindInlined record holds the enclosing level
+	depth   int   // number of open bodies
+	last    int   // number of the latest record in the innermost body, from 1; 0 if there is none
+	place   place // place of that record
+	sorter  sorter
+}
+
+// A level is an open body.
+type level struct {
+	head    int  // index of its KindInlined record; unused for the function itself
+	tangled bool // the body, or one nested in it, is not in canonical order
+}
+
+// pack encodes a level as a number. While a nested body is open, the Count of its KindInlined
+// record holds the enclosing level.
+func (l level) pack() uint64 {
+	if l.tangled {
+		return uint64(l.head)<<1 | 1
+	}
+	return uint64(l.head) << 1
+}
+
+func unpack(n uint64) level { return level{head: int(n >> 1), tangled: n&1 != 0} }
+
+// tangled is a bit in the Count of a KindInlined record. It marks a nested body that is not in
+// canonical order. It exists only inside a Body.
+const tangled = 1 << 63
+
+// Reset empties the body.
+func (b *Body) Reset() {
+	b.records = b.records[:0]
+	b.level = level{}
+	b.depth = 0
+	b.last = 0
+}
+
+// Count adds samples at a location. Several counts at one location are summed, saturating.
+func (b *Body) Count(line, discriminator uint32, samples uint64) {
+	b.add(placeOf(line, discriminator, KindCount, 0), samples)
+}
+
+// Call adds calls from a location to a callee. Several counts for the same location and callee are
+// summed, saturating.
+func (b *Body) Call(line, discriminator uint32, callee SymbolRef, calls uint64) {
+	b.add(placeOf(line, discriminator, KindCall, callee), calls)
+}
+
+// Enter starts the body of a function inlined at a location. Everything added until the matching
+// Leave belongs to this body. Several bodies of the same callee at one location are merged. An
+// empty body is kept.
+func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
+	head := len(b.records)
+	b.add(placeOf(line, discriminator, KindInlined, callee), 0)
+	b.records[head].Count = b.level.pack()
+	b.depth++
+	b.level = level{head: head}
+	b.last = 0
+}
+
+// Leave ends the innermost open body. It panics if no body is open.
+func (b *Body) Leave() {
+	if b.depth == 0 {
+		panic("profile: Leave without Enter")
+	}
+	left := b.level
+	head := &b.records[left.head]
+	b.depth--
+	b.level = unpack(head.Count)
+	head.Count = uint64(len(b.records) - left.head - 1)
+	if left.tangled {
+		head.Count |= tangled
+		b.level.tangled = true
+	}
+	b.last, b.place = left.head+1, head.place()
+}
+
+// Records returns the canonical records, which are valid until the next call of a method of b. More
+// records may be added afterwards. Records panics if a body is still open.
+func (b *Body) Records() []Record {
+	if b.depth > 0 {
+		panic("profile: Records before Leave")
+	}
+	if b.level.tangled {
+		b.spare, b.last = b.sorter.canonical(b.spare[:0], b.records)
+		b.records, b.spare = b.spare, b.records
+		b.place = b.records[b.last-1].place()
+		b.level.tangled = false
+	}
+	return b.records
+}
+
+// add appends a record to the innermost open body, or adds to the latest record if that has the
+// same place.
+func (b *Body) add(p place, count uint64) {
+	if b.last > 0 && !b.place.less(p) {
+		if p == b.place && p.kind() != KindInlined {
+			last := &b.records[b.last-1]
+			last.Count = saturating.Add(last.Count, count)
+			return
+		}
+		b.level.tangled = true
+	}
+	b.records = append(b.records, p.record(count))
+	b.last, b.place = len(b.records), p
+}
+
+// A Kind is the kind of a [Record].
+type Kind uint8
+
+// The kinds, in the order of records at the same location (format note 15).
+const (
+	KindCount   Kind = iota // samples of a source location
+	KindCall                // one call target of a source location
+	KindInlined             // a function inlined at a source location
+)
+
+// A Record is one entry of a function body. Bodies are flat: the records of an inlined body,
+// including nested bodies, follow its KindInlined record, whose Count is their number. So 2.5
+// million records take 60 MB without any pointer, and a loop can walk a body without recursion.
+//
+// The records of a body are canonical: siblings are in strictly ascending order of line,
+// discriminator, kind and callee. So no two records can be merged (format note 13). Use [Body] to
+// make records canonical.
+//
+// Lines and discriminators are wider here than in any file format. Writers reject values that do
+// not fit (format note 17).
+type Record struct {
+	Count         uint64    // KindCount: samples; KindCall: calls; KindInlined: number of records in the body
+	Callee        SymbolRef // KindCall, KindInlined; 0 otherwise
+	Line          uint32    // offset from the line of the function's declaration
+	Discriminator uint32
+	Kind          Kind
+}
+
+// A place determines the order of a record among its siblings. Records with the same place are
+// merged.
+type place struct {
+	where uint64 // line and discriminator
+	what  uint64 // kind and callee
+}
+
+func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
+	return place{
+		where: uint64(line)<<32 | uint64(discriminator),
+		what:  uint64(kind)<<32 | uint64(callee),
+	}
+}
+
+func (r *Record) place() place { return placeOf(r.Line, r.Discriminator, r.Kind, r.Callee) }
+
+// end returns the index after record i and its inlined body.
+func (r *Record) end(i int) int {
+	if r.Kind == KindInlined {
+		i += int(r.Count)
+	}
+	return i + 1
+}
+
+// record is the inverse of [Record.place].
+func (p place) record(count uint64) Record {
+	return Record{
+		Count:         count,
+		Callee:        SymbolRef(p.what),
+		Line:          uint32(p.where >> 32),
+		Discriminator: uint32(p.where),
+		Kind:          p.kind(),
+	}
+}
+
+func (p place) kind() Kind { return Kind(p.what >> 32) }
+
+func (p place) compare(q place) int {
+	if p.where != q.where {
+		return cmp.Compare(p.where, q.where)
+	}
+	return cmp.Compare(p.what, q.what)
+}
+
+func (p place) less(q place) bool {
+	return p.where < q.where || p.where == q.where && p.what < q.what
+}
+
+// Line16 returns the lower 16 bits of the line offset, which GCC and LLVM use in lookups. keep is
+// false for a count or call of 0 at an offset above 65,535: it only means that a line did not run.
+func (r *Record) Line16() (line uint32, keep bool) {
+	return r.Line & math.MaxUint16, r.Line <= math.MaxUint16 || r.Count > 0 || r.Kind == KindInlined
+}
+
+// A Walker iterates over records in pre-order and tracks the depth. It does not allocate for depths
+// up to 16, and does not recurse.
+type Walker struct {
+	records []Record
+	next    int
+	end     int // end of the innermost body
+	depth   int
+	shallow [16]int          // ends of the enclosing bodies, outermost first
+	deep    stack.Stack[int] // further ends, if there are more
+}
+
+// Walk returns a walker over the records of a body. The records must not change while the walker is
+// in use.
+func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
+
+// Next returns the next record and its depth. The records of the function itself have depth 0. A
+// KindInlined record has the depth of the body that contains it; the records of the inlined body
+// are one deeper. The caller must not change the record.
+func (w *Walker) Next() (r *Record, depth int, ok bool) {
+	for w.next >= w.end {
+		if w.depth == 0 {
+			return nil, 0, false
+		}
+		w.leave()
+	}
+	r, depth = &w.records[w.next], w.depth
+	w.next++
+	if r.Kind == KindInlined {
+		w.enter(r.Count)
+	}
+	return r, depth, true
+}
+
+func (w *Walker) enter(records uint64) {
+	if w.depth < len(w.shallow) {
+		w.shallow[w.depth] = w.end
+	} else {
+		w.deep.Push(w.end)
+	}
+	w.depth++
+	w.end = w.next + int(records)
+}
+
+func (w *Walker) leave() {
+	w.depth--
+	if w.depth < len(w.shallow) {
+		w.end = w.shallow[w.depth]
+	} else {
+		w.end = w.deep.Pop()
 	}
 }

@@ -1,7 +1,10 @@
 package profile
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/stack"
@@ -292,4 +295,237 @@ func (j *joiner) siblings(dst, a, b []Record) []Record {
 	}
 	j.at = end
 	return append(append(dst, a[at.a:end.a]...), b[at.b:end.b]...)
+}
+
+const (
+	maxWorkers = 64 // for Sum; each worker may take as much memory as the result
+	maxBatch   = 64 // inputs that a worker merges before it passes on the sum; 16 instead of 64 took 10 % longer
+)
+
+// Sum merges n profiles, each scaled by its weight as by [Profile.MergeScaled]. load returns
+// profile i and its weight. The result, including its numbering, is the same as if the profiles
+// were merged one by one in order.
+//
+// Sum calls load at most once for each i, from several goroutines: one more than there are
+// processors, but at most 64. Each goroutine merges up to 64 consecutive profiles and drops each
+// profile after merging it. So Sum takes memory for one input and one partial sum per goroutine. A
+// partial sum is at most as large as the result.
+//
+// If load fails, or returns a weight whose Den is 0, Sum returns the error of the lowest i. No call
+// of load is running when Sum returns.
+func Sum(n int, load func(i int) (*Profile, Ratio, error)) (*Profile, error) {
+	// One worker more than there are processors, so that no processor is idle while a slow batch
+	// delays the batches after it, or while sums are merged.
+	workers := max(1, min(runtime.GOMAXPROCS(0)+1, maxWorkers, n))
+	s := summing{n: n, load: load, batch: min(max(n/(4*workers), 1), maxBatch), stop: make(chan struct{})}
+	// The batches in progress are those in the channel, plus the one that is awaited or being
+	// merged.
+	parts := make(chan chan part, workers-1)
+	s.running.Go(func() { s.start(parts) })
+	defer s.running.Wait()
+	defer close(s.stop)
+	var sum *Profile
+	for c := range parts {
+		p := <-c
+		switch {
+		case p.err != nil:
+			return nil, p.err
+		case sum == nil && p.owned:
+			sum = p.profile
+			continue
+		case sum == nil:
+			sum = New()
+		}
+		sum.MergeScaled(p.profile, p.weight)
+	}
+	if sum == nil {
+		sum = New()
+	}
+	return sum, nil
+}
+
+type summing struct {
+	n       int
+	load    func(i int) (*Profile, Ratio, error)
+	batch   int
+	stop    chan struct{}
+	running sync.WaitGroup
+}
+
+// A part is the sum of a batch. The part of a batch of one input is that input, so that it is not
+// copied before it is merged.
+type part struct {
+	profile *Profile
+	weight  Ratio
+	owned   bool // the profile belongs to Sum, which may change it
+	err     error
+}
+
+// start starts all batches in order. It waits if too many sums have not been taken.
+func (s *summing) start(parts chan<- chan part) {
+	defer close(parts)
+	for first := 0; first < s.n; first += s.batch {
+		c := make(chan part, 1)
+		select {
+		case parts <- c:
+		case <-s.stop:
+			return
+		}
+		s.running.Go(func() { c <- s.sum(first, min(first+s.batch, s.n)) })
+	}
+}
+
+// sum returns the part of a batch.
+func (s *summing) sum(first, end int) part {
+	if end-first == 1 {
+		return s.one(first)
+	}
+	sum := New()
+	for i := first; i < end; i++ {
+		p := s.one(i)
+		if p.profile == nil {
+			return p
+		}
+		sum.MergeScaled(p.profile, p.weight)
+	}
+	return part{profile: sum, weight: one, owned: true}
+}
+
+// one loads an input. The part has no profile if that fails or the sum is not wanted any more.
+func (s *summing) one(i int) part {
+	select {
+	case <-s.stop:
+		return part{}
+	default:
+	}
+	p, weight, err := s.load(i)
+	if err == nil && weight.Den == 0 {
+		err = fmt.Errorf("profile: input %d has the weight %d/0", i, weight.Num)
+	}
+	if err != nil {
+		return part{err: err}
+	}
+	return part{profile: p, weight: weight}
+}
+
+// FoldInlined returns a profile in which inlined bodies are nested at most maxDepth deep: 1 keeps
+// bodies inlined directly into a function, 0 keeps none. A deeper body moves to the function of its
+// callee, which is created if necessary, and a call record replaces the body. In the callee's
+// function, depth counts from 0 again.
+//
+// No count changes, so the sum of all samples stays the same unless it saturates; samples move from
+// callers to callees. The count of the call record is an estimate of how often the body was
+// entered. The estimate is also added to the callee's head count. It is
+//   - the count of the body's first location or, if there is none,
+//   - the sum of the calls from that location and the estimates of bodies inlined there,
+//
+// and at least 1 if anything in the body is above 0.
+//
+// folded is the number of moved bodies. Unused symbols are dropped. The result has no summary. p is
+// not changed. FoldInlined takes O(n log n).
+func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
+	q = p.like()
+	var f folder
+	for s, fn := range p.Functions() {
+		folded += f.fold(q, s, fn, maxDepth)
+	}
+	return q.pruned(), folded
+}
+
+// A folder moves bodies out of functions.
+type folder struct {
+	body    Body
+	entries []uint64 // estimated entries of each inlined body, by the index of its record
+	ends    []int    // ends of the open bodies, outermost first
+	moved   []moved  // bodies to be added to their functions
+}
+
+// A moved is the body records[from:to], to be added to the function of callee.
+type moved struct {
+	callee   SymbolRef
+	entries  uint64
+	from, to int
+}
+
+// fold adds a function to q, and moves its deep bodies to other functions. It returns the number of
+// moved bodies.
+func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (folded int) {
+	f.entries = appendEntries(f.entries[:0], fn.Records)
+	f.moved = f.moved[:0]
+	f.copy(fn.Records, 0, len(fn.Records), maxDepth)
+	q.AddFunction(s, Function{fn.HeadCount, fn.Timestamp, f.body.Records()})
+	for ; len(f.moved) > 0; folded++ {
+		m := f.moved[len(f.moved)-1]
+		f.moved = f.moved[:len(f.moved)-1]
+		f.copy(fn.Records, m.from, m.to, maxDepth)
+		q.AddFunction(m.callee, Function{HeadCount: m.entries, Records: f.body.Records()})
+	}
+	return folded
+}
+
+// copy copies the body records[from:to] to f.body, down to the allowed depth. It adds deeper bodies
+// to f.moved.
+func (f *folder) copy(records []Record, from, to, maxDepth int) {
+	f.body.Reset()
+	f.ends = f.ends[:0]
+	for i := from; i < to; i++ {
+		f.leave(i)
+		r := &records[i]
+		switch end := i + 1 + int(r.Count); {
+		case r.Kind == KindCount:
+			f.body.Count(r.Line, r.Discriminator, r.Count)
+		case r.Kind == KindCall:
+			f.body.Call(r.Line, r.Discriminator, r.Callee, r.Count)
+		case len(f.ends) < maxDepth:
+			f.body.Enter(r.Line, r.Discriminator, r.Callee)
+			f.ends = append(f.ends, end)
+		default:
+			f.body.Call(r.Line, r.Discriminator, r.Callee, f.entries[i])
+			f.moved = append(f.moved, moved{r.Callee, f.entries[i], i + 1, end})
+			i = end - 1
+		}
+	}
+	f.leave(to)
+}
+
+// leave closes the bodies that end at a record.
+func (f *folder) leave(at int) {
+	for len(f.ends) > 0 && f.ends[len(f.ends)-1] == at {
+		f.body.Leave()
+		f.ends = f.ends[:len(f.ends)-1]
+	}
+}
+
+// appendEntries appends, for each record, the estimated entries of its inlined body, or 0. It
+// computes inner bodies first, so that each body is visited once.
+func appendEntries(entries []uint64, records []Record) []uint64 {
+	entries = append(entries, make([]uint64, len(records))...)
+	for i := len(records) - 1; i >= 0; i-- {
+		if r := &records[i]; r.Kind == KindInlined {
+			entries[i] = entriesOf(records, entries, i+1, i+1+int(r.Count))
+		}
+	}
+	return entries
+}
+
+// entriesOf estimates how often the body records[from:to] was entered.
+func entriesOf(records []Record, entries []uint64, from, to int) uint64 {
+	var first, least uint64
+	counted := false // the first location has a count
+	for i := from; i < to; i++ {
+		r := &records[i]
+		n := r.Count
+		if r.Kind == KindInlined {
+			n = entries[i]
+			i += int(r.Count)
+		}
+		if n > 0 {
+			least = 1
+		}
+		if !counted && r.place().where == records[from].place().where {
+			first = saturating.Add(first, n)
+			counted = r.Kind == KindCount
+		}
+	}
+	return max(first, least)
 }

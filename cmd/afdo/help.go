@@ -1,16 +1,25 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
+	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/pattern"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The help is printed for terminals of this many columns. Outside a terminal, it is for the fewest.
@@ -82,4 +91,240 @@ func wrapText(text string, columns int) string {
 	}
 	flush()
 	return b.String()
+}
+
+// unknownVerb returns the error for a word that is not a verb. It suggests similar verbs.
+func unknownVerb(root *cobra.Command, word string) error {
+	if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		return cli.Usagef("unknown verb %q: to look at the file, write \"afdo top %s\"", word, human.Name(word))
+	}
+	names := near.New(word)
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			names.Add(cmd.Name(), cmd.Name())
+		}
+	}
+	return cli.Usagef("unknown verb %q%s", word, listNear(names))
+}
+
+// listNear lists what may have been meant.
+func listNear(names *near.Names) string {
+	best := names.Best()
+	if len(best) == 0 {
+		return ""
+	}
+	return ", near: " + strings.Join(best, ", ")
+}
+
+// foreignFlags maps flags of other tools to the flag of this command, or to "" if there is no need
+// of one.
+var foreignFlags = map[string]string{
+	"format": "to", "out": "output", "output_file": "output", "gcov": "output",
+	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",
+	"sample": "", "instr": "", "memory": "",
+}
+
+// flagError rewords an error about an unknown flag or about a value that is not a number.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		if instead, ok := foreignFlags[unknown.GetSpecifiedName()]; ok && (instead == "" || cmd.Flags().Lookup(instead) != nil) {
+			if instead == "" {
+				return fmt.Errorf("%w: leave it away, the kind of FILE is recognised", err)
+			}
+			return fmt.Errorf("%w: it is called --%s here", err, instead)
+		}
+		names := near.New(unknown.GetSpecifiedName())
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add("--"+f.Name, f.Name) })
+		return fmt.Errorf("%w%s", err, listNear(names))
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		want := "want a number"
+		if errors.Is(number.Err, strconv.ErrRange) {
+			want = "out of range"
+		}
+		return errors.New(strings.Replace(err.Error(), number.Error(), want, 1))
+	}
+	return err
+}
+
+const manHelp = `Write the manual pages of the command and of its verbs into a folder, which is made
+if need be: afdo.1, afdo-show.1 and so on. They say what the help says.`
+
+// newManCommand returns a verb that the help does not list: it is for those who make packages.
+func newManCommand(e *verb.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man FOLDER",
+		Short:  "Write manual pages",
+		Long:   manHelp,
+		Hidden: true,
+		Args:   verb.Args("FOLDER"),
+		RunE:   func(cmd *cobra.Command, args []string) error { return writeManual(e, cmd.Root(), args[0]) },
+	}
+}
+
+func writeManual(e *verb.Env, root *cobra.Command, folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range append(root.Commands(), root) {
+		if !cmd.IsAvailableCommand() && cmd != root {
+			continue
+		}
+		err := output.Write(e.Out, filepath.Join(folder, manpageName(cmd)+".1"), func(w io.Writer) error {
+			return writeManpage(w, cmd, "afdo "+cli.ProgramVersion())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manpageName returns what the page of a command or a verb of it is called, such as "afdo-show".
+func manpageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// writeManpage writes the page of a command for section 1 of the manual, with the version in its
+// last line.
+func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
+	p := &page{w: bufio.NewWriter(w)}
+	name := manpageName(cmd)
+	p.macro(".TH", strings.ToUpper(name), "1", "", version, "User Commands")
+	p.macro(".SH", "NAME")
+	p.text(name + " - " + lower(cmd.Short))
+	p.macro(".SH", "SYNOPSIS")
+	p.text(cmd.UseLine())
+	p.macro(".SH", "DESCRIPTION")
+	p.help(cmd.Long)
+	p.verbs(cmd)
+	p.options(cmd)
+	p.seeAlso(cmd)
+	return p.w.Flush()
+}
+
+// lower makes the first word of a sentence one within a sentence, unless it is a name.
+func lower(s string) string {
+	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+type page struct{ w *bufio.Writer }
+
+// macro writes a request with its arguments, quoted.
+func (p *page) macro(name string, args ...string) {
+	for i, a := range args {
+		args[i] = `"` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`
+	}
+	fmt.Fprintln(p.w, strings.Join(append([]string{name}, args...), " "))
+}
+
+// text writes a line that is filled.
+func (p *page) text(line string) {
+	line = escape(line)
+	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+		line = `\&` + line
+	}
+	fmt.Fprintln(p.w, line)
+}
+
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`).Replace(s)
+}
+
+// help writes a text of the help: paragraphs are filled, and indented paragraphs stay as they are.
+func (p *page) help(text string) {
+	verbatim := false
+	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		fmt.Fprintln(p.w, ".PP")
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if indented := strings.HasPrefix(line, "  "); indented != verbatim {
+				verbatim = indented
+				p.verbatim(verbatim)
+			}
+			p.text(line)
+		}
+		if verbatim {
+			verbatim = false
+			p.verbatim(false)
+		}
+	}
+}
+
+func (p *page) verbatim(begin bool) {
+	if begin {
+		fmt.Fprintln(p.w, ".nf")
+	} else {
+		fmt.Fprintln(p.w, ".fi")
+	}
+}
+
+// verbs lists what a command does.
+func (p *page) verbs(cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	p.macro(".SH", "VERBS")
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			p.item(verb.UseLine(), verb.Short)
+		}
+	}
+}
+
+// options lists the flags.
+func (p *page) options(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	if !cmd.HasAvailableFlags() {
+		return
+	}
+	p.macro(".SH", "OPTIONS")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		tag := "--" + f.Name
+		if f.Shorthand != "" {
+			tag = "-" + f.Shorthand + ", " + tag
+		}
+		if value != "" {
+			tag += " " + value
+		}
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" && f.DefValue != "[]" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		p.item(tag, usage)
+	})
+}
+
+func (p *page) item(tag, text string) {
+	fmt.Fprintln(p.w, ".TP")
+	fmt.Fprintln(p.w, `\fB`+escape(tag)+`\fR`)
+	p.text(text)
+}
+
+// seeAlso names the pages next to this one.
+func (p *page) seeAlso(cmd *cobra.Command) {
+	var pages []string
+	if cmd.HasParent() {
+		pages = append(pages, manpageName(cmd.Parent()))
+	} else {
+		for _, verb := range cmd.Commands() {
+			if verb.IsAvailableCommand() {
+				pages = append(pages, manpageName(verb))
+			}
+		}
+	}
+	p.macro(".SH", "SEE ALSO")
+	for i, name := range pages {
+		end := ","
+		if i == len(pages)-1 {
+			end = ""
+		}
+		fmt.Fprintf(p.w, ".BR %s (1)%s\n", escape(name), end)
+	}
 }

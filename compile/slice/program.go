@@ -2,11 +2,16 @@ package slice
 
 import (
 	"iter"
+	"math"
+	"math/bits"
+	"sync"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
 	"github.com/go-afdo/afdo/compile/slice/internal/fingerprint"
 	"github.com/go-afdo/afdo/compile/slice/internal/pathmatch"
 	"github.com/go-afdo/afdo/compile/slice/internal/program"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -149,3 +154,217 @@ const (
 	FingerprintScheme = fingerprint.Form + " for version 2"
 	FingerprintTarget = Version2
 )
+
+// implicitNames are the unqualified names of functions that no text spells because the compiler
+// creates them: lambdas, assignments and comparisons, conversions, whose names are types, and code
+// that runs before and after main. The last line is clang's.
+var implicitNames = []string{
+	"operator()", "_FUN", "operator=", "operator==", cxx.ConversionKey, cxx.OddKey,
+	cxx.Initializing + "0", "__tls_init",
+	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
+}
+
+// commonNames keeps the symbols of each unqualified name that texts have asked for twice, each with
+// its requirement of a text. Texts of one program share most names, such as those of the standard
+// library's functions, and many have a name like begin or operator(). To read a requirement takes
+// ten times as long as to compare it with a text.
+type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
+
+// namesakes are the symbols with one unqualified name. Reading them is left to the second text that
+// has the name.
+type namesakes struct {
+	once sync.Once
+	err  error
+	all  []requirements
+}
+
+// requirements are the words, scopes and functions that a text must have to define a symbol.
+type requirements struct {
+	program.Symbol
+	cut       string   // the canonical name
+	words     []uint32 // by hash, as a Text has them
+	scopes    []uint32
+	functions []string
+}
+
+// in calls yield for the symbols with one of the names that a text may define. It returns the names
+// that no text has asked for before.
+func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index, yield func(program.Symbol)) (others []string, err error) {
+	for _, name := range names {
+		known, again := c.asked.LoadOrStore(name, new(namesakes))
+		if !again {
+			others = append(others, name)
+			continue
+		}
+		same := known.(*namesakes)
+		same.once.Do(func() {
+			same.err = x.ByKeys([]string{name}, anyName, func(sym program.Symbol) { same.all = append(same.all, requirementsOf(sym)) })
+		})
+		if same.err != nil {
+			return nil, same.err
+		}
+		for i := range same.all {
+			if r := &same.all[i]; t.satisfies(r) || renamed && t.mayDefineRenamed(r.Name) {
+				yield(r.Symbol)
+			}
+		}
+	}
+	return others, nil
+}
+
+func anyName(string) bool { return true }
+
+func requirementsOf(sym program.Symbol) requirements {
+	r := requirements{Symbol: sym, cut: symname.Canonical(sym.Name)}
+	hashed := func(to *[]uint32) func(string) bool {
+		return func(word string) bool {
+			*to = append(*to, wordHash(word))
+			return true
+		}
+	}
+	needs(r.cut, requirement{hashed(&r.words), hashed(&r.scopes), func(name string) bool {
+		r.functions = append(r.functions, name)
+		return true
+	}})
+	return r
+}
+
+// satisfies reports whether a text has all of it, or gives a function that name for the assembler.
+func (t *Text) satisfies(r *requirements) bool {
+	if t.isLabel(r.cut) || t.onlyC && t.has(r.cut) {
+		return true
+	} else if !t.mayName(r.cut) {
+		return false
+	}
+	for _, function := range r.functions {
+		if !t.defines(function) {
+			return false
+		}
+	}
+	for _, word := range r.words {
+		if _, ok := t.words[word]; !ok {
+			return false
+		}
+	}
+	for _, scope := range r.scopes {
+		if !t.anyScope && t.words[scope]&usedAsScope == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Summary returns the summary that slices of the program have: the profile's own, computed if it
+// has none, unless [Program.WithSummary] has set another one. The caller must not change it.
+func (p *Program) Summary() (*afdo.Summary, error) { return p.whole.Summary() }
+
+// WithSummary returns the same program with another summary, which must not change any more. Its
+// slices make the same code as the whole profile would with that summary.
+func (p *Program) WithSummary(s *afdo.Summary) *Program {
+	return &Program{whole: p.whole.WithSummary(s), common: p.common}
+}
+
+// hotCutoff is the share of all counts, in parts per million, whose smallest count is the threshold
+// of hot code for GCC 16, unless --param=hot-bb-count-ws-permille says otherwise.
+const hotCutoff = 990_000
+
+// Steady returns a summary with only what GCC 16 reads of s, rounded so that it stays the same
+// while a program and its training input change little: the largest count, rounded up to a power of
+// two, and the threshold of hot counts, rounded to the nearest power of two. Everything else is 0,
+// and all cutoffs have that threshold.
+//
+// GCC divides 2^50 by the largest count, and multiplies all counts by the result before it rounds
+// fractions of them. Counts at or above the threshold are hot. Without the parameter for another
+// threshold GCC reads nothing else of a summary. So the code stays the same while both numbers do.
+// With a rounded threshold, some functions are compiled differently than with the exact one.
+func Steady(s *afdo.Summary) *afdo.Summary {
+	steady := &afdo.Summary{MaxCount: powerAbove(s.MaxCount)}
+	threshold := nearestPower(hotCount(s))
+	for _, e := range s.Entries {
+		steady.Entries = append(steady.Entries, afdo.SummaryEntry{Cutoff: e.Cutoff, MinCount: threshold})
+	}
+	return steady
+}
+
+// hotCount returns the smallest count that GCC 16 takes for hot: the count of the first cutoff that
+// reaches hotCutoff, or else of the last cutoff.
+func hotCount(s *afdo.Summary) (count uint64) {
+	for _, e := range s.Entries {
+		if count = e.MinCount; e.Cutoff >= hotCutoff {
+			break
+		}
+	}
+	return count
+}
+
+// powerAbove returns the smallest power of two that is not below a count, the largest one for
+// counts beyond it, and 0 for 0.
+func powerAbove(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	return 1 << min(bits.Len64(count-1), 63)
+}
+
+// nearestPower returns the power of two with the smallest ratio to a count, or 0 for 0.
+func nearestPower(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	below := powerBelow(count)
+	if below < 1<<63 && float64(count)/float64(below) >= math.Sqrt2 {
+		return 2 * below
+	}
+	return below
+}
+
+// SteadyForClang returns a summary that gives clang nearly the thresholds of s, and stays the same
+// while the profile changes little. Each least count is a power of two:
+//
+//   - up to the cutoff of hot counts, the nearest one;
+//   - after it, where clang looks for the threshold of cold counts, the next lower one, and at most
+//     half the threshold of hot counts, so that no count is both hot and cold.
+//
+// The numbers of counts stay on their side of the limits by which clang calls a working set large
+// or huge. All totals are 0, because clang does not read them.
+func SteadyForClang(s *afdo.Summary) *afdo.Summary {
+	steady := new(afdo.Summary)
+	hot := nearestPower(hotCount(s))
+	for _, e := range s.Entries {
+		count := nearestPower(e.MinCount)
+		if e.Cutoff > hotCutoff {
+			count = min(powerBelow(e.MinCount), hot/2)
+		}
+		steady.Entries = append(steady.Entries, afdo.SummaryEntry{Cutoff: e.Cutoff, MinCount: count, NumCounts: steadySize(e.NumCounts)})
+	}
+	return steady
+}
+
+// Clang calls the working set large if more counts than the first limit are hot, and huge if more
+// than the second one are: -profile-summary-large-working-set-size-threshold and
+// -profile-summary-huge-working-set-size-threshold.
+const (
+	largeWorkingSet = 12_500
+	hugeWorkingSet  = 15_000
+)
+
+// steadySize rounds a number of counts to a power of two if that is on the same side of the limits
+// of working sets.
+func steadySize(counts uint64) uint64 {
+	rounded := nearestPower(counts)
+	switch {
+	case counts <= largeWorkingSet:
+		return min(rounded, powerBelow(largeWorkingSet))
+	case counts <= hugeWorkingSet:
+		return hugeWorkingSet
+	}
+	return max(rounded, powerAbove(hugeWorkingSet))
+}
+
+// powerBelow returns the largest power of two that is not above a count, and 0 for 0.
+func powerBelow(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	return 1 << (bits.Len64(count) - 1)
+}

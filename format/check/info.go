@@ -105,3 +105,22 @@ func (k *checker) defined(s afdo.Section, pos int, id uint32) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "the file has no symbol with ID %d", id))
 	}
 }
+
+// fields decodes the fields of a section.
+type fields struct {
+	sec afdo.Section
+	wire.Fields
+}
+
+// faultAt returns an error about the byte at position pos of a section.
+func faultAt(s afdo.Section, pos int, class error, format string, args ...any) *afdo.FormatError {
+	return s.ErrorAt(s.Offset+int64(pos), class, format, args...)
+}
+
+// err returns the decoding error, or nil.
+func (f *fields) err() error {
+	if f.Err == nil {
+		return nil
+	}
+	return faultAt(f.sec, f.Err.Pos, f.Err.Class, "%s", f.Err.Detail)
+}

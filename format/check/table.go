@@ -1,12 +1,17 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // table is the section table of a file, which may have errors.
@@ -136,4 +141,164 @@ func (k *checker) gap(from, to int64) {
 	if from < to {
 		k.fault(faultAt(header, int(from), afdo.ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))
 	}
+}
+
+// sources checks the sources section. It returns the first error. The file must have no other
+// errors.
+func (k *checker) sources() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	s, err := profile.ReadSources(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		var wrong error
+		_, err = s.Unit(u, func(id afdo.SymbolID, m profile.Marks) {
+			if wrong == nil {
+				wrong = marksFault(s.Section, u, id, m)
+			}
+		})
+		if err = errors.Join(wrong, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evidence checks the evidence section.
+func (k *checker) evidence() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	t, err := profile.ReadEvidence(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.Check()
+}
+
+// marksFault returns an error if the marks of a symbol are invalid.
+func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
+	symbol, err := u.SymbolByID(id)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return section.ErrorAt(section.Offset, afdo.ErrSymbol, "lines of symbol ID %d, which unit %.200q does not have", id, u.Path())
+	}
+	if err != nil || !symbol.HasInfo() || len(m) == 0 {
+		return err
+	}
+	info, err := symbol.Info()
+	if err != nil {
+		return err
+	}
+	records, fit := 0, 0
+	c := info.Cursor()
+	for c.Next() {
+		l := c.Location()
+		if c.Depth() > 0 {
+			continue
+		}
+		records++
+		if int64(l.Line) < int64(len(m)) && m[l.Line] != sourcefmt.NoTokens {
+			fit++
+		}
+	}
+	if c.Err() == nil && records > 0 && fit == 0 {
+		return section.ErrorAt(section.Offset, afdo.ErrMalformed, "the lines of symbol %.200q of unit %.200q are not those of its samples", symbol.Name(), u.Path())
+	}
+	return c.Err()
+}
+
+// index returns the index of the file, or nil if it has none.
+func (k *checker) index() (*afdo.Reader, *index.Index, error) {
+	r, err := afdo.OpenBytes(k.data, afdo.SkipChecksums()) // the check of the index has verified them
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := index.Read(r)
+	if err != nil {
+		return nil, nil, nil // there is no index
+	}
+	return r, x, nil
+}
+
+// indexed compares those parts of the file's index, if there is one, that need the Options. It
+// returns the first error. The file must have no other errors.
+func (k *checker) indexed() error {
+	r, x, err := k.index()
+	if x == nil {
+		return err
+	}
+	if k.opts.Fingerprints != nil {
+		if err := k.fingerprints(r, x); err != nil {
+			return err
+		}
+	}
+	if k.opts.Overview != nil {
+		return k.overview(r, x)
+	}
+	return nil
+}
+
+// overview compares the overview in an index, if there is one, with the expected one.
+func (k *checker) overview(r *afdo.Reader, x *index.Index) error {
+	scheme, got, err := x.Overview()
+	if errors.Is(err, afdo.ErrNotFound) || err == nil && scheme != k.opts.OverviewScheme {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	want, err := k.opts.Overview(r)
+	if err != nil || bytes.Equal(got, want) {
+		return err
+	}
+	at := x.Section()
+	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the overview differs from the data")
+}
+
+// fingerprints compares the fingerprints in an index, if there are any, with the expected ones. It
+// returns an error for the first difference.
+func (k *checker) fingerprints(r *afdo.Reader, x *index.Index) error {
+	info, err := x.Info()
+	if err != nil || info.Fingerprints != k.opts.FingerprintScheme {
+		return nil // another scheme
+	}
+	keyOf, err := k.opts.Fingerprints(r)
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		if err := compareFingerprint(x, u, info.Section, keyOf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareFingerprint(x *index.Index, u *afdo.Unit, at afdo.Section, keyOf func(string) (uint64, error)) error {
+	key, err := x.Fingerprint(u)
+	if err != nil {
+		return err
+	}
+	want, err := keyOf(u.Path())
+	if err != nil || key == want {
+		return err
+	}
+	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key)
 }

@@ -1,12 +1,19 @@
 package gcov
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/stack"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -221,4 +228,228 @@ func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 		return c
 	}
 	return strings.Compare(e.p.UnitPath(e.p.SymbolUnit(s)), e.p.UnitPath(e.p.SymbolUnit(t)))
+}
+
+const (
+	wordSize    = 4
+	counterSize = 8
+)
+
+// A decoder reads the fields of a file.
+type decoder struct {
+	decode.Buffer
+	version uint32
+
+	p    *profile.Profile
+	refs []profile.SymbolRef // symbols by name index
+
+	open stack.Stack[openBody]
+}
+
+// err returns the first error.
+func (d *decoder) err() error {
+	return d.Error(func(f *decode.Fault) error { return faultAt(int64(f.Pos), f.Class, "%s", f.Detail) })
+}
+
+// wordAt returns the word at pos, which must be within the data.
+func (d *decoder) wordAt(pos int) uint32 {
+	v := binary.LittleEndian.Uint32(d.Data[pos:])
+	if d.Big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+// counterAt returns the counter at pos, which must be within the data.
+func (d *decoder) counterAt(pos int) uint64 {
+	v := binary.LittleEndian.Uint64(d.Data[pos:])
+	if d.Big {
+		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
+	}
+	return v
+}
+
+func (d *decoder) counter(what string) uint64 {
+	if !d.Has(counterSize, what) {
+		return 0
+	}
+	d.Pos += counterSize
+	return d.counterAt(d.Pos - counterSize)
+}
+
+// words reads a count and checks that this many items of the given size fit in the rest of the
+// data.
+func (d *decoder) words(size int, what string) int {
+	pos := d.Pos
+	return d.Count(pos, uint64(d.Uint32(what)), size, what)
+}
+
+// str reads a string and returns its range without the NUL.
+func (d *decoder) str(what string) (start, end int) {
+	pos := d.Pos
+	n := d.Uint32(what)
+	if uint64(n) > uint64(d.Rest()) {
+		d.Fail(pos, fault.ErrTruncated, "%s needs %d bytes, %d are left", what, n, d.Rest())
+	}
+	if d.Err != nil {
+		return 0, 0
+	}
+	start = d.Pos
+	d.Pos += int(n)
+	if nul := bytes.IndexByte(d.Data[start:d.Pos], 0); nul < 0 || nul != int(n)-1 {
+		d.Fail(pos, fault.ErrName, "%s of %d bytes does not end with its only NUL", what, n)
+		return 0, 0
+	}
+	return start, d.Pos - 1
+}
+
+// tag reads a tag and checks its value.
+func (d *decoder) tag(tag uint32, what string) {
+	pos := d.Pos
+	if found := d.Uint32("the tag of " + what); d.Err == nil && found != tag {
+		d.Fail(pos, errLayout, "tag %#08x, want that of %s, %#08x", found, what, tag)
+	}
+}
+
+// An encoder appends the fields of a file. It keeps the first error.
+type encoder struct {
+	data    []byte
+	big     bool
+	version uint32
+	err     error
+	losses  Losses
+
+	p      *profile.Profile
+	byName []profile.SymbolRef // all symbols, sorted by name
+	index  []profile.SymbolRef // name index by symbol
+	outer  stack.Stack[int]    // ends of the bodies that enclose the current one
+}
+
+// grow allocates memory for the file in advance. It treats every record as a target, the largest
+// kind.
+func (e *encoder) grow() {
+	n := headerSize + workingSetEntries*workingSetEntrySize
+	for f := range e.p.NumUnits() {
+		n += minStringSize + len(e.p.UnitPath(profile.UnitRef(f)))
+	}
+	for s := range e.p.NumSymbols() {
+		n += minStringSize + wordSize + len(e.p.SymbolName(profile.SymbolRef(s)))
+	}
+	for _, f := range e.p.Functions() {
+		n += minFunctionSize + counterSize + targetSize*len(f.Records)
+	}
+	e.data = make([]byte, 0, n)
+}
+
+// refuse records an error about a value that the format cannot store.
+func (e *encoder) refuse(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf("gcov: version %d: %s: %w", e.version, fmt.Sprintf(format, args...), fault.ErrUnrepresentable)
+	}
+}
+
+func (e *encoder) word(v uint32) {
+	if e.big {
+		v = bits.ReverseBytes32(v)
+	}
+	e.data = binary.LittleEndian.AppendUint32(e.data, v)
+}
+
+// put overwrites the word at pos.
+func (e *encoder) put(pos int, v uint32) {
+	if e.big {
+		v = bits.ReverseBytes32(v)
+	}
+	binary.LittleEndian.PutUint32(e.data[pos:], v)
+}
+
+func (e *encoder) counter(v uint64) {
+	if e.big {
+		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
+	}
+	e.data = binary.LittleEndian.AppendUint64(e.data, v)
+}
+
+// fit returns n as a word. It records an error if n is too large.
+func (e *encoder) fit(n int, what string) uint32 {
+	if uint64(n) > math.MaxUint32 {
+		e.refuse("%d, too large a number for %s", n, what)
+	}
+	return uint32(n)
+}
+
+func (e *encoder) str(s, what string) {
+	if strings.IndexByte(s, 0) >= 0 {
+		e.refuse("a NUL in %s %q", what, s)
+	}
+	e.word(e.fit(len(s)+1, what))
+	e.data = append(e.data, s...)
+	e.data = append(e.data, 0)
+}
+
+// errLayout is the class of an afdo.FormatError if a tag, a type or the end of the file is not
+// where the format requires it.
+var errLayout = errors.New("bad layout")
+
+// faultAt returns an error about a file offset.
+func faultAt(offset int64, class error, format string, args ...any) *fault.FormatError {
+	return &fault.FormatError{
+		Format: "gcov", Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
+	}
+}
+
+// versionError returns the error for a profile that has neither version 2 nor 3.
+func versionError(kind string, version uint32) *fault.VersionError {
+	detail := fmt.Sprintf("this is a version %d profile, not version 2 or 3", version)
+	if version == version4 {
+		detail += "; package afdo reads that"
+	}
+	return &fault.VersionError{Format: "gcov", Kind: kind, Version: uint64(version), Detail: detail}
+}
+
+// Losses counts what [Write] could not store in the format. The zero Losses means that the file
+// reads back as the same profile, except that an empty symbol of an unknown file is dropped if
+// nothing refers to it.
+type Losses struct {
+	Files      int  // version 2: units whose symbols lost their file
+	Symbols    int  // symbols merged with another symbol of the same name in another file
+	Timestamps int  // version 2: functions that lost their timestamp
+	Summary    bool // version 2: the profile had a summary
+	ZeroCounts int  // locations with call targets but without a count, which gained a count of 0
+
+	// Lines of more than 16 bits: those without samples (SilentLines) are left out, others
+	// (FoldedLines) are reduced to 16 bits, as GCC does in lookups.
+	SilentLines, FoldedLines int
+
+	Sources  bool // the profile has marks, see [profile.Marks]
+	Evidence bool // the profile has evidence, see [profile.Evidence]
+}
+
+// String lists the losses in words, separated by "; ". It is empty if nothing was lost.
+func (l Losses) String() string {
+	var list []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			list = append(list, "1 "+one)
+		case n > 1:
+			list = append(list, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(l.Files, "source path dropped", "source paths dropped")
+	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
+	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
+	if l.Summary {
+		list = append(list, "summary dropped")
+	}
+	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
+	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
+	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
+	if l.Sources {
+		list = append(list, "the record of the sources dropped")
+	}
+	if l.Evidence {
+		list = append(list, "the counts of machine code dropped")
+	}
+	return strings.Join(list, "; ")
 }

@@ -17,16 +17,16 @@ var opensFile = regexp.MustCompile(`\bos\.(Open|OpenFile|ReadFile|Create|CreateT
 // another file.
 var openers = map[string]int{
 	"cmd/afdo/internal/produce/create.go":           1, // --profile
-	"cmd/afdo/internal/verb/database.go":            1, // --compile-commands
-	"cmd/afdo/internal/compile/exec_log.go":         1, // --json, to which it appends
+	"cmd/afdo/internal/verb/kinds.go":               1, // --compile-commands
+	"cmd/afdo/internal/compile/exec.go":             1, // --json, to which it appends
 	"cmd/afdo/internal/input/input.go":              1, // a pipe that is given as FILE
 	"cmd/afdo/internal/kind/instrprofkind/merge.go": 1, // in a temporary folder
-	"cmd/afdo/internal/kind/samplekind/names.go":    1, // --names
+	"cmd/afdo/internal/kind/samplekind/convert.go":  1, // --names
 	"cmd/afdo/internal/output/output.go":            1, // -o of something that is not a regular file
 	"cmd/afdo/internal/merge/merge_inputs.go":       1, // a list of inputs
-	"cmd/afdo/internal/look/report_explained.go":    1, // --explained
-	"cmd/afdo/internal/look/show_recording.go":      1, // FILE
-	"cmd/afdo/internal/compile/slice_clang.go":      1, // FILE
+	"cmd/afdo/internal/look/report.go":              1, // --explained
+	"cmd/afdo/internal/look/show.go":                1, // FILE
+	"cmd/afdo/internal/compile/slice_all.go":        1, // FILE
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
 	"internal/launch/record/record.go":              1, // a folder, for its names
 	"internal/launch/store/private_unix.go":         1, // a lock in the cache
@@ -39,9 +39,9 @@ var openers = map[string]int{
 	"compile/driver/stats.go":                       1, // in the cache
 	"compile/explain/compile.go":                    2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
-	"format/llvm/instrprof/load.go":                 1, // Open
+	"format/llvm/instrprof/merge.go":                1, // Open
 	"format/llvm/instrprof/raw.go":                  1, // Open
-	"produce/rebase/folder.go":                      1, // a folder, for its names
+	"produce/rebase/sources.go":                     1, // a folder, for its names
 	"input/record/candidate_linux.go":               2, // /proc and /sys
 	"input/record/processes_linux.go":               2, // /proc
 	"input/record/internal/steps/machine_linux.go":  1, // the program to record, and /proc

@@ -14,16 +14,19 @@ package layout
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // ErrDrift is returned if so few branches fit the block address map that the recording must be of
@@ -107,4 +110,108 @@ func (l *Layout) WriteSymbols(w io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// OrderFunctions decides the order of functions alone. The program needs no block address map: each
+// function of the symbol table counts as one block. So it works with any compiler and with linkers
+// that take the order of sections, for programs that are compiled with -ffunction-sections.
+//
+// Functions of the Layout have no clusters. Otherwise it is like [New], and has the same errors but
+// for those of package bbmap.
+func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*Layout, *Report, error) {
+	p := &program{file: f, report: new(Report), hot: make(map[int32]*function)}
+	if err := p.readSymbols(); err != nil {
+		return nil, p.report, err
+	}
+	l, err := p.make(ctx, set, o)
+	if err == nil {
+		for i := range l.Functions.Functions {
+			l.Functions.Functions[i].Clusters, l.Split[i] = nil, false
+		}
+	}
+	return l, p.report, err
+}
+
+// readSymbols makes a function of one block of each symbol.
+func (p *program) readSymbols() error {
+	for s, err := range p.file.Symbols() {
+		if err != nil {
+			return err
+		}
+		index := int32(len(p.ranges))
+		p.ranges = append(p.ranges, codeRange{s.Low, s.High, index, true})
+		p.whole = append(p.whole, function{index: index, address: s.Low, place: -1, blocks: []block{{
+			address: s.Low, size: uint32(min(s.High-s.Low, 1<<32-1)), flags: bbmap.HasReturn, ends: true, calls: true,
+		}}})
+	}
+	p.report.Functions = len(p.whole)
+	slices.SortFunc(p.ranges, func(a, b codeRange) int { return cmp.Compare(a.low, b.low) })
+	return nil
+}
+
+// A Report says what became of a recording.
+type Report struct {
+	// Counted is the kind of the counts.
+	Counted Counted
+
+	// Branches is the number of times that branches of the recording were taken. Edges, Calls and
+	// Returns are parts of it. Middle is the part that leads into the middle of a block without
+	// being a return, and Unmapped the part with an end that is in no block of the map.
+	Branches, Edges, Calls, Returns, Middle, Unmapped uint64
+
+	// FallThroughs is the number of times that straight-line ranges of the recording ran. Crossing
+	// is the part that cannot have run: a range in several functions, or over a block that code
+	// always leaves.
+	FallThroughs, Crossing uint64
+
+	Functions int // in the map
+	Hot       int // functions that ran
+	HotBlocks int // blocks that ran, in functions that are in the layout
+	Blocks    int // all blocks of functions that are in the layout
+
+	// Functions that ran but are not in the layout.
+	WithoutSymbol int // no symbol has their address
+	OtherSection  int // they are in sections other than .text and .text.*, such as .init.text
+	Ambiguous     int // their name occurs several times in the program
+	Unusable      int // a block ID occurs twice, or the list cannot hold the name
+}
+
+// Counted is a kind of counts.
+type Counted int
+
+const (
+	// CountedStacks are branch stacks: branches and the code between two of them.
+	CountedStacks Counted = iota
+	// CountedExact counts are callgrind's counts of instructions and jumps.
+	CountedExact
+	// CountedEstimates are counts of instructions without jumps. Blocks keep their order. Only
+	// functions move, and blocks that certainly did not run.
+	CountedEstimates
+)
+
+// Limits of drift, the same as in llvm-propeller.
+const (
+	maxMiddle = 0.3    // share of the branches that lead into the middle of blocks
+	minEdges  = 0.0005 // share of the branches that became edges or calls
+)
+
+// EdgeShare returns the share of the branches that became edges of functions, calls or returns, or
+// 0 without branches.
+func (r *Report) EdgeShare() float64 {
+	used := saturating.Add(saturating.Add(r.Edges, r.Calls), r.Returns)
+	return float64(used) / max(float64(r.Branches), 1)
+}
+
+// check returns an error if the recording does not fit the map.
+func (r *Report) check() error {
+	branches := float64(r.Branches)
+	switch {
+	case r.Hot == 0:
+		return errNothing
+	case float64(r.Middle) > maxMiddle*branches:
+		return fmt.Errorf("%w: %.0f%% of the branches lead into the middle of blocks", ErrDrift, 100*float64(r.Middle)/branches)
+	case branches > 0 && float64(r.Edges)+float64(r.Calls) < minEdges*branches:
+		return fmt.Errorf("%w: %.2f%% of the branches lead from block to block", ErrDrift, 100*(float64(r.Edges)+float64(r.Calls))/branches)
+	}
+	return nil
 }

@@ -8,7 +8,9 @@
 package fleetmerge
 
 import (
+	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +19,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
 	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/profile"
 )
 
 func init() {
@@ -92,4 +94,118 @@ func (fn *deadLetterFn) ProcessElement(ctx context.Context, _ []byte, bad func(*
 		}
 		return nil
 	})
+}
+
+// create writes a file that appears completely or not at all. If the file system can rename files,
+// it writes to a temporary name. Object stores that cannot rename show an object only when it is
+// complete; if the writer's context ends before Close, nothing appears.
+func create(ctx context.Context, path string, write func(io.Writer) error) error {
+	fs, err := filesystem.New(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	renamer, ok := fs.(filesystem.Renamer)
+	name := path
+	if ok {
+		name += ".tmp-" + rand.Text()
+	}
+	if err := writeFile(ctx, fs, name, write); err != nil {
+		if ok {
+			remove(ctx, name)
+		}
+		return err
+	}
+	if ok {
+		return renamer.Rename(ctx, name, path)
+	}
+	return nil
+}
+
+// writeFile writes a file. It closes the file only if everything has been written.
+func writeFile(ctx context.Context, fs filesystem.Interface, path string, write func(io.Writer) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	file, err := fs.OpenWrite(ctx, path)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	if err = write(buffered); err == nil {
+		err = buffered.Flush()
+	}
+	if err != nil {
+		cancel()
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// remove removes a file that is no longer needed. It ignores errors, since a leftover file does no
+// harm.
+func remove(ctx context.Context, path string) {
+	fs, err := filesystem.New(ctx, path)
+	if err != nil {
+		return
+	}
+	defer fs.Close()
+	if remover, ok := fs.(filesystem.Remover); ok {
+		_ = remover.Remove(ctx, path)
+	}
+}
+
+// hosts is the sum of some inputs.
+type hosts struct {
+	groups  [][]byte         // encoded groups of the inputs
+	sum     *profile.Profile // nil if no input could be read
+	largest int              // maximum number of symbols in a single addend
+	skipped [][]byte         // messages about the inputs that were skipped
+	forgot  int64            // number of inputs with a sources section
+}
+
+// add adds an input, or the sum of a host.
+func (h *hosts) add(p *profile.Profile, weight profile.Ratio) {
+	if h.sum == nil {
+		h.sum = profile.New()
+	}
+	h.sum.MergeScaled(p, weight)
+	h.largest = max(h.largest, p.NumSymbols())
+}
+
+// enoughSymbols is the number of symbols of a sum of about 50 MB. Symbols of real profiles have 20
+// to 30 records.
+const enoughSymbols = 1 << 16
+
+// isLarge reports whether the sum should be passed on: it has more than enoughSymbols symbols and
+// more than twice as many as the largest input.
+func (h *hosts) isLarge() bool {
+	return h.sum != nil && h.sum.NumSymbols() > max(enoughSymbols, 2*h.largest)
+}
+
+func init() {
+	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte, []byte), error](new(sumFn))
+}
+
+// Sum sums the units that [Read] returns, so that there is one element per path. It does not
+// combine before grouping: a worker then holds the sum of one unit, instead of the sums of all
+// units in its bundle.
+func Sum(s beam.Scope, units beam.PCollection) beam.PCollection {
+	s = s.Scope("Sum")
+	return beam.ParDo(s, new(sumFn), beam.GroupByKey(s, units))
+}
+
+type sumFn struct{}
+
+func (*sumFn) ProcessElement(path []byte, parts func(*[]byte) bool, emit func(path, sum []byte)) error {
+	sum, err := sumParts(parts)
+	if err != nil {
+		return err
+	}
+	data, err := encodePart(sum)
+	if err != nil {
+		return err
+	}
+	emit(path, data)
+	return nil
 }

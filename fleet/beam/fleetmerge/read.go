@@ -1,7 +1,9 @@
 package fleetmerge
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,10 +13,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -238,4 +241,82 @@ func (fn *readFn) findTime(ctx context.Context, fs filesystem.Interface, in *fle
 		in.Time, err = dated.LastModified(ctx, in.Path)
 	}
 	return err
+}
+
+// A message is an element of the pipeline: a sequence of varints and strings with their lengths.
+// Elements are bytes, because paths and names need not be valid UTF-8.
+type message []byte
+
+func (m *message) uint(v uint64) { *m = binary.AppendUvarint(*m, v) }
+
+func (m *message) string(s string) {
+	m.uint(uint64(len(s)))
+	*m = append(*m, s...)
+}
+
+var errMessage = errors.New("an element of the pipeline is not as it was encoded")
+
+// fields decodes a message.
+type fields struct{ decode.Buffer }
+
+func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
+
+// err returns errMessage if the message is malformed.
+func (f *fields) err() error {
+	return f.Error(func(*decode.Fault) error { return errMessage })
+}
+
+func (f *fields) uint() uint64 { return f.ULEB() }
+
+// bytes returns a string of the message without copying it.
+func (f *fields) bytes() []byte { return f.Take(f.ULEB(), "a string") }
+
+func (f *fields) string() string { return string(f.bytes()) }
+
+// encodePart encodes the profile of a unit as a compact version 4 file. The summary is not used.
+func encodePart(p *profile.Profile) ([]byte, error) {
+	p.Summary = new(afdo.Summary)
+	var file bytes.Buffer
+	if err := builder.Write(&file, p, builder.Options{Compact: true}); err != nil {
+		return nil, err
+	}
+	return file.Bytes(), nil
+}
+
+func decodePart(data []byte) (*profile.Profile, error) {
+	r, err := afdo.OpenBytes(data)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return profile.Read(r)
+}
+
+// sumParts merges the parts of a unit. It keeps one part in memory at a time.
+func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
+	sum := profile.New()
+	for part := []byte(nil); parts(&part); {
+		p, err := decodePart(part)
+		if err != nil {
+			return nil, fmt.Errorf("part of a unit: %w", err)
+		}
+		sum.Merge(p)
+	}
+	return sum, nil
+}
+
+// encodeParts encodes the units of a profile, each with its path. For nil it returns none.
+func encodeParts(p *profile.Profile) (paths, parts [][]byte, err error) {
+	if p == nil {
+		return nil, nil, nil
+	}
+	for f, part := range p.Split() {
+		data, err := encodePart(part)
+		if err != nil {
+			return nil, nil, err
+		}
+		paths = append(paths, []byte(p.UnitPath(f)))
+		parts = append(parts, data)
+	}
+	return paths, parts, nil
 }

@@ -1,6 +1,12 @@
 package sampleprof
 
-import "encoding/binary"
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // A bodyReader decodes functions from a section of bodies.
 type bodyReader struct {
@@ -230,4 +236,236 @@ func (w *bodyWriter) finish(records []Record, i, end int) int {
 		i += n
 	}
 	return end
+}
+
+// A Kind is the kind of a [Record].
+type Kind uint8
+
+// The kinds of records. Within a body, records of KindInlined and later kinds come after all
+// records of earlier kinds.
+const (
+	KindCount      Kind = iota // samples at a location
+	KindTarget                 // calls of one callee from the location of the preceding KindCount
+	KindInlined                // a function inlined at a location
+	KindVTable                 // one type of the objects used in a virtual call
+	KindChecksum               // checksum of the function's control flow graph; probe-based profiles only
+	KindAttributes             // attributes of the function
+)
+
+// Attributes of functions, in the Count of a [KindAttributes] record.
+const (
+	AttributeInlined          = 1 << 0 // the function was inlined in the profiled binary
+	AttributeShouldInline     = 1 << 1 // the pre-inliner wants the function inlined
+	AttributeDuplicatedInBase = 1 << 2 // the samples are also in the function's base profile
+)
+
+// A Record is one entry of a function. Bodies are flat: the records of an inlined body, including
+// nested bodies, follow its KindInlined record, whose Span is their number. So a loop can walk a
+// function without recursion.
+//
+// The records of a body are canonical. They have the order of LLVM's formats, without duplicates:
+//   - counts by location, each followed by its targets, by descending calls and then by name;
+//   - inlined bodies by location and then by name;
+//   - types of vtables by location and then by name;
+//   - the checksum;
+//   - the attributes.
+type Record struct {
+	Count         uint64  // depending on Kind: samples, calls, the stored total of an inlined body, the checksum, or the attributes
+	Name          NameRef // for a target, an inlined function or a type
+	Discriminator uint32
+	Span          uint32 // for KindInlined: number of records in the body
+	Line          uint16 // offset from the first line of the function or, with probes, the number of the probe
+	Kind          Kind
+}
+
+// recordSize is the size of a Record in memory, in bytes.
+const recordSize = 24
+
+// where returns a number that orders locations.
+func (r *Record) where() uint64 { return uint64(r.Line)<<32 | uint64(r.Discriminator) }
+
+// compareSiblings orders records of one body. A count and its targets are at the same place; the
+// count comes first. Targets are ordered by name here, not by calls.
+func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
+	if c := cmp.Compare(group(r.Kind), group(s.Kind)); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(r.where(), s.where()); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(r.Kind, s.Kind); c != 0 {
+		return c
+	}
+	if r.Name == s.Name {
+		return 0
+	}
+	return compare(r.Name, s.Name)
+}
+
+// group returns the kind, with targets in the same group as counts.
+func group(k Kind) Kind {
+	if k == KindTarget {
+		return KindCount
+	}
+	return k
+}
+
+// compareTargets orders the targets of one location.
+func compareTargets(r, s *Record, compare func(s, t NameRef) int) int {
+	return cmp.Or(cmp.Compare(s.Count, r.Count), compare(r.Name, s.Name))
+}
+
+// canonical reports whether s may follow r in a body.
+func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
+	if r.Kind == KindTarget && s.Kind == KindTarget && r.where() == s.where() {
+		return compareTargets(r, s, compare) < 0
+	}
+	return compareSiblings(r, s, compare) < 0
+}
+
+// repeats reports whether two targets of a location have the same name. Targets are not sorted by
+// name, so duplicates need not be adjacent.
+func repeats(targets []Record) bool {
+	if len(targets) > 16 {
+		refs := make([]NameRef, len(targets))
+		for i := range targets {
+			refs[i] = targets[i].Name
+		}
+		slices.Sort(refs)
+		return len(slices.Compact(refs)) < len(targets)
+	}
+	for i := range targets {
+		for j := range i {
+			if targets[i].Name == targets[j].Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// span returns the number of records in a record and its inlined body.
+func (r *Record) span() int {
+	if r.Kind == KindInlined {
+		return 1 + int(r.Span)
+	}
+	return 1
+}
+
+// An adder adds with saturation. It records whether a sum overflowed.
+type adder struct{ overflow bool }
+
+func (a *adder) add(x, y uint64) uint64 {
+	sum, carry := bits.Add64(x, y, 0)
+	if carry != 0 {
+		a.overflow = true
+		return math.MaxUint64
+	}
+	return sum
+}
+
+// A metadataReader decodes the metadata of functions into records: checksums, attributes, and the
+// inlined bodies that contain them.
+type metadataReader struct {
+	bodyReader
+	probes     bool
+	attributes bool
+}
+
+// minMetadata is the minimum size of an inlined function's metadata in bytes, without its checksum
+// and attributes.
+const minMetadata = 3 // line, discriminator, name
+
+// function reads the metadata of a function. Its records are valid until the next call.
+func (m *metadataReader) function() Function {
+	f := Function{}
+	f.Name, f.Context = m.functionRef()
+	m.records, m.open, m.tangled = m.records[:0], m.open[:0], false
+	m.begin(-1)
+	for len(m.open) > 0 && m.Err == nil {
+		if top := &m.open[len(m.open)-1]; top.left > 0 {
+			top.left--
+			m.inlined()
+		} else {
+			m.finish()
+		}
+	}
+	f.Records = m.records
+	return f
+}
+
+// begin reads the metadata of one body, up to its inlined functions. It puts checksum and
+// attributes first, which is not canonical order.
+func (m *metadataReader) begin(head int) {
+	body := openBody{head: head, last: -1}
+	if m.probes {
+		m.own(KindChecksum, m.uint64())
+	}
+	if m.attributes {
+		m.own(KindAttributes, uint64(m.uint32("attributes")))
+	}
+	if m.contexts == nil { // in a context-sensitive profile, inlined functions have contexts of their own
+		body.left = m.count(minMetadata, "inlined functions")
+	}
+	m.open = append(m.open, body)
+}
+
+func (m *metadataReader) own(kind Kind, value uint64) {
+	if value != 0 {
+		m.records = append(m.records, Record{Kind: kind, Count: value})
+		m.tangled = true
+	}
+}
+
+func (m *metadataReader) inlined() {
+	r := Record{Kind: KindInlined, Line: m.line(), Discriminator: m.uint32("discriminator"), Name: m.name(m.names)}
+	head := len(m.records)
+	m.add(&m.open[len(m.open)-1], r)
+	m.begin(head)
+}
+
+// A metadataWriter encodes the metadata of functions.
+type metadataWriter struct {
+	bodyWriter
+	probes     bool
+	attributes bool
+	nested     bool // metadata of inlined functions follows; false in a context-sensitive profile
+}
+
+// function appends the metadata of a function, for [metadataReader.function] to read.
+func (w *metadataWriter) function(f *Function, ref uint32) {
+	w.put(uint64(ref))
+	i := w.begin(f.Records, 0, len(f.Records))
+	for len(w.ends) > 0 {
+		end := w.ends[len(w.ends)-1]
+		if i < end && f.Records[i].Kind == KindInlined {
+			r := &f.Records[i]
+			w.location(r)
+			w.put(uint64(w.rank[r.Name]))
+			i = w.begin(f.Records, i+1, i+1+int(r.Span))
+			continue
+		}
+		i = end
+		w.ends = w.ends[:len(w.ends)-1]
+	}
+}
+
+// begin appends the metadata of one body. It returns the index of the first inlined body.
+func (w *metadataWriter) begin(records []Record, i, end int) int {
+	body := records[i:end]
+	if w.probes {
+		w.put(find(body, KindChecksum))
+	}
+	if w.attributes {
+		w.put(find(body, KindAttributes))
+	}
+	if !w.nested {
+		w.ends = append(w.ends, i)
+		return i
+	}
+	for i < end && records[i].Kind < KindInlined {
+		i++
+	}
+	w.open(records[i:end], end)
+	return i
 }

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 	"unsafe"
 
+	"github.com/go-afdo/afdo/internal/arena"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // names is the names section of a file.
@@ -210,4 +215,128 @@ func putNames(b []byte, list []Name, hashed bool) []byte {
 		}
 	}
 	return b
+}
+
+// A Name identifies a function, a callee or the type of a vtable: the linkage name, or its MD5.
+type Name struct {
+	Text   string // empty if Hashed
+	MD5    uint64 // GUID of the name, if Hashed; otherwise 0
+	Hashed bool   // only the MD5 of the name is known
+}
+
+// GUID returns the first 8 bytes of the MD5 of a name, in little-endian order. LLVM uses it as the
+// identifier of a function.
+func GUID(name string) uint64 {
+	return symname.GUID(name)
+}
+
+// GUID returns the GUID of the name. Unless the name is hashed, this takes about 150 ns.
+func (n Name) GUID() uint64 {
+	if n.Hashed {
+		return n.MD5
+	}
+	return GUID(n.Text)
+}
+
+// String returns the name, or its MD5 in decimal, as in LLVM's text form.
+func (n Name) String() string {
+	if n.Hashed {
+		return strconv.FormatUint(n.MD5, 10)
+	}
+	return n.Text
+}
+
+// Compare orders names as LLVM does: MD5s by value, then names by bytes.
+func (n Name) Compare(m Name) int {
+	switch {
+	case n.Hashed && m.Hashed:
+		return cmp.Compare(n.MD5, m.MD5)
+	case n.Hashed:
+		return -1
+	case m.Hashed:
+		return 1
+	}
+	return strings.Compare(n.Text, m.Text)
+}
+
+// A NameRef is the index of a [Name] in one [Reader] or [Profile]. Equal names have equal indexes.
+type NameRef uint32
+
+// A nameTable holds the names of a profile without duplicates.
+type nameTable struct {
+	list   []Name
+	byText map[string]NameRef
+	byMD5  map[uint64]NameRef // all names by MD5; nil unless a hashed name has been added
+	hashed int                // number of hashed names
+	arena  arena.Names
+}
+
+// compare orders names. It is called only to order several items of the same place.
+func (t *nameTable) compare(s, u NameRef) int { return t.list[s].Compare(t.list[u]) }
+
+func (t *nameTable) add(n Name) NameRef {
+	if n.Hashed {
+		t.hash()
+		if ref, ok := t.byMD5[n.MD5]; ok {
+			return ref
+		}
+		t.hashed++
+		return t.append(n)
+	}
+	if ref, ok := t.byText[n.Text]; ok {
+		return ref
+	}
+	if t.byMD5 != nil {
+		if ref, ok := t.byMD5[GUID(n.Text)]; ok {
+			return ref
+		}
+	}
+	return t.append(Name{Text: t.arena.Clone(n.Text)})
+}
+
+// hash builds byMD5, so that names are found by MD5 from now on.
+func (t *nameTable) hash() {
+	if t.byMD5 != nil {
+		return
+	}
+	t.byMD5 = make(map[uint64]NameRef, len(t.list))
+	for i, n := range t.list {
+		t.byMD5[n.GUID()] = NameRef(i)
+	}
+}
+
+func (t *nameTable) append(n Name) NameRef {
+	ref := NameRef(len(t.list))
+	t.list = append(t.list, n)
+	if t.byMD5 != nil {
+		t.byMD5[n.GUID()] = ref
+	}
+	if !n.Hashed {
+		if t.byText == nil {
+			t.byText = map[string]NameRef{}
+		}
+		t.byText[n.Text] = ref
+	}
+	return ref
+}
+
+func (t *nameTable) resolve(names iter.Seq[string]) int {
+	if t.hashed == 0 {
+		return 0
+	}
+	t.hash()
+	if t.byText == nil {
+		t.byText = map[string]NameRef{}
+	}
+	for name := range names {
+		ref, ok := t.byMD5[GUID(name)]
+		if !ok || !t.list[ref].Hashed {
+			continue
+		}
+		name = t.arena.Clone(name)
+		t.list[ref] = Name{Text: name}
+		t.byText[name] = ref
+		t.hashed--
+	}
+	return t.hashed
 }

@@ -3,6 +3,8 @@ package gen
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"strings"
 )
 
 // An ELF builds a shared object for x86-64. Its bytes are mapped as code, at addresses equal to
@@ -174,3 +176,241 @@ func dieBytes(code uint64, values ...any) []byte {
 
 // codeAt is the address of the first code in hostile binaries.
 const codeAt = 0x1000
+
+// This file creates binaries whose debug info refers to the same data many times. Each has a
+// function f at 0x1000, and most have further functions every 16 bytes.
+
+// SharedAbbrevs returns a binary whose units share a table of abbreviations, each unit using the
+// last one. With shift, the table of each unit begins one abbreviation later than that of the
+// previous unit.
+func SharedAbbrevs(units, abbrevs int, shift bool) []byte {
+	var d DWARF
+	var e ELF
+	for i := range abbrevs {
+		d.abbrev(1<<14+uint64(i), 0x34, false)
+	}
+	d.abbrev(1, tagUnit, false, atLow, atHigh)
+	for i := range units {
+		d.unit(dieBytes(1, codeAt+16*uint64(i), uint32(16)))
+		if shift {
+			binary.LittleEndian.PutUint32(d.Info[len(d.Info)-18:], uint32(7*(i%abbrevs)))
+		}
+	}
+	e.functions(units)
+	return d.in(&e)
+}
+
+// functions adds functions of 16 bytes.
+func (e *ELF) functions(n int) {
+	e.Function("f", codeAt, 16)
+	for i := 1; i < n; i++ {
+		e.Function(fmt.Sprintf("%x", i), codeAt+16*uint64(i), 16)
+	}
+}
+
+// sharedLines adds units that share a line table.
+func sharedLines(units int, d *DWARF) []byte {
+	var e ELF
+	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
+	for i := range units {
+		d.unit(dieBytes(1, codeAt+16*uint64(i), uint32(16), uint32(0)))
+	}
+	e.functions(units)
+	return d.in(&e)
+}
+
+// setAddress and endSequence are parts of line programs.
+func setAddress(addr uint64) []byte {
+	return binary.LittleEndian.AppendUint64([]byte{0, 9, 2}, addr)
+}
+
+var endSequence = []byte{0, 1, 1}
+
+// rowsProgram returns a line program whose rows cover one byte of code each.
+func rowsProgram(rows int) []byte {
+	p := setAddress(codeAt)
+	for i := range rows {
+		p = append(p, byte(13+14+i%5+1)) // advance the address by 1 and the line by 0 to 4
+	}
+	return append(p, endSequence...)
+}
+
+// SharedLines returns a binary whose units share a line program with the given number of rows.
+func SharedLines(units, rows int) []byte {
+	var d DWARF
+	d.lines(nil, []string{"a.c"}, rowsProgram(rows))
+	return sharedLines(units, &d)
+}
+
+// SharedFiles returns a binary whose units share a line table with the given number of files.
+func SharedFiles(units, files int) []byte {
+	var d DWARF
+	d.lines(nil, strings.Split(strings.Repeat("a ", files)+"a", " "), rowsProgram(1))
+	return sharedLines(units, &d)
+}
+
+// ManyRows returns a binary with one function that has as many lines as bytes.
+func ManyRows(rows int) []byte {
+	var d DWARF
+	var e ELF
+	d.lines(nil, []string{"a.c"}, rowsProgram(rows))
+	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
+	d.unit(dieBytes(1, uint64(codeAt), uint32(rows), uint32(0)))
+	e.Function("f", codeAt, uint64(rows))
+	return d.in(&e)
+}
+
+// VagueUnits returns a binary with units that do not list their addresses, and with functions that
+// no unit contains.
+func VagueUnits(units, functions int) []byte {
+	var d DWARF
+	var e ELF
+	d.lines(nil, []string{"a.c"}, nil)
+	d.abbrev(1, tagUnit, false, atLines)
+	for range units {
+		d.unit(dieBytes(1, uint32(0)))
+	}
+	e.functions(functions)
+	return d.in(&e)
+}
+
+// SharedRanges returns a binary with many copies inlined into one function, which share a list of
+// ranges.
+func SharedRanges(copies, ranges int) []byte {
+	var d DWARF
+	var e ELF
+	for i := range uint64(ranges) {
+		d.Ranges = appendWords(d.Ranges, codeAt+2*i, codeAt+2*i+1)
+	}
+	d.Ranges = appendWords(d.Ranges, 0, 0)
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, true, atLow, atHigh)
+	d.abbrev(3, tagInlined, false, atRanges)
+	size := uint32(2 * ranges)
+	entries := append(dieBytes(1, uint64(codeAt), size), dieBytes(2, uint64(codeAt), size)...)
+	for range copies {
+		entries = append(entries, dieBytes(3, uint32(0))...)
+	}
+	d.unit(append(entries, 0, 0))
+	e.Function("f", codeAt, uint64(size))
+	return d.in(&e)
+}
+
+// LongNames returns a binary with many functions whose names are suffixes of one long name, in the
+// debug info and optionally in the symbol table.
+func LongNames(functions, size int, symbols bool) []byte {
+	var d DWARF
+	var e ELF
+	d.Str = append([]byte(strings.Repeat("x", size+functions)), 0)
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, false, atName, atLow, atHigh)
+	entries := dieBytes(1, uint64(codeAt), uint32(16*functions))
+	for i := range functions {
+		entries = append(entries, dieBytes(2, uint32(i), codeAt+16*uint64(i), uint32(16))...)
+	}
+	d.unit(append(entries, 0))
+	e.functions(functions)
+	if symbols {
+		first := len(e.Strings)
+		e.Strings = append(e.Strings, d.Str...)
+		for i := range e.Symbols[1:] {
+			e.Symbols[i+1].Name = uint32(first + i)
+		}
+	}
+	return d.in(&e)
+}
+
+// LongFolder returns a binary with many functions, each declared in its own file. All files are in
+// one folder with a long name.
+func LongFolder(functions, size int) []byte {
+	var d DWARF
+	var e ELF
+	d.Str = []byte("f\x00")
+	files := make([]string, functions)
+	for i := range files {
+		files[i] = fmt.Sprintf("%x", i)
+	}
+	d.lines([]string{strings.Repeat("x", size)}, files, rowsProgram(1))
+	d.abbrev(1, tagUnit, true, atLow, atHigh, atLines)
+	d.abbrev(2, tagFunction, false, atName, atLow, atHigh, atFile)
+	entries := dieBytes(1, uint64(codeAt), uint32(16*functions), uint32(0))
+	for i := range functions {
+		entries = append(entries, dieBytes(2, uint32(0), codeAt+16*uint64(i), uint32(16), uint32(i+1))...)
+	}
+	d.unit(append(entries, 0))
+	e.functions(functions)
+	return d.in(&e)
+}
+
+// DeepInlining returns a binary with a chain of copies inlined into a function, each nested in the
+// previous one and starting one byte later.
+func DeepInlining(depth int) []byte {
+	var d DWARF
+	var e ELF
+	d.Str = []byte("f\x00")
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, true, atName, atLow, atHigh)
+	d.abbrev(3, tagInlined, true, atName, atLow, atHigh)
+	entries := append(dieBytes(1, uint64(codeAt), uint32(depth+1)), dieBytes(2, uint32(0), uint64(codeAt), uint32(depth+1))...)
+	for i := range depth {
+		entries = append(entries, dieBytes(3, uint32(0), codeAt+1+uint64(i), uint32(depth-i))...)
+	}
+	d.unit(append(entries, make([]byte, depth+2)...))
+	e.Function("f", codeAt, uint64(depth+1))
+	return d.in(&e)
+}
+
+// Aliases returns a binary with many names for one function, in the symbol table and in the debug
+// info.
+func Aliases(n int) []byte {
+	var d DWARF
+	var e ELF
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, false, atName, atLow, atHigh)
+	entries := dieBytes(1, uint64(codeAt), uint32(16))
+	e.Function("f", codeAt, 16)
+	for i := range n {
+		e.Function(fmt.Sprintf("g%x", i), codeAt, 16)
+		entries = append(entries, dieBytes(2, uint32(len(d.Str)), uint64(codeAt), uint32(16))...)
+		d.Str = append(append(d.Str, fmt.Sprintf("h%x", i)...), 0)
+	}
+	d.unit(append(entries, 0))
+	return d.in(&e)
+}
+
+// OverlappingFunctions returns a binary with functions of 16 bytes. The debug info has two entries
+// for each function, which claim that it has 64 bytes and contains an inlined copy starting 32
+// bytes before it.
+func OverlappingFunctions(n int) []byte {
+	var d DWARF
+	var e ELF
+	d.lines(nil, []string{"a.c"}, rowsProgram(16*n))
+	d.abbrev(1, tagUnit, true, atLow, atHigh, atLines)
+	d.abbrev(2, tagFunction, true, atName, atLow, atHigh)
+	d.abbrev(3, tagInlined, false, atName, atLow, atHigh)
+	entries := dieBytes(1, uint64(codeAt), uint32(16*n+48), uint32(0))
+	for i := range 2 * uint64(n) {
+		low := codeAt + 16*(i/2)
+		entries = append(entries, dieBytes(2, uint32(len(d.Str)), low, uint32(64))...)
+		entries = append(entries, dieBytes(3, uint32(len(d.Str)), low-32, uint32(40))...)
+		entries = append(entries, 0)
+		d.Str = append(append(d.Str, fmt.Sprintf("g%x", i)...), 0)
+	}
+	d.unit(append(entries, 0))
+	e.functions(n)
+	return d.in(&e)
+}
+
+// CommonNames returns a binary with a function whose name is in the common file with the given
+// name, as created by dwz.
+func CommonNames(file string) []byte {
+	var d DWARF
+	var e ELF
+	atCommonName := []byte{0x03, 0xa1, 0x3e} // DW_FORM_GNU_strp_alt
+	d.abbrev(1, tagUnit, true, atLow, atHigh)
+	d.abbrev(2, tagFunction, false, atCommonName, atLow, atHigh)
+	d.unit(append(append(dieBytes(1, uint64(codeAt), uint32(16)), dieBytes(2, uint32(0), uint64(codeAt), uint32(16))...), 0))
+	e.functions(1)
+	e.Add(".gnu_debugaltlink", append([]byte(file), "\x00\x01\x02"...))
+	return d.in(&e)
+}

@@ -1,5 +1,14 @@
 package gen
 
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+)
+
 // Options configure [Random]. With the zero Options it generates small files as a careful writer
 // would lay them out: normal mode, sections and tables in order, symbol IDs from 0 without gaps,
 // minimal tries, ASCII names, each location once. The switches add other legal shapes, which
@@ -73,4 +82,377 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	return o
+}
+
+// Random generates a legal file. It also returns the meaning of the file, which it derives from the
+// generated data without reading the file. The same state of r gives the same file.
+//
+// Unless o.Dangling is set, callees are symbols of the file. Paths and IDs are unique, and so are
+// the names in a unit unless o.SameNames is set.
+func Random(r *rand.Rand, o Options) (data []byte, truth *naive.File) {
+	g := &generator{r: r, o: o.withDefaults(), seen: map[string]int{}}
+	return g.file()
+}
+
+// A generator generates one file.
+type generator struct {
+	r     *rand.Rand
+	o     Options
+	seen  map[string]int // number of occurrences of each shape that the meaning does not show
+	names []string       // all symbol names so far
+	ids   []uint32       // all symbol IDs
+}
+
+// A unit is a unit to be written.
+type unit struct {
+	truth   naive.Unit
+	symbols []symbol // in the order of the rows
+}
+
+// A symbol is a symbol to be written.
+type symbol struct {
+	truth   naive.Symbol
+	records []record
+}
+
+// A piece is a section to be written.
+type piece struct {
+	typ    uint8
+	placed func(index int) // called with the section index
+	encode func(e *Enc)
+}
+
+func (g *generator) chance(oneIn int) bool { return g.r.IntN(oneIn) == 0 }
+func (g *generator) saw(shape string)      { g.seen[shape]++ }
+
+func (g *generator) bytes(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(g.r.Uint32())
+	}
+	return b
+}
+
+func (g *generator) file() ([]byte, *naive.File) {
+	units := g.units()
+	g.number(units)
+	for _, u := range units {
+		for i := range u.symbols {
+			g.info(&u.symbols[i])
+		}
+		if g.o.ShuffleRows {
+			g.r.Shuffle(len(u.symbols), func(i, j int) { u.symbols[i], u.symbols[j] = u.symbols[j], u.symbols[i] })
+		}
+		g.strings(u)
+	}
+
+	truth := &naive.File{Version: 4}
+	layout := &Layout{}
+	pieces := g.arrange(g.pieces(truth, layout, units))
+	for _, u := range units {
+		for i := range u.symbols {
+			u.truth.Symbols = append(u.truth.Symbols, u.symbols[i].truth)
+		}
+		truth.Units = append(truth.Units, u.truth)
+	}
+	truth.Summary = g.summary(truth)
+
+	trailing := g.encode(layout, pieces)
+	data, placed := layout.Assemble()
+	for i := range placed {
+		placed[i].Trailing = trailing[i]
+	}
+	truth.Compact = layout.Compact
+	truth.Sections = placed
+	return data, truth
+}
+
+// units generates the units, their symbols, and the names of both.
+func (g *generator) units() []*unit {
+	var units []*unit
+	for range g.r.IntN(g.o.Units + 1) {
+		u := &unit{}
+		u.truth.Path = g.path(units)
+		units = append(units, u)
+	}
+	if !g.o.NoUnknownUnit || !g.chance(4) {
+		units = append(units, &unit{})
+		if g.o.ShuffleUnits {
+			g.r.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+		}
+	}
+	for _, u := range units {
+		n := g.r.IntN(g.o.Symbols + 1)
+		if g.chance(8) {
+			n = 0
+		}
+		taken := map[string]bool{}
+		for range n {
+			var s symbol
+			s.truth.Name = g.name(taken)
+			u.symbols = append(u.symbols, s)
+		}
+	}
+	return units
+}
+
+// number generates the symbol IDs and the ranges of the units.
+func (g *generator) number(units []*unit) {
+	order := slices.Clone(units)
+	if g.o.ShuffleUnits {
+		g.r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
+	next := uint32(0)
+	gap := func() {
+		if !g.o.IDGaps {
+			return
+		}
+		switch n := g.r.IntN(12); {
+		case n == 0 && next < 1<<30:
+			next += uint32(g.r.IntN(1 << 24))
+		case n < 4:
+			next += uint32(g.r.IntN(5))
+		}
+	}
+	for _, u := range order {
+		gap()
+		u.truth.Start = next
+		for i := range u.symbols {
+			gap()
+			u.symbols[i].truth.ID = next
+			next++
+		}
+		gap()
+		u.truth.End = next
+	}
+
+	base := uint32(0)
+	if most := math.MaxUint32 - next; g.o.IDBase {
+		base = [...]uint32{0, 1, most, g.r.Uint32() % most}[g.r.IntN(4)]
+	}
+	for _, u := range units {
+		u.truth.Start += base
+		u.truth.End += base
+		for i := range u.symbols {
+			u.symbols[i].truth.ID += base
+			g.ids = append(g.ids, u.symbols[i].truth.ID)
+		}
+		if g.o.IDGaps && len(u.symbols) == 0 && g.chance(2) {
+			g.saw("empty range anywhere")
+			u.truth.Start = [...]uint32{0, math.MaxUint32, base + uint32(g.r.IntN(int(next)+1))}[g.r.IntN(3)]
+			u.truth.End = u.truth.Start
+		}
+	}
+}
+
+// info generates the symbol info of a symbol, or none.
+func (g *generator) info(s *symbol) {
+	s.truth.InfoSection = naive.NoInfo
+	if g.chance(4) {
+		return
+	}
+	s.truth.HasInfo = true
+	if g.o.Silent && g.chance(16) {
+		return
+	}
+	s.truth.Head = g.magnitude()
+	if g.chance(2) {
+		s.truth.Timestamp = g.magnitude()
+	}
+	chain := 0
+	if g.o.Deep && g.chance(100) {
+		chain = 50 + g.r.IntN(51)
+	}
+	s.records = g.body(0, chain)
+	if !g.o.Silent && s.truth.Head == 0 && s.truth.Timestamp == 0 && len(s.records) == 0 {
+		s.truth.Head = 1
+	}
+	s.truth.NumLocations = uint32(len(s.records))
+	s.truth.Locations = says(s.records, &s.truth.Skipped)
+}
+
+// strings generates the string table of a unit and the string indexes of its symbols.
+func (g *generator) strings(u *unit) {
+	index := map[string]uint32{}
+	for i := range u.symbols {
+		index[u.symbols[i].truth.Name] = 0
+	}
+	if g.o.UnusedStrings && g.chance(3) {
+		for range 1 + g.r.IntN(4) {
+			index[g.anyName()] = 0
+		}
+		if g.chance(20) {
+			for i := range 200 {
+				index[string([]byte{byte(i + 1)})] = 0
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(index))
+	if g.o.ShuffleStrings {
+		g.r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	for i, name := range names {
+		index[name] = uint32(i)
+	}
+	for i := range u.symbols {
+		s := &u.symbols[i].truth
+		s.StringIndex = index[s.Name]
+	}
+	if len(names) > 0 {
+		u.truth.Strings = names
+	}
+}
+
+// pieces lists the sections in the order of a careful writer.
+func (g *generator) pieces(truth *naive.File, layout *Layout, units []*unit) []piece {
+	pieces := []piece{{
+		typ:    naive.SummaryInfo,
+		placed: func(index int) { layout.Summary = index },
+		encode: func(e *Enc) { encodeSummary(e, &truth.Summary) },
+	}, {
+		typ:    naive.FileNames,
+		placed: func(index int) { layout.FileNames = index },
+		encode: func(e *Enc) {
+			e.U32(uint32(len(truth.Units)))
+			for i := range truth.Units {
+				encodeFileName(e, &truth.Units[i])
+			}
+		},
+	}}
+	for _, u := range units {
+		pieces = append(pieces, g.unitPieces(u)...)
+	}
+	return pieces
+}
+
+func (g *generator) unitPieces(u *unit) []piece {
+	pieces := []piece{{
+		typ:    naive.StringTable,
+		placed: func(index int) { u.truth.StringTableSection = uint32(index) },
+		encode: func(e *Enc) { g.encodeStrings(e, u.truth.Strings) },
+	}, {
+		typ:    naive.SymbolNames,
+		placed: func(index int) { u.truth.SymbolNamesSection = uint32(index) },
+		encode: func(e *Enc) {
+			e.U32(uint32(len(u.symbols)))
+			for i := range u.symbols {
+				encodeRow(e, &u.symbols[i].truth)
+			}
+		},
+	}}
+	for i := range u.symbols {
+		s := &u.symbols[i]
+		if !s.truth.HasInfo {
+			continue
+		}
+		pieces = append(pieces, piece{
+			typ:    naive.SymbolInfo,
+			placed: func(index int) { s.truth.InfoSection = uint32(index) },
+			encode: func(e *Enc) {
+				e.U64(s.truth.Head)
+				e.U64(s.truth.Timestamp)
+				encodeRecords(e, s.records)
+			},
+		})
+	}
+	return pieces
+}
+
+func (g *generator) encodeStrings(e *Enc, names []string) {
+	if !g.o.OddTries || g.chance(4) {
+		encodeStringTable(e, names)
+		return
+	}
+	e.U32(uint32(len(names)))
+	var ends []end
+	for i, name := range names {
+		ends = append(ends, end{name, uint32(i)})
+	}
+	(&trie{e: e, shape: g.oddShape}).node(ends)
+}
+
+// arrange adds unknown sections and shuffles the pieces.
+func (g *generator) arrange(pieces []piece) []piece {
+	if g.o.UnknownSections {
+		for range g.r.IntN(4) {
+			typ := uint8(g.r.IntN(123)) // 0 and 6 to 127
+			if typ > 0 {
+				typ += naive.SymbolInfo
+			}
+			data := g.bytes(g.r.IntN(30))
+			p := piece{typ, func(int) {}, func(e *Enc) { e.Bytes(data) }}
+			pieces = slices.Insert(pieces, g.r.IntN(len(pieces)+1), p)
+		}
+	}
+	if g.o.ShuffleSections && !g.chance(4) {
+		g.r.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
+	}
+	for i, p := range pieces {
+		p.placed(i)
+	}
+	return pieces
+}
+
+// encode fills in the layout. It returns the number of legal trailing bytes in each section.
+func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
+	compact := func() bool {
+		if g.o.MixedCompact {
+			return g.chance(2)
+		}
+		return g.o.Compact
+	}
+	gap := func() []byte {
+		if g.o.Gaps && g.chance(5) {
+			g.saw("gap")
+			return g.bytes(1 + g.r.IntN(9))
+		}
+		return nil
+	}
+	var stretching func() int
+	if g.o.OverLong && g.chance(2) {
+		stretching = func() int { return stretch(g.r) }
+	}
+
+	l.Compact, l.Stretch = compact(), stretching
+	if g.o.ReservedBits && g.chance(3) {
+		l.Reserved = uint8(g.r.IntN(128))
+	}
+	for i, p := range pieces {
+		e := &Enc{Compact: compact(), Stretch: stretching}
+		if p.encode(e); e.Compact && stretching != nil {
+			g.saw("over-long varints")
+		}
+		trailing = append(trailing, 0)
+		if known := p.typ > 0 && p.typ <= naive.SymbolInfo; known && g.o.Trailing && g.chance(5) {
+			trailing[i] = int64(1 + g.r.IntN(5))
+			e.Bytes(g.bytes(int(trailing[i])))
+		}
+		l.Add(Section{Gap: gap(), Type: p.typ, Compact: e.Compact, Data: e.Buf})
+		if i != l.Summary && i != l.FileNames {
+			l.Table = append(l.Table, i)
+		}
+	}
+	l.Tail = gap()
+	if g.o.ShuffleSections && g.chance(2) {
+		g.r.Shuffle(len(l.Table), func(i, j int) { l.Table[i], l.Table[j] = l.Table[j], l.Table[i] })
+		if !slices.IsSorted(l.Table) {
+			g.saw("table out of order")
+		}
+	}
+	return trailing
+}
+
+// summary generates a summary.
+func (g *generator) summary(f *naive.File) naive.Summary {
+	if g.o.TrueSummary {
+		return f.Summarize()
+	}
+	s := naive.Summary{
+		TotalCount: g.magnitude(), MaxCount: g.magnitude(), MaxFnCount: g.magnitude(),
+		NumCounts: g.magnitude(), NumFunctions: g.magnitude(),
+	}
+	for range g.r.IntN(g.o.Entries + 1) {
+		s.Entries = append(s.Entries, naive.Entry{Cutoff: g.r.Uint32(), MinCount: g.magnitude(), NumCounts: g.magnitude()})
+	}
+	return s
 }

@@ -1,6 +1,11 @@
 package synth
 
-import "github.com/go-afdo/afdo/profile"
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/go-afdo/afdo/profile"
+)
 
 // Distributions, see quantile.
 var (
@@ -150,4 +155,149 @@ func (p *painter) count() uint64 {
 	}
 	magnitude := max(p.heat-p.low(8), 0)
 	return p.rng.Uint64() >> (63 - magnitude)
+}
+
+// The vocabulary of the synthetic program.
+var (
+	directories = []string{
+		"analysis", "backend", "codegen/arm", "codegen/x86", "common", "cp", "debuginfo", "driver", "frontend", "include", "ipa", "linker",
+		"lto", "parser", "passes/loop", "passes/vector", "rtl", "sema", "support", "support/adt", "tree", "vect",
+	}
+	namespaces = []string{"ana", "cc", "codegen", "debug", "front", "ipa", "lower", "opt", "parse", "rtl_ssa", "support", "tree", "vect"}
+	words      = []string{
+		"alias", "alloc", "anti", "array", "assign", "attr", "basic", "bind", "block", "bound", "branch", "build", "cache", "call", "canon",
+		"check", "chunk", "class", "clone", "code", "combine", "commit", "compute", "cond", "const", "convert", "copy", "cost", "count", "decl", "def",
+		"delta", "depth", "dest", "dom", "edge", "emit", "entry", "eval", "expand", "expr", "extract", "field", "find", "flow", "fold", "frame", "free",
+		"gather", "get", "graph", "group", "hash", "head", "hoist", "ident", "index", "init", "inline", "insert", "insn", "iter", "join", "kind", "label",
+		"latch", "layout", "lex", "link", "list", "live", "load", "local", "lookup", "loop", "lower", "make", "map", "mark", "match", "merge", "mode",
+		"move", "name", "next", "node", "note", "offset", "operand", "order", "parse", "pass", "phi", "place", "point", "pool", "pred", "prune", "push",
+		"range", "record", "reduce", "ref", "region", "reload", "remove", "rename", "reset", "resolve", "result", "rewrite", "scan", "scope", "set",
+		"shift", "simplify", "slot", "sort", "spill", "split", "stack", "state", "stmt", "store", "strip", "subst", "succ", "switch", "symbol", "table",
+		"target", "temp", "token", "trace", "tree", "try", "tuple", "type", "update", "use", "value", "var", "vector", "verify", "visit", "walk", "wide", "work",
+	}
+	// Mangled parameters: builtin types, pointers and strings.
+	builtins = []string{"i", "j", "b", "m", "l", "c", "Pv", "PKc", "PKv", "Pm", "Rb", "St4pairIiiE"}
+	// Suffixes of clones.
+	clones = []string{".constprop.0", ".part.0", ".isra.0", ".cold"}
+	// Members of standard library templates, and the beginnings of their mangled names. S1_ is the
+	// type argument if it is in a single namespace.
+	templates = []struct{ begin, rest string }{
+		{"_ZNSt6vectorI", "SaIS1_EE9push_backERKS1_"},
+		{"_ZNSt6vectorI", "SaIS1_EE7reserveEm"},
+		{"_ZNSt6vectorI", "SaIS1_EED2Ev"},
+		{"_ZNSt6vectorI", "SaIS1_EE17_M_realloc_insertIJRKS1_EEEvN9__gnu_cxx17__normal_iteratorIPS1_S3_EEDpOT_"},
+		{"_ZNKSt6vectorI", "SaIS1_EE4sizeEv"},
+		{"_ZNSt10unique_ptrI", "St14default_deleteIS1_EED2Ev"},
+		{"_ZNSt5dequeI", "SaIS1_EE16_M_push_back_auxIJRKS1_EEEvDpOT_"},
+		{"_ZNSt8_Rb_treeI", "S1_St9_IdentityIS1_ESt4lessIS1_ESaIS1_EE8_M_eraseEPSt13_Rb_tree_nodeIS1_E"},
+		{"_ZNSt4listI", "SaIS1_EE8_M_clearEv"},
+		{"_ZN8hash_mapI", "S1_15default_hashingE3getERKS1_"},
+	}
+)
+
+// namer generates unique paths and names.
+type namer struct {
+	rng   *rand.Rand
+	shape Shape
+	taken map[string]bool
+}
+
+func newNamer(rng *rand.Rand, shape Shape) *namer { return &namer{rng, shape, make(map[string]bool)} }
+
+// newName returns a new name in a scope.
+func (n *namer) newName(s *scope) string {
+	if n.shape == (Shape{}) {
+		return s.name()
+	}
+	return n.shaped(s)
+}
+
+func (n *namer) pick(from []string) string { return from[n.rng.IntN(len(from))] }
+
+// once returns name or, if that is taken, the first variation that is not.
+func (n *namer) once(name string, others func(i int) string) string {
+	for i := 2; n.taken[name]; i++ {
+		name = others(i)
+	}
+	n.taken[name] = true
+	return name
+}
+
+// ident returns a mangled identifier of several words: its length, then the identifier.
+func (n *namer) ident(words int) string { return mangled(n.words(words)) }
+
+func mangled(ident string) string { return strconv.Itoa(len(ident)) + ident }
+
+func (n *namer) words(count int) string {
+	ident := n.pick(words)
+	for range count - 1 {
+		ident += "_" + n.pick(words)
+	}
+	return ident
+}
+
+// scope generates the names of a unit, which has a namespace and some classes.
+type scope struct {
+	*namer
+	header    bool
+	namespace string
+	classes   []string
+}
+
+func (n *namer) scope(header bool) *scope {
+	s := &scope{namer: n, header: header, namespace: mangled(n.pick(namespaces))}
+	for range 1 + n.rng.IntN(6) {
+		s.classes = append(s.classes, n.ident(2))
+	}
+	return s
+}
+
+// name returns a new name, usually mangled by the Itanium C++ ABI.
+func (s *scope) name() string {
+	kind := s.rng.IntN(100)
+	switch {
+	case kind < 4: // as in C
+		name := s.words(3)
+		return s.once(name, func(i int) string { return name + strconv.Itoa(i) })
+	case kind < 6:
+		return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2)+"E", s.pick(clones))
+	case kind < 22: // at namespace scope
+		return s.overload("_ZN"+s.namespace+s.ident(3)+"E", "")
+	case kind < 40 && s.header:
+		return s.template()
+	case kind < 50:
+		return s.overload("_ZNK"+s.namespace+s.pick(s.classes)+s.ident(2)+"E", "")
+	case kind < 56:
+		return s.overload("_ZN"+s.namespace+s.pick(s.classes)+"C2E", "")
+	}
+	return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2+s.rng.IntN(2))+"E", "")
+}
+
+// overload appends parameters to a function's name, and more of them until the result is unique.
+func (s *scope) overload(function, clone string) string {
+	name := function
+	for range 1 + s.rng.IntN(3) {
+		name += s.parameter()
+	}
+	return s.once(name+clone, func(int) string {
+		name += s.parameter()
+		return name + clone
+	})
+}
+
+func (s *scope) parameter() string {
+	switch s.rng.IntN(5) {
+	case 0:
+		return "RKN" + s.namespace + s.pick(s.classes) + "E"
+	case 1:
+		return "P" + s.ident(1)
+	}
+	return s.pick(builtins)
+}
+
+// template returns a new member of a standard template.
+func (s *scope) template() string {
+	t := templates[s.rng.IntN(len(templates))]
+	argument := func(words int) string { return t.begin + "N" + s.namespace + s.ident(words) + "E" + t.rest }
+	return s.once(argument(2), func(i int) string { return argument(1 + i) })
 }

@@ -13,7 +13,9 @@
 package synth
 
 import (
+	"math/big"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 
 	"github.com/go-afdo/afdo/profile"
@@ -92,4 +94,220 @@ func (g *generator) quantile(values []int) int {
 	u := g.rng.IntN((len(values) - 1) * unit)
 	i, rest := u/unit, u%unit
 	return values[i] + (values[i+1]-values[i])*rest/unit
+}
+
+// unit is a source file and its symbols.
+type unit struct {
+	header   bool
+	file     profile.UnitRef
+	symbols  []profile.SymbolRef // starting with those that have samples of their own
+	sampled  int                 // number of symbols with samples
+	includes []*unit             // headers; popular ones are more likely
+}
+
+// one unit in headerOneIn is a header
+const headerShare = 3
+
+// units generates all units and their symbols.
+func (g *generator) units(o Options) {
+	g.all = make([]unit, o.Units)
+	n := newNamer(g.rng, g.shape)
+	var scopes []*scope // of headers
+	sizes := g.sizes(o)
+	for i, sampled := range sizes {
+		u := &g.all[i]
+		u.header = i%headerShare == 0
+		u.sampled = sampled
+		if u.header {
+			g.headers = append(g.headers, u)
+		}
+		u.file = g.profile.AddUnit(n.path(u.header))
+		scope := n.scope(u.header)
+		if u.header {
+			scopes = append(scopes, scope)
+		}
+		for range sampled + g.referred(u) {
+			u.symbols = append(u.symbols, g.profile.AddSymbol(g.fileOf(u), n.newName(scope)))
+		}
+	}
+	g.addLargeHeaders(n, scopes)
+	for i := range g.all {
+		u := &g.all[i]
+		for range 4 + g.low(60) {
+			u.includes = append(u.includes, g.headers[g.low(len(g.headers))])
+		}
+	}
+}
+
+// referred returns the number of symbols of a unit that are only inlined or called. Most functions
+// in a header are.
+func (g *generator) referred(u *unit) int {
+	if u.header {
+		return 1 + u.sampled*3/2
+	}
+	return 1 + u.sampled*3/8
+}
+
+// sizes distributes the functions over the units, in proportion to rank^-1.5. The largest of 3,000
+// units then has thirty times the mean, and the median a quarter of it.
+func (g *generator) sizes(o Options) []int {
+	weights := make([]int64, o.Units)
+	var sum int64
+	for i := range weights {
+		rank := int64(i + 1 + o.Units/50)
+		cube := new(big.Int).SetInt64(rank * rank * rank)
+		weights[i] = (1 << 40) / cube.Sqrt(cube).Int64()
+		sum += weights[i]
+	}
+	sizes := make([]int, o.Units)
+	var before int64
+	for i, w := range weights {
+		sizes[i] = share(before+w, sum, o.Functions) - share(before, sum, o.Functions)
+		before += w
+	}
+	return sizes
+}
+
+// share returns part/whole of n, rounded down.
+func share(part, whole int64, n int) int {
+	p := new(big.Int).Mul(big.NewInt(part), big.NewInt(int64(n)))
+	return int(p.Quo(p, big.NewInt(whole)).Int64())
+}
+
+// path returns a new path.
+func (n *namer) path(header bool) string {
+	ext := ".cc"
+	if header {
+		ext = ".h"
+	}
+	path := "/src/compiler/" + n.pick(directories) + "/" + n.pick(words) + "-" + n.pick(words)
+	return n.once(path+ext, func(i int) string { return path + "-" + strconv.Itoa(i) + ext })
+}
+
+// A Shape describes how a profile differs from the plain one. Profiles of C++ and Rust programs may
+// assign a function to the file of its declaration. Then headers are units, a few headers contain
+// most symbols, and every function inlines from them. All fields are per thousand unless noted
+// otherwise. The zero Shape is the plain profile.
+type Shape struct {
+	HeaderSymbols   int // symbols in a few large header units; the first contains two thirds of them
+	HeaderInlining  int // inlined bodies whose function is in one of these units
+	Inlining        int // records that are inlined bodies, down to a depth of 8; decreasing below
+	Size            int // factor for the number of records per function; not per thousand
+	Long            int // functions with another sixteen times as many records
+	UnknownFile     int // symbols without a file
+	Functors        int // symbols that are an operator() of a class
+	Lambdas         int // symbols that are the operator() of a lambda
+	Templates       int // symbols that are members of templates with long arguments
+	Clones          int // symbols whose name ends with a clone suffix
+	IndirectTargets int // maximum number of targets of an indirect call; not per thousand
+}
+
+// Headers is the shape of C++ programs whose headers are units.
+var Headers = Shape{
+	HeaderSymbols:   600,
+	HeaderInlining:  600,
+	Inlining:        500,
+	Size:            7,
+	Long:            10,
+	UnknownFile:     10,
+	Functors:        30,
+	Lambdas:         20,
+	Templates:       450,
+	Clones:          50,
+	IndirectTargets: 24,
+}
+
+// Profiles in the shape of [Headers].
+var (
+	SmallHeaders = Options{Seed: 1, Units: 40, Functions: 250, Shape: Headers}      // 1 MB in version 3
+	Android      = Options{Seed: 1, Units: 1_200, Functions: 8_000, Shape: Headers} // 25 MB, like that of some Android programs
+)
+
+// largeHeaders is the number of header units that share the symbols of Shape.HeaderSymbols.
+const largeHeaders = 4
+
+// deepInlining is the depth down to which functions inline at the full rate in a shape.
+const deepInlining = 8
+
+// share returns true with the given probability per thousand.
+func (g *generator) share(perMille int) bool { return perMille > 0 && g.rng.IntN(1000) < perMille }
+
+// addLargeHeaders adds symbols to the first header units, as the shape requires.
+func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
+	h := g.shape.HeaderSymbols
+	if h == 0 {
+		return
+	}
+	left := g.profile.NumSymbols() * h / (1000 - h)
+	g.large = g.headers[:min(largeHeaders, len(g.headers))]
+	for i, u := range g.large {
+		count := left * 2 / 3
+		if i == len(g.large)-1 {
+			count = left
+		}
+		left -= count
+		for range count {
+			u.symbols = append(u.symbols, g.profile.AddSymbol(u.file, n.shaped(scopes[i])))
+		}
+	}
+}
+
+// shaped returns a new name for the shape.
+func (n *namer) shaped(s *scope) string {
+	switch kind := n.rng.IntN(1000); {
+	case kind < n.shape.Functors:
+		return s.overload("_ZNK"+s.namespace+s.pick(s.classes)+s.ident(2)+"clE", "")
+	case kind < n.shape.Functors+n.shape.Lambdas:
+		return s.lambda()
+	case kind < n.shape.Functors+n.shape.Lambdas+n.shape.Templates:
+		return s.longTemplate()
+	case kind >= 1000-n.shape.Clones:
+		return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2)+"E", s.pick(clones))
+	}
+	return s.name()
+}
+
+// lambda returns the name of a lambda's operator(), one of several in its function.
+func (s *scope) lambda() string {
+	within := "_ZZN" + s.namespace + s.pick(s.classes) + s.ident(2) + "EvENKUl"
+	parameter := s.pick(builtins)
+	return s.once(within+parameter+"E_clE"+parameter, func(i int) string {
+		return within + parameter + "E" + strconv.Itoa(i-2) + "_clE" + parameter
+	})
+}
+
+// longTemplate returns a new member of a template whose arguments are types of this and other
+// scopes.
+func (s *scope) longTemplate() string {
+	name := "_ZN" + s.namespace + s.pick(s.classes) + "I"
+	for range 2 + s.rng.IntN(5) {
+		name += "N" + mangled(s.pick(namespaces)) + s.ident(2) + "E"
+	}
+	name += "E"
+	return s.overload(name+s.ident(1+s.rng.IntN(3))+"E", "")
+}
+
+// size returns the number of records of a function that would have n in the plain profile.
+func (g *generator) size(n int) int {
+	n *= max(g.shape.Size, 1)
+	if g.share(g.shape.Long) {
+		n *= 16
+	}
+	return n
+}
+
+// fileOf returns the file of a new symbol in unit u: the unit's file or none.
+func (g *generator) fileOf(u *unit) profile.UnitRef {
+	if g.share(g.shape.UnknownFile) {
+		return profile.UnknownUnit
+	}
+	return u.file
+}
+
+// shapedInlining returns how many per thousand locations at a depth have an inlined body.
+func (s *Shape) shapedInlining(depth int) int {
+	if depth < deepInlining {
+		return s.Inlining
+	}
+	return s.Inlining * deepInlining / (2 * depth)
 }

@@ -1,8 +1,11 @@
 package compile
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,12 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
+	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/files"
+	"github.com/spf13/cobra"
 )
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
@@ -270,4 +275,134 @@ func runWithProfile(e *verb.Env, o *execOptions, argv, environment []string, wit
 	}
 	e.Warnf("the compiler fails with the profile and not without it, so this file is compiled without: %s", strings.Join(again, " "))
 	return nil
+}
+
+// listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
+const listSuffix = "_cc_profile.txt"
+
+// execWithLayout runs a compile with its part of a layout, and once more if functions of the part
+// turn out to be stale.
+func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
+	list := o.layout + listSuffix
+	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck)
+	if err != nil {
+		return err
+	}
+	switch {
+	case plan.Without != nil:
+		err = runWithProfile(e, o, with.Argv, environment, func() ([]string, error) {
+			without, err := l.WithLayout(ctx, plan.Without, dir, list, false)
+			if err != nil {
+				return nil, err
+			}
+			with.Object = "" // nothing of the layout fits code without the profile
+			return without.Argv, nil
+		})
+	case with.Object == "":
+		return e.Become(with.Argv, environment)
+	default:
+		err = become.Child(&e.Env, with.Argv, environment, e.Err)
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return become.Status(exit)
+	}
+	if err != nil || with.Object == "" {
+		return err
+	}
+	again, err := with.Recheck()
+	if err != nil {
+		e.Warnf("the layout of %s is not checked: %v", with.Object, err)
+	}
+	if again {
+		return e.Become(with.Argv, environment)
+	}
+	return nil
+}
+
+// ExecFacts is what exec has done for a command, in the form of its JSON.
+type ExecFacts struct {
+	Version   int            `json:"schema_version"`
+	Directory string         `json:"directory"`
+	Arguments []string       `json:"arguments"` // as in compile_commands.json
+	Outcome   driver.Outcome `json:"outcome"`
+	Reason    command.Reason `json:"reason,omitempty"`
+	Slice     string         `json:"slice,omitempty"`
+	Bytes     int64          `json:"bytes"`   // of the slice that were written
+	Seconds   float64        `json:"seconds"` // before the command was run
+	Error     string         `json:"error,omitempty"`
+}
+
+func newExecFacts(argv []string, dir string, start time.Time, plan *driver.Plan, err error) *ExecFacts {
+	f := &ExecFacts{Version: jsonstream.Version, Directory: dir, Arguments: argv, Outcome: driver.OutcomeFailed, Seconds: time.Since(start).Seconds()}
+	if err != nil {
+		f.Error = cli.Message(err)
+		return f
+	}
+	f.Outcome, f.Reason, f.Slice, f.Bytes = plan.Outcome, plan.Reason, plan.Slice, plan.Bytes
+	return f
+}
+
+// appendTo appends a line to a file, in one write: compiles of a build run at the same time.
+func (f *ExecFacts) appendTo(path string) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(f); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(jsonstream.EscapeBidi(line.Bytes()))
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// maxStdin is the size of the largest source on standard input in bytes: 256 MiB, the limit for
+// sources that are files.
+const maxStdin = 256 << 20
+
+// keptStdin reads a source from standard input and keeps it for the compiler.
+type keptStdin struct {
+	env  *verb.Env
+	lost error // the compiler cannot read standard input any more
+}
+
+// keep reads standard input, and puts a temporary file with the same content in its place. The file
+// has no name, so it disappears with the compiler.
+func (k *keptStdin) keep() ([]byte, error) {
+	file, err := files.CreateTemp("", "afdo-stdin-*")
+	if err != nil {
+		return nil, err // standard input is as it was
+	}
+	text, size, err := readInto(file.File, k.env.In)
+	if err == nil && k.env.In == os.Stdin {
+		err = become.Stdin(file.File)
+	}
+	if err != nil {
+		k.lost = fmt.Errorf("standard input: %w", err)
+		return nil, k.lost
+	}
+	k.env.In = file.File
+	if size > maxStdin {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", size, maxStdin)
+	}
+	return text, nil
+}
+
+// readInto copies in to a file, and returns the first maxStdin bytes and the size. The file is at
+// its beginning afterwards.
+func readInto(file *os.File, in io.Reader) (text []byte, size int64, err error) {
+	if size, err = io.Copy(file, in); err != nil {
+		return nil, 0, err
+	}
+	text = make([]byte, min(size, maxStdin))
+	if _, err := file.ReadAt(text, 0); err != nil && err != io.EOF {
+		return nil, 0, err
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return text, size, err
 }

@@ -4,21 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
-
-	"github.com/spf13/cobra"
-
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/spf13/cobra"
 )
 
 const explainHelp = `Tell what a compiler makes of PROFILE: for which share of the counts it has a statement,
@@ -267,4 +272,157 @@ func whyNothing(r *explain.Report) string {
 	}
 	return fmt.Sprintf("the profile is of another program, of whose %s only main is compiled here, and that is of %s there and of %s here",
 		human.Counted(s.Functions, "function"), human.Name(s.MainThere), human.Name(s.MainHere))
+}
+
+// A compile is one source that a command of a build compiles.
+type compile struct {
+	command  verb.BuildCommand
+	source   string
+	profiled bool // the build has it use the profile
+}
+
+// loadWithFormat reads a whole profile, and returns its format, too.
+func loadWithFormat(e *verb.Env, path string) (p *profile.Profile, format anyprof.Format, err error) {
+	err = e.WithFile(path, func(f *input.File, k kind.Kind) error {
+		format = f.Format()
+		return verb.Dispatch(e, "explain", k, func(k kind.CanLoad) error {
+			l, err := k.Load(f)
+			if err == nil {
+				p = l.Profile
+			}
+			return err
+		}, nil)
+	})
+	return p, format, err
+}
+
+// compiles returns the compiles of a command line, or of all commands of the database.
+func (x *explaining) compiles(argv []string) ([]compile, error) {
+	if x.database != "" {
+		commands, _, err := verb.ReadDatabase(x.database)
+		return compilesOf(commands...), err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	c := verb.ParseBuildCommand(argv, dir)
+	if c.Reason != "" {
+		return nil, fmt.Errorf("%w: %s", explain.ErrNoCompile, c.Reason)
+	}
+	return compilesOf(c), nil
+}
+
+func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
+	for _, c := range commands {
+		profiled := c.Launched || driver.HasProfile(c.Line)
+		for _, source := range c.Compiles() {
+			compiles = append(compiles, compile{c, source, profiled})
+		}
+	}
+	return compiles
+}
+
+// compileAll runs compiles, some at a time, until one fails.
+func compileAll(ctx context.Context, e *verb.Env, c *explain.Compiling, compiles []compile, x *explaining) ([]*explain.Code, error) {
+	doing := progress.Start(e.Progress())
+	defer doing.Stop()
+	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
+	codes := make([]*explain.Code, len(compiles))
+	var done atomic.Int64
+	err := inParallel(len(compiles), x.jobs, func(i int) (err error) {
+		codes[i], err = c.Compile(ctx, compiles[i].command.Line, compiles[i].source)
+		doing.Say("compiled %d of %s", done.Add(1), human.Counted(len(compiles), "source"))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	some := slices.ContainsFunc(compiles, func(c compile) bool { return c.profiled })
+	for i, code := range codes {
+		if some && !compiles[i].profiled && x.database != "" {
+			code.Unprofiled()
+		}
+	}
+	return codes, nil
+}
+
+// explainedFiles are the files that compiles read and of which a profile has marks.
+type explainedFiles struct {
+	files *rebase.Files
+	sums  map[string]uint32  // by the path of the unit
+	same  map[string]bool    // the units whose file is as it was
+	moved map[[2]string]bool // by unit and symbol: functions whose lines were found
+}
+
+// readBy finds the files that compiles read, if the profile remembers any. A source that cannot be
+// preprocessed has none: to compile it says why.
+func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
+	f := &explainedFiles{files: rebase.NewFiles(nil), sums: make(map[string]uint32), same: make(map[string]bool), moved: make(map[[2]string]bool)}
+	for u := range p.NumUnits() {
+		if sum := p.UnitSum(profile.UnitRef(u)); sum != 0 {
+			f.sums[p.UnitPath(profile.UnitRef(u))] = sum
+		}
+	}
+	if len(f.sums) == 0 {
+		return f
+	}
+	read := make([][]string, len(compiles))
+	_ = inParallel(len(compiles), jobs, func(i int) error {
+		if in, err := compiles[i].command.Inputs(ctx, nil); err == nil {
+			read[i] = in.Paths(compiles[i].command.Line)
+		}
+		return nil
+	})
+	paths := slices.Concat(read...)
+	slices.Sort(paths)
+	f.files = rebase.NewFiles(slices.Compact(paths))
+	for unit, sum := range f.sums {
+		f.same[unit] = f.files.Same(unit, sum)
+	}
+	return f
+}
+
+// placed reports whether the lines of a function are known to be where the profile has them.
+func (f *explainedFiles) placed(unit, symbol string) bool {
+	return f.same[unit] || f.moved[[2]string{unit, symbol}]
+}
+
+// move moves counts as "afdo exec" does, and returns of how many functions that have any.
+func (f *explainedFiles) move(p *profile.Profile) (*profile.Profile, int) {
+	q, report := f.files.Slice(p)
+	n := 0
+	if report == nil {
+		return q, n
+	}
+	for _, g := range report.Functions {
+		if g.Outcome == rebase.Unknown || g.Outcome == rebase.Lost {
+			continue
+		}
+		f.moved[[2]string{g.NewUnit, g.NewSymbol}] = true
+		if g.Outcome != rebase.Unchanged && g.Samples > 0 {
+			n++
+		}
+	}
+	return q, n
+}
+
+// inParallel calls do with each number below n, some at the same time. Once one has failed, no more
+// are begun. It returns the errors, in the order of their numbers.
+func inParallel(n, jobs int, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wait sync.WaitGroup
+	for range min(jobs, n) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if errs[i] = do(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
 }

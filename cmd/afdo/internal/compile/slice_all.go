@@ -5,15 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/spf13/cobra"
-
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
@@ -22,6 +24,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/spf13/cobra"
 )
 
 // buildSlices are the flags for all slices of a build.
@@ -260,4 +263,136 @@ func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.left++
+}
+
+// sliceForClang writes slices of a profile for clang, as they are taken: extbinary of extbinary,
+// profdata of profdata.
+func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
+	if name := out.Out.Format.Name; name != "extbinary" && name != "profdata" {
+		return cli.Usagef("--to %s: a slice is a GCOV profile, extbinary or profdata", name)
+	}
+	switch {
+	case s.bits != 0:
+		return cli.Usagef("--quantize is for GCOV profiles")
+	case s.compiler.name != "":
+		return cli.Usagef("--for is for GCOV profiles")
+	case all.enabled:
+		if err := all.check(s, out); err != nil {
+			return err
+		}
+		return cutAll(e, path, all, func(work func(cutter) error) error {
+			return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error { return work(&clangCutter{p, path}) })
+		})
+	case all.dir != "" || all.database != "":
+		return cli.Usagef("-d and --compile-commands go with --all")
+	case len(s.units) == 0 || len(s.deps) == 0:
+		return cli.Usagef("a profile for clang knows no files: name the source with --unit and what it includes with --deps, or use --all")
+	}
+	files, err := readDepfiles(s.deps)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	text := driver.ReadText(slices.Concat(files, s.units), dir)
+	return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error {
+		return output.Write(e.Out, out.Path, func(w io.Writer) error {
+			n, err := p.WriteSlice(w, text, s.units)
+			if err == nil && n == 0 {
+				e.Warnf("the profile has nothing of %s", printableList(s.units))
+			}
+			return err
+		})
+	})
+}
+
+// withClangProfile opens a profile that is in the format that is asked for.
+func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*driver.LLVMProfile) error) error {
+	p, err := driver.OpenLLVMProfile(path)
+	if err != nil {
+		return input.Wrap(path, err)
+	}
+	defer p.Close()
+	if format := p.Format(); format != out.Out.Format.Name {
+		return cli.Usagef("--to %s: slices of %s are %s", out.Out.Format.Name, filepath.Base(path), format)
+	}
+	if !summary.exact {
+		if err := p.RoundSummary(summary.file); err != nil {
+			return input.Wrap(path, err)
+		}
+	}
+	return input.Wrap(path, use(p))
+}
+
+// A clangCutter takes slices for clang.
+type clangCutter struct {
+	profile *driver.LLVMProfile
+	path    string
+}
+
+func (c *clangCutter) cut(text *slice.Text, _ *driver.Inputs, command *command.Line) (data []byte, any bool, err error) {
+	var file bytes.Buffer
+	n, err := c.profile.WriteSlice(&file, text, command.Sources)
+	return file.Bytes(), n > 0, err
+}
+
+func (c *clangCutter) whole() ([]byte, error) { return os.ReadFile(c.path) }
+
+// countersFormat is the name of the format of counters of arcs.
+const countersFormat = "gcda"
+
+// sliceArcs writes the counters of all compiles of a build, and prints the options with which GCC
+// reads them.
+func sliceArcs(e *verb.Env, path string, all *buildSlices) error {
+	if !all.enabled || all.dir == "" || all.database == "" {
+		return cli.Usagef("--to gcda goes with --all, -d and --compile-commands: counters depend on the compile")
+	}
+	commands, _, err := verb.ReadDatabase(all.database)
+	if err != nil {
+		return err
+	}
+	folder, err := filepath.Abs(all.dir)
+	if err != nil {
+		return err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	doing := progress.Start(e.Err)
+	defer doing.Stop()
+	var mu sync.Mutex
+	said, done := map[string]bool{}, 0
+	l := driver.Launcher{Profile: path, Arcs: true, ArcsFolder: folder, Warn: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !said[text] {
+			said[text] = true
+			doing.Stop()
+			e.Warnf("%s", text)
+		}
+	}}
+	l.Cache, _ = driver.OpenCache() // it is only slower without
+	written := 0
+	err = inParallel(len(commands), runtime.GOMAXPROCS(0), func(i int) error {
+		c := commands[i]
+		plan, err := l.Prepare(context.Background(), c.Argv(), c.Dir)
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; err != nil {
+			return fmt.Errorf("%s: %w", human.Name(c.Sources[0]), err)
+		}
+		if filepath.Ext(plan.Slice) == ".gcda" {
+			written++
+		}
+		doing.Say("%d of %d compiles", done, len(commands))
+		return nil
+	})
+	doing.Stop()
+	if err == nil {
+		_, err = fmt.Fprintf(e.Out, "%s\n", strings.Join(driver.ArcOptions(folder), " "))
+		e.Warnf("counters for %d of %d compiles in %s", written, len(commands), human.Name(all.dir))
+	}
+	return err
 }

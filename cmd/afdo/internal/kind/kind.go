@@ -16,23 +16,26 @@
 package kind
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/spf13/cobra"
 )
 
 // A Kind is a kind of profile. One value serves one run of the command: it keeps the values of
@@ -379,4 +382,183 @@ func Note(e *cli.Env, notes []string) {
 	for _, n := range notes {
 		e.Warnf("%s", n)
 	}
+}
+
+// Losses is the sum of what several files have and their profiles in memory have not.
+type Losses struct {
+	all []Loss
+	err error // of one file that could not be counted
+}
+
+// Add adds what one file has.
+func (l *Losses) Add(losses []Loss, err error) {
+	if err != nil {
+		l.err = err
+	}
+	for _, loss := range losses {
+		l.add(loss)
+	}
+}
+
+// Merge adds the counts of other losses.
+func (l *Losses) Merge(other Losses) { l.Add(other.all, other.err) }
+
+func (l *Losses) add(loss Loss) {
+	for i := range l.all {
+		if l.all[i].What == loss.What {
+			l.all[i].N += loss.N
+			return
+		}
+	}
+	l.all = append(l.all, loss)
+}
+
+// Tell prints on standard error what was left out, if anything.
+func (l *Losses) Tell(e *cli.Env) {
+	if l.err != nil {
+		e.Warnf("unknown what was left out: %s", cli.Message(l.err))
+	}
+	for _, loss := range l.all {
+		if loss.N > 0 {
+			e.Warnf("%s that were left out: %d", loss.What, loss.N)
+		}
+	}
+}
+
+// A Count is going on while the caller does something else with a file.
+type Count <-chan Losses
+
+// StartCount begins to count what [Loaded.Losses] does; nil counts nothing.
+func StartCount(losses func() ([]Loss, error)) Count {
+	counted := make(chan Losses, 1)
+	if losses == nil {
+		counted <- Losses{}
+		return counted
+	}
+	go func() {
+		var l Losses
+		l.Add(losses())
+		counted <- l
+	}()
+	return counted
+}
+
+// Tell waits for the count and prints on standard error what was left out.
+func (c Count) Tell(e *cli.Env) {
+	l := <-c
+	l.Tell(e)
+}
+
+// A Once is the value of a flag that is given at most once, such as the one program that a
+// profile is of.
+type Once string
+
+// Set takes the value. A second one is an error: the first would have no effect.
+func (o *Once) Set(value string) error {
+	if *o != "" && string(*o) != value {
+		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
+	}
+	*o = Once(value)
+	return nil
+}
+
+func (o *Once) String() string { return string(*o) }
+
+// Type names the kind of value in help texts.
+func (*Once) Type() string { return "string" }
+
+// CanRebase is a Kind that moves profiles to edited sources itself.
+type CanRebase interface {
+	Kind
+	// Rebase moves a profile from one state of the sources to another and writes it. The report is
+	// returned with [rebase.ErrNothing], too.
+	Rebase(e *cli.Env, f *input.File, r *Rebase) (*rebase.Report, error)
+}
+
+// A Rebase is what the verb rebase is asked for.
+type Rebase struct {
+	Old, New *rebase.Sources // Old is nil if the profile has to remember them
+
+	// Output says what to write and which kind its format is of, for a profile that has a format.
+	// It is nil if nothing is to be written.
+	Output func(format string) (Output, Kind, error)
+}
+
+// RebaseModel moves a profile by way of package profile.
+func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Report, error) {
+	l, err := from.Load(f)
+	if err != nil {
+		return nil, err
+	}
+	p, report, err := rebase.Profile(l.Profile, r.Old, r.New)
+	if err != nil || r.Output == nil {
+		return report, err
+	}
+	out, of, err := r.Output(l.Format)
+	if err != nil {
+		return nil, err
+	}
+	to, ok := of.(CanEncode)
+	if !ok {
+		return nil, fmt.Errorf("%s cannot hold %ss", out.Format.Name, from.Name())
+	}
+	losses := StartCount(l.Losses)
+	if err := Write(e, to, out, p); err != nil {
+		return nil, err
+	}
+	losses.Tell(e)
+	return report, nil
+}
+
+// SummaryFacts is the JSON form of the summary of a sample profile, as show prints it.
+type SummaryFacts struct {
+	TotalCount       uint64       `json:"total_count"`
+	MaxCount         uint64       `json:"max_count"`
+	MaxFunctionCount uint64       `json:"max_fn_count"`
+	NumCounts        uint64       `json:"num_counts"`
+	NumFunctions     uint64       `json:"num_functions"`
+	Entries          []EntryFacts `json:"detailed_entries"`
+}
+
+// EntryFacts is one share of the total.
+type EntryFacts struct {
+	Cutoff    uint64 `json:"cutoff"` // parts per million
+	MinCount  uint64 `json:"min_count"`
+	NumCounts uint64 `json:"num_counts"`
+}
+
+// NewSummaryFacts returns the facts of a summary.
+func NewSummaryFacts(s *afdo.Summary) SummaryFacts {
+	f := SummaryFacts{
+		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
+		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
+	}
+	for _, e := range s.Entries {
+		f.Entries = append(f.Entries, EntryFacts{uint64(e.Cutoff), e.MinCount, e.NumCounts})
+	}
+	return f
+}
+
+// Table has a row a figure.
+func (s *SummaryFacts) Table() *table.Table {
+	t := &table.Table{Columns: "lr"}
+	t.Row("Total count", human.Number(s.TotalCount))
+	t.Row("Largest count", human.Number(s.MaxCount))
+	t.Row("Largest head count", human.Number(s.MaxFunctionCount))
+	t.Row("Counts", human.Number(s.NumCounts))
+	t.Row("Functions", human.Number(s.NumFunctions))
+	return t
+}
+
+// EntryTable has a row a share of the total.
+func EntryTable(entries []EntryFacts) *table.Table {
+	t := &table.Table{Columns: "rrr"}
+	for i, e := range entries {
+		if i == 0 {
+			t.Row("Share of total", "Least count", "Counts")
+		}
+		share := strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%"
+		t.Row(share, human.Number(e.MinCount), human.Number(e.NumCounts))
+	}
+	return t
 }

@@ -2,12 +2,14 @@ package look
 
 import (
 	"errors"
+	"fmt"
 	"io"
-
-	"github.com/spf13/cobra"
+	"strconv"
+	"strings"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcdakind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -18,6 +20,7 @@ import (
 	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/spf13/cobra"
 )
 
 const checkHelp = `Print all problems of each FILE, one a line:
@@ -125,4 +128,149 @@ func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group
 		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,
 		OverviewScheme: gcovkind.OverviewScheme, Overview: gcovkind.NewOverview,
 	})), nil
+}
+
+// A problemPrinter writes problems as they are found: a hostile file may have a million.
+type problemPrinter interface {
+	begin(file string)
+	problem(*problem)
+	end(faults, remarks int, err error)
+	finish() error
+}
+
+// problemLines writes a line for each problem.
+type problemLines struct {
+	w    io.Writer
+	file string
+	err  error
+}
+
+func (l *problemLines) begin(file string)   { l.file = human.Name(file) }
+func (l *problemLines) end(int, int, error) {}
+func (l *problemLines) finish() error       { return l.err }
+func kindOf(p *problem) string {
+	if p.Remark {
+		return "remark"
+	}
+	return "fault"
+}
+
+func (l *problemLines) problem(p *problem) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.w, "%s: %s: %s\n", l.file, kindOf(p), p)
+	}
+}
+
+// problemJSON writes an array of files with their problems.
+type problemJSON struct{ j *jsonstream.Writer }
+
+func newProblemJSON(w io.Writer) *problemJSON {
+	p := &problemJSON{jsonstream.New(w)}
+	p.j.List("files")
+	return p
+}
+
+func (w *problemJSON) begin(file string) {
+	w.j.Object("")
+	w.j.Name("file", file)
+	w.j.Array("problems")
+}
+
+func (w *problemJSON) end(faults, remarks int, err error) {
+	w.j.End()
+	w.j.Uint("faults", uint64(faults))
+	w.j.Uint("remarks", uint64(remarks))
+	if err != nil {
+		w.j.Name("error", cli.Message(err))
+	}
+	w.j.End()
+}
+
+func (w *problemJSON) finish() error { return w.j.FinishList() }
+
+func (w *problemJSON) problem(p *problem) {
+	w.j.Object("")
+	w.j.Name("kind", kindOf(p))
+	w.place(p.fault)
+	if p.class != "" {
+		w.j.Name("class", p.class)
+	}
+	w.j.Name("detail", p.detail)
+	if p.Count > 1 {
+		w.j.Uint("more", uint64(p.Count-1))
+		w.j.Array("more_offsets")
+		for _, off := range p.Offsets {
+			w.j.Uint("", uint64(off))
+		}
+		w.j.End()
+	}
+	w.j.End()
+}
+
+// place writes the members that say where it is.
+func (w *problemJSON) place(e *afdo.FormatError) {
+	if e == nil {
+		return
+	}
+	if e.Section != afdo.HeaderSection {
+		w.j.Uint("section", uint64(e.Section))
+		w.j.Name("section_type", e.Part)
+	}
+	if e.Line > 0 {
+		w.j.Uint("line", uint64(e.Line))
+		w.j.Uint("column", uint64(e.Column))
+	} else if e.Offset >= 0 {
+		w.j.Uint("offset", uint64(e.Offset))
+	}
+}
+
+// A problem joins faults that differ only in positions, numbers and names. It is printed once.
+type problem struct {
+	check.Group
+	fault  *afdo.FormatError // what and where, nil if the error is another
+	class  string            // such as "bad count"; empty if there is none
+	detail string
+}
+
+func newProblem(g check.Group) *problem {
+	p := &problem{Group: g}
+	if errors.As(g.Err, &p.fault) {
+		p.class, p.detail = p.fault.Err.Error(), p.fault.Detail
+	} else {
+		p.detail = cli.Message(g.Err)
+	}
+	return p
+}
+
+// String returns the problem as one line.
+func (p *problem) String() string {
+	text := p.detail + p.more()
+	if p.class != "" {
+		text = p.class + ": " + text
+	}
+	if p.fault != nil && p.fault.Place() != "" {
+		return strings.TrimPrefix(p.fault.Place(), "at ") + ": " + text
+	}
+	return text
+}
+
+// more says how many more problems of the kind there are, and where the first of them are.
+func (p *problem) more() string {
+	more := p.Count - 1
+	if more == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %d more of the kind", more)
+	for i, off := range p.Offsets {
+		if i == 0 {
+			text += ", at offsets "
+		} else {
+			text += ", "
+		}
+		text += strconv.FormatInt(off, 10)
+	}
+	if len(p.Offsets) > 0 && len(p.Offsets) < more {
+		text += ", ..."
+	}
+	return text
 }

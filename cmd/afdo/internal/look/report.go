@@ -3,13 +3,18 @@ package look
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -18,9 +23,11 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/spf13/cobra"
 )
 
 const reportHelp = `Write a page of HTML about FILE: a curve of its summary, a map of its units by
@@ -215,4 +222,119 @@ func reportChange(e *verb.Env, sides [2]*reportSide) error {
 		e.Warnf("%s", strings.TrimSuffix(text, "\n"))
 	}
 	return nil
+}
+
+// mostExplained is how many functions a page shows of those that lose most.
+const mostExplained = 10
+
+// readExplained reads what "afdo explain --json" has printed, for a page.
+func readExplained(path string) (*report.Explained, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var facts compile.ExplainFacts
+	if err := json.Unmarshal(data, &facts); err != nil || facts.Reasons == nil {
+		return nil, fmt.Errorf("%s: not the JSON of afdo explain", human.Name(path))
+	}
+	shown := &report.Explained{Counts: facts.Counts, Share: facts.FoundShare}
+	for _, r := range explain.Reasons {
+		if n := facts.Reasons[r]; n > 0 {
+			shown.Reasons = append(shown.Reasons, report.ReasonCounts{Reason: string(r), Counts: n})
+		}
+	}
+	for _, f := range facts.Functions {
+		if f.Reason == explain.Found || len(shown.Functions) == mostExplained {
+			continue
+		}
+		at := f.File
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		shown.Functions = append(shown.Functions, report.ExplainedFunction{
+			Name: f.Demangled, Reason: string(f.Reason), At: at, Counts: f.Counts, Found: f.Found,
+		})
+	}
+	return shown, nil
+}
+
+// A sourceFinder finds the source of lines by the debug info of a binary.
+type sourceFinder struct {
+	env            *cli.Env
+	ctx            context.Context
+	profile        *profile.Profile
+	binary, source string // the program, and the directory of its sources
+}
+
+// locate fills in the numbers of lines, and their texts where the source file is there.
+func (s *sourceFinder) locate(lines []report.Line) error {
+	if err := s.number(lines); err != nil {
+		return err
+	}
+	units := make(map[string][]*report.Line)
+	missing := 0
+	for i := range lines {
+		if l := &lines[i]; l.Number > 0 {
+			units[l.Unit] = append(units[l.Unit], l)
+		}
+	}
+	for unit, lines := range units {
+		if !s.read(unit, lines) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		s.env.Warnf("the sources of %d of %d units are not found: their lines have numbers alone", missing, len(units))
+	}
+	return nil
+}
+
+// number fills in the numbers of lines whose functions are declared in debug info.
+func (s *sourceFinder) number(lines []report.Line) error {
+	var functions []annotate.Name
+	index := make(map[annotate.Name]int)
+	for _, l := range lines {
+		name := annotate.Name{Unit: l.Unit, Symbol: l.Function}
+		if _, ok := index[name]; !ok {
+			index[name] = len(functions)
+			functions = append(functions, name)
+		}
+	}
+	var holders []string
+	for ref := range s.profile.Functions() {
+		holders = append(holders, s.profile.SymbolName(ref))
+	}
+	declared, err := annotate.Declarations(s.ctx, s.binary, functions, holders)
+	if errors.Is(err, annotate.ErrNoDeclaration) {
+		s.env.Warnf("%s: no debug info of the functions with the hottest lines: lines are offsets", s.binary)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		l := &lines[i]
+		if at := declared[index[annotate.Name{Unit: l.Unit, Symbol: l.Function}]]; at > 0 {
+			l.Number = max(0, int(at)+l.Offset)
+		}
+	}
+	return nil
+}
+
+// read fills in the texts of lines of a unit, unless its source cannot be read.
+func (s *sourceFinder) read(unit string, lines []*report.Line) bool {
+	path, err := annotate.FindSource(s.source, unit)
+	if err != nil {
+		return false
+	}
+	text, err := annotate.Text(path)
+	if err != nil {
+		return false
+	}
+	for _, l := range lines {
+		if l.Number <= len(text) {
+			l.Text = text[l.Number-1]
+		}
+	}
+	return slices.ContainsFunc(lines, func(l *report.Line) bool { return l.Number <= len(text) })
 }

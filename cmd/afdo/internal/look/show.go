@@ -1,12 +1,24 @@
 package look
 
 import (
-	"github.com/spf13/cobra"
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/perfdata"
+	"github.com/go-afdo/afdo/produce/verdict"
+	"github.com/spf13/cobra"
 )
 
 const showHelp = `Print what FILE is: its format and size, the sizes of its sections by kind, its
@@ -41,4 +53,200 @@ func NewShow(e *verb.Env) *cobra.Command {
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
 	e.AddKindFlags(cmd)
 	return cmd
+}
+
+// RecordingFacts is what "afdo show" prints about a perf.data file: what afdo create could make of
+// it.
+type RecordingFacts struct {
+	File         string          `json:"file"`
+	Format       string          `json:"format"`
+	Events       int             `json:"events"`
+	Event        string          `json:"event"`
+	BranchFilter string          `json:"branch_filter,omitempty"`
+	EventList    []RecordedEvent `json:"event_list"`
+	Samples      uint64          `json:"samples"`
+	BranchStacks uint64          `json:"branch_stacks"`
+	StackDepth   float64         `json:"stack_depth"`
+	Lost         uint64          `json:"lost"`
+	Throttled    uint64          `json:"throttled"`
+	Processes    int             `json:"processes"`
+	Duration     float64         `json:"duration"`
+	CallStacks   uint64          `json:"call_stacks"`
+	Moments      uint64          `json:"moments,omitempty"`
+	Verdict      string          `json:"verdict"`
+}
+
+// A RecordedEvent is an event of a recording.
+type RecordedEvent struct {
+	Name    string `json:"name"`
+	Samples uint64 `json:"samples"`
+	Counts  string `json:"counts"` // execution, something else or unknown
+}
+
+var countsNames = [...]string{samples.CountsUnknown: "unknown", samples.CountsExecution: "execution", samples.CountsOther: "something else"}
+
+// recording opens a recording: perf.data, or a folder of it. It returns nil for any other file, and
+// for a file that cannot be opened, because the caller reports that.
+func recording(e *verb.Env, path string) (r *perfdata.Reader, done func() error, err error) {
+	if path == cli.Stdio {
+		var found bool
+		if found, e.In = isRecording(e.In); found {
+			r, err = perfdata.NewReader(e.In)
+		}
+		return r, func() error { return nil }, err
+	}
+	if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
+		if r, err = perfdata.OpenFolder(os.DirFS(path)); err != nil {
+			return nil, nil, err
+		}
+		return r, r.Close, nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, nil
+	}
+	if found, _ := isRecording(f); found {
+		if r, err = perfdata.NewReader(f); err == nil {
+			return r, f.Close, nil
+		}
+	}
+	f.Close()
+	return nil, nil, err
+}
+
+// isRecording reports whether something begins as perf.data does. It is to be read on through what
+// is returned.
+func isRecording(in io.Reader) (bool, io.Reader) {
+	const magic = 8
+	if file, ok := in.(io.ReadSeeker); ok {
+		if at, err := file.Seek(0, io.SeekCurrent); err == nil {
+			head := make([]byte, magic)
+			n, _ := io.ReadFull(file, head)
+			_, err := file.Seek(at, io.SeekStart)
+			return err == nil && perfdata.IsMagic(head[:n]), in
+		}
+	}
+	buffer := bufio.NewReader(in)
+	head, _ := buffer.Peek(magic)
+	return perfdata.IsMagic(head), buffer
+}
+
+// showIfRecording prints what a recording has, and reports whether the file is one.
+func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
+	name := input.Name(path)
+	r, done, err := recording(e, path)
+	if err == nil && r != nil {
+		defer done()
+		err = showRecording(e, name, r, json)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", human.Name(name), err)
+	}
+	return r != nil, err
+}
+
+// showRecording prints what a recording has.
+func showRecording(e *verb.Env, name string, r *perfdata.Reader, json bool) error {
+	facts, err := countRecording(name, r)
+	if err != nil {
+		return err
+	}
+	if json {
+		return output.JSON(e.Out, facts)
+	}
+	return output.Write(e.Out, cli.Stdio, facts.print)
+}
+
+// countRecording reads a recording to its end.
+func countRecording(name string, r *perfdata.Reader) (*RecordingFacts, error) {
+	f := &RecordingFacts{File: name, Format: "perf.data"}
+	var first, last uint64
+	survey := samples.NewSurvey(r)
+	processes := make(map[int32]bool)
+	for record, err := range r.Records() {
+		if err != nil {
+			return nil, err
+		}
+		if err := survey.Take(record); err != nil {
+			return nil, err
+		}
+		switch r := record.(type) {
+		case *perfdata.Sample:
+			f.Samples++
+			processes[r.PID] = true
+			if r.Time > 0 && (first == 0 || r.Time < first) {
+				first = r.Time
+			}
+			last = max(last, r.Time)
+		case *perfdata.Lost:
+			f.Lost += r.Count
+		case *perfdata.Throttle:
+			f.Throttled++
+		}
+	}
+	f.Events, f.Processes, f.Duration = len(r.Events()), len(processes), float64(last-first)/1e9
+	report, none := survey.Report()
+	f.Event, f.BranchFilter, f.BranchStacks, f.CallStacks, f.Moments = report.Event, report.Filter, report.Stacks, report.Chains, report.Bursts
+	f.EventList = []RecordedEvent{}
+	for _, e := range report.Events {
+		f.EventList = append(f.EventList, RecordedEvent{e.Name, e.Samples, countsNames[e.Counts]})
+	}
+	if f.BranchStacks > 0 {
+		f.StackDepth = float64(report.Branches) / float64(f.BranchStacks)
+	}
+	if f.Judge(); none != nil && f.Samples > 0 {
+		f.Event, f.Verdict = "", "nothing that counts execution: afdo create refuses it without --event"
+	}
+	return f, nil
+}
+
+// Judge sets what the recording is good for, as far as it can be known without the program.
+func (f *RecordingFacts) Judge() {
+	const lossy = 0.1 // share of records
+	switch {
+	case f.Samples == 0:
+		f.Verdict = "no samples: no profile can be made of it"
+	case float64(f.Lost) > lossy*float64(f.Samples+f.Lost):
+		f.Verdict = "many records are lost: record with a lower frequency"
+	case f.BranchFilter != "":
+		f.Verdict = "only some branches (" + f.BranchFilter + "): code between two branches is unknown, so addresses count"
+	case f.Moments > 0 && f.Moments < verdict.GoodBursts:
+		f.Verdict = fmt.Sprintf("branch stacks of %d moments, of at least %d: record longer", f.Moments, verdict.GoodBursts)
+	case f.BranchStacks == 0:
+		f.Verdict = "no branch stacks: calls and head counts will be estimates, and hot code takes many samples"
+	default:
+		f.Verdict = "branch stacks: calls and head counts are known"
+	}
+}
+
+func (f *RecordingFacts) print(w io.Writer) error {
+	t := table.Table{Columns: "ll"}
+	t.Row("File", human.Name(f.File))
+	t.Row("Format", f.Format)
+	t.Row("Events", human.Number(f.Events))
+	for _, event := range f.EventList {
+		counts := ", counts " + event.Counts
+		if event.Name == f.Event {
+			counts += ", used"
+		}
+		t.Row("Event "+human.Name(event.Name), human.Counted(event.Samples, "sample")+counts)
+	}
+	t.Row("Samples", human.Number(f.Samples))
+	t.Row("With branch stacks", human.Number(f.BranchStacks))
+	if f.BranchStacks > 0 {
+		t.Row("Branches of a stack", fmt.Sprintf("%.1f", f.StackDepth))
+	}
+	t.Row("Lost records", human.Number(f.Lost))
+	t.Row("Throttled", human.Number(f.Throttled))
+	t.Row("Processes", human.Number(f.Processes))
+	t.Row("Duration", fmt.Sprintf("%.1f s", f.Duration))
+	t.Row("Quality", f.Verdict)
+	if err := t.Write(w, 0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\nafdo create tells how many samples each instruction of a program has.")
+	return err
 }

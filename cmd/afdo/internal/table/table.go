@@ -2,11 +2,15 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
 // A Table is lines of cells in columns as wide as their widest cell.
@@ -79,4 +83,129 @@ func pad(b *strings.Builder, n int) {
 	for range n {
 		b.WriteByte(' ')
 	}
+}
+
+// A List is a table of numbers with what each row is about behind it. That is made as it is
+// printed: a demangled name may be a thousand times as long as the other, and all of them more than
+// anybody wants in memory.
+type List struct {
+	Numbers Table  // its first row is a heading
+	Heading string // of what the rows are about
+	Spare   []int  // columns of Numbers that a narrow terminal does without, the least useful first
+	LeftOut int    // how many rows there are besides; a last line tells
+	Width   int    // how many columns a line may have, 0 for any number
+
+	// About returns what a row is about, the heading not counted: its name, which is written in the
+	// first of these forms that fits, and where that is, which gives way to the name.
+	About func(row int) (name iter.Seq[string], place string)
+}
+
+const (
+	enoughAbout = 40 // columns for what a row is about for which those of Spare give way
+	leastAbout  = 20 // how much of what a row is about is shown however narrow a terminal is
+)
+
+// Named is for names that have one form and no place.
+func Named(name string) (iter.Seq[string], string) { return slices.Values([]string{name}), "" }
+
+// Write writes the list, each line indented by some blanks.
+func (l *List) Write(w io.Writer, indent int) error {
+	numbers, without := l.fit(indent)
+	var lines bytes.Buffer
+	if err := numbers.Write(&lines, indent); err != nil {
+		return err
+	}
+	for i := range numbers.rows {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if _, err := fmt.Fprintf(w, "%s  %s\n", line, l.about(i, utf8.RuneCount(line)+2)); err != nil {
+			return err
+		}
+	}
+	return l.writeLeftOut(w, indent, without)
+}
+
+// fit returns the numbers that a terminal has room for, and the headings of the others.
+func (l *List) fit(indent int) (numbers Table, without []string) {
+	numbers = l.Numbers
+	for _, column := range l.Spare {
+		if l.Width == 0 || indent+numbers.width()+2+enoughAbout <= l.Width {
+			break
+		}
+		without = append(without, numbers.rows[0][column])
+		numbers.hidden = append(numbers.hidden, column)
+	}
+	return numbers, without
+}
+
+// about returns what a row is about if so many columns of its line are taken.
+func (l *List) about(row, taken int) string {
+	if row == 0 {
+		return l.Heading
+	}
+	names, place := l.About(row - 1)
+	if l.Width == 0 {
+		for name := range names {
+			return join(name, place)
+		}
+	}
+	columns := max(leastAbout, l.Width-taken)
+	var name string
+	for name = range names {
+		if utf8.RuneCountInString(name) <= columns {
+			break
+		}
+	}
+	name = human.Shorten(name, columns)
+	return join(name, human.ShortenPath(place, columns-utf8.RuneCountInString(name)-2))
+}
+
+func join(name, place string) string {
+	if place == "" {
+		return name
+	}
+	return name + "  " + place
+}
+
+func (l *List) writeLeftOut(w io.Writer, indent int, without []string) error {
+	var said []string
+	if l.LeftOut > 0 {
+		said = append(said, human.Number(l.LeftOut)+" more")
+	}
+	if len(without) > 0 {
+		said = append(said, "a wider terminal also shows "+strings.Join(without, ", "))
+	}
+	if said == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%*s%s\n", indent, "", strings.Join(said, "; "))
+	return err
+}
+
+// A Part is a table with a heading.
+type Part struct {
+	Heading string
+	*Table
+}
+
+// WriteParts writes a table without a heading and, below it, those of the parts that are not empty.
+func WriteParts(w io.Writer, head *Table, parts ...Part) error {
+	if err := head.Write(w, 0); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if part.Empty() {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s\n", part.Heading); err != nil {
+			return err
+		}
+		if err := part.Write(w, 2); err != nil {
+			return err
+		}
+	}
+	return nil
 }

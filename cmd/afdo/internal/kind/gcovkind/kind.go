@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/spf13/cobra"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
@@ -22,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
+	"github.com/spf13/cobra"
 )
 
 // Kind is GCOV profiles: versions 2 to 4 and the textual form.
@@ -287,4 +287,64 @@ func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 		return nil, err
 	}
 	return afdo.OpenBytes(file.Bytes())
+}
+
+// NewIndexOptions returns the options of every index that this command writes.
+func NewIndexOptions() *index.Options {
+	return &index.Options{
+		Producer: "afdo " + cli.ProgramVersion(), Unqualified: slice.Names,
+		OverviewScheme: OverviewScheme, Overview: NewOverview,
+	}
+}
+
+// AddFingerprints has an index hold the keys that "afdo fingerprint" prints.
+func AddFingerprints(o *index.Options, p *slice.Program) error {
+	keyOf, err := unitKeys(p)
+	o.FingerprintScheme = slice.FingerprintScheme
+	o.Fingerprint = func(u *afdo.Unit) (uint64, error) { return keyOf(u.Path()) }
+	return err
+}
+
+// UnitKeys returns the fingerprints of all units of a file.
+func UnitKeys(r *afdo.Reader) (keyOf func(path string) (uint64, error), err error) {
+	p, err := slice.FromReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return unitKeys(p)
+}
+
+func unitKeys(p *slice.Program) (keyOf func(path string) (uint64, error), err error) {
+	keys, err := p.Fingerprints(slice.FingerprintTarget, 0)
+	return func(path string) (uint64, error) {
+		key, ok := keys[path]
+		if !ok {
+			return 0, fmt.Errorf("unit %q: %w", path, afdo.ErrNotFound)
+		}
+		return key, nil
+	}, err
+}
+
+// Limits on the total length of the names in all profiles that the process loads: a multiple of the
+// size of their files, and some bytes for any file. Names of real files take a few times the file
+// size. Each file has a limit of its own, but there may be thousands of files, and a merged profile
+// keeps the names of all.
+const (
+	spelledPerByte = 16
+	freeSpelled    = 64 << 20
+)
+
+// spelled is what the names of all profiles so far have taken beyond that.
+var spelled atomic.Int64
+
+// countNames counts the names of a profile that came from a file of a size.
+func countNames(p *profile.Profile, size int64) error {
+	n := -spelledPerByte * size
+	for s := range p.NumSymbols() {
+		n += int64(len(p.SymbolName(profile.SymbolRef(s))))
+	}
+	if n > 0 && spelled.Add(n) > freeSpelled {
+		return fmt.Errorf("its names and those of the files before it take more than %d times the files, spelled out: %w", spelledPerByte, afdo.ErrLimit)
+	}
+	return nil
 }

@@ -1,8 +1,11 @@
 package gcovkind
 
 import (
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -12,6 +15,8 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // Show prints what a profile is, as text or JSON.
@@ -236,5 +241,127 @@ func (f *ShowFacts) contentTable() *table.Table {
 	t.Row("Records of unknown types", human.Number(f.Records.Unknown))
 	t.Row("Call targets", human.Number(f.Records.CallTargets))
 	t.Row("Deepest inlining", human.Number(f.Records.MaxDepth))
+	return t
+}
+
+// IndexFacts is what the index of a file says of itself.
+type IndexFacts struct {
+	Problem      string       `json:"problem,omitempty"` // why it is not used; nothing else is known then
+	Producer     string       `json:"producer,omitempty"`
+	BuildID      string       `json:"build_id,omitempty"` // in hexadecimal digits
+	Unqualified  string       `json:"unqualified_scheme,omitempty"`
+	Fingerprints string       `json:"fingerprint_scheme,omitempty"`
+	Blocks       []BlockFacts `json:"blocks,omitempty"`
+}
+
+// BlockFacts is a part of an index.
+type BlockFacts struct {
+	Kind  string `json:"kind"`
+	Bytes int64  `json:"bytes"`
+}
+
+// newIndexFacts returns what there is to say of the index of a file, nil if it has none.
+func newIndexFacts(r *afdo.Reader) (*IndexFacts, error) {
+	x, err := index.Read(r)
+	var info *index.Info
+	if err == nil {
+		info, err = x.Info()
+	}
+	switch {
+	case errors.Is(err, afdo.ErrNotFound):
+		return nil, nil
+	case errors.Is(err, afdo.ErrMalformed):
+		return &IndexFacts{Problem: strings.TrimPrefix(err.Error(), "afdo: ")}, nil
+	case err != nil:
+		return nil, err
+	}
+	f := &IndexFacts{
+		Producer: info.Producer, BuildID: hex.EncodeToString(info.BuildID),
+		Unqualified: info.Unqualified, Fingerprints: info.Fingerprints,
+	}
+	for _, b := range info.Blocks {
+		f.Blocks = append(f.Blocks, BlockFacts{b.Kind, b.Size})
+	}
+	return f, nil
+}
+
+func (f *IndexFacts) table() *table.Table {
+	t := &table.Table{Columns: "ll"}
+	if f == nil {
+		return t
+	}
+	for _, fact := range [][2]string{
+		{"Not used", f.Problem},
+		{"Producer", f.Producer},
+		{"Build ID", f.BuildID},
+		{"Unqualified names", f.Unqualified},
+		{"Fingerprints", f.Fingerprints},
+	} {
+		if fact[1] != "" {
+			t.Row(fact[0], human.Name(fact[1]))
+		}
+	}
+	for _, b := range f.Blocks {
+		t.Row("Bytes of "+b.Kind, human.Number(b.Bytes))
+	}
+	return t
+}
+
+// SourcesFacts is what a file remembers of its sources.
+type SourcesFacts struct {
+	Problem   string `json:"problem,omitempty"` // why it is not used; nothing else is known then
+	Functions int    `json:"functions"`         // whose lines are remembered
+	Several   int    `json:"several_states"`    // functions whose samples are of several states of the sources
+	Lines     int    `json:"lines"`
+}
+
+// newSourcesFacts returns what there is to say of what a file remembers, nil if it is nothing.
+func newSourcesFacts(r *afdo.Reader) (*SourcesFacts, error) {
+	f := new(SourcesFacts)
+	err := f.read(r)
+	switch {
+	case errors.Is(err, afdo.ErrNotFound):
+		return nil, nil
+	case errors.Is(err, afdo.ErrMalformed):
+		return &SourcesFacts{Problem: strings.TrimPrefix(err.Error(), "afdo: ")}, nil
+	}
+	return f, err
+}
+
+func (f *SourcesFacts) read(r *afdo.Reader) error {
+	s, err := profile.ReadSources(r)
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		if _, err := s.Unit(u, f.add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *SourcesFacts) add(_ afdo.SymbolID, m profile.Marks) {
+	f.Functions++
+	f.Lines += len(m)
+	if len(m) == 0 {
+		f.Several++
+	}
+}
+
+func (f *SourcesFacts) table() *table.Table {
+	t := &table.Table{Columns: "lr"}
+	switch {
+	case f == nil:
+	case f.Problem != "":
+		t.Row("Not used", f.Problem)
+	default:
+		t.Row("Functions", human.Number(f.Functions))
+		t.Row("Functions of several states", human.Number(f.Several))
+		t.Row("Lines", human.Number(f.Lines))
+	}
 	return t
 }

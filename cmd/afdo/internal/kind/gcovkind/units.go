@@ -1,8 +1,10 @@
 package gcovkind
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"io"
 	"iter"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -129,4 +132,55 @@ func unitList(units []UnitFacts, leftOut, width int) *table.List {
 	}
 	l.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Unit(units[i].Unit)) }
 	return l
+}
+
+// UnitBytes returns the size in bytes of each unit's sections in a version 4 file, by UnitRef of
+// its profile. If there is no reader of such a file, it returns the sizes that the profile would
+// have in one.
+func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
+	if r == nil {
+		if r, err = readerOf(p); err != nil {
+			return nil, err
+		}
+	}
+	files := make(map[string]int, p.NumUnits())
+	for i := range p.NumUnits() {
+		files[p.UnitPath(profile.UnitRef(i))] = i
+	}
+	bytes := make([]int64, p.NumUnits())
+	w := newWalker(r)
+	for u, err := range r.Units() {
+		if err != nil {
+			return nil, err
+		}
+		n := &bytes[files[u.Path()]]
+		stringTable, symbolNames := u.SectionIndexes()
+		for _, index := range []int{stringTable, symbolNames} {
+			s, err := r.Section(index)
+			if err != nil {
+				return nil, err
+			}
+			*n += s.Size
+		}
+		err := w.symbols(u, func(_ afdo.Symbol, f *function) error {
+			if f != nil {
+				*n += f.Section().Size
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return bytes, nil
+}
+
+// WithoutUnits returns a profile as version 2 has it, which knows no units: functions of one name
+// are added up.
+func WithoutUnits(p *profile.Profile) (*profile.Profile, error) {
+	var file bytes.Buffer
+	if _, err := gcov.Write(&file, p, gcov.WriteOptions{Version: 2, ByteOrder: binary.LittleEndian}); err != nil {
+		return nil, err
+	}
+	return gcov.ParseBytes(file.Bytes())
 }

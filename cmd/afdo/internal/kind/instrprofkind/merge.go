@@ -2,6 +2,7 @@ package instrprofkind
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,7 +13,11 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -210,5 +215,70 @@ type closer struct{ *input.File }
 // Close closes the file.
 func (c closer) Close() error {
 	c.File.Close()
+	return nil
+}
+
+// memorySections is the sum of the MemProf sections of indexed files, which are profiles of their
+// own.
+type memorySections struct {
+	n   int
+	sum memprof.Profile
+}
+
+// add adds the section of a file the given number of times, if the file has one.
+func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
+	r, ok := p.Model().(*instrprof.Reader)
+	if !ok {
+		return nil
+	}
+	src, err := anyprof.Memory(r)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.n++
+	return m.sum.Merge(src, times)
+}
+
+// tell prints what a format could not hold.
+func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
+	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {
+		format = fmt.Sprintf("%s of version %d", format, version)
+	} else if m.n == 0 || format != formatText {
+		return
+	}
+	e.Warnf("%s does not store everything: MemProf sections that were left out: %d", format, m.n)
+}
+
+var errTrim = errors.New("instrumentation profiles cannot be trimmed")
+
+// gcPercent limits how far the heap may grow, in percent. A profile is large but has few pointers,
+// so frequent collections cost almost nothing.
+const gcPercent = 20
+
+// Convert writes a file in a format of the kind.
+func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
+	if t.Any() {
+		return errTrim
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	doing := out.Progress(e)
+	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
+	defer doing.Stop()
+	p, err := k.load(e, f)
+	if err != nil {
+		return err
+	}
+	var memory memorySections
+	if err := memory.add(p.file, 1); err != nil {
+		return err
+	}
+	if err := k.write(e, out, p.Profile, &memory); err != nil {
+		return err
+	}
+	doing.Stop()
+	memory.tell(e, out.Format.Name, k.version)
 	return nil
 }

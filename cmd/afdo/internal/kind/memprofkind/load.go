@@ -1,13 +1,19 @@
 package memprofkind
 
 import (
+	"context"
+	"debug/dwarf"
+	"debug/elf"
 	"errors"
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -118,4 +124,128 @@ func nameOf(names map[uint64]string, function uint64) string {
 		return name
 	}
 	return fmt.Sprintf("%#x", function)
+}
+
+// namesOf returns the names of the functions of a binary by GUID. They come from its symbol tables,
+// and from its debug info for functions that are always inlined, which have no symbols.
+func namesOf(path string) (map[uint64]string, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names := make(map[uint64]string)
+	for _, table := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		symbols, err := table()
+		if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+			return nil, err
+		}
+		for _, s := range symbols {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+				names[memprof.GUID(s.Name)] = s.Name
+			}
+		}
+	}
+	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
+		return names, nil
+	}
+	info, err := f.DWARF()
+	if err != nil {
+		return nil, err
+	}
+	return names, addDebugNames(info, names)
+}
+
+func addDebugNames(info *dwarf.Data, names map[uint64]string) error {
+	r := info.Reader()
+	for {
+		entry, err := r.Next()
+		if err != nil || entry == nil {
+			return err
+		}
+		if entry.Tag != dwarf.TagSubprogram {
+			continue
+		}
+		name, ok := entry.Val(dwarf.AttrLinkageName).(string)
+		if !ok {
+			name, ok = entry.Val(dwarf.AttrName).(string)
+		}
+		if ok {
+			names[memprof.GUID(name)] = name
+		}
+	}
+}
+
+// symbols finds the functions and lines of a binary's code, and collects the names of the
+// functions.
+type symbols struct {
+	*symbolize.File
+	names map[uint64]string // by GUID
+	met   map[string]struct{}
+}
+
+func openSymbols(path string) (*symbols, error) {
+	f, err := symbolize.Open(path, symbolize.Columns())
+	if err != nil {
+		return nil, err
+	}
+	return &symbols{f, make(map[uint64]string), make(map[string]struct{})}, nil
+}
+
+// Locate implements [memprof.Symbolizer]. It only reads units that contain one of the addresses.
+func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
+	var functions []symbolize.Symbol
+	for _, a := range addresses {
+		if n := len(functions); n > 0 && a < functions[n-1].High {
+			continue
+		}
+		f, ok, err := s.Symbol(a)
+		if err != nil {
+			return err
+		}
+		if ok {
+			functions = append(functions, f)
+		}
+	}
+	for code, err := range s.Code(context.Background(), functions) {
+		if err != nil {
+			return err
+		}
+		from := sort.Search(len(addresses), func(i int) bool { return addresses[i] >= code.Symbol.Low })
+		for _, a := range addresses[from:] {
+			if a >= code.Symbol.High {
+				break
+			}
+			if calls := s.at(code, a); calls != nil {
+				if err := each(a, calls); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// at returns the functions at an address of a function, the innermost first.
+func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Location) {
+	i, _ := slices.BinarySearchFunc(code.Spans, address, func(p symbolize.Span, a uint64) int {
+		if p.High <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == len(code.Spans) || code.Spans[i].Low > address {
+		return nil
+	}
+	line := code.Spans[i].Line
+	for in := code.Spans[i].Instance; in != nil; in = in.Caller {
+		name := in.Function.Linkage()
+		if _, known := s.met[name]; !known {
+			s.met[name] = struct{}{}
+			s.names[memprof.GUID(name)] = name
+		}
+		calls = append(calls, memprof.Location{Function: name, File: line.File, Line: line.Line, Start: in.Function.Line, Column: line.Column})
+		line = in.Call
+	}
+	return calls
 }

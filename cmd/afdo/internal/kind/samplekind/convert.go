@@ -1,15 +1,26 @@
 package samplekind
 
 import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -146,4 +157,130 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 	losses.Discriminators = 0 // that was asked for
 	back.Partial, losses.Partial = p.Partial, false
 	return back, notes, join(losses.String(), more.String()), nil
+}
+
+// Rebase moves a profile to edited sources, calling contexts included.
+func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report, error) {
+	p, err := k.read(f)
+	if err != nil {
+		return nil, err
+	}
+	q, report, err := rebase.Sample(p.Profile, r.Old, r.New)
+	if err != nil || r.Output == nil {
+		return report, err
+	}
+	out, of, err := r.Output(formatName(p.format))
+	if err != nil {
+		return nil, err
+	}
+	if of != kind.Kind(k) {
+		return nil, fmt.Errorf("%s cannot hold %ss: convert what is written", out.Format.Name, k.Name())
+	}
+	notes, err := k.write(e, out, q, &trim.Flags{})
+	notes.tell(e)
+	return report, err
+}
+
+// files returns a function that finds the source file of a function in the debug info of --binary,
+// or nil without that. It reads the units of the binary that contain the profile's functions.
+func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
+	if k.program == "" {
+		return nil, nil
+	}
+	binary, err := symbolize.Open(k.program)
+	if err != nil {
+		return nil, err
+	}
+	defer binary.Close()
+	wanted := make(map[string]bool)
+	for f := range p.Functions() {
+		wanted[symname.Canonical(p.Name(f.Name).Text)] = true
+	}
+	var symbols []symbolize.Symbol
+	for s, err := range binary.Symbols() {
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(s.Names, func(name string) bool { return wanted[symname.Canonical(name)] }) {
+			symbols = append(symbols, s)
+		}
+	}
+	files := make(map[string]string)
+	for code, err := range binary.Code(context.Background(), symbols) {
+		if err != nil {
+			return nil, err
+		}
+		for _, span := range code.Spans {
+			for i := span.Instance; i != nil; i = i.Caller {
+				files[symname.Canonical(i.Function.Linkage())] = i.Function.File
+			}
+		}
+	}
+	return func(name string) string { return files[symname.Canonical(name)] }, nil
+}
+
+// resolve gives names to the MD5s of a profile, if --names has any.
+func (k *Kind) resolve(p *sampleprof.Profile) error {
+	if p.NumHashed() == 0 {
+		return nil
+	}
+	for _, path := range k.names {
+		names, err := readNames(path)
+		if err != nil {
+			return input.Wrap(path, err)
+		}
+		p.Resolve(slices.Values(names))
+	}
+	return nil
+}
+
+// readNames reads a list of names, one a line, or the symbols of a binary.
+func readNames(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return readSymbols(data)
+	}
+	var names []string
+	for line := range strings.Lines(string(data)) {
+		if name := strings.TrimRight(line, "\r\n"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func readSymbols(data []byte) ([]string, error) {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		symbols, err := read()
+		if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+			return nil, err
+		}
+		for _, s := range symbols {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC || elf.ST_TYPE(s.Info) == elf.STT_OBJECT || elf.ST_TYPE(s.Info) == elf.STT_NOTYPE {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// addSymbolList adds what --prof-sym-list names.
+func (k *Kind) addSymbolList(p *sampleprof.Profile) error {
+	if k.symbolList == "" {
+		return nil
+	}
+	names, err := readNames(k.symbolList)
+	if err != nil {
+		return input.Wrap(k.symbolList, err)
+	}
+	p.SymbolList = append(p.SymbolList, names...)
+	return nil
 }
