@@ -199,6 +199,16 @@ func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	return counts
 }
 
+// sourceOf returns the source of a unit: the file of the first function that is in no header.
+func sourceOf(n *gcda.Notes) string {
+	for i := range n.Functions {
+		if !strings.HasPrefix(filepath.Ext(n.Functions[i].Source), ".h") {
+			return n.Functions[i].Source
+		}
+	}
+	return ""
+}
+
 func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	all, err := units(notes)
 	if err != nil {
@@ -211,7 +221,7 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	var total arcs.Report
 	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
 	for _, u := range all {
-		options.Source = u.name // run.sh names objects a.c.o
+		options.Source = sourceOf(u.notes)
 		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), e, options)
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.name, err)

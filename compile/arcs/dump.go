@@ -27,11 +27,12 @@ type dump struct {
 
 // A body is the code of a function.
 type body struct {
-	blocks []block
-	steps  []step
-	calls  map[key]bool     // positions of calls
-	fixed  map[key]bool     // positions of statements that are seldom moved to another block
-	tests  map[key][]uint32 // blocks that end with a condition, by its position
+	blocks   []block
+	steps    []step
+	calls    map[key]bool     // positions of calls
+	fixed    map[key]bool     // positions of statements that are seldom moved to another block
+	tests    map[key][]uint32 // blocks that end with a condition, by its position
+	switches map[key][]uint32 // blocks that end with a switch, by its position
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before
@@ -135,7 +136,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	} else {
 		p.names[printed] = name
 	}
-	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32)}, count
+	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32), switches: make(map[key][]uint32)}, count
 	p.functions[name] = p.body
 }
 
@@ -227,6 +228,9 @@ func (p *dumpParser) statement(text []byte) {
 		p.body.calls[at.key], p.body.fixed[at.key] = true, true
 	case bytes.HasPrefix(text, []byte("if (")):
 		p.body.tests[at.key] = append(p.body.tests[at.key], p.current)
+		p.body.fixed[at.key] = true
+	case bytes.HasPrefix(text, []byte("switch (")):
+		p.body.switches[at.key] = append(p.body.switches[at.key], p.current)
 		p.body.fixed[at.key] = true
 	case !isComputation(text):
 		p.body.fixed[at.key] = true

@@ -23,6 +23,7 @@ type function struct {
 	copies    map[int32]uint64 // how often each copy ran
 	copiesSum uint64
 	branches  []branch
+	jumps     []jump
 	decided   []bool    // blocks whose condition a jump decides
 	into      [][]int32 // arcs into each block
 	entry     uint64    // executions of the first blocks of its own symbols
@@ -47,6 +48,13 @@ type branch struct {
 	from   int32    // block of the machine
 	to     [2]int32 // blocks of the machine
 	counts [2]int64
+}
+
+// A jump is a jump of the machine at the end of a block with a switch.
+type jump struct {
+	block    uint32 // that ends with the switch
+	from, to int32  // blocks of the machine
+	count    int64
 }
 
 // newFunction relates the notes and the dump of a function. It returns nil if they differ.
@@ -241,8 +249,20 @@ func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []prof
 				}
 				f.branches = append(f.branches, test)
 			}
+			u.switches(f, at.key, n, jumps)
 		}
 		u.calls(frames, p.Frame, at.key, n, b.Count)
+	}
+}
+
+// switches adds the jumps at the end of a block of machine code with the position of a switch.
+func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) {
+	last := len(f.jumps) - 1
+	if len(f.body.switches[at]) != 1 || last >= 0 && f.jumps[last].from == n {
+		return
+	}
+	for _, j := range jumps {
+		f.jumps = append(f.jumps, jump{f.body.switches[at][0], n, j.To + u.blocks, count(j.Count)})
 	}
 }
 

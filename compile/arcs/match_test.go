@@ -121,3 +121,25 @@ func FuzzMachineEvidence(f *testing.F) {
 		}
 	})
 }
+
+// Jumps from the code of a switch show how often each arc was taken, unless their target is of no
+// successor alone. A jump to more code of the switch decides nothing.
+func TestSwitchItems(t *testing.T) {
+	at := func(line uint32) key { return key{1, line, 1} }
+	blocks := make([]block, 6)
+	for b := range blocks {
+		blocks[b].places = []place{{key: at(uint32(b))}, {key: at(100)}}
+	}
+	blocks[2].successors = []successor{{block: 3}, {block: 4}, {block: 5}}
+	f := &function{
+		body: &body{blocks: blocks, switches: map[key][]uint32{at(2): {2}}},
+		arcs: map[[2]uint32]int32{{2, 3}: 7, {2, 4}: 8, {2, 5}: 9},
+		jumps: []jump{
+			{2, 0, 1, 30}, {2, 0, 2, 4}, {2, 0, 3, 5}, // no successor alone has the position of the last one
+			{2, 0, 4, 60}, {2, 4, 1, 2},
+		},
+	}
+	seen := map[int32][]key{0: {at(2)}, 1: {at(3), at(100)}, 2: {at(4)}, 3: {at(100)}, 4: {at(2)}}
+	one := func(arc int32, low, high int64) item { return item{arcs: []int32{arc}, low: low, high: high, fixed: true} }
+	require.Equal(t, []item{one(7, 32, 37), one(8, 4, 9), one(9, 0, 5)}, f.switchItems(seen))
+}
