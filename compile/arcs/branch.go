@@ -41,8 +41,8 @@ func (f *function) branchItems() (items []item) {
 	return append(items, f.switchItems(seen)...)
 }
 
-// switchItems returns the evidence of jumps for the arcs after a switch. Jumps whose target shows no
-// successor may be of any arc.
+// switchItems returns the evidence of jumps for the arcs after a switch. A jump whose target shows
+// no successor may be of any arc.
 func (f *function) switchItems(seen map[int32][]key) (items []item) {
 	sums, open := make(map[int32]int64), make(map[uint32]int64) // by arc, and by block
 	targets := make(map[uint32]map[key]int32)

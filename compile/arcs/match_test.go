@@ -140,6 +140,8 @@ func TestSwitchItems(t *testing.T) {
 		},
 	}
 	seen := map[int32][]key{0: {at(2)}, 1: {at(3), at(100)}, 2: {at(4)}, 3: {at(100)}, 4: {at(2)}}
-	one := func(arc int32, low, high int64) item { return item{arcs: []int32{arc}, low: low, high: high, fixed: true} }
+	one := func(arc int32, low, high int64) item {
+		return item{arcs: []int32{arc}, low: low, high: high, fixed: true}
+	}
 	require.Equal(t, []item{one(7, 32, 37), one(8, 4, 9), one(9, 0, 5)}, f.switchItems(seen))
 }
