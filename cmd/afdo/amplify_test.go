@@ -95,6 +95,8 @@ func amplifying() []amplified {
 		{"many-units", func(*testing.T) []byte { return sharedTable(20_000, 1, 1) }, gcovLines},
 		{"gzip-nested", func(t *testing.T) []byte { return gzipped(t, gen.Nested(500_000, true)) }, gcovFewLines},
 		{"zstd-nested", func(t *testing.T) []byte { return zstandard(t, gen.Nested(500_000, true)) }, gcovFewLines},
+		{"seekable-nested", func(t *testing.T) []byte { return compress(t, gen.Nested(500_000, true)) }, gcovFewLines},
+		{"seekable-names", func(t *testing.T) []byte { return compress(t, gen.HugeNames(20_000, 50_000, false)) }, gcovFewLines},
 
 		{"llvm-nested", func(t *testing.T) []byte { return llvmSamples(t, nestedProfile(100_000)) }, sampleLines},
 		{"llvm-targets", func(t *testing.T) []byte { return samplesOf(t, denseTargets(100_000), sampleprof.WriteOptions{}) }, sampleLines},

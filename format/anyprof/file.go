@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/go-afdo/afdo/internal/arriving"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/unpack"
@@ -49,10 +50,14 @@ const readSize = 4 << 20
 // FileAt is like [OpenFile] for a file of size bytes behind src, which must allow concurrent reads.
 // Close does not close src.
 func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
+	return newFile(ctx, sequential(src, size), &File{at: src, size: size})
+}
+
+// sequential reads the first bytes of a file alone, and the others in large pieces.
+func sequential(src io.ReaderAt, size int64) io.Reader {
 	head := min(HeadLen, size)
 	rest := bufio.NewReaderSize(io.NewSectionReader(src, head, size-head), readSize)
-	whole := io.MultiReader(io.NewSectionReader(src, 0, head), rest)
-	return newFile(ctx, whole, &File{at: src, size: size})
+	return io.MultiReader(io.NewSectionReader(src, 0, head), rest)
 }
 
 // TrustedFileAt is like [FileAt] for a caller that trusts the index of a version 4 file, see
@@ -60,12 +65,20 @@ func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 // first bytes, so it saves a read. [File.Head] then returns this copy, which may be shorter than
 // [HeadLen].
 func TrustedFileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
-	head := v4file.HeadByEnd(src, size)
-	if format, err := Detect(head); head == nil || err != nil || format != V4 {
-		return FileAt(ctx, src, size)
+	f := &File{at: src, size: size}
+	seekable, err := f.seek()
+	if err != nil {
+		return nil, err
 	}
-	whole := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), readSize)
-	return &File{format: V4, stream: unpack.Known(head, &cancelable{ctx: ctx, r: whole}), at: src, size: size}, nil
+	head := v4file.HeadByEnd(f.at, f.size)
+	if format, err := Detect(head); head != nil && err == nil && format == V4 {
+		f.known(ctx, head)
+		return f, f.detect()
+	}
+	if seekable {
+		return f, f.readHead(ctx)
+	}
+	return FileAt(ctx, src, size)
 }
 
 // ReadFile is like [OpenFile] for a file that can only be read sequentially. Close does not close
@@ -74,8 +87,42 @@ func ReadFile(ctx context.Context, r io.Reader) (*File, error) {
 	return newFile(ctx, r, new(File))
 }
 
+// seek makes the file one of unpacked bytes that can be read in pieces, if it is in the zstd
+// seekable format. It reads the end of the file.
+func (f *File) seek() (bool, error) {
+	s, err := unpack.OpenSeekable(f.at, f.size)
+	if s != nil {
+		f.path, f.at, f.size = "", s, s.Size()
+	}
+	return s != nil, err
+}
+
+// known sets the first bytes of a file that can be read in pieces.
+func (f *File) known(ctx context.Context, head []byte) {
+	f.stream = unpack.Known(head, &cancelable{ctx: ctx, r: sequential(f.at, f.size)})
+}
+
+// readHead reads the first bytes of a file that can be read in pieces, and detects the format.
+func (f *File) readHead(ctx context.Context) error {
+	head, err := arriving.ReadAt(f.at, nil, 0, int(min(HeadLen, f.size)))
+	if err != nil {
+		return err
+	}
+	f.known(ctx, head)
+	return f.detect()
+}
+
 // newFile reads the first bytes of a file.
 func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error) {
+	if f.at != nil {
+		seekable, err := f.seek()
+		if err == nil && seekable {
+			err = f.readHead(ctx)
+		}
+		if err != nil || seekable {
+			return f, err
+		}
+	}
 	if f.stream, err = unpack.New(&cancelable{ctx: ctx, r: whole}); err != nil {
 		return nil, err
 	}
@@ -114,6 +161,9 @@ func (f *File) Format() Format { return f.format }
 // Head returns the first [HeadLen] bytes, or all if there are fewer, or more for a text that begins
 // with comments.
 func (f *File) Head() []byte { return f.stream.Head }
+
+// InPieces reports whether a profile can be read in pieces, which no reader of its format need use.
+func (f *File) InPieces() bool { return f.at != nil }
 
 // Path returns the path at which the same bytes can be read again. It is empty if the file is
 // compressed or was not opened by path.

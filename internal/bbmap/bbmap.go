@@ -155,7 +155,7 @@ func New(f *elf.File) (*Map, error) {
 }
 
 // Functions yields all functions in the order of the file. A Function and its slices are valid
-// until the next one: use [Function.Clone] to keep them. An error ends the iteration.
+// until the next one. An error ends the iteration.
 func (m *Map) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var d decoder

@@ -1,4 +1,5 @@
-// Package unpack reads files that may be compressed, and looks at how they begin.
+// Package unpack reads files that may be compressed, and looks at how they begin. It writes
+// compressed files of which parts can be read.
 package unpack
 
 import (
@@ -94,12 +95,16 @@ type compression struct {
 var compressions = [...]compression{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		d, err := newDecoder(r)
 		if err != nil {
 			return nil, err
 		}
 		return d.IOReadCloser(), nil
 	}},
+}
+
+func newDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
 // unpack returns what reads the contents of a compressed file, nil if it is not compressed.

@@ -283,9 +283,10 @@ func (t Table) Format(name string) (Format, Kind, bool) {
 	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
 }
 
-// FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo is .v3.
+// FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo.zst is
+// .v3.
 func (t Table) FormatOfPath(path string) (Format, Kind, bool) {
-	path = strings.TrimSuffix(path, ".afdo")
+	path = strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".afdo")
 	return t.find(func(f Format) bool {
 		return slices.ContainsFunc(f.Extensions, func(e string) bool { return strings.HasSuffix(path, e) })
 	})

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/files"
 )
@@ -46,8 +47,11 @@ func withVersion(document []byte) []byte {
 // file stays until the new one is complete, and the new one gets its mode and, for root, its owner.
 // Other hard links keep the old file. Write follows a symbolic link and replaces or makes its
 // target. It writes directly to standard output, however it is named, and to anything that is not a
-// regular file.
+// regular file. If the name ends with .zst, the file is compressed.
 func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
+	if strings.HasSuffix(path, ".zst") {
+		write = compressed(write)
+	}
 	switch path {
 	case "":
 		return cli.Usagef("the path of the output is empty")
@@ -65,6 +69,20 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 		return writeThrough(path, write)
 	}
 	return replaceFile(path, target, write, func(f *files.Pending) error { return f.Commit(true) })
+}
+
+// compressed returns a function that compresses what another one writes.
+func compressed(write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		c, err := anyprof.NewCompressor(w)
+		if err == nil {
+			err = write(c)
+		}
+		if err == nil {
+			err = c.Close()
+		}
+		return err
+	}
 }
 
 // targetOf follows the links of a path. It reports whether there is a regular file or none.

@@ -45,7 +45,7 @@ func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
 
 // AddOutputFlag gives a verb the flag -o alone.
 func AddOutputFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output`)
+	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output; compressed if its name ends with .zst`)
 }
 
 // Resolve finds out the format, and refuses what makes no sense before any work is done.

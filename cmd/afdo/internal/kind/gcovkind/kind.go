@@ -207,7 +207,7 @@ func Open(f *input.File) (*Input, error) { return open(f, f.Remote()) }
 
 // OpenForLookup is like [Open] for a caller that reads little of the file. The index of a file that
 // is in memory is not trusted, because that saves little.
-func OpenForLookup(f *input.File) (*Input, error) { return open(f, f.Remote() || f.Path() != "") }
+func OpenForLookup(f *input.File) (*Input, error) { return open(f, f.Remote() || f.InPieces()) }
 
 func open(f *input.File, trusts bool) (*Input, error) {
 	var opts []afdo.Option

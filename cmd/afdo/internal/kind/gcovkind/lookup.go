@@ -23,7 +23,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/symname"
-	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -40,12 +39,11 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
 	}
 	err = lookup(e, in, r, l)
 	if errors.Is(err, afdo.ErrNotFound) && in.mayBeHidden() { // the index may leave out what the file has
-		whole, openErr := afdo.Open(f.Path(), afdo.MaxNameBytes(v4.MaxUnitNames(in.Size(), afdo.DefaultMaxNameBytes)))
+		whole, openErr := open(f, false)
 		if openErr != nil {
 			return openErr
 		}
-		defer whole.Close()
-		return lookup(e, in, whole, l)
+		return lookup(e, whole, whole.reader, l)
 	}
 	return err
 }

@@ -1,0 +1,99 @@
+package anyprof
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/unpack"
+)
+
+// Sizes of unpacked frames, if sections allow it. With half of frameSize, files are 3% larger. An
+// index hardly shrinks, and lookups read little of it.
+const (
+	frameSize = 64 << 10
+	pageSize  = 16 << 10
+)
+
+// A Compressor compresses a file in the zstd seekable format, which "zstd -d" reads as any other.
+// [OpenAt] and [Open] read parts of such a file without the rest.
+type Compressor struct {
+	packer  *unpack.Packer
+	pending bytes.Buffer
+}
+
+// NewCompressor returns a Compressor whose file goes to w. The caller must close it.
+func NewCompressor(w io.Writer) (*Compressor, error) {
+	p, err := unpack.NewPacker(w)
+	return &Compressor{packer: p}, err
+}
+
+// Write adds bytes to the file. A Compressor keeps a file of version 4 in memory until Close, to
+// divide it where units and sections end, and of other files less than 64 KiB.
+func (c *Compressor) Write(p []byte) (int, error) {
+	c.pending.Write(p)
+	for c.pending.Len() >= frameSize && !c.isV4() {
+		if err := c.packer.Frame(c.pending.Next(frameSize)); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+func (c *Compressor) isV4() bool {
+	format, err := Detect(c.pending.Bytes()[:min(HeadLen, c.pending.Len())])
+	return err == nil && format == V4
+}
+
+// Close writes the rest of the file. It does not close its writer.
+func (c *Compressor) Close() error {
+	data := c.pending.Bytes()
+	var ends []int64
+	if c.isV4() {
+		ends = unitEnds(data)
+	}
+	at := int64(0)
+	for _, end := range append(ends, int64(len(data))) {
+		for at < end {
+			next := min(end, at+2*frameSize)
+			if err := c.packer.Frame(data[at:next]); err != nil {
+				return err
+			}
+			at = next
+		}
+	}
+	return c.packer.Close()
+}
+
+// unitEnds returns where to divide a file of version 4: before a unit that begins at least
+// frameSize after the last division, and before and after large sections and the parts that belong
+// to no unit.
+func unitEnds(data []byte) (ends []int64) {
+	r, err := afdo.OpenBytes(data)
+	if err != nil {
+		return nil // a frame need not end anywhere
+	}
+	defer r.Close()
+	at := int64(0)
+	for s, err := range r.Sections() {
+		if err != nil {
+			return nil
+		}
+		alone := s.Size >= frameSize || s.Index == 0
+		switch size := s.Offset - at; {
+		case s.Type == afdo.SectionSymbolNames, s.Type == afdo.SectionSymbolInfo:
+			alone = alone || size >= 2*frameSize
+		default:
+			alone = alone || size >= frameSize || s.Type != afdo.SectionStringTable
+		}
+		if alone && s.Offset > at {
+			at = s.Offset
+			ends = append(ends, at)
+		}
+		for s.Type == afdo.SectionIndex && at+pageSize < s.Offset+s.Size {
+			at += pageSize
+			ends = append(ends, at)
+		}
+	}
+	return ends
+}
