@@ -111,7 +111,7 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 	best, tie := -1, false
 	for _, k := range seen[:min(len(seen), maxSeen)] {
 		for _, b := range f.tests[k] {
-			if b == block || len(f.body.blocks[b].successors) != 2 {
+			if b == block || !f.conditional(b) {
 				continue
 			}
 			own := 0
@@ -142,7 +142,7 @@ func (f *function) dropConverted() {
 	}
 	loops := make([]bool, f.Blocks)
 	before := make(map[int32][]uint32) // blocks with conditions without jumps, by block of the machine
-	undecided := func(b uint32) bool { return !f.decided[b] && len(f.body.blocks[b].successors) == 2 }
+	undecided := func(b uint32) bool { return !f.decided[b] && f.conditional(b) }
 	for b := range loops {
 		for _, s := range f.body.blocks[b].successors {
 			if undecided(uint32(b)) && f.returns(s.block, uint32(b)) {

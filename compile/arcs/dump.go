@@ -3,6 +3,7 @@ package arcs
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"path"
 	"strconv"
@@ -11,6 +12,10 @@ import (
 
 // A key is a position without discriminator. file is a number of dump.files.
 type key struct{ file, line, column uint32 }
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.file, other.file), cmp.Compare(k.line, other.line), cmp.Compare(k.column, other.column))
+}
 
 // A place is a position in the source.
 type place struct {

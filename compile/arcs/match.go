@@ -2,6 +2,7 @@ package arcs
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 )
+
+// exitBlock is the number of the exit of a graph.
+const exitBlock = 1
 
 // A function is the graph of a function, and what the evidence shows of it.
 type function struct {
@@ -20,6 +24,7 @@ type function struct {
 	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
 	follows   []uint32            // the block that a block always follows, 0 if there is none
 	sightings []sighting
+	limits    map[key]int64    // of how often calls that were inlined without a sighting ran
 	copies    map[int32]uint64 // how often each copy ran
 	copiesSum uint64
 	branches  []branch
@@ -62,7 +67,7 @@ func newFunction(notes *gcda.Function, b *body) *function {
 	if b == nil || len(b.blocks) != int(notes.Blocks) || len(b.blocks) < 2 {
 		return nil
 	}
-	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32), into: make([][]int32, notes.Blocks)}
+	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32), into: make([][]int32, notes.Blocks), limits: make(map[key]int64)}
 	dumped := make(map[[2]uint32]bool)
 	for from := range b.blocks {
 		for _, s := range b.blocks[from].successors {
@@ -209,6 +214,22 @@ func (u *unit) add(c *profile.CodeCopy) {
 		jumps = jumps[n:]
 	}
 	u.blocks += int32(len(c.Blocks))
+	u.limitCalls(frames)
+}
+
+// limitCalls limits how often inlined calls without a sighting ran, by the largest count of the code
+// that was inlined.
+func (u *unit) limitCalls(frames []frame) {
+	for i := range frames {
+		f := &frames[i]
+		if f.parent < 0 || f.called || !f.seen {
+			continue
+		}
+		if owner := u.owner(frames, f.parent, f.call.key); owner != none {
+			limits := frames[owner].function.limits
+			limits[f.call.key] = count(uint64(limits[f.call.key]) + f.largest)
+		}
+	}
 }
 
 // valid reports whether the numbers in a copy are within its frames and blocks.
@@ -236,6 +257,9 @@ func valid(c *profile.CodeCopy) bool {
 // block attributes a block of machine code. jumps are those at its end.
 func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
 	for _, p := range b.Places {
+		for i := p.Frame; i >= 0 && frames[p.Frame].depth <= maxDepth; i = frames[i].parent {
+			frames[i].largest, frames[i].seen = max(frames[i].largest, b.Count), true
+		}
 		at := u.at(p.Position)
 		u.counted += b.Count
 		if owner := u.place(frames, p.Frame, at, n, b.Count); owner != none {
@@ -301,6 +325,9 @@ type frame struct {
 	call     place // in the parent
 	function *function
 	copy     int32
+	largest  uint64 // count of its code and of what is inlined in it
+	called   bool   // the call has a sighting
+	seen     bool   // it has code
 }
 
 func (u *unit) frames(c *profile.CodeCopy) []frame {
@@ -316,7 +343,7 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 			n = int32(len(u.copies))
 			u.copies[id] = n
 		}
-		frames[i] = frame{f.Parent, depth, u.at(f.Call), u.functions[f.Function], n}
+		frames[i] = frame{parent: f.Parent, depth: depth, call: u.at(f.Call), function: u.functions[f.Function], copy: n}
 		if f := frames[i].function; f != nil && (i > 0 || fragment(c.Symbol)) {
 			f.inlined = true
 		}
@@ -328,13 +355,22 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 // if the call was inlined before the graph was made. If the graph still has the call, the position
 // belongs to the callee.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
+	if owner = u.owner(frames, n, at.key); owner != none {
+		f := frames[owner].function
+		f.sightings = append(f.sightings, sighting{at, frames[owner].copy, block, count})
+	}
+	return owner
+}
+
+// owner returns the frame of that function, or none.
+func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	owner = none
 	if frames[n].depth > maxDepth {
 		return none
 	}
 	for i := n; i >= 0; i = frames[i].parent {
 		f := frames[i].function
-		if f != nil && f.contains(at.key) {
+		if f != nil && f.contains(at) {
 			owner = i
 		}
 		if parent := frames[i].parent; parent >= 0 {
@@ -343,11 +379,6 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 			}
 		}
 	}
-	if owner == none {
-		return none
-	}
-	f := frames[owner].function
-	f.sightings = append(f.sightings, sighting{at, frames[owner].copy, block, count})
 	return owner
 }
 
@@ -360,7 +391,9 @@ func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64)
 			return
 		}
 		at = frames[n].call.key
-		u.place(frames, frames[n].parent, frames[n].call, block, count)
+		if u.place(frames, frames[n].parent, frames[n].call, block, count) != none {
+			frames[n].called = true
+		}
 		n = frames[n].parent
 	}
 }
@@ -395,8 +428,7 @@ type item struct {
 // items turns the sightings of a function into evidence.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column),
-			cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
+		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
 	})
 	f.sumCopies()
 	items := f.branchItems()
@@ -413,12 +445,23 @@ func (f *function) items() []item {
 		items = append(items, at...)
 		rest = rest[n:]
 	}
+	items = append(items, f.limitItems()...)
 	if f.called {
 		high := int64(unlimited)
 		if !f.inlined {
 			high = count(f.entry)
 		}
 		items = append(items, item{blocks: []uint32{0}, low: count(f.entry), high: high})
+	}
+	return items
+}
+
+// limitItems returns the limits of calls that no code shows.
+func (f *function) limitItems() (items []item) {
+	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
+		if blocks := f.whereOnce(k); len(blocks) > 0 {
+			items = append(items, item{blocks: blocks, high: f.limits[k], spread: len(f.where[k]), fixed: true})
+		}
 	}
 	return items
 }
@@ -438,6 +481,8 @@ func (f *function) sumCopies() {
 func (f *function) itemsAt(sightings []sighting) []item {
 	k := sightings[0].key
 	low, high := bounds(sightings)
+	high = count(uint64(high + f.limits[k]))
+	delete(f.limits, k)
 	if f.endsWithTest(f.where[k]) {
 		high = count(uint64(high) + f.missing(sightings))
 	}
@@ -492,7 +537,14 @@ func (f *function) whereOnce(k key) []uint32 {
 
 // endsWithTest reports whether the only block with a position ends with a condition.
 func (f *function) endsWithTest(blocks []uint32) bool {
-	return len(blocks) == 1 && len(f.body.blocks[blocks[0]].successors) == 2
+	return len(blocks) == 1 && f.conditional(blocks[0])
+}
+
+// conditional reports whether a block ends with a condition. A call that may not return has a
+// second successor, too: the exit.
+func (f *function) conditional(b uint32) bool {
+	s := f.body.blocks[b].successors
+	return len(s) == 2 && s[0].block != exitBlock && s[1].block != exitBlock
 }
 
 // missing returns how often the copies ran that do not have a position. If an argument is constant,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -144,4 +145,22 @@ func TestSwitchItems(t *testing.T) {
 		return item{arcs: []int32{arc}, low: low, high: high, fixed: true}
 	}
 	require.Equal(t, []item{one(7, 32, 37), one(8, 4, 9), one(9, 0, 5)}, f.switchItems(seen))
+}
+
+// The code of an inlined call limits how often the call ran, although nothing of the call is left.
+func TestLimitCalls(t *testing.T) {
+	at := key{1, 5, 1}
+	f := &function{
+		Function: &gcda.Function{Blocks: 4}, limits: map[key]int64{}, where: map[key][]uint32{at: {3}}, follows: make([]uint32, 4),
+		body: &body{blocks: make([]block, 4), calls: map[key]bool{at: true}},
+	}
+	u := &unit{files: map[string]uint32{"a.c": 1}, paths: map[string]uint32{}, copies: map[copyOf]int32{}, functions: map[string]*function{"f": f}}
+	call := profile.InlineFrame{Parent: 0, Function: "g", Call: profile.Position{File: "a.c", Line: 5, Column: 1}}
+	block := func(count uint64) profile.CodeBlock {
+		return profile.CodeBlock{Count: count, Places: []profile.Place{{Frame: 1, Position: profile.Position{File: "a.c", Line: 9}}}}
+	}
+	for _, symbol := range []string{"f", "h"} {
+		u.add(&profile.CodeCopy{Symbol: symbol, Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, call}, Blocks: []profile.CodeBlock{block(38), block(0)}})
+	}
+	require.Equal(t, []item{{blocks: []uint32{3}, high: 76, spread: 1, fixed: true}}, f.limitItems())
 }
