@@ -217,8 +217,8 @@ func (u *unit) add(c *profile.CodeCopy) {
 	u.limitCalls(frames)
 }
 
-// limitCalls limits how often inlined calls without a sighting ran, by the largest count of the code
-// that was inlined.
+// limitCalls limits how often inlined calls without a sighting ran, by the largest count of the
+// inlined code.
 func (u *unit) limitCalls(frames []frame) {
 	for i := range frames {
 		f := &frames[i]
