@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Instrumented returns the number of arcs that have a counter.
-func (f *Function) Instrumented() int {
+// instrumented returns the number of arcs that have a counter.
+func (f *Function) instrumented() int {
 	n := 0
 	for _, a := range f.Arcs {
 		if a.Flags&Tree == 0 {
@@ -22,7 +22,7 @@ func (f *Function) Instrumented() int {
 // Reduce returns the counters of a function, given the counts of all its arcs: those of the arcs
 // that are not on the spanning tree.
 func (f *Function) Reduce(arcs []int64) []int64 {
-	counters := make([]int64, 0, f.Instrumented())
+	counters := make([]int64, 0, f.instrumented())
 	for i, a := range f.Arcs {
 		if a.Flags&Tree == 0 {
 			counters = append(counters, arcs[i])
@@ -36,7 +36,7 @@ func (f *Function) Reduce(arcs []int64) []int64 {
 // threads changed them at the same time. The error matches afdo.ErrMalformed: counters is of
 // another length, or the arcs with [Tree] do not form a spanning tree.
 func (f *Function) Expand(counters []int64) ([]int64, error) {
-	if n := f.Instrumented(); n != len(counters) {
+	if n := f.instrumented(); n != len(counters) {
 		return nil, f.errorf(fault.ErrCount, "%d counters for %d arcs", len(counters), n)
 	}
 	s := newFlow(f)
@@ -176,7 +176,7 @@ func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 		if l.Kind != Arcs {
 			continue
 		}
-		n := f.Instrumented()
+		n := f.instrumented()
 		switch {
 		case l.Len() != n:
 			return nil, f.errorf(ErrOtherCompile, "%d counters for %d arcs", l.Len(), n)

@@ -103,7 +103,7 @@ func TestExpand(t *testing.T) {
 	for range 300 {
 		f, counts := randomGraph(r)
 		counters := f.Reduce(counts)
-		require.Len(t, counters, f.Instrumented())
+		require.Len(t, counters, f.instrumented())
 		got, err := f.Expand(counters)
 		require.NoError(t, err)
 		require.Equal(t, counts, got)

@@ -89,7 +89,7 @@ func isFormatError(t *testing.T, err error) bool {
 }
 
 func checkFlow(t *testing.T, f *Function) {
-	counters := make([]int64, f.Instrumented())
+	counters := make([]int64, f.instrumented())
 	for i := range counters {
 		counters[i] = int64(i * i)
 	}

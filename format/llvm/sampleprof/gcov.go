@@ -150,7 +150,7 @@ func FromGCOV(q *profile.Profile) (*Profile, Losses) {
 			losses.Units++
 		}
 		name := c.name(s)
-		if p.Find(name, nil) != nil {
+		if p.find(name, nil) != nil {
 			losses.Symbols++
 		}
 		g := Function{Name: name, HeadCount: f.HeadCount}

@@ -43,7 +43,7 @@ func TestGCOVRoundTrip(t *testing.T) {
 		// All but the totals is what it was. A function that says nothing is not added to a GCOV
 		// profile.
 		for f := range p.Functions() {
-			g := back.Find(back.AddName(p.Name(f.Name)), nil)
+			g := back.find(back.AddName(p.Name(f.Name)), nil)
 			if g == nil {
 				require.Empty(t, f.Records)
 				continue

@@ -214,7 +214,7 @@ func (r *Reader) Functions() iter.Seq2[*Function, error] {
 
 // openBodies reads a whole section of bodies.
 func (r *Reader) openBodies(g *bodies) (*fields, error) {
-	if !g.section.Compressed() {
+	if !g.section.compressed() {
 		return r.open(g.section)
 	}
 	r.mu.Lock()
@@ -396,7 +396,7 @@ func (r *Reader) is(f *Function, ref uint32) bool {
 // viewBodies returns the bytes [start, end) of a section of bodies. An end of 0 means the end of
 // the section.
 func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
-	if g.section.Compressed() {
+	if g.section.compressed() {
 		raw, err := r.openBodies(g)
 		if err != nil {
 			return fields{}, err

@@ -246,8 +246,8 @@ func (n Name) String() string {
 	return n.Text
 }
 
-// Compare orders names as LLVM does: MD5s by value, then names by bytes.
-func (n Name) Compare(m Name) int {
+// compare orders names as LLVM does: MD5s by value, then names by bytes.
+func (n Name) compare(m Name) int {
 	switch {
 	case n.Hashed && m.Hashed:
 		return cmp.Compare(n.MD5, m.MD5)
@@ -272,7 +272,7 @@ type nameTable struct {
 }
 
 // compare orders names. It is called only to order several items of the same place.
-func (t *nameTable) compare(s, u NameRef) int { return t.list[s].Compare(t.list[u]) }
+func (t *nameTable) compare(s, u NameRef) int { return t.list[s].compare(t.list[u]) }
 
 func (t *nameTable) add(n Name) NameRef {
 	if n.Hashed {

@@ -63,10 +63,10 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 	}
 }
 
-// Find returns the function with the given name or, in a context-sensitive profile, with the given
+// find returns the function with the given name or, in a context-sensitive profile, with the given
 // context. It ignores f if context is not nil. It returns nil if there is no such function. The
 // caller must not change the function.
-func (p *Profile) Find(f NameRef, context []Frame) *Function {
+func (p *Profile) find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {
 		return nil
@@ -257,7 +257,7 @@ func (p *Profile) flags() *Profile { return p }
 func (p *Profile) numNames() int   { return p.NumNames() }
 func (r *Reader) numNames() int    { return r.names.len() }
 
-// Function works like [Reader.Function], but searches all functions of the profile. [Profile.Find]
+// Function works like [Reader.Function], but searches all functions of the profile. Profile.find
 // is faster if the [NameRef] is known. The caller must not change the function.
 func (p *Profile) Function(name string) (*Function, error) {
 	if !p.ContextSensitive {

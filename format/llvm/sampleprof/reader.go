@@ -483,7 +483,7 @@ func (s *Section) fault(off int64, class error, format string, args ...any) erro
 		Format: formatName, Section: fault.HeaderSection, Part: "header", Offset: off, Err: class, Detail: fmt.Sprintf(format, args...),
 	}
 	if s != nil {
-		e.Section, e.Part, e.Inflated = s.Index, s.Type.String(), s.Compressed()
+		e.Section, e.Part, e.Inflated = s.Index, s.Type.String(), s.compressed()
 	}
 	return e
 }

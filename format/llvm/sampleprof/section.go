@@ -99,8 +99,8 @@ type Section struct {
 	Size   int64 // in the file, in bytes
 }
 
-// Compressed reports whether the section is a zlib stream.
-func (s *Section) Compressed() bool { return s != nil && s.Flags&flagCompressed != 0 }
+// compressed reports whether the section is a zlib stream.
+func (s *Section) compressed() bool { return s != nil && s.Flags&flagCompressed != 0 }
 
 // FlagNames returns llvm-profdata's names for the flags that are set. It omits flags without a
 // name.
@@ -270,7 +270,7 @@ func (r *Reader) open(s *Section) (*fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Compressed() {
+	if s.compressed() {
 		data, err = r.inflate(s, data)
 		return &fields{Buffer: decode.Buffer{Data: data}, section: s}, err
 	}
