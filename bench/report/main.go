@@ -8,11 +8,17 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 func main() {
@@ -73,4 +79,147 @@ func fill(text string, r *results) (string, error) {
 		return found
 	})
 	return text, err
+}
+
+// results holds the output of benchmarks. Runs of the same benchmark are combined.
+type results struct {
+	config []string                        // the lines before the benchmarks, "key: value"
+	values map[string]map[string][]float64 // by benchmark, without its number of processors, and by unit
+}
+
+// parse reads the output format of Go's benchmarks.
+func parse(r io.Reader) (*results, error) {
+	res := &results{values: make(map[string]map[string][]float64)}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		line := lines.Text()
+		if !strings.HasPrefix(line, "Benchmark") {
+			if key, _, ok := strings.Cut(line, ": "); ok && !strings.ContainsAny(key, " \t-") && !slices.Contains(res.config, line) {
+				res.config = append(res.config, line)
+			}
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) < 4 {
+			continue // the benchmark was skipped
+		}
+		name := strings.TrimPrefix(fields[0], "Benchmark")
+		if i := strings.LastIndexByte(name, '-'); i > strings.LastIndexByte(name, '/') {
+			if _, err := strconv.Atoi(name[i+1:]); err == nil {
+				name = name[:i]
+			}
+		}
+		for i := 2; i+1 < len(fields); i += 2 {
+			v, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", line, err)
+			}
+			if res.values[name] == nil {
+				res.values[name] = make(map[string][]float64)
+			}
+			res.values[name][fields[i+1]] = append(res.values[name][fields[i+1]], v)
+		}
+	}
+	return res, lines.Err()
+}
+
+// median returns the median of a benchmark's figures, if there are any.
+func (r *results) median(name, unit string) (float64, bool) {
+	v := slices.Sorted(slices.Values(r.values[name][unit]))
+	if len(v) == 0 {
+		return 0, false
+	}
+	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2, true
+}
+
+// fact returns the value of a fact.
+func (r *results) fact(key string) string {
+	for _, c := range r.config {
+		if k, v, _ := strings.Cut(c, ": "); k == key {
+			return v
+		}
+	}
+	return "unknown"
+}
+
+// missing replaces a figure that is not in the results.
+const missing = "–"
+
+// digits formats a figure with three significant digits and grouped thousands.
+func digits(v float64) string {
+	places := 2
+	switch abs := math.Abs(v); {
+	case abs >= 99.95:
+		places = 0
+	case abs >= 9.995:
+		places = 1
+	}
+	whole, fraction, found := strings.Cut(strconv.FormatFloat(v, 'f', places, 64), ".")
+	if found {
+		fraction = "." + fraction
+	}
+	return grouped(whole) + fraction
+}
+
+// count formats an integer.
+func count(v float64) string { return grouped(strconv.FormatFloat(v, 'f', 0, 64)) }
+
+// grouped inserts commas between groups of three digits.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// scaled formats a figure in the largest unit for which it is at least 1. Each unit is a thousand
+// times the one before.
+func scaled(v float64, units ...string) string {
+	for len(units) > 1 && math.Abs(v) >= 999.5 {
+		v, units = v/1000, units[1:]
+	}
+	return digits(v) + " " + units[0]
+}
+
+func duration(ns float64) string { return scaled(ns, "ns", "µs", "ms", "s") }
+
+func size(bytes float64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%.0f B", bytes)
+	}
+	return scaled(bytes, "B", "kB", "MB", "GB")
+}
+
+func rate(megabytes float64) string { return scaled(megabytes, "MB/s", "GB/s") }
+
+// table formats a Markdown table. The first column is text, the others are figures.
+type table struct {
+	strings.Builder
+	last []string
+}
+
+func newTable(columns ...string) *table {
+	t := &table{}
+	t.row(columns...)
+	t.row(append([]string{"---"}, strings.Split(strings.Repeat(" --:", len(columns)-1), " ")[1:]...)...)
+	return t
+}
+
+// row adds a row. Its first cells are left empty if they repeat the row before.
+func (t *table) row(cells ...string) {
+	shown := slices.Clone(cells)
+	for i := 0; i < len(t.last) && cells[i] == t.last[i]; i++ {
+		shown[i] = ""
+	}
+	t.last = cells
+	fmt.Fprintf(t, "| %s |\n", strings.Join(shown, " | "))
+}
+
+// figure formats the median of a benchmark in a unit.
+func (r *results) figure(name, unit string, format func(float64) string) string {
+	v, ok := r.median(name, unit)
+	if !ok {
+		return missing
+	}
+	return format(v)
 }

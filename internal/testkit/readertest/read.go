@@ -1,10 +1,24 @@
+// Package readertest contains helpers for tests of package afdo and of packages that use it:
+// opening a file in every way, converting everything that a Reader returns to the form of the naive
+// decoder, and checking files.
 package readertest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
+	"github.com/go-afdo/afdo/profile/index"
+	"github.com/stretchr/testify/require"
 )
 
 // File converts everything that a Reader returns to the form of the naive decoder. It leaves out
@@ -126,4 +140,109 @@ func Comparable(f *naive.File) *naive.File {
 
 func Describe(s afdo.Symbol) string {
 	return fmt.Sprintf("%d %q %v unit %d %q", s.ID(), s.Name(), s.HasInfo(), s.Unit().Index(), s.Unit().Path())
+}
+
+// Sources opens data in each of the three ways.
+func Sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Reader {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "profile.afdo")
+	require.NoError(t, os.WriteFile(path, data, 0o666))
+	mapped, err := afdo.Open(path, opts...)
+	require.NoError(t, err)
+	inMemory, err := afdo.OpenBytes(data, opts...)
+	require.NoError(t, err)
+	readerAt, err := afdo.NewReader(bytes.NewReader(data), int64(len(data)), opts...)
+	require.NoError(t, err)
+	readers := map[string]*afdo.Reader{"mmap": mapped, "bytes": inMemory, "readerat": readerAt}
+	t.Cleanup(func() {
+		for _, r := range readers {
+			_ = r.Close()
+		}
+	})
+	return readers
+}
+
+// A CountingReaderAt records which bytes were read.
+type CountingReaderAt struct {
+	io.ReaderAt
+	mu    sync.Mutex
+	Reads int
+	Bytes int64
+	Spans [][2]int64
+}
+
+func (c *CountingReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Reads++
+	c.Bytes += int64(len(p))
+	c.Spans = append(c.Spans, [2]int64{off, off + int64(len(p))})
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// Within reports whether a range is covered by sections, which may be several adjacent ones.
+func Within(span [2]int64, allowed [][2]int64) bool {
+	for at := span[0]; at < span[1]; {
+		next := at
+		for _, a := range allowed {
+			if a[0] <= at && at < a[1] {
+				next = a[1]
+			}
+		}
+		if next == at {
+			return false
+		}
+		at = next
+	}
+	return true
+}
+
+// Scheme is the scheme for unqualified names in tests.
+var Scheme = index.Scheme{Name: "test", Unqualified: Unqualified}
+
+// Unqualified is an unqualified name that some names have. Other names equal it and therefore do
+// not have it as an unqualified name.
+func Unqualified(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	return name[strings.LastIndexAny(name, "_9a")+1:]
+}
+
+// Reindex adds an index to a file.
+func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
+	t.Helper()
+	r, err := afdo.OpenBytes(data)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, index.Write(&b, r, o))
+	return b.Bytes()
+}
+
+// Problems checks a file with options. It returns the errors and the remarks.
+func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError) {
+	o.Unqualified = Scheme
+	for p := range check.V4(data, o) {
+		if e, ok := p.Err.(*afdo.FormatError); !ok {
+			faults = append(faults, &afdo.FormatError{Section: afdo.HeaderSection, Err: p.Err})
+		} else if p.Remark {
+			remarks = append(remarks, e)
+		} else {
+			faults = append(faults, e)
+		}
+	}
+	return faults, remarks
+}
+
+// CheckFile returns the errors and the remarks for a file.
+func CheckFile(data []byte) (faults, remarks []*afdo.FormatError) {
+	return Problems(data, check.Options{})
+}
+
+// Has reports whether one of the problems has the given class.
+func Has(problems []*afdo.FormatError, class error) bool {
+	for _, p := range problems {
+		if errors.Is(p, class) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,14 +2,21 @@ package compile
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/explain"
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -181,6 +188,234 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 	for _, r := range advice {
 		if _, err := fmt.Fprintf(w, "%s: %s\n", r, r.Advice()); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// ExplainLayoutFacts is the JSON report of "afdo explain --layout".
+type ExplainLayoutFacts struct {
+	Layout       string                       `json:"layout"`
+	Listed       int                          `json:"functions_listed"`
+	LaidOut      int                          `json:"laid_out"`
+	LaidOutShare float64                      `json:"laid_out_share"`
+	Elsewhere    int                          `json:"elsewhere"`
+	Reasons      map[explain.LayoutReason]int `json:"reasons"`
+	Functions    []PlacedFunction             `json:"functions"`
+	Units        []placedUnit                 `json:"units"`
+}
+
+// PlacedFunction is what became of a function of a layout.
+type PlacedFunction struct {
+	Name      string               `json:"name"`
+	Demangled string               `json:"demangled"`
+	Unit      string               `json:"unit,omitempty"`
+	Reason    explain.LayoutReason `json:"reason"`
+	Advice    string               `json:"advice,omitempty"`
+}
+
+type placedUnit struct {
+	Unit      string `json:"unit"`
+	Compiler  string `json:"compiler"`
+	Functions int    `json:"functions"`
+	LaidOut   int    `json:"laid_out"`
+	Why       string `json:"why,omitempty"`
+}
+
+// splitLayoutArgs splits the arguments into the profile, "" if there is none, and the command after
+// "--". dash is the number of arguments before "--", or -1 without "--".
+func splitLayoutArgs(args []string, dash int) (profiles, argv []string) {
+	if dash < 0 {
+		return args, nil
+	}
+	return args[:dash], args[dash:]
+}
+
+// checkLayout refuses what makes no sense with --layout.
+func (x *explaining) checkLayout(args []string, dash int) error {
+	profiles, argv := splitLayoutArgs(args, dash)
+	switch {
+	case len(profiles) > 1:
+		return cli.Usagef("want one PROFILE, not %d", len(profiles))
+	case x.binary != "":
+		return cli.Usagef("--layout compares compiles: it does not go with --binary")
+	case (len(argv) > 0) == (x.database != ""):
+		return cli.Usagef("want one of -- COMPILER ARGS... and --compile-commands FILE")
+	case x.jobs < 1:
+		return cli.Usagef("-j wants a number of compiles")
+	}
+	return nil
+}
+
+// runExplainLayout compares a layout with compiles and reports what became of its functions.
+func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int, x *explaining) (err error) {
+	profiles, argv := splitLayoutArgs(args, dash)
+	compiles, err := x.compiles(argv)
+	if err != nil {
+		return err
+	}
+	path := x.layout + listSuffix
+	c, err := explain.NewLayoutCompiling(path)
+	if err != nil {
+		return input.Wrap(path, err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.Launcher.NoRebase, c.Launcher.NoParams = x.noRebase, x.noParams
+	if len(profiles) > 0 {
+		c.Launcher.Profile = profiles[0]
+	}
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	units, err := compileLaidOut(ctx, e, c, compiles, x.jobs)
+	if ctx.Err() != nil {
+		err = errors.New("a signal has ended the compiles")
+	}
+	if err != nil {
+		return err
+	}
+	facts := newExplainLayoutFacts(path, c.Report(units, x.database == ""))
+	return facts.tell(e, x)
+}
+
+// compileLaidOut runs compiles, some at a time, until one fails.
+func compileLaidOut(ctx context.Context, e *verb.Env, c *explain.LayoutCompiling, compiles []compile, jobs int) ([]*explain.LayoutUnit, error) {
+	doing := progress.Start(e.Progress())
+	defer doing.Stop()
+	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
+	units := make([]*explain.LayoutUnit, len(compiles))
+	var done atomic.Int64
+	err := inParallel(len(compiles), jobs, func(i int) (err error) {
+		units[i], err = c.Compile(ctx, compiles[i].command.Line, compiles[i].source)
+		doing.Say("compiled %d of %s", done.Add(1), human.Counted(len(compiles), "source"))
+		return err
+	})
+	return units, err
+}
+
+func newExplainLayoutFacts(path string, r *explain.LayoutReport) *ExplainLayoutFacts {
+	f := &ExplainLayoutFacts{
+		Layout: path, Listed: len(r.Functions), LaidOut: r.LaidOut, LaidOutShare: human.Share(uint64(r.LaidOut), uint64(len(r.Functions))), Elsewhere: r.Elsewhere,
+		Reasons: make(map[explain.LayoutReason]int), Functions: []PlacedFunction{}, Units: []placedUnit{},
+	}
+	for _, reason := range explain.LayoutReasons {
+		f.Reasons[reason] = 0
+	}
+	for _, g := range r.Functions {
+		f.Reasons[g.Reason]++
+		f.Functions = append(f.Functions, PlacedFunction{g.Name, demangled.Bounded(g.Name), g.Unit, g.Reason, g.Reason.Advice()})
+	}
+	slices.SortStableFunc(f.Functions, func(a, b PlacedFunction) int {
+		if lost := a.Reason.Lost(); lost != b.Reason.Lost() {
+			return map[bool]int{true: -1, false: 1}[lost]
+		}
+		return 0
+	})
+	for _, u := range r.Units {
+		f.Units = append(f.Units, placedUnit{u.Name, u.Compiler, u.Functions, u.LaidOut, u.Why})
+	}
+	return f
+}
+
+// tell prints the facts. It returns an error if too few functions are laid out.
+func (f *ExplainLayoutFacts) tell(e *verb.Env, x *explaining) (err error) {
+	if x.json {
+		err = output.JSON(e.Out, f)
+	} else {
+		err = f.write(e.Out, x.number)
+	}
+	name := human.Name(f.Layout)
+	switch {
+	case err != nil:
+		return err
+	case f.Listed == 0:
+		return fmt.Errorf("%s: none of its functions is compiled here", name)
+	case f.LaidOut == 0:
+		return fmt.Errorf("%s: of %s none is laid out: %s", name, human.Counted(f.Listed, "function"), f.worst())
+	case f.LaidOutShare < float64(x.minFound):
+		return fmt.Errorf("%s: %s of the functions are laid out, --min-found is %s", name, human.Percent(f.LaidOutShare), &x.minFound)
+	}
+	return nil
+}
+
+// worst returns the most frequent reason why functions are not laid out.
+func (f *ExplainLayoutFacts) worst() (worst explain.LayoutReason) {
+	for _, r := range explain.LayoutReasons {
+		if r.Lost() && f.Reasons[r] > f.Reasons[worst] {
+			worst = r
+		}
+	}
+	return worst
+}
+
+// write prints the facts with the functions and units that are not laid out.
+func (f *ExplainLayoutFacts) write(w io.Writer, most verb.Count) error {
+	if _, err := fmt.Fprintf(w, "%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function")); err != nil {
+		return err
+	}
+	if f.Elsewhere > 0 {
+		fmt.Fprintf(w, "; not compiled here: %s of the list", human.Counted(f.Elsewhere, "other function"))
+	}
+	fmt.Fprintln(w)
+	reasons := table.Table{Columns: "lr"}
+	for _, r := range explain.LayoutReasons {
+		if f.Reasons[r] > 0 {
+			reasons.Row(string(r), human.Number(f.Reasons[r]))
+		}
+	}
+	if err := reasons.Write(w, 2); err != nil {
+		return err
+	}
+	if err := f.writeUnits(w, most); err != nil {
+		return err
+	}
+	return f.writeFunctions(w, most)
+}
+
+// writeUnits prints the units with the most functions that are not laid out, if there are several
+// units or one is compiled without the layout.
+func (f *ExplainLayoutFacts) writeUnits(w io.Writer, most verb.Count) error {
+	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u placedUnit) bool { return u.Why != "" }) {
+		return nil
+	}
+	ranked := slices.Clone(f.Units)
+	slices.SortStableFunc(ranked, func(a, b placedUnit) int { return cmp.Compare(b.Functions-b.LaidOut, a.Functions-a.LaidOut) })
+	units := table.Table{Columns: "rrll"}
+	units.Row("Laid out", "Functions", "Unit")
+	for _, u := range ranked[:most.Of(len(ranked))] {
+		units.Row(human.Number(u.LaidOut), human.Number(u.Functions), human.Name(u.Unit), u.Why)
+	}
+	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
+		return err
+	}
+	return units.Write(w, 2)
+}
+
+// writeFunctions prints functions that are not laid out, and what to do.
+func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error {
+	functions := table.Table{Columns: "lll"}
+	functions.Row("Reason", "Function", "Unit")
+	var shown []explain.LayoutReason
+	lost := f.Functions[:f.Listed-f.LaidOut]
+	for _, g := range lost[:most.Of(len(lost))] {
+		functions.Row(string(g.Reason), human.Name(demangled.Short(g.Name)), human.Name(g.Unit))
+		shown = append(shown, g.Reason)
+	}
+	if len(shown) > 0 {
+		fmt.Fprintln(w, "\nFunctions that are not laid out")
+		if err := functions.Write(w, 2); err != nil {
+			return err
+		}
+	}
+	if f.Reasons[explain.NotChecked] > 0 {
+		shown = append(shown, explain.NotChecked)
+	}
+	separator := "\n"
+	for _, r := range explain.LayoutReasons {
+		if advice := r.Advice(); advice != "" && slices.Contains(shown, r) {
+			if _, err := fmt.Fprintf(w, "%s%s: %s\n", separator, r, advice); err != nil {
+				return err
+			}
+			separator = ""
 		}
 	}
 	return nil
