@@ -14,7 +14,6 @@
 package builder
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -185,36 +184,40 @@ func (f *fileLayout) number() {
 
 // write writes the units in the order of the plan.
 func (f *fileLayout) write(w io.Writer, o Options) error {
-	parts, err := f.encode(o.Compact)
+	stretches, err := f.stretches(o)
 	if err != nil {
 		return err
+	}
+	for _, stretch := range stretches {
+		if _, err := w.Write(stretch); err != nil {
+			return fmt.Errorf("builder: %w", err)
+		}
+	}
+	return nil
+}
+
+// stretches returns the file in parts, which have to be concatenated.
+func (f *fileLayout) stretches(o Options) ([][]byte, error) {
+	parts, err := f.encode(o.Compact)
+	if err != nil {
+		return nil, err
 	}
 	s := f.profile.Summary
 	if s == nil {
 		s = f.profile.Summarize()
 	}
 	var sizes []uint64
+	data := [][]byte{nil}
 	for _, part := range parts {
-		sizes = append(sizes, part.Sizes...)
+		sizes, data = append(sizes, part.Sizes...), append(data, part.Data)
 	}
 	evidence := f.profile.Evidence()
 	if o.NoEvidence {
 		evidence = nil
 	}
 	head, tail, err := f.plan.frame(sizes, s, evidence, f.sources(o), o.Compact)
-	if err != nil {
-		return err
-	}
-	data := [][]byte{head}
-	for _, part := range parts {
-		data = append(data, part.Data)
-	}
-	for _, stretch := range append(data, tail) {
-		if _, err := w.Write(stretch); err != nil {
-			return fmt.Errorf("builder: %w", err)
-		}
-	}
-	return nil
+	data[0] = head
+	return append(data, tail), err
 }
 
 // encode encodes the units in parts, which have to be concatenated.
@@ -319,11 +322,11 @@ func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 
 // writeIndexed writes the file with an index, which is computed from the rest of the file.
 func (f *fileLayout) writeIndexed(w io.Writer, o Options) error {
-	var plain bytes.Buffer
-	if err := f.write(&plain, o); err != nil {
+	stretches, err := f.stretches(o)
+	if err != nil {
 		return err
 	}
-	r, err := afdo.OpenBytes(plain.Bytes())
+	r, err := afdo.OpenBytes(slices.Concat(stretches...))
 	if err == nil {
 		err = index.Write(w, r, o.Index)
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -65,9 +66,7 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := x.addTo(f); err != nil {
-		return err
-	}
+	x.addTo(f)
 	return f.write(w)
 }
 
@@ -130,29 +129,22 @@ func (f *fileSections) only(t afdo.SectionType) (int, error) {
 }
 
 func (f *fileSections) write(w io.Writer) error {
-	out := afdo.NewWriter(f.compact)
+	out := bufio.NewWriter(w) // it keeps its first error
+	_, _ = out.Write(f.header())
 	for _, s := range f.sections {
-		out.Add(s.t, s.compact, s.data)
+		_ = out.WriteByte(wire.SectionBitmask(byte(s.t), s.compact))
+		_, _ = out.Write(s.data)
 	}
-	_, err := out.WriteTo(w)
-	return err
+	return out.Flush()
 }
 
-// header returns the header of the file.
-func (f *fileSections) header() ([]byte, error) {
-	var h header
-	err := f.write(&h)
-	return h, err
-}
-
-// A header is a writer that keeps only the first write.
-type header []byte
-
-func (h *header) Write(p []byte) (int, error) {
-	if *h == nil {
-		*h = slices.Clone(p)
+// header returns the header and the section table of the file.
+func (f *fileSections) header() []byte {
+	sizes := make([]uint64, len(f.sections))
+	for i := range sizes {
+		sizes[i] = uint64(f.sections[i].size())
 	}
-	return len(p), nil
+	return wire.Head(f.compact, sizes, f.summary, f.names)
 }
 
 // writing collects the blocks of an index. Small blocks that lookups need first are at its end,
@@ -235,25 +227,24 @@ const guesses = 4
 // addTo adds the index to a file. The header of the file and the positions in the section table
 // depend on the size of the index, which contains both. So addTo guesses them and repeats until
 // they are consistent.
-func (x *writing) addTo(f *fileSections) error {
+func (x *writing) addTo(f *fileSections) {
 	n, span := len(f.sections), f.span
-	put := func(w *indexfmt.Writer) ([]byte, error) {
+	put := func(w *indexfmt.Writer) []byte {
 		f.sections, f.span = f.sections[:n], span
 		f.add(section{afdo.SectionIndex, f.compact, w.Section(n+1, span)})
 		return f.header()
 	}
-	head, err := put(x.with(f, nil))
+	head := put(x.with(f, nil))
+	if !x.checksums {
+		return
+	}
 	for range guesses {
-		if err != nil || !x.checksums {
-			return err
-		}
 		guess := head
-		if head, err = put(x.with(f, guess)); err == nil && bytes.Equal(head, guess) {
-			return nil
+		if head = put(x.with(f, guess)); bytes.Equal(head, guess) {
+			return
 		}
 	}
-	_, err = put(x.with(f, nil))
-	return err
+	put(x.with(f, nil))
 }
 
 // with returns the index for a file that begins with head. A nil head leaves head and positions out
