@@ -52,7 +52,7 @@ type Options struct {
 // The checksums of the index are computed from the current contents of the file. If the file
 // already has checksums, Write verifies them, and fails with [afdo.ErrChecksum] unless the Reader
 // was opened with [afdo.SkipChecksums]. Other errors are those of a malformed file and of w. Write
-// builds the whole file in memory before it writes anything. This takes up to three times the file
+// keeps all sections in memory before it writes anything. This takes up to twice the file
 // size, plus the names and about 20 bytes per symbol.
 func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	f, err := copySections(r)
