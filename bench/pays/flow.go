@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"debug/elf"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-afdo/afdo/input/samples"
 )
@@ -24,154 +19,28 @@ type flow struct {
 	ends   map[uint64]bool              // instructions that never continue with the next one
 }
 
-// readFlow reads a callgrind.out file with jumps. It is simpler than package samples: it handles a
-// single binary and does no checks.
-func readFlow(b *samples.Binary, f *elf.File, path string) (*flow, error) {
+// readFlow reads a callgrind.out file with jumps.
+func readFlow(b *samples.Binary, path string) (*flow, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	r := flowReader{binary: b, names: make(map[string]string), flow: flow{
-		counts: make(map[uint64]uint64), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool),
-	}}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if err := r.line(lines.Text()); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", path, lines.Text(), err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
-	return &r.flow, r.flow.findLeaving(b.Path)
-}
-
-type flowReader struct {
-	flow
-	binary      *samples.Binary
-	names       map[string]string
-	object      string
-	callee      string
-	address     uint64
-	calls, jump *edge // the next line has the source of this call or jump
-}
-
-// An edge is the target of a branch, with its count.
-type edge struct {
-	to, count uint64
-	always    bool
-	ours      bool
-}
-
-func (r *flowReader) line(line string) error {
-	if line == "" {
-		return nil
-	}
-	if strings.ContainsRune("0123456789+-*", rune(line[0])) {
-		return r.cost(strings.Fields(line))
-	}
-	key, value, _ := strings.Cut(line, "=")
-	words := strings.Fields(value)
-	switch {
-	case key == "ob":
-		r.object = r.name(value)
-	case key == "cob":
-		r.callee = r.name(value)
-	case key == "calls" && len(words) > 1:
-		callee := r.callee
-		if callee == "" {
-			callee = r.object
-		}
-		r.callee = ""
-		e, err := r.edge(words[0], words[1])
-		e.ours = r.ours(callee)
-		r.calls = e
-		return err
-	case (key == "jump" || key == "jcnd") && len(words) > 1:
-		count, _, _ := strings.Cut(words[0], "/")
-		e, err := r.edge(count, words[1])
-		e.always, e.ours = key == "jump", true
-		r.jump = e
-		return err
-	}
-	return nil
-}
-
-func (r *flowReader) name(text string) string {
-	if number, name, ok := strings.Cut(text, " "); ok {
-		r.names[number] = name
-		return name
-	}
-	if name, ok := r.names[text]; ok {
-		return name
-	}
-	return text
-}
-
-func (r *flowReader) ours(object string) bool {
-	return filepath.Base(object) == filepath.Base(r.binary.Path)
-}
-
-func (r *flowReader) edge(count, to string) (*edge, error) {
-	n, err := strconv.ParseUint(count, 10, 64)
+	set, _, err := samples.Read(file, b, samples.Options{Jumps: true})
 	if err != nil {
-		return &edge{}, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	address, err := r.position(to)
-	return &edge{to: address, count: n}, err
-}
-
-func (r *flowReader) position(word string) (uint64, error) {
-	n, err := strconv.ParseUint(strings.TrimLeft(word, "+-"), 0, 64)
-	switch {
-	case word == "*":
-		return r.address, nil
-	case word[0] == '+':
-		return r.address + n, err
-	case word[0] == '-':
-		return r.address - n, err
-	}
-	return n, err
-}
-
-func (r *flowReader) cost(words []string) (err error) {
-	calls, jump := r.calls, r.jump
-	r.calls, r.jump = nil, nil
-	if r.address, err = r.position(words[0]); err != nil || !r.ours(r.object) {
-		return err
-	}
-	at, ok := r.binary.Layout.Offset(r.address)
-	if !ok {
-		return nil
-	}
-	for _, e := range []*edge{calls, jump} {
-		if e == nil || !e.ours {
-			continue
+	f := &flow{counts: maps.Collect(set.Addresses()), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool)}
+	for branch, n := range set.Branches() {
+		if f.taken[branch.From] == nil {
+			f.taken[branch.From] = make(map[uint64]uint64)
 		}
-		if to, ok := r.binary.Layout.Offset(e.to); ok {
-			r.take(at, to, e.count)
-		}
-		r.ends[at] = r.ends[at] || e.always
+		f.taken[branch.From][branch.To] += n
 	}
-	if calls != nil || jump != nil || len(words) < 3 {
-		return nil
-	}
-	n, err := strconv.ParseUint(words[2], 10, 64)
-	r.counts[at] += n
-	return err
+	return f, f.findLeaving(b.Path)
 }
 
-func (f *flow) take(from, to, n uint64) {
-	if f.taken[from] == nil {
-		f.taken[from] = make(map[uint64]uint64)
-	}
-	f.taken[from][to] += n
-}
-
-// findLeaving marks x86 returns and jumps as instructions that do not continue. Callgrind treats a
-// jump to another file as a call.
+// findLeaving marks x86 returns and jumps as instructions that do not continue.
 func (f *flow) findLeaving(path string) error {
 	code, err := os.ReadFile(path)
 	for at := range f.counts {

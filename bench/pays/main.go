@@ -166,7 +166,7 @@ func withFlow(binary, counts string, do func(*flow) error) error {
 	if err != nil {
 		return err
 	}
-	flow, err := readFlow(b, f, counts)
+	flow, err := readFlow(b, counts)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,26 +103,23 @@ func TestSampleCoversTheFlow(t *testing.T) {
 	}
 }
 
-// wholeFile is a binary whose addresses are file offsets.
-func wholeFile(t *testing.T) *samples.Binary {
-	t.Helper()
-	segment := &elf.Prog{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X, Filesz: 1 << 20, Memsz: 1 << 20}}
-	b, err := samples.NewBinary(&elf.File{Progs: []*elf.Prog{segment}}, "prog")
+// Calls, jumps and counts of callgrind are the flow, and a jump's instruction does not continue.
+func TestReadFlow(t *testing.T) {
+	dir := t.TempDir()
+	program, counts := filepath.Join(dir, "prog"), filepath.Join(dir, "callgrind.out")
+	code := make([]byte, 64)
+	code[0x16] = 0xeb
+	require.NoError(t, os.WriteFile(program, code, 0o600))
+	text := "version: 1\npositions: instr line\nevents: Ir\n\nob=(1) " + program + "\nfn=(1) main\n0x10 1 5\n+2 1 5\ncob=(2) /lib/c\ncalls=3 0x99\n* 1 77\ncalls=5 +0x20\n* 1 88\njcnd=4/5 -2\n* 1\njump=1 0x30\n+4 1\n0x16 1 1\nob=(2)\n0x10 1 7\ntotals: 18\n"
+	require.NoError(t, os.WriteFile(counts, []byte(text), 0o600))
+	segment := &elf.Prog{ProgHeader: elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_X, Filesz: 64, Memsz: 64}, ReaderAt: bytes.NewReader(code)}
+	b, err := samples.NewBinary(&elf.File{Progs: []*elf.Prog{segment}}, program)
 	require.NoError(t, err)
-	return b
-}
-
-// Calls, jumps and counts of callgrind, with positions of all kinds, are the flow.
-func TestReadFlowLines(t *testing.T) {
-	r := flowReader{names: make(map[string]string), flow: flow{
-		counts: make(map[uint64]uint64), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool),
-	}, binary: wholeFile(t)}
-	for line := range strings.Lines("ob=(1) /x/prog\nfn=(1) main\n0x10 1 5\n+2 1 5\ncob=(2) /lib/c\ncalls=3 0x99\n* 1 77\ncalls=5 +0x20\n* 1 88\njcnd=4/5 -2\n* 1\njump=1 0x40\n+4 1\nob=(2)\n0x10 1 7\n") {
-		require.NoError(t, r.line(strings.TrimSpace(line)))
-	}
-	require.Equal(t, map[uint64]uint64{0x10: 5, 0x12: 5}, r.counts)
-	require.Equal(t, map[uint64]map[uint64]uint64{0x12: {0x32: 5, 0x10: 4}, 0x16: {0x40: 1}}, r.taken)
-	require.Equal(t, map[uint64]bool{0x12: false, 0x16: true}, r.ends)
+	f, err := readFlow(b, counts)
+	require.NoError(t, err)
+	require.Equal(t, map[uint64]uint64{0x10: 5, 0x12: 5, 0x16: 1}, f.counts)
+	require.Equal(t, map[uint64]map[uint64]uint64{0x12: {0x32: 5, 0x10: 4}, 0x16: {0x30: 1}}, f.taken)
+	require.Equal(t, map[uint64]bool{0x16: true}, f.ends)
 }
 
 // Counts become so small that 1 is what GCC takes for cold, and none becomes 0.
