@@ -100,6 +100,9 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := l.budget.Unit(u); err != nil {
+			return nil, fmt.Errorf("profile: %w", err)
+		}
 		units = append(units, u)
 		f := l.profile.AddUnit(u.Path())
 		for s, err := range u.Symbols() {

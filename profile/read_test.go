@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -217,6 +218,21 @@ func TestReadUnknownCallee(t *testing.T) {
 
 // TestReadLimits reads files whose meaning is many times longer than they are.
 func TestReadLimits(t *testing.T) {
+	t.Run("units", func(t *testing.T) { // each takes 18 bytes, and 2 KiB while an index is made
+		shared := func(units uint32) []byte {
+			h := gen.NewHandmade(true)
+			names, rows := h.Section(naive.StringTable, gen.OneString("f")), h.Section(naive.SymbolNames, gen.NoRows)
+			for i := range units {
+				h.Unit(strconv.Itoa(int(i)), names, rows, i, i+1)
+			}
+			return h.Bytes()
+		}
+		_, err := tryRead(shared(5_000))
+		require.NoError(t, err)
+		_, err = tryRead(shared(50_000))
+		require.ErrorIs(t, err, afdo.ErrLimit)
+		assert.ErrorContains(t, err, "profile: too many units share their tables")
+	})
 	t.Run("names", func(t *testing.T) {
 		p := read(t, gen.HugeNames(1_500, 10_000, true))
 		assert.Equal(t, 10_000, p.NumSymbols())

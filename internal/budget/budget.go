@@ -28,16 +28,35 @@ type Budget struct {
 	names   atomic.Int64
 	samples atomic.Int64
 
+	size     int64 // of the file, which has fewer sections
 	mu       sync.Mutex
 	sections wire.BitSet // sections that symbols and units refer to
 }
 
 // New returns the budget of a file of a size in bytes.
 func New(size int64) *Budget {
-	b := new(Budget)
+	b := &Budget{size: size}
 	b.names.Store(v4.MaxSpelled(size))
 	b.samples.Store(freeSamples + samplesPerByte*size)
 	return b
+}
+
+// sharedUnit is what a unit costs whose tables another unit has, too. It takes 18 bytes in the
+// file, and as much memory as others, up to 2 KiB while an index is made.
+const sharedUnit = 2 << 10
+
+// Unit spends what a unit takes that shares its string table or symbol names with another unit. The
+// error is [afdo.ErrLimit].
+func (b *Budget) Unit(u *afdo.Unit) error {
+	strings, symbols := u.SectionIndexes()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if (b.sections.Has(uint32(strings)) || b.sections.Has(uint32(symbols))) && b.names.Add(-sharedUnit) < 0 {
+		return fmt.Errorf("too many units share their tables: %w", afdo.ErrLimit)
+	}
+	b.reached(strings)
+	b.reached(symbols)
+	return nil
 }
 
 // Name spends what the name of a symbol takes. The error is [afdo.ErrLimit].
@@ -59,7 +78,11 @@ func (b *Budget) Samples(info afdo.Info) error {
 	return nil
 }
 
+// reached notes a section. Reading a section that the file does not have gives an error later.
 func (b *Budget) reached(section int) {
+	if int64(section) >= b.size {
+		return
+	}
 	for len(b.sections) <= section/64 {
 		b.sections = append(b.sections, 0)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/internal/v4/wire"
@@ -170,6 +171,15 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	units, err := r.NumUnits()
 	if err != nil {
 		return nil, err
+	}
+	spent := budget.New(r.Size())
+	for u, err := range r.Units() {
+		if err == nil {
+			err = spent.Unit(u)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("index: %w", err)
+		}
 	}
 	x := &writing{Writer: indexfmt.Writer{Compact: f.compact, Units: units}, checksums: !o.NoChecksums}
 	if !o.NoLookups {
