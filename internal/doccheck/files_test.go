@@ -47,7 +47,7 @@ var openers = map[string]int{
 	"input/record/internal/steps/machine_linux.go":  1, // the program to record, and /proc
 	"input/record/internal/steps/proc_linux.go":     3, // /proc
 	"compile/tune/build.go":                         1, // in tune's folder
-	"compile/tune/progress.go":                      1, // in tune's folder
+	"compile/tune/step.go":                          1, // in tune's folder
 	"compile/tune/rust.go":                          1, // in tune's folder
 	"compile/tune/layout.go":                        1, // in tune's folder
 	"compile/tune/tree.go":                          3, // a regular file or link of the tree, and its copy

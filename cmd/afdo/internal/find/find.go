@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
@@ -105,3 +107,260 @@ func ambiguous(several *afdo.AmbiguousError) error {
 
 // base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// A sieve rejects names that cannot match, by their mangled form. Demangling a name takes a hundred
+// times as long.
+type sieve struct {
+	word     string        // stands in every name that can be meant
+	trigrams [1 << 12]bool // of what was typed
+	least    int           // how many of them are in a name that is like it
+	left     int           // how many names may still be compared
+}
+
+// compared limits the number of names that are compared with a missing one to find similar names:
+// the first names with common letters.
+const compared = 4096
+
+func newSieve(typed string) *sieve {
+	s := &sieve{word: spelledWord(typed), left: compared}
+	for i := range len(typed) - 2 {
+		s.trigrams[trigram(typed[i:])] = true
+	}
+	if len(typed) >= 6 {
+		s.least = (len(typed) + 1) / 4
+	}
+	return s
+}
+
+func trigram(p string) int { return ((int(p[0])*37+int(p[1]))*37 + int(p[2])) & (1<<12 - 1) }
+
+// mayMean reports whether a name can match what the user typed.
+func (s *sieve) mayMean(name string) bool { return strings.Contains(name, s.word) }
+
+// mayBeLike reports whether a name may be similar to what the user typed.
+func (s *sieve) mayBeLike(name string) bool {
+	if s.left == 0 {
+		return false
+	}
+	have := 0
+	for i := 0; i < len(name)-2 && have < s.least; i++ {
+		if s.trigrams[trigram(name[i:])] {
+			have++
+		}
+	}
+	if have < s.least {
+		return false
+	}
+	s.left--
+	return true
+}
+
+// spelledWord returns the longest word of a demangled name that its mangled form also contains, or
+// "" if there is none.
+func spelledWord(typed string) string {
+	longest := ""
+	for word := range strings.FieldsFuncSeq(typed, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) {
+		if len(word) > len(longest) && (word[0] < '0' || word[0] > '9') && !strings.Contains(unspelled, " "+word+" ") {
+			longest = word
+		}
+	}
+	if strings.ContainsFunc(typed, func(c rune) bool { return c >= 0x80 }) {
+		return "" // Rust spells it in ASCII
+	}
+	return longest
+}
+
+// unspelled are words that demanglers write for codes: operators, types, abbreviations of the
+// standard library in the Itanium ABI, and descriptions of special functions and of Rust's
+// functions.
+const unspelled = " __float128 __int128 alignof anonymous as auto bool char char16_t char32_t char8_t clone closure complex const construction " +
+	"constexpr covariant decimal128 decimal32 decimal64 decltype delete double dyn enable_if extern f128 f16 f32 f64 false float fn for " +
+	"function global guard half i128 i16 i32 i64 i8 imaginary impl initialization int isize key lambda long mut " +
+	"namespace new noexcept nullptr nullptr_t operator requires restrict return shim short signed sizeof static str struct " +
+	"temporary throw thunk to transaction true type typeid typeinfo unnamed unsafe unsigned usize u128 u16 u32 u64 " +
+	"u8 variable virtual void volatile vtable VTT wchar_t where wrapper TLS access init " +
+	"std allocator basic_iostream basic_istream basic_ostream basic_string char_traits iostream istream ostream string " +
+	"co_await default constructors destructors module initializer template parameter object non operator this pack "
+
+// Symbol returns the symbol of a unit that is meant by a name, as [Meant] has it.
+func Symbol(u *afdo.Unit, typed string) (afdo.Symbol, error) {
+	s, err := u.Symbol(typed)
+	if !errors.Is(err, afdo.ErrNotFound) {
+		return s, err
+	}
+	name, err := Meant("symbol", typed, Names(func(yield func(*afdo.Unit, error) bool) { yield(u, nil) }))
+	if err != nil {
+		return s, err
+	}
+	return u.Symbol(name)
+}
+
+// Names returns the names of all symbols of some units.
+func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for u, err := range units {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for s, err := range u.Symbols() {
+				if !yield(s.Name(), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Meant returns the name that the user means. What the user typed is the name in the source, with
+// or without parameters and template arguments, or its end from a "::" on. It must match exactly
+// one name. If it matches none, the error suggests similar names; what says what the names are
+// names of. Meant reads all names, and demangles few.
+func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
+	m := meaning{typed: compact(typed)}
+	others := near.New(typed)
+	plain := !demangled.IsMangled(typed)
+	sieve := newSieve(typed)
+	for name, err := range names {
+		if err != nil {
+			return "", err
+		}
+		if sieve.mayMean(name) {
+			m.add(name)
+		}
+		if sieve.mayBeLike(name) {
+			key := name
+			if plain {
+				key = demangled.Brief(key)
+			}
+			others.Add(name, key)
+		}
+	}
+	switch len(m.names) {
+	case 0:
+		return "", near.NotFound(what, typed, others.Best())
+	case 1:
+		return m.names[0], nil
+	}
+	return "", m.ambiguous(what, typed)
+}
+
+// Unqualified returns the unqualified name of a function from what a user typed, in the form of the
+// scheme slice.Names: without scopes, template arguments and parameters. All conversions have the
+// same one.
+func Unqualified(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if at := strings.LastIndex(typed, "operator"); at >= 0 && (at == 0 || strings.HasSuffix(typed[:at], ":")) {
+		rest := typed[at+len("operator"):]
+		switch {
+		case strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, `"`):
+			return "operator "
+		case strings.HasPrefix(rest, "()"):
+			return "operator()"
+		}
+		name, _, _ := strings.Cut(rest, "(")
+		return "operator" + name
+	}
+	var name strings.Builder // at the outermost level
+	for depth, i := 0, 0; i < len(typed); i++ {
+		switch c := typed[i]; {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth > 0:
+		case c == '(' && name.Len() > 0 && !strings.HasSuffix(name.String(), "::"):
+			i = len(typed)
+		default:
+			name.WriteByte(c)
+		}
+	}
+	scopes := strings.Split(name.String(), "::")
+	last := scopes[len(scopes)-1]
+	return last[strings.LastIndexByte(last, ' ')+1:] // without the type of the result
+}
+
+// A meaning holds the names that match best what the user typed.
+type meaning struct {
+	typed string // compact
+	fit   fit
+	names []string // each once, in the order of the profile
+	seen  map[string]bool
+}
+
+// A fit is how well something typed fits a name.
+type fit int
+
+const (
+	noFit    fit = iota
+	endFit       // it is the end of the name
+	shortFit     // the name without parameters
+	wholeFit
+)
+
+func (m *meaning) add(name string) {
+	f := m.fitOf(name)
+	if f == noFit || f < m.fit {
+		return
+	}
+	if f > m.fit {
+		m.fit, m.names, m.seen = f, nil, make(map[string]bool)
+	}
+	if !m.seen[name] {
+		m.seen[name] = true
+		m.names = append(m.names, name)
+	}
+}
+
+func (m *meaning) fitOf(name string) fit {
+	best, form := noFit, wholeFit
+	// LLVM writes the file before the name of a static function.
+	symbol := name[strings.LastIndexByte(name, ';')+1:]
+	for text := range demangled.InForms(func(form func(string) string) string { return compact(form(symbol)) }) {
+		if text == m.typed {
+			return max(best, form)
+		}
+		if m.typed != "" && endsIn(text, m.typed) {
+			best = endFit
+		}
+		form = shortFit
+	}
+	return best
+}
+
+// endsIn reports whether a name ends in another one, with the end of a scope or a type before it.
+func endsIn(name, end string) bool {
+	begin, ok := strings.CutSuffix(name, end)
+	return ok && (strings.HasSuffix(begin, ":") || strings.HasSuffix(begin, " "))
+}
+
+// compact takes out the blanks that C++ does not need: people do not type all of them.
+func compact(name string) string {
+	if !strings.Contains(name, " ") {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		if name[i] != ' ' || i > 0 && i < len(name)-1 && isWord(name[i-1]) && isWord(name[i+1]) {
+			b.WriteByte(name[i])
+		}
+	}
+	return b.String()
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
+}
+
+func (m *meaning) ambiguous(what, typed string) error {
+	var list strings.Builder
+	slices.Sort(m.names)
+	for i, name := range m.names {
+		if i == maxListed {
+			fmt.Fprintf(&list, "\n  and %d more", len(m.names)-i)
+			break
+		}
+		fmt.Fprintf(&list, "\n  %s  %s", human.Name(name), human.Name(demangled.Name(name)))
+	}
+	return fmt.Errorf("%s %q: %w, it may be%s", what, typed, afdo.ErrAmbiguous, list.String())
+}
