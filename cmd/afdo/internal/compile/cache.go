@@ -10,7 +10,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
-	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
@@ -73,10 +72,7 @@ func runCache(e *verb.Env, c *caching) error {
 	if err != nil {
 		return err
 	}
-	if c.asJSON {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, c.asJSON, facts, facts.print)
 }
 
 // cacheFacts are what cache says, in the form of its JSON.

@@ -84,10 +84,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 		return errors.New("the profile tells the unit of no function, as those of version 2: name the sources with --unit and --deps")
 	}
 	doing.Stop()
-	if asJSON {
-		return output.JSON(e.Out, map[string][]FingerprintFacts{"units": facts})
-	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+	return output.Facts(e.Out, asJSON, map[string][]FingerprintFacts{"units": facts}, func(w io.Writer) error {
 		for _, f := range facts {
 			if _, err := fmt.Fprintf(w, "%s  %s\n", f.Key, human.Name(f.Unit)); err != nil {
 				return err

@@ -154,10 +154,7 @@ func showRecording(e *verb.Env, name string, r *perfdata.Reader, json bool) erro
 	if err != nil {
 		return err
 	}
-	if json {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, json, facts, facts.print)
 }
 
 // countRecording reads a recording to its end.

@@ -43,6 +43,14 @@ func withVersion(document []byte) []byte {
 	return fmt.Appendf(nil, "{\n  %q: %d,\n%s", jsonstream.VersionKey, jsonstream.Version, rest)
 }
 
+// Facts writes facts to standard output: as JSON, or as the text that print writes.
+func Facts(stdout io.Writer, asJSON bool, facts any, print func(io.Writer) error) error {
+	if asJSON {
+		return JSON(stdout, facts)
+	}
+	return Write(stdout, cli.Stdio, print)
+}
+
 // Write calls write to fill the file of a path. The file appears whole or not at all: an existing
 // file stays until the new one is complete, and the new one gets its mode and, for root, its owner.
 // Other hard links keep the old file. Write follows a symbolic link and replaces or makes its

@@ -57,10 +57,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if notes != nil {
 		s.Notes = newNoteFacts(notes, c)
 	}
-	if o.JSON {
-		return output.JSON(e.Out, s)
-	}
-	return output.Write(e.Out, cli.Stdio, s.print)
+	return output.Facts(e.Out, o.JSON, s, s.print)
 }
 
 func newFacts(c *gcda.Counters) *facts {

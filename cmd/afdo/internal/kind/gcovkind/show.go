@@ -73,10 +73,7 @@ func (f *ShowFacts) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions) (err e
 	if f.Index, err = newIndexFacts(r); err != nil {
 		return err
 	}
-	if o.JSON {
-		return output.JSON(e.Out, f)
-	}
-	return output.Write(e.Out, cli.Stdio, f.print)
+	return output.Facts(e.Out, o.JSON, f, f.print)
 }
 
 // ShowFacts is what show prints, in the form of its JSON.

@@ -99,10 +99,7 @@ func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON 
 	if number > 0 && uint(len(units)) > number {
 		shown = units[:number]
 	}
-	if asJSON {
-		return output.JSON(e.Out, map[string][]UnitFacts{"units": shown})
-	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+	return output.Facts(e.Out, asJSON, map[string][]UnitFacts{"units": shown}, func(w io.Writer) error {
 		return unitList(shown, len(units)-len(shown), cli.Width(e.Out)).Write(w, 0)
 	})
 }

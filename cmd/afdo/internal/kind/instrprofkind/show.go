@@ -78,10 +78,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 		return err
 	}
 	doing.Stop()
-	if o.JSON {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, o.JSON, facts, facts.print)
 }
 
 // indexed fills in the facts of an indexed file: the summaries are its own unless it has none or

@@ -58,10 +58,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	}
 	facts := newTopFacts(p.Profile, o)
 	doing.Stop()
-	if o.JSON {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, o.JSON, facts, facts.print)
 }
 
 func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {

@@ -80,10 +80,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if l.reader != nil {
 		s.Version = l.reader.Version()
 	}
-	if o.JSON {
-		return output.JSON(e.Out, s)
-	}
-	return output.Write(e.Out, cli.Stdio, s.print)
+	return output.Facts(e.Out, o.JSON, s, s.print)
 }
 
 func (s *facts) raw(r *memprof.Raw) {
@@ -284,10 +281,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 			t.symbol, t.Name = t.Name, demangled.Name(t.Name)
 		}
 	}
-	if o.JSON {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, o.JSON, facts, facts.print)
 }
 
 func topOf(p *memprof.Profile) (*topFacts, error) {

@@ -22,10 +22,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return output.JSON(e.Out, facts)
-	}
-	return output.Write(e.Out, cli.Stdio, facts.print)
+	return output.Facts(e.Out, o.JSON, facts, facts.print)
 }
 
 // Facts is what show prints, in the form of its JSON.
