@@ -153,7 +153,7 @@ func decode(data string) *Plan {
 	}
 	p.Dir, p.Slice, p.Stamp, p.Inputs = d.next(), d.next(), Stamp(d.number(d.next())), d.next()
 	p.Text, p.Before, p.After = d.number(d.next()), d.next(), d.next()
-	if d.bad || len(d.fields) != 0 || len(states)%2 != 0 || len(p.Programs)%2 != 0 {
+	if d.bad || len(d.fields) != 0 || len(p.Argv) == 0 || len(states)%2 != 0 || len(p.Programs)%2 != 0 {
 		return nil
 	}
 	return p

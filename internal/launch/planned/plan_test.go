@@ -23,5 +23,7 @@ func TestEncode(t *testing.T) {
 		}
 	}
 	assert.Nil(t, decode(data+"\x00x"))
+	p.Argv = nil
+	assert.Nil(t, decode(string(p.encode())), "nothing to run")
 	assert.Nil(t, decode(form+"\x0099999999999"))
 }
