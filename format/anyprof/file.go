@@ -114,16 +114,25 @@ func (f *File) readHead(ctx context.Context) error {
 
 // newFile reads the first bytes of a file.
 func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error) {
+	whole = &cancelable{ctx: ctx, r: whole}
 	if f.at != nil {
-		seekable, err := f.seek()
-		if err == nil && seekable {
-			err = f.readHead(ctx)
+		head := make([]byte, HeadLen)
+		n, err := io.ReadFull(whole, head)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return nil, err
 		}
-		if err != nil || seekable {
-			return f, err
+		if bytes.HasPrefix(head[:n], []byte(unpack.ZstdMagic)) {
+			seekable, err := f.seek()
+			if err == nil && seekable {
+				err = f.readHead(ctx)
+			}
+			if err != nil || seekable {
+				return f, err
+			}
 		}
+		whole = io.MultiReader(bytes.NewReader(head[:n]), whole)
 	}
-	if f.stream, err = unpack.New(&cancelable{ctx: ctx, r: whole}); err != nil {
+	if f.stream, err = unpack.New(whole); err != nil {
 		return nil, err
 	}
 	if err := f.detect(); err != nil {

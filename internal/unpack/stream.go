@@ -86,6 +86,9 @@ const (
 	maxZstdWindow   = 32 << 20 // of memory; "zstd --ultra" and "zstd --long" take more
 )
 
+// ZstdMagic is how a file begins that is compressed with zstd.
+const ZstdMagic = "\x28\xb5\x2f\xfd"
+
 // A compression is a way to compress files, recognised by the magic number.
 type compression struct {
 	name, magic string
@@ -94,7 +97,7 @@ type compression struct {
 
 var compressions = [...]compression{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+	{"zstd", ZstdMagic, func(r io.Reader) (io.ReadCloser, error) {
 		d, err := newDecoder(r)
 		if err != nil {
 			return nil, err
