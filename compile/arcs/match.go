@@ -144,31 +144,45 @@ type unit struct {
 	source    string            // base name of the source file of the unit, "" if unknown
 	names     map[string]string // see dump
 	functions map[string]*function
+	plain     map[string][]*function // by unqualified name
 	copies    map[copyOf]int32
 	blocks    int32 // number of machine blocks before the current copy
 	counted   uint64
 	owned     uint64
 }
 
-// addNames lets functions be found by their unqualified names with template arguments, unless
-// several have the same. Debug info has no linkage names of functions that only their unit can
-// call.
+// addNames lets functions be found by their unqualified names with template arguments. Debug info
+// has no linkage names of functions that only their unit can call.
 func (u *unit) addNames() {
-	found := make(map[string]*function)
+	u.plain = make(map[string][]*function)
 	for printed, linkage := range u.names {
 		if f := u.functions[linkage]; f != nil {
 			name := unqualified(printed)
-			_, several := found[name]
-			if found[name] = f; several {
-				found[name] = nil
+			u.plain[name] = append(u.plain[name], f)
+		}
+	}
+}
+
+// function returns the function of a frame, nil if the unit has none or several that it may be: of
+// functions with the same plain name, one is declared on the line.
+func (u *unit) function(name string, declared uint32) *function {
+	if f := u.functions[name]; f != nil {
+		return f
+	}
+	candidates := u.plain[name]
+	if len(candidates) == 1 {
+		return candidates[0]
+	}
+	var found *function
+	for _, f := range candidates {
+		if f.Start.Line == declared {
+			if found != nil {
+				return nil
 			}
+			found = f
 		}
 	}
-	for name, f := range found {
-		if u.functions[name] == nil {
-			u.functions[name] = f
-		}
-	}
+	return found
 }
 
 // unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".
@@ -195,7 +209,7 @@ func (u *unit) add(c *profile.CodeCopy) {
 	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
 	}
-	own := u.functions[c.Frames[0].Function]
+	own := u.function(c.Frames[0].Function, c.Frames[0].Declared)
 	if u.source != "" && c.Unit != "" && u.source != baseName(c.Unit) || u.source == "" && own == nil {
 		return
 	}
@@ -343,7 +357,7 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 			n = int32(len(u.copies))
 			u.copies[id] = n
 		}
-		frames[i] = frame{parent: f.Parent, depth: depth, call: u.at(f.Call), function: u.functions[f.Function], copy: n}
+		frames[i] = frame{parent: f.Parent, depth: depth, call: u.at(f.Call), function: u.function(f.Function, f.Declared), copy: n}
 		if f := frames[i].function; f != nil && (i > 0 || fragment(c.Symbol)) {
 			f.inlined = true
 		}

@@ -164,3 +164,21 @@ func TestLimitCalls(t *testing.T) {
 	}
 	require.Equal(t, []item{{blocks: []uint32{3}, high: 76, spread: 1, fixed: true}}, f.limitItems())
 }
+
+// Of functions with the same plain name, a frame is of the one that is declared on its line.
+func TestFunctionsOfOneName(t *testing.T) {
+	u := &unit{functions: map[string]*function{}, names: map[string]string{}}
+	for name, line := range map[string]uint32{"write1": 7, "write2": 9, "put1": 7, "put2": 7, "only": 3} {
+		u.functions[name] = &function{Function: &gcda.Function{Name: name, Start: gcda.Position{Line: line}}}
+	}
+	u.names = map[string]string{"a::write": "write1", "(anonymous namespace)::write": "write2", "a::put": "put1", "b::put": "put2", "a::one": "only"}
+	u.addNames()
+	require.Same(t, u.functions["write1"], u.function("write", 7))
+	require.Same(t, u.functions["write2"], u.function("write", 9))
+	require.Same(t, u.functions["only"], u.function("one", 100))
+	require.Same(t, u.functions["put1"], u.function("put1", 0))
+	for _, name := range []string{"write", "put", "none"} {
+		require.Nil(t, u.function(name, 8), name)
+	}
+	require.Nil(t, u.function("put", 7))
+}
