@@ -331,10 +331,12 @@ func (u *toldByUs) collectSamples(path string) {
 	}
 	for _, name := range functions {
 		r := afdoRun("lookup", "--json", "--symbol", name, path)
-		for _, fact := range jsonFacts(name, r.out) {
+		var found struct{ Functions json.RawMessage }
+		_ = json.Unmarshal([]byte(r.out), &found)
+		for _, fact := range jsonFacts(name, string(found.Functions)) {
 			u.facts[fact] = true
 		}
-		u.collectTables(name, r.out)
+		u.collectTables(name, string(found.Functions))
 	}
 }
 

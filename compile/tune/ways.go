@@ -92,17 +92,13 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// compareTries sorts faster programs before those that are not decided, and slower ones last.
-// Programs with the same verdict are sorted by the change of the first measure.
+// compareTries sorts faster programs before those that are not decided, and slower ones last. Faster
+// programs are sorted by the change of the first measure.
 func compareTries(a, b Try) int {
-	return cmp.Or(rankOf(a.Verdict)-rankOf(b.Verdict), cmp.Compare(a.change(), b.change()))
-}
-
-func (t Try) change() float64 {
-	if len(t.Measures) == 0 {
-		return 0
+	if a.Verdict == Faster && b.Verdict == Faster && len(a.Measures) > 0 && len(b.Measures) > 0 {
+		return cmp.Compare(a.Measures[0].Change, b.Measures[0].Change)
 	}
-	return t.Measures[0].Change
+	return rankOf(a.Verdict) - rankOf(b.Verdict)
 }
 
 func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
