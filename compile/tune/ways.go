@@ -92,8 +92,8 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// compareTries sorts faster programs before those that are not decided, and slower ones last. Faster
-// programs are sorted by the change of the first measure.
+// compareTries sorts faster programs before those that are not decided, and slower ones last. Of
+// two faster programs, the first measure decides.
 func compareTries(a, b Try) int {
 	if a.Verdict == Faster && b.Verdict == Faster && len(a.Measures) > 0 && len(b.Measures) > 0 {
 		return cmp.Compare(a.Measures[0].Change, b.Measures[0].Change)
