@@ -46,14 +46,31 @@ func TestIndexOfCollidingNames(t *testing.T) {
 // index, go through it as often.
 func TestIndexOfSharedSamples(t *testing.T) {
 	testenv.NeedSweep(t)
-	const symbols, counts = 40_000, 200_000
+	const wide, leaves, counts = 90, 5, 200_000
+	const symbols = wide * wide * leaves
 	h := gen.NewHandmade(true)
-	names := h.Section(naive.StringTable, gen.OneString("f"))
+	names := h.Section(naive.StringTable, func(e *gen.Enc) {
+		e.U32(symbols)
+		e.U8(wide)
+		for i := range uint32(wide * wide) {
+			if i%wide == 0 {
+				e.U16(1)
+				e.U8(byte('!' + i/wide))
+				e.U8(wide)
+			}
+			e.U16(1)
+			e.U8(byte('!' + i%wide))
+			e.U8(leaves)
+			for j := range uint32(leaves) {
+				gen.Leaf(e, string(rune('a'+j)), i*leaves+j)
+			}
+		}
+	})
 	info := h.Section(naive.SymbolInfo, gen.ManyCounts(counts))
 	h.Unit("a.c", names, h.Section(naive.SymbolNames, func(e *gen.Enc) {
 		e.U32(symbols)
 		for i := range uint32(symbols) {
-			e.U32(0)
+			e.U32(i)
 			e.U32(i)
 			e.U32(info)
 		}
@@ -70,7 +87,7 @@ func TestIndexOfSharedSamples(t *testing.T) {
 	require.ErrorIs(t, r.reindex(&b, &index.Options{}), afdo.ErrLimit)
 	require.Zero(t, b.Len())
 	require.NoError(t, r.reindex(&b, &index.Options{NoInlining: true}))
-	_, err = found(r.program.Named("f"))
+	_, err = found(r.program.Named("!!a"))
 	require.NoError(t, err)
 }
 
