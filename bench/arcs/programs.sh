@@ -71,8 +71,8 @@ prepare() {
 	cnf 400 1480 2 >"$work/in/sat2.train"
 	cnf 140 600 5 >"$work/in/sat1.other"
 	cnf 500 1850 4 >"$work/in/sat2.other"
-	cat "$root"/docs/*.md "$root"/docs/*/*.md "$root"/*.md >"$work/in/md.train" 2>/dev/null
-	cat "$sources"/cmark-*/{test/*.txt,*.md,changelog.txt} "$sources"/*/README* >"$work/in/md.other" 2>/dev/null
+	cat "$root"/docs/*.md "$root"/docs/*/*.md "$root"/*.md >"$work/in/md.train" 2>/dev/null || true
+	cat "$sources"/cmark-*/{test/*.txt,*.md,changelog.txt} "$sources"/*/README* >"$work/in/md.other" 2>/dev/null || true
 	touch "$work/in/done"
 }
 

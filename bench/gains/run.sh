@@ -10,7 +10,7 @@
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
 # "lines arcs guess pgo"; bare is arcs of a profile without evidence,
 # and only is pgo without its counters of values. ROUNDS is how often each program runs for the processor times, which need an idle machine.
-# RECORD=RATE records by perf's clock at that rate in place of callgrind, for SECONDS seconds.
+# STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
 gains=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -44,7 +44,9 @@ choose() {
 	if [[ " bzip2 picosat minisat zopfli lzip tcc duktape lua mawk mujs cmark " == *" $1 "* ]]; then
 		here=$root/bench/arcs
 		source "$here/programs.sh"
+		set +o pipefail # head ends before cat
 		prepare
+		set -o pipefail
 		return
 	fi
 	here=$root/bench/pays
@@ -120,16 +122,16 @@ code() { size "$(binary "$1")" | awk 'NR == 2 {print $1}'; }
 
 # profile PROGRAM records the plain build, and makes a profile of it.
 profile() {
-	if [ -z "${RECORD-}" ]; then
+	if [ -z "${STEPS-}" ]; then
 		rm -f "$dir"/callgrind.*
 		out=$dir/callgrind each "$1" train callgrind "$dir/plain.x"
 	else
-		each "$1" train echo "$dir/plain.x" | sed 's|$| >/dev/null|' >"$dir/training"
-		"$work/afdo" record -F "$RECORD" --duration "${SECONDS_RECORDED:-60}s" -o "$dir/callgrind.1" -- sh -c "while :; do . $dir/training; done" >/dev/null 2>&1
+		commands "$1" train | sed "s|^|$dir/plain.x |; s|\$| >/dev/null|" >"$dir/training"
+		"$work/afdo" record --duration "$STEPS" -o "$dir/callgrind.1" -- sh -c "while :; do . $dir/training; done" >/dev/null 2>&1
 	fi
 	local recording wanted=()
 	for recording in "$dir"/callgrind.*; do
-		[ -n "${RECORD-}" ] || grep -q "ob=.*$(basename "$(binary "$dir/plain")")" "$recording" || continue
+		[ -n "${STEPS-}" ] || grep -q "ob=.*$(basename "$(binary "$dir/plain")")" "$recording" || continue
 		wanted+=(--profile "$recording")
 	done
 	"$work/afdo" create --binary "$(binary "$dir/plain")" "${wanted[@]}" -o "$dir/profile" >"$dir/create.log" 2>&1
