@@ -69,7 +69,8 @@ func (e edit) change(records []perfdata.Record) {
 		case 4:
 			r.Executable = !r.Executable
 		case 5:
-			r.Path = []string{"/bin/ours", "/lib/other", "//anon", ""}[e.value%4]
+			// Memory without a file may hold moved code, which the plain collector does not know.
+			r.Path = []string{"/bin/ours", "/lib/other", "/lib/third", "/bin/fourth"}[e.value%4]
 		}
 	case *perfdata.Fork:
 		if e.field%2 == 0 {

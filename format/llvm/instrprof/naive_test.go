@@ -386,7 +386,12 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	var text bytes.Buffer
 	if err := p.WriteText(&text); !errors.Is(err, afdo.ErrUnrepresentable) {
 		require.NoError(t, err)
-		require.Equal(t, text.String(), asText(t, again))
+		var same bytes.Buffer
+		// An indexed file has no names of functions that only a temporal trace has.
+		if err := again.WriteText(&same); len(p.Traces.Traces) == 0 || !errors.Is(err, afdo.ErrUnrepresentable) {
+			require.NoError(t, err)
+			require.Equal(t, text.String(), same.String())
+		}
 	}
 	require.True(t, bytes.Equal(written, asIndexed(t, again)))
 }
