@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/go-afdo/afdo/internal/duel"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/shell"
@@ -224,60 +225,4 @@ func quoteSettings(settings []string) []string {
 		}
 	}
 	return quoted
-}
-
-// A Step is what tune is doing.
-type Step struct {
-	Number, Total int // Total grows if tune has to try more than one way of using the profile
-	Name          string
-	Detail        string // such as "round 12 of 50", or ""
-}
-
-// DoneBefore is the Detail of a step whose results are reused.
-const DoneBefore = "done before"
-
-// logName is the name of the log in the working folder: the commands and what they reported.
-const logName = "log"
-
-// begin reports that the next step begins.
-func (t *tuning) begin(name string) {
-	t.doing.Number++
-	t.doing.Total = max(t.doing.Total, t.doing.Number)
-	t.doing.Name = name
-	t.logf("# %s", name)
-	t.detail("")
-}
-
-// detail reports the detail of the current step.
-func (t *tuning) detail(format string, args ...any) {
-	t.doing.Detail = fmt.Sprintf(format, args...)
-	t.Doing(t.doing)
-}
-
-// logf writes a line to the log and, if the caller wants commands, to Out.
-func (t *tuning) logf(format string, args ...any) {
-	fmt.Fprintf(t.log, format+"\n", args...)
-	if t.Verbose {
-		fmt.Fprintf(t.Out, format+"\n", args...)
-	}
-}
-
-// note writes a line for the user to Out and to the log.
-func (t *tuning) note(format string, args ...any) {
-	line := "note: " + fmt.Sprintf(format, args...)
-	fmt.Fprintf(t.log, "# %s\n", line)
-	fmt.Fprintln(t.Out, line)
-}
-
-// openLog creates the log in the working folder, with what was logged so far.
-func (t *tuning) openLog() (*os.File, error) {
-	f, err := os.Create(t.in(logName))
-	if err != nil {
-		return nil, err
-	}
-	if said, ok := t.log.(*bytes.Buffer); ok {
-		_, err = f.Write(said.Bytes())
-	}
-	t.log = f
-	return f, err
 }

@@ -2,7 +2,6 @@ package gcda
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -127,108 +126,4 @@ func (s *flow) leaves(b uint32) {
 		s.settle(i)
 		b = next
 	}
-}
-
-// Counts are the counts of all arcs of a function, in the order of its arcs.
-type Counts struct {
-	Function *Function
-	Arcs     []int64
-}
-
-// Counts yields the functions of notes that have counters in c, which has to be of the same
-// compile. An error is about one function and matches [ErrOtherCompile] or afdo.ErrMalformed.
-func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
-	return func(yield func(Counts, error) bool) {
-		byIdent := c.byIdent()
-		for i := range n.Functions {
-			f := &n.Functions[i]
-			counted, ok := byIdent[f.Ident]
-			if !ok {
-				continue
-			}
-			arcs, err := f.counts(&c.Functions[counted])
-			if (arcs != nil || err != nil) && !yield(Counts{f, arcs}, err) {
-				return
-			}
-		}
-	}
-}
-
-// byIdent returns the indexes of the functions that are not absent.
-func (c *Counters) byIdent() map[uint32]int {
-	m := map[uint32]int{}
-	for i := range c.Functions {
-		if f := &c.Functions[i]; !f.Absent {
-			m[f.Ident] = i
-		}
-	}
-	return m
-}
-
-// counts returns the counts of all arcs, or nil if there are no counters of arcs.
-func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
-	if c.ID != f.ID {
-		return nil, f.errorf(ErrOtherCompile, "the checksums are %#x and %#x, but %#x and %#x in the notes",
-			c.LineChecksum, c.CFGChecksum, f.LineChecksum, f.CFGChecksum)
-	}
-	for i := range c.Counters {
-		l := &c.Counters[i]
-		if l.Kind != Arcs {
-			continue
-		}
-		n := f.instrumented()
-		switch {
-		case l.Len() != n:
-			return nil, f.errorf(ErrOtherCompile, "%d counters for %d arcs", l.Len(), n)
-		case l.Zeros > 0:
-			return f.Expand(make([]int64, n))
-		}
-		return f.Expand(l.Values)
-	}
-	return nil, nil
-}
-
-// Check yields everything that is wrong with counters, given the notes of the same compile:
-// functions that the notes describe otherwise or lack. Negative counts, which the threads of a
-// program cause, are a remark.
-func Check(c *Counters, n *Notes) iter.Seq[fault.Problem] {
-	return func(yield func(fault.Problem) bool) {
-		for counts, err := range n.Counts(c) {
-			if err == nil {
-				err = counts.negative()
-			}
-			_, remark := err.(negativeError)
-			if err != nil && !yield(fault.Problem{Err: err, Remark: remark}) {
-				return
-			}
-		}
-		known := map[uint32]bool{}
-		for i := range n.Functions {
-			known[n.Functions[i].Ident] = true
-		}
-		for i := range c.Functions {
-			if f := &c.Functions[i]; !f.Absent && !known[f.Ident] &&
-				!yield(fault.Problem{Err: fmt.Errorf("gcda: %w: the notes have no function %#x", ErrOtherCompile, f.Ident)}) {
-				return
-			}
-		}
-	}
-}
-
-type negativeError string
-
-func (e negativeError) Error() string { return string(e) }
-
-// negative returns an error if a count is negative.
-func (c *Counts) negative() error {
-	n := 0
-	for _, count := range c.Arcs {
-		if count < 0 {
-			n++
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return negativeError(fmt.Sprintf("gcda: function %q: %d of %d arcs have negative counts", c.Function.Name, n, len(c.Arcs)))
 }

@@ -1,14 +1,9 @@
 package gcda
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-
-	"github.com/go-afdo/afdo/internal/saturating"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // ErrOtherCompile is matched by errors about files of different compiles.
@@ -252,124 +247,3 @@ func scale(v int64, times uint64) int64 {
 }
 
 func clamp(v uint64) int64 { return int64(min(v, math.MaxInt64)) }
-
-// Losses counts what [Profile] could not use.
-type Losses struct {
-	Functions int // functions whose counters do not match the notes
-	Lines     int // lines of blocks in no function of the notes, such as inline functions of headers
-}
-
-// Profile converts counters to a sample profile, with the notes of the same compile. The count of a
-// line is that of its most frequent block. Code of another function, which GCC inlined before it
-// inserted the counters, counts for the lines of that function. Functions that never ran are left
-// out.
-func Profile(c *Counters, n *Notes) (*profile.Profile, Losses) {
-	s := newSources(n)
-	var lost Losses
-	for counts, err := range n.Counts(c) {
-		if err != nil {
-			lost.Functions++
-			continue
-		}
-		lost.Lines += s.add(&counts)
-	}
-	p := profile.New()
-	for i := range n.Functions {
-		f := &n.Functions[i]
-		if code := s.code[f]; code != nil {
-			p.AddFunction(p.AddSymbol(p.AddUnit(f.Source), f.Name), code.function())
-		}
-	}
-	return p, lost
-}
-
-// sources finds the function of a line.
-type sources struct {
-	files map[string][]*Function // by path, in the order of their first lines
-	code  map[*Function]*lineCounts
-}
-
-// lineCounts are the counts of the lines of a function.
-type lineCounts struct {
-	head  uint64
-	lines map[uint32]uint64 // by the offset from the first line of the function
-}
-
-func newSources(n *Notes) *sources {
-	s := &sources{map[string][]*Function{}, map[*Function]*lineCounts{}}
-	for i := range n.Functions {
-		if f := &n.Functions[i]; !f.Artificial {
-			s.files[f.Source] = append(s.files[f.Source], f)
-		}
-	}
-	for _, functions := range s.files {
-		slices.SortStableFunc(functions, func(a, b *Function) int { return cmp.Compare(a.Start.Line, b.Start.Line) })
-	}
-	return s
-}
-
-// find returns the function of a line in the code of f, or nil.
-func (s *sources) find(f *Function, file string, line uint32) *Function {
-	if file == f.Source && f.Start.Line <= line && line <= f.End.Line {
-		return f
-	}
-	functions := s.files[file]
-	after, _ := slices.BinarySearchFunc(functions, line, func(f *Function, line uint32) int {
-		if f.Start.Line <= line {
-			return -1
-		}
-		return 1
-	})
-	if after > 0 && line <= functions[after-1].End.Line {
-		return functions[after-1]
-	}
-	return nil
-}
-
-// add adds the counts of the code of a function, and returns the number of lines without a
-// function.
-func (s *sources) add(c *Counts) (lost int) {
-	f := c.Function
-	blocks := f.BlockCounts(c.Arcs)
-	if slices.Max(append(blocks, 0)) <= 0 {
-		return 0
-	}
-	type place struct {
-		f    *Function
-		line uint32
-	}
-	most := map[place]uint64{}
-	for _, l := range f.Lines {
-		n := uint64(max(blocks[l.Block], 0))
-		for _, line := range l.Lines {
-			if of := s.find(f, l.File, line); of != nil {
-				at := place{of, line - of.Start.Line}
-				most[at] = max(most[at], n)
-			} else {
-				lost++
-			}
-		}
-	}
-	s.of(f).head = uint64(max(blocks[0], 0))
-	for at, n := range most {
-		code := s.of(at.f)
-		code.lines[at.line] = saturating.Add(code.lines[at.line], n)
-	}
-	return lost
-}
-
-// of returns the counts of the lines of a function.
-func (s *sources) of(f *Function) *lineCounts {
-	if s.code[f] == nil {
-		s.code[f] = &lineCounts{lines: map[uint32]uint64{}}
-	}
-	return s.code[f]
-}
-
-func (c *lineCounts) function() profile.Function {
-	var body profile.Body
-	for line, n := range c.lines {
-		body.Count(line, 0, n)
-	}
-	return profile.Function{HeadCount: c.head, Records: body.Records()}
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/bits"
 
 	"github.com/go-afdo/afdo/internal/decode"
@@ -228,70 +227,4 @@ func (e *encoder) end(mark bool) []byte {
 		e.word(0)
 	}
 	return e.data
-}
-
-// A Version is the version word of a file, four characters such as "B22*" for GCC 12.2.
-type Version uint32
-
-// The first and the last major version of GCC with a known format.
-const (
-	oldest = 8
-	newest = 16
-)
-
-// Major returns the major version of GCC, such as 12, or 0 if v is not a version.
-func (v Version) Major() int {
-	first, second, last := byte(v>>24), byte(v>>16), byte(v)
-	switch {
-	case last < ' ' || last > '~' || second < '0' || second > '9':
-		return 0
-	case first >= 'A' && first <= 'Z':
-		return int(first-'A')*10 + int(second-'0')
-	case first >= '0' && first <= '9':
-		return int(first - '0')
-	}
-	return 0
-}
-
-// String returns the four characters.
-func (v Version) String() string {
-	return string([]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
-}
-
-// check returns an error if this package does not know the format of v. kind is the magic number of
-// the file.
-func (v Version) check(kind string) error {
-	major := v.Major()
-	if major >= oldest && major <= newest {
-		return nil
-	}
-	detail := fmt.Sprintf("version %q, not one of GCC %d to %d", v.String(), oldest, newest)
-	return &fault.VersionError{Format: "gcda", Kind: kind, Version: uint64(v), Detail: detail}
-}
-
-// inBytes reports whether lengths count bytes instead of words, and whether the header has a
-// checksum.
-func (v Version) inBytes() bool { return v.Major() >= 12 }
-
-// hasDir reports whether notes have the directory of the compile.
-func (v Version) hasDir() bool { return v.Major() >= 9 }
-
-// hasEndColumn reports whether notes have the column of the end of a function.
-func (v Version) hasEndColumn() bool { return v.Major() >= 9 }
-
-// hasHistogram reports whether a summary has more than two words.
-func (v Version) hasHistogram() bool { return v.Major() <= 8 }
-
-// IsCounters reports whether a file begins like a .gcda file, perhaps of an unsupported version.
-// Versions 2 and 3 of the GCOV AutoFDO format have the same magic number, but a small version.
-func IsCounters(head []byte) bool {
-	const size = 2 * wordSize
-	if len(head) < size {
-		return false
-	}
-	var order binary.ByteOrder = binary.BigEndian
-	if head[0] == byte(magicCounters&0xff) {
-		order = binary.LittleEndian
-	}
-	return order.Uint32(head) == magicCounters && Version(order.Uint32(head[wordSize:])).Major() > 0
 }

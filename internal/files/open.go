@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -100,44 +99,4 @@ func (w Watch) Changed() bool {
 	}
 	info, err := w.file.Stat()
 	return err == nil && (info.Size() != w.info.Size() || !info.ModTime().Equal(w.info.ModTime()))
-}
-
-// MakeWithin makes a folder whose name comes from another file, below the folder dir, and returns
-// its path. A name or a symbolic link that leads out of dir is an error.
-func MakeWithin(dir, name string) (path string, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	err = errors.Join(root.MkdirAll(name, 0o777), root.Close())
-	return filepath.Join(dir, name), err
-}
-
-// A Temp is a temporary file without a name, so it disappears with the process. On systems that
-// keep the name of an open file, Close removes it.
-type Temp struct {
-	*os.File
-	named bool
-}
-
-// CreateTemp makes a temporary file in a folder, or in the folder for temporary files if dir is
-// empty. The pattern is that of [os.CreateTemp].
-func CreateTemp(dir, pattern string) (Temp, error) {
-	f, err := os.CreateTemp(dir, pattern)
-	if err != nil {
-		return Temp{}, err
-	}
-	return Temp{f, os.Remove(f.Name()) != nil}, nil
-}
-
-// Close frees the file.
-func (t Temp) Close() error {
-	err := t.File.Close()
-	if t.named {
-		err = errors.Join(err, os.Remove(t.Name()))
-	}
-	return err
 }

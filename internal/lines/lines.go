@@ -3,13 +3,10 @@ package lines
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
-	"strconv"
-	"strings"
 )
 
 // MaxLength is the length of a line that is still read: the longest real ones are names of C++
@@ -116,51 +113,4 @@ func digit(c byte) uint64 {
 		return uint64(c-'A') + 10
 	}
 	return 16
-}
-
-// longestName is more than the lines take that tell what a text is.
-const longestName = 1 << 20
-
-// Undecided tells whether a file that begins with head may be a text whose first lines are further
-// on: it has no NUL and fewer than three whole lines that are neither blank nor a comment, which
-// begins with #.
-func Undecided(head []byte) bool {
-	whole, size := content(head)
-	return bytes.IndexByte(head, 0) < 0 && whole < 3 && size < longestName
-}
-
-// OnlyComments tells whether all lines are blank or comments.
-func OnlyComments(text []byte) bool {
-	_, size := content(text)
-	return size == 0 && bytes.IndexByte(text, 0) < 0
-}
-
-// content counts the whole lines that are neither blank nor a comment, three at most, and the bytes
-// of all such lines.
-func content(text []byte) (whole, size int) {
-	for len(text) > 0 && whole < 3 {
-		line, rest, ended := bytes.Cut(text, []byte("\n"))
-		text = rest
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		size += len(line)
-		if ended {
-			whole++
-		}
-	}
-	return whole, size
-}
-
-// ParseSize parses a number that may end in K, M or G for 2^10, 2^20 and 2^30, in either case, as
-// users write sizes.
-func ParseSize(text string) (int64, error) {
-	digits := strings.TrimRight(text, "KMGkmg")
-	shift := map[string]int{"": 0, "K": 10, "M": 20, "G": 30}
-	unit, ok := shift[strings.ToUpper(text[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !ok || n < 0 || n > 1<<62>>unit {
-		return 0, fmt.Errorf("%q: want a number, optionally followed by K, M or G", text)
-	}
-	return n << unit, nil
 }

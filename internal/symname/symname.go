@@ -1,8 +1,6 @@
 package symname
 
 import (
-	"crypto/md5" //nolint:gosec // the format's hash
-	"encoding/binary"
 	"strings"
 )
 
@@ -107,11 +105,4 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 func Canonical(symbol string) string {
 	name, _, _ := strings.Cut(symbol, ".")
 	return name
-}
-
-// GUID returns the hash of a function's name that LLVM's profiles and pseudo probes contain: the
-// first eight bytes of the name's MD5, little-endian.
-func GUID[Name string | []byte](name Name) uint64 {
-	sum := md5.Sum([]byte(name))
-	return binary.LittleEndian.Uint64(sum[:])
 }

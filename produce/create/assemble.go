@@ -3,7 +3,6 @@ package create
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/go-afdo/afdo/input/symbolize"
@@ -228,47 +227,3 @@ func (a *assembly) add(g *group) {
 
 // empty reports whether nothing was counted.
 func (b *body) empty() bool { return len(b.counts)+len(b.calls)+len(b.inlined) == 0 }
-
-// estimateCalls turns the number of samples taken during calls into a number of calls. A long call
-// has many samples but may have run once, so samples show who calls a function, not how often. A
-// function is called as often as it is entered, and the calls are divided among its callers in
-// proportion to their samples.
-func estimateCalls(groups []*group) {
-	called := make(map[*function]*group)
-	for _, g := range groups {
-		g.estimateHead()
-		for _, f := range g.parts {
-			called[f] = g
-		}
-	}
-	for _, g := range groups {
-		for _, w := range g.wholes {
-			for b := range w.body.all {
-				for i, c := range b.calls {
-					b.calls[i].n = called[c.callee].share(c.n)
-				}
-			}
-		}
-	}
-}
-
-// estimateHead adds up how often the copies of a function were entered: once at least if the stack
-// of a sample shows a call of it.
-func (g *group) estimateHead() {
-	for _, f := range g.parts {
-		g.during = saturating.Add(g.during, f.during)
-	}
-	for _, w := range g.wholes {
-		if g.during > 0 {
-			w.head = max(w.head, 1)
-		}
-		g.head = saturating.Add(g.head, w.head)
-	}
-}
-
-// share returns how many of a function's calls come from a caller with n of the samples.
-func (g *group) share(n uint64) uint64 {
-	hi, lo := bits.Mul64(g.head, min(n, g.during))
-	calls, _ := bits.Div64(hi, lo, max(g.during, 1))
-	return max(calls, 1)
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/input/symbolize"
@@ -343,110 +342,4 @@ func isPart(i *symbolize.Instance, name string) bool {
 	outer, inner := i.Caller.Function, i.Function
 	return i.AtDeclaration && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
 		unifyConstructor(outer.Linkage()) == name
-}
-
-// How compilers put several numbers into a discriminator.
-type discriminators int
-
-const (
-	plainDiscriminators discriminators = iota // one number: GCC up to 15
-	gccDiscriminators                         // hierarchical: GCC 16
-	llvmDiscriminators                        // prefix-coded: Clang
-)
-
-// A discriminator is what a compiler's discriminator says.
-type discriminator struct {
-	base   uint32 // the block of the line, as it was before the block was copied
-	factor uint64 // how many runs one run of this code stands for, at least 1
-	copy   uint32 // which copy of the block, 0 if it was not copied
-}
-
-// encodingOf returns the encoding of a unit's discriminators, which depends on its producer.
-// Discriminators of clang's flow-sensitive profiles have another meaning and are not decoded.
-func (o *Options) encodingOf(producer string, flowSensitive bool) discriminators {
-	switch {
-	case o.RawDiscriminators:
-		return plainDiscriminators
-	case strings.Contains(producer, "clang version") && !flowSensitive:
-		return llvmDiscriminators
-	case gccMajor(producer) >= firstHierarchical:
-		return gccDiscriminators
-	}
-	return plainDiscriminators
-}
-
-// firstHierarchical is the GCC that began to code copies and multiplicities.
-const firstHierarchical = 16
-
-// gccMajor returns the version of the GCC that made a unit, 0 if it was another compiler. A
-// producer is the language and its standard, the version, and options: "GNU C++17 16.2.0 -O2".
-func gccMajor(producer string) int {
-	words := strings.Fields(producer)
-	if len(words) < 3 || words[0] != "GNU" || words[1] == "AS" {
-		return 0
-	}
-	for _, word := range words[1:] {
-		major, rest, dotted := strings.Cut(word, ".")
-		if n, err := strconv.Atoi(major); err == nil && dotted && rest != "" {
-			return n
-		}
-	}
-	return 0
-}
-
-// Fields of GCC 16's discriminators.
-const (
-	gccBaseBits         = 8
-	gccMultiplicityBits = 7
-	gccCopyBits         = 11
-)
-
-// decode takes a discriminator apart.
-func (d discriminators) decode(v uint32) discriminator {
-	switch d {
-	case gccDiscriminators:
-		multiplicity := v >> gccBaseBits & (1<<gccMultiplicityBits - 1)
-		return discriminator{
-			base:   v & (1<<gccBaseBits - 1),
-			factor: uint64(max(1, multiplicity)),
-			copy:   v >> (gccBaseBits + gccMultiplicityBits) & (1<<gccCopyBits - 1),
-		}
-	case llvmDiscriminators:
-		if isProbe := v&probeMark == probeMark && v != probeMark; isProbe {
-			return discriminator{base: probeBase(v), factor: 1}
-		}
-		base, v := llvmComponent(v)
-		factor, v := llvmComponent(v)
-		id, _ := llvmComponent(v)
-		return discriminator{base: base, factor: uint64(max(1, factor)), copy: id}
-	}
-	return discriminator{base: v, factor: 1}
-}
-
-// With pseudo probes, Clang packs a probe into the discriminators of calls: three bits that are in
-// no other, numbers of the probe, and perhaps the base discriminator.
-const (
-	probeMark     = 7
-	probeHasBase  = 1 << 28
-	probeBaseAt   = 16
-	probeBaseMask = 7
-)
-
-func probeBase(v uint32) uint32 {
-	if v&probeHasBase == 0 {
-		return 0
-	}
-	return v >> probeBaseAt & probeBaseMask
-}
-
-// llvmComponent takes the first component off Clang's code: bit 0 set for none; else 5 bits of it,
-// or 12 if bit 6 is set.
-func llvmComponent(v uint32) (component, rest uint32) {
-	switch {
-	case v&1 != 0:
-		return 0, v >> 1
-	case v&0x40 == 0:
-		return v >> 1 & 0x1f, v >> 7
-	}
-	return v>>1&0x1f | v>>7&0x7f<<5, v >> 14
 }

@@ -1,12 +1,8 @@
 package create
 
 import (
-	"strings"
-
 	"github.com/go-afdo/afdo/input/symbolize"
-	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/symname"
-	"github.com/ianlancetaylor/demangle"
 )
 
 // Suffixes says which suffixes of compilers are cut from names.
@@ -66,55 +62,3 @@ func InlinedName(f *symbolize.Function) string { return unifyConstructor(f.Linka
 
 // Name returns a symbol without the suffixes that are cut.
 func (s Suffixes) Name(symbol string) string { return s.canonical(symbol).name }
-
-// unifyConstructor returns the name by which GCC looks for an inlined constructor or destructor.
-// Debug info has the name of the abstract function, _ZN1AC4Ev, which no function in the compiler
-// has (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). In the compiler, the constructor of
-// whole objects, C1, is an alias of the constructor of base classes, C2, unless there are virtual
-// bases.
-func unifyConstructor(name string) string { return baseStructor(name, "4") }
-
-// baseStructor gives a constructor or destructor of some kind the name of the one for base classes.
-// Other names stay.
-func baseStructor(name, of string) string {
-	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
-		return name
-	}
-	for _, kinds := range [...][2]string{{"C" + of, "D1"}, {"D" + of, "C1"}} {
-		kind, opposite := kinds[0], kinds[1]
-		for i := strings.Index(name, kind); i >= 0; i = nextIndex(name, kind, i) {
-			// It is the function's own, not part of a word, a scope or a parameter, if the function
-			// becomes the opposite with it.
-			before, after := name[:i], name[i+len(kind):]
-			if structor(name) == kind[0] && structor(before+opposite+after) == opposite[0] {
-				return before + kind[:1] + "2" + after
-			}
-		}
-	}
-	return name
-}
-
-// nextIndex returns the position of the next occurrence of a word after the one at at, or -1.
-func nextIndex(text, word string, at int) int {
-	next := strings.Index(text[at+1:], word)
-	if next < 0 {
-		return next
-	}
-	return at + 1 + next
-}
-
-// structor returns 'C' for the mangled name of a constructor, 'D' for the name of a destructor, and
-// 0 for other names.
-func structor(name string) byte {
-	tree, err := demangle.ToAST(name)
-	if err != nil {
-		return 0
-	}
-	switch mangled.Last(tree).(type) {
-	case *demangle.Constructor:
-		return 'C'
-	case *demangle.Destructor:
-		return 'D'
-	}
-	return 0
-}

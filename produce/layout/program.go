@@ -5,9 +5,7 @@ import (
 	"debug/elf"
 	"slices"
 	"sort"
-	"strings"
 
-	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -199,73 +197,4 @@ func (f *function) addEdge(from, to int32, n uint64) {
 		key := [2]int32{from, to}
 		f.edges[key] = saturating.Add(f.edges[key], n)
 	}
-}
-
-// A codeSection is a section with code.
-type codeSection struct {
-	low, high uint64 // high is exclusive
-	ordinary  bool
-}
-
-// readSections finds the sections with code.
-func (p *program) readSections() {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	for i, s := range p.file.ELF().Sections {
-		if s.Flags&code == code && s.Size > 0 {
-			low := s.Addr + p.base(i)
-			p.sections = append(p.sections, codeSection{low, low + s.Size, isOrdinary(s.Name)})
-		}
-	}
-	slices.SortFunc(p.sections, func(a, b codeSection) int { return cmp.Compare(a.low, b.low) })
-}
-
-// isOrdinary reports whether functions of a section may be laid out. Other sections, such as
-// .init.text of a kernel, were chosen in the source or by a linker script, and clang leaves their
-// functions in them: the layout would only reorder the section. llvm-propeller has the same rule.
-func isOrdinary(section string) bool {
-	return section == ".text" || strings.HasPrefix(section, ".text.")
-}
-
-// isOrdinary reports whether the section at an address may be laid out, also if no section has it.
-func (p *program) isOrdinary(address uint64) bool {
-	i := sort.Search(len(p.sections), func(i int) bool { return p.sections[i].low > address }) - 1
-	return i < 0 || address >= p.sections[i].high || p.sections[i].ordinary
-}
-
-// estimates counts blocks, given counts of instructions alone. It has no edges: the targets of
-// jumps are not known, so that blocks keep their order.
-//
-// Exact counts are executions, so that a block ran as often as its most frequent instruction, and a
-// block without a count did not run. A sample is one of many executions. A block without samples
-// may have run, so that all blocks of a sampled function count as hot.
-func (p *program) estimates(set *samples.Set) error {
-	for offset, n := range set.Addresses() {
-		at, err := p.spotOf(offset)
-		if err != nil {
-			return err
-		}
-		if at.function == nil {
-			continue
-		}
-		if i := at.function.source(at.address); i >= 0 {
-			b := &at.function.blocks[i]
-			if set.Exact {
-				b.count = max(b.count, n)
-			} else {
-				b.count = saturating.Add(b.count, n)
-				at.function.entries = saturating.Add(at.function.entries, n)
-			}
-		}
-	}
-	if set.Exact {
-		return nil
-	}
-	for _, f := range p.hot {
-		for i := range f.blocks {
-			if f.entries > 0 {
-				f.blocks[i].count = max(f.blocks[i].count, 1)
-			}
-		}
-	}
-	return nil
 }

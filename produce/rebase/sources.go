@@ -1,18 +1,11 @@
 package rebase
 
 import (
-	"bytes"
-	"io"
-	"io/fs"
-	"iter"
 	"maps"
-	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
@@ -168,110 +161,4 @@ func (s *Sources) all(yield func(*function) bool) {
 			}
 		}
 	}
-}
-
-// sourceNames are the ends of names of files with C and C++.
-var sourceNames = []string{
-	".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y", ".l", ".re", ".ixx", ".cppm",
-}
-
-// AddFolder reads all C and C++ files in a folder and its subfolders, and the files that they
-// include, whatever their names. It skips folders whose name begins with a dot, and caches, which
-// contain a CACHEDIR.TAG, such as the folder of "afdo tune" with its copies of the sources. Paths
-// are relative to the folder.
-func (s *Sources) AddFolder(dir string) error {
-	f, err := os.Open(dir) // whose error is worded as that of any other file
-	if err != nil {
-		return err
-	}
-	_ = f.Close()
-	dir, err = filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	d := folder{sources: s, dir: dir, others: make(map[string][]string)}
-	first := len(s.files)
-	if err := filepath.WalkDir(dir, d.visit); err != nil {
-		return err
-	}
-	return d.addIncluded(first)
-}
-
-// A folder is one whose sources are read.
-type folder struct {
-	sources *Sources
-	dir     string
-	others  map[string][]string // paths of files that are not named like sources, by their last part
-}
-
-func (d *folder) visit(path string, entry fs.DirEntry, err error) error {
-	if err != nil {
-		return err
-	}
-	switch name := strings.ToLower(entry.Name()); {
-	case entry.IsDir() && path != d.dir && (strings.HasPrefix(name, ".") || isCache(path)):
-		return filepath.SkipDir
-	case !entry.Type().IsRegular():
-		return nil
-	case !slices.Contains(sourceNames, filepath.Ext(name)):
-		d.others[entry.Name()] = append(d.others[entry.Name()], path)
-		return nil
-	}
-	return d.add(path)
-}
-
-func (d *folder) add(path string) error {
-	relative, err := filepath.Rel(d.dir, path)
-	if err != nil {
-		return err
-	}
-	return d.sources.read(path, filepath.ToSlash(relative))
-}
-
-// addIncluded reads the other files that sources from the first one on include, and what those do.
-func (d *folder) addIncluded(first int) error {
-	for i := first; i < len(d.sources.files); i++ {
-		for name := range included(d.sources.files[i].text) {
-			paths := d.others[pathpkg.Base(name)]
-			delete(d.others, pathpkg.Base(name))
-			for _, path := range paths {
-				if err := d.add(path); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// included iterates over the names that a text includes files by.
-func included(text []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range bytes.Lines(text) {
-			rest, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("#"))
-			if !ok {
-				continue
-			}
-			rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte("include"))
-			begin := bytes.IndexAny(rest, `<"`) + 1
-			end := bytes.IndexAny(rest[begin:], `">`)
-			if ok && begin > 0 && end >= 0 && !yield(string(rest[begin:begin+end])) {
-				return
-			}
-		}
-	}
-}
-
-// cacheTag is how the file that marks a cache begins (https://bford.info/cachedir/).
-const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
-
-func isCache(dir string) bool {
-	f, _, err := files.Open(filepath.Join(dir, "CACHEDIR.TAG"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	begin := make([]byte, len(cacheTag))
-	_, err = io.ReadFull(f, begin)
-	return err == nil && string(begin) == cacheTag
 }

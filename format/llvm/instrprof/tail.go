@@ -2,15 +2,10 @@ package instrprof
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/go-afdo/afdo/format/llvm/internal/names"
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // This file reads the sections after the hash table: MemProf, binary IDs, vtable names and traces.
@@ -175,107 +170,4 @@ func (t *Traces) append(p []byte) []byte {
 		p = append64(p, trace.Functions...)
 	}
 	return p
-}
-
-// Limits on temporal profiles.
-const (
-	maxTraces   = 100    // further traces replace others at random, all with the same probability
-	maxTraceLen = 10_000 // in functions
-)
-
-// add adds the traces of another profile. If there are more than 100, it keeps a random sample,
-// which is the same on each run.
-func (t *Traces) add(other Traces) {
-	traces := make([]Trace, 0, len(other.Traces))
-	for _, trace := range other.Traces {
-		if len(trace.Functions) > 0 {
-			trace.Functions = trace.Functions[:min(len(trace.Functions), maxTraceLen)]
-			traces = append(traces, trace)
-		}
-	}
-	if len(traces) == 0 {
-		return
-	}
-	seen := max(other.Seen, uint64(len(traces)))
-	random := rand.New(rand.NewPCG(t.Seen, seen)) //nolint:gosec // a sample has to be even, not secret
-	if seen > maxTraces && t.Seen <= maxTraces {
-		*t, traces, seen = Traces{seen, traces}, t.Traces, t.Seen
-	}
-	if seen <= maxTraces {
-		t.addOneByOne(traces, random)
-		t.Seen = saturatingAdd(t.Seen, seen)
-		return
-	}
-	// Both are samples. Each place goes to a trace of the other sample with the probability of that
-	// sample's stream.
-	random.Shuffle(len(traces), func(i, j int) { traces[i], traces[j] = traces[j], traces[i] })
-	for i := range t.Traces {
-		if len(traces) > 0 && random.Float64()*(float64(t.Seen)+float64(seen)) < float64(seen) {
-			t.Traces[i], traces = traces[0], traces[1:]
-		}
-	}
-	t.Seen = saturatingAdd(t.Seen, seen)
-}
-
-func (t *Traces) addOneByOne(traces []Trace, random *rand.Rand) {
-	for i, trace := range traces {
-		if len(t.Traces) < maxTraces {
-			t.Traces = append(t.Traces, trace)
-		} else if at := random.Uint64N(saturatingAdd(t.Seen, uint64(i)) + 1); at < maxTraces {
-			t.Traces[at] = trace
-		}
-	}
-}
-
-// NameHash returns the hash of a name in indexed and raw files: the first eight bytes of its MD5,
-// little-endian.
-func NameHash(name string) uint64 { return symname.GUID(name) }
-
-// Symbol returns the symbol in a function's name. The name of a function with internal linkage
-// consists of the path of its source file, a ';' or ':', and the symbol.
-func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }
-
-// maxNames limits the uncompressed size of the names in a file, counting 32 extra bytes per name
-// for a table entry. Names of real programs compress to a fifth. The limit is 32 MiB plus 16 times
-// the file size.
-func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
-
-// names decodes size bytes of names and calls each for every name.
-func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
-	sub := fields{base: f.base + int64(f.Pos)}
-	sub.Buffer = decode.Buffer{Data: f.Take(size, "the names"), Part: f.Part}
-	left := maxNames(fileSize)
-	names.Read(&sub.Buffer, &left, each)
-	f.Stop(sub.err())
-}
-
-// A nameTable maps hashes to names.
-type nameTable map[uint64][]byte
-
-// A nameCache keeps the names of the latest dump. All runs of a program have the same names.
-type nameCache struct {
-	mu      sync.Mutex
-	section []byte
-	table   nameTable
-}
-
-func (c *nameCache) get(d *Dump) (nameTable, error) {
-	c.mu.Lock()
-	section, table := c.section, c.table
-	c.mu.Unlock()
-	if table != nil && bytes.Equal(section, d.names.Data) {
-		return table, nil
-	}
-	table = nameTable{}
-	f := d.names
-	section = bytes.Clone(f.Data) // copied, because uncompressed names refer to it
-	f.Data = section
-	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[symname.GUID(name)] = name })
-	if f.Err != nil {
-		return nil, f.err()
-	}
-	c.mu.Lock()
-	c.section, c.table = section, table
-	c.mu.Unlock()
-	return table, nil
 }

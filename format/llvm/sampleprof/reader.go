@@ -1,14 +1,11 @@
 package sampleprof
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/llvm/internal/source"
@@ -358,132 +355,3 @@ func (r *Reader) SymbolList() ([]string, error) {
 // Name returns the name with the given index, which must be from this Reader. The text is no copy:
 // it keeps the names section in memory.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }
-
-// Classes of afdo.FormatError in addition to those of package afdo.
-var (
-	// errLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
-	// binary readers reject them.
-	errLine = errors.New("illegal line offset")
-
-	// errName: the number of a name or context is out of range.
-	errName = errors.New("bad name index")
-)
-
-var errMagic = decode.Reworded(fault.ErrMagic, "not a sample profile of LLVM")
-
-// ErrHashed matches the error of [Reader.Slice] if the file contains only the MD5s of names.
-var ErrHashed = errors.New("names are known by their MD5s only")
-
-// ErrMixed matches the error when context-sensitive profiles are merged with others, or probe-based
-// profiles with others.
-var ErrMixed = errors.New("profiles of different kinds")
-
-// formatName is the prefix of error messages.
-const formatName = "sampleprof"
-
-func unrepresentable(format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %s", formatName, fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
-}
-
-// An Option configures a [Reader].
-type Option func(*options)
-
-type options struct{ maxMemory int64 }
-
-// MaxMemory limits the memory for the sections that a [Reader] keeps plus the functions that [Read]
-// or [Profile.Merge] adds, to n bytes. A file that needs more gives afdo.ErrLimit. The default is
-// 48 times the file size plus 32 MiB. Real files need less, but a compressed section can expand a
-// thousandfold.
-func MaxMemory(n int64) Option {
-	return func(o *options) { o.maxMemory = n }
-}
-
-const (
-	defaultTimesFile = 48
-	defaultFloor     = 32 << 20
-)
-
-// A budget limits an amount of memory in bytes.
-type budget struct {
-	limit int64
-	spent atomic.Int64
-}
-
-func (b *budget) add(n int64) error {
-	if spent := b.spent.Add(n); n < 0 || spent > b.limit || spent < 0 {
-		return fmt.Errorf("it needs more than %d bytes of memory", b.limit)
-	}
-	return nil
-}
-
-// fields decodes the fields of a section or of part of a section.
-type fields struct {
-	decode.Buffer
-	section *Section // nil for the header
-	start   int64    // offset of Data: in the file or, for a compressed section, in its uncompressed bytes
-}
-
-// err returns the first error.
-func (f *fields) err() error {
-	return f.Error(func(e *decode.Fault) error { return f.section.fault(f.start+int64(e.Pos), e.Class, "%s", e.Detail) })
-}
-
-// uint64 reads a ULEB128 number.
-func (f *fields) uint64() uint64 { return f.ULEB() }
-
-// uint32 reads a ULEB128 number of at most 32 bits.
-func (f *fields) uint32(what string) uint32 {
-	pos := f.Pos
-	x := f.uint64()
-	if x > math.MaxUint32 {
-		f.Fail(pos, fault.ErrVarint, "%s %d has more than 32 bits", what, x)
-		return 0
-	}
-	return uint32(x)
-}
-
-// line reads a line offset.
-func (f *fields) line() uint16 {
-	pos := f.Pos
-	x := f.uint64()
-	if x > math.MaxUint16 {
-		f.Fail(pos, errLine, "%d has more than 16 bits", x)
-		return 0
-	}
-	return uint16(x)
-}
-
-// count reads a number of items and checks that they fit into the remaining bytes, each item taking
-// at least the given number of bytes. Every allocation and loop is bounded by a count checked here.
-func (f *fields) count(least int, what string) int {
-	pos := f.Pos
-	return f.Count(pos, f.uint64(), least, what)
-}
-
-// skipString skips a NUL-terminated string.
-func (f *fields) skipString() {
-	n := bytes.IndexByte(f.Data[f.Pos:], 0)
-	if n < 0 {
-		f.Fail(len(f.Data), fault.ErrTruncated, "no NUL ends the last name")
-		return
-	}
-	f.Pos += n + 1
-}
-
-// end checks that no bytes are left.
-func (f *fields) end() error {
-	if f.Rest() > 0 {
-		f.Fail(f.Pos, fault.ErrUnused, "%d bytes after the end of the data", f.Rest())
-	}
-	return f.err()
-}
-
-func (s *Section) fault(off int64, class error, format string, args ...any) error {
-	e := &fault.FormatError{
-		Format: formatName, Section: fault.HeaderSection, Part: "header", Offset: off, Err: class, Detail: fmt.Sprintf(format, args...),
-	}
-	if s != nil {
-		e.Section, e.Part, e.Inflated = s.Index, s.Type.String(), s.compressed()
-	}
-	return e
-}

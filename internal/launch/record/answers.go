@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/trace"
 )
@@ -226,42 +227,4 @@ func firstBelow(folder, path string) string {
 	path = strings.TrimLeft(path, string(filepath.Separator))
 	name, _, _ := strings.Cut(path, string(filepath.Separator))
 	return name
-}
-
-// Environment returns a hash of the variables that the compilers of GCC and clang read. Variables
-// that only change messages are left out.
-func Environment() uint64 { return hashOfEnvironment(ofCompilers) }
-
-// WholeEnvironment returns a hash of all variables, except those that make and shells set anew for
-// each command. A program of another kind, such as a script, may read any of them.
-func WholeEnvironment() uint64 {
-	return hashOfEnvironment(func(name string) bool {
-		return !slices.Contains([]string{"_", "OLDPWD", "SHLVL", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKE_TERMERR", "MAKE_TERMOUT"}, name)
-	})
-}
-
-func hashOfEnvironment(wanted func(name string) bool) uint64 {
-	settings := os.Environ()
-	settings = slices.DeleteFunc(settings, func(setting string) bool {
-		name, _, _ := strings.Cut(setting, "=")
-		return !wanted(name)
-	})
-	slices.Sort(settings)
-	return max(1, xxhash.Sum64String(strings.Join(settings, "\x00")))
-}
-
-// ofCompilers reports whether a compiler reads a variable.
-func ofCompilers(name string) bool {
-	switch name {
-	case "CPATH", "COMPILER_PATH", "SOURCE_DATE_EPOCH", "HOME", "SDKROOT", "XDG_CONFIG_HOME", "QA_OVERRIDE_GCC3_OPTIONS", "RC_DEBUG_OPTIONS", "POSIXLY_CORRECT":
-		return true
-	case "GCC_COLORS", "GCC_URLS":
-		return false
-	}
-	for _, prefix := range []string{"CC_", "CCC_", "CLANG_", "CUDA_", "GCC_", "HIP_", "LD_", "LLVM_", "ROCM_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, "_INCLUDE_PATH") || strings.HasSuffix(name, "_DEPLOYMENT_TARGET")
 }

@@ -1,0 +1,197 @@
+package builder
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
+)
+
+// A fileLayout holds a profile and the numbers and positions of its parts in the file.
+type fileLayout struct {
+	profile *profile.Profile
+	units   []symbols // by UnitRef, which is also the number of the unit in the plan
+	ids     []uint32  // symbol IDs by SymbolRef
+	plan    *Plan
+}
+
+// newFile sorts the symbols of each unit. It does not assign IDs or the order of the sections yet.
+func newFile(p *profile.Profile) (_ *fileLayout, err error) {
+	if err := checkTotals(uint64(p.NumUnits()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
+		return nil, err
+	}
+	f := &fileLayout{profile: p, ids: make([]uint32, p.NumSymbols())}
+	f.collectUnits()
+	f.plan, err = newPlan(f.rankUnits())
+	return f, err
+}
+
+// number assigns the symbol IDs after they have been planned.
+func (f *fileLayout) number() {
+	for i := range f.units {
+		for place, s := range f.units[i].byID {
+			f.ids[s] = f.plan.starts[i] + uint32(place)
+		}
+	}
+}
+
+// write writes the units in the order of the plan.
+func (f *fileLayout) write(w io.Writer, o Options) error {
+	stretches, err := f.stretches(o)
+	if err != nil {
+		return err
+	}
+	for _, stretch := range stretches {
+		if _, err := w.Write(stretch); err != nil {
+			return fmt.Errorf("builder: %w", err)
+		}
+	}
+	return nil
+}
+
+// encode encodes the units in parts, which have to be concatenated.
+func (f *fileLayout) encode(compact bool) ([]Sections, error) {
+	units := f.plan.parts()
+	parts, errs := make([]Sections, len(units)), make([]error, len(units))
+	inParallel(len(units), func(numbers iter.Seq[int]) {
+		e := newEncoder(f.profile, f.ids, compact)
+		for i := range numbers {
+			e.data, e.sizes = f.plan.room(units[i])
+			for _, u := range units[i] {
+				if errs[i] == nil {
+					errs[i] = e.unit(&f.units[u.Unit], u.Section)
+				}
+			}
+			parts[i] = e.take()
+		}
+	})
+	return parts, cmp.Or(errs...)
+}
+
+// An encoder encodes sections one after another. Its methods are in the files of what they encode.
+type encoder struct {
+	profile *profile.Profile
+	ids     []uint32 // symbol IDs by SymbolRef
+	data    []byte   // all sections so far
+	sizes   []uint64 // size of each section
+	section wire.Encoder
+	trie    trie
+	strings []uint32 // scratch of symbolNames: string indexes by position among a unit's IDs
+	nest    nest
+}
+
+func newEncoder(p *profile.Profile, ids []uint32, compact bool) *encoder {
+	return &encoder{profile: p, ids: ids, section: wire.Encoder{Compact: compact}}
+}
+
+// add completes the current section and begins the next one.
+func (e *encoder) add(t afdo.SectionType) {
+	e.data = append(e.data, wire.SectionBitmask(byte(t), e.section.Compact))
+	e.data = append(e.data, e.section.Data...)
+	e.sizes = append(e.sizes, uint64(1+len(e.section.Data)))
+	e.section.Data = e.section.Data[:0]
+}
+
+// take returns the completed sections and starts again.
+func (e *encoder) take() Sections {
+	s := Sections{e.data, e.sizes}
+	e.data, e.sizes = nil, nil
+	e.section.Data = e.section.Data[:0] // discard a section that was not completed
+	return s
+}
+
+// Sections holds adjacent sections of a file.
+type Sections struct {
+	Data  []byte
+	Sizes []uint64 // size of each section
+}
+
+// EncodeUnit encodes the sections of one unit. p need not contain more than that unit: its symbols,
+// its functions and the symbols to which their records refer, as yielded by
+// [profile.Profile.Split]. ids are the IDs of all symbols by SymbolRef, and section is the index of
+// the first section; both come from a [Plan]. The sections are the same as those that [Write]
+// writes for the whole profile.
+//
+// An error names the symbol that cannot be written. It matches [afdo.ErrUnrepresentable] unless
+// records are not canonical.
+func EncodeUnit(p *profile.Profile, unit profile.UnitRef, ids []uint32, section uint32, compact bool) (Sections, error) {
+	var u symbols
+	for s := range p.NumSymbols() {
+		if ref := profile.SymbolRef(s); p.SymbolUnit(ref) == unit {
+			u.byName = append(u.byName, ref)
+		}
+	}
+	sortByName(p, u.byName)
+	u.byID = slices.SortedFunc(slices.Values(u.byName), func(a, b profile.SymbolRef) int { return cmp.Compare(ids[a], ids[b]) })
+	e := newEncoder(p, ids, compact)
+	if err := e.unit(&u, section); err != nil {
+		return Sections{}, err
+	}
+	return e.take(), nil
+}
+
+// sources returns the sources section, or nil if the profile has no marks or they are not to be
+// written.
+func (f *fileLayout) sources(o Options) *sourcefmt.Section {
+	if o.NoSources || !f.profile.HasMarks() {
+		return nil
+	}
+	s := &sourcefmt.Section{Units: make([]sourcefmt.Unit, len(f.units))}
+	for rank, unit := range f.plan.byPath {
+		u := &s.Units[rank]
+		u.Sum = f.profile.UnitSum(profile.UnitRef(unit))
+		for place, symbol := range f.units[unit].byID {
+			if m := f.profile.Marks(symbol); m != nil {
+				u.Functions = append(u.Functions, sourcefmt.Function{ID: uint32(place), Marks: m})
+			}
+		}
+	}
+	return s
+}
+
+// writeIndexed writes the file with an index, which is computed from the rest of the file.
+func (f *fileLayout) writeIndexed(w io.Writer, o Options) error {
+	stretches, err := f.stretches(o)
+	if err != nil {
+		return err
+	}
+	r, err := afdo.OpenBytes(slices.Concat(stretches...))
+	if err == nil {
+		err = index.Write(w, r, o.Index)
+	}
+	if err != nil {
+		return fmt.Errorf("builder: %w", err)
+	}
+	return nil
+}
+
+// stretches returns the file in parts, which have to be concatenated.
+func (f *fileLayout) stretches(o Options) ([][]byte, error) {
+	parts, err := f.encode(o.Compact)
+	if err != nil {
+		return nil, err
+	}
+	s := f.profile.Summary
+	if s == nil {
+		s = f.profile.Summarize()
+	}
+	var sizes []uint64
+	data := [][]byte{nil}
+	for _, part := range parts {
+		sizes, data = append(sizes, part.Sizes...), append(data, part.Data)
+	}
+	evidence := f.profile.Evidence()
+	if o.NoEvidence {
+		evidence = nil
+	}
+	head, tail, err := f.plan.frame(sizes, s, evidence, f.sources(o), o.Compact)
+	data[0] = head
+	return append(data, tail), err
+}

@@ -1,0 +1,195 @@
+package builder
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/stack"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// errNotCanonical is the error for records that did not come from a [profile.Body].
+var errNotCanonical = errors.New("its records are not canonical")
+
+// A nest holds the state for encoding nested bodies without recursion.
+type nest struct {
+	spans     stack.Stack[span]
+	inlinings []inlining
+	targets   []target
+}
+
+// A span is a range of siblings, including nested records, that has not been encoded yet.
+type span struct{ next, end int }
+
+// An inlining is one of several functions inlined at the same place.
+type inlining struct {
+	callee uint32 // symbol ID of the callee
+	span
+}
+
+// A target is one callee of a call record.
+type target struct {
+	callee uint32 // symbol ID of the callee
+	count  uint64
+}
+
+// records encodes the number of locations of a function and the locations (RFC 4.7, 4.8), in one
+// pass.
+func (e *encoder) records(records []profile.Record) error {
+	here := span{0, len(records)}
+	n, err := numLocations(records)
+	if err != nil {
+		return err
+	}
+	e.section.Uint32(n)
+	for {
+		for here.next == here.end {
+			if e.nest.spans.Empty() {
+				return nil
+			}
+			here = e.nest.spans.Pop()
+		}
+		r := &records[here.next]
+		switch r.Kind {
+		case profile.KindCount:
+			e.location(r, wire.Location{Type: wire.CountType(r.Count), Count: r.Count})
+			here.next++
+		case profile.KindCall:
+			n := callsAt(records[here.next:here.end])
+			e.calls(records[here.next : here.next+n])
+			here.next += n
+		case profile.KindInlined:
+			nested := span{here.next + 1, here.next + 1 + int(r.Count)}
+			if nested.end < here.end && samePlace(r, &records[nested.end]) {
+				e.spreadInlinings(records, here)
+				here.next = here.end
+				continue
+			}
+			n, err := numLocations(records[nested.next:nested.end])
+			if err != nil {
+				return err
+			}
+			e.location(r, wire.Location{Type: wire.InlinedFn, Callee: e.ids[r.Callee], NumLocations: n})
+			if nested.end < here.end {
+				e.nest.spans.Push(span{nested.end, here.end})
+			}
+			here = nested
+		}
+	}
+}
+
+// numLocations checks the siblings of a body and returns the number of locations that they form. It
+// is called for each body and skips nested records, so every record is visited once in total.
+func numLocations(records []profile.Record) (uint32, error) {
+	n := uint64(0)
+	for i := 0; i < len(records); n++ {
+		r := &records[i]
+		if err := checkPlace(r); err != nil {
+			return 0, err
+		}
+		switch r.Kind {
+		case profile.KindCount:
+			i++
+		case profile.KindCall:
+			calls := callsAt(records[i:])
+			if err := checkNumber("call targets", uint64(calls)); err != nil {
+				return 0, err
+			}
+			i += calls
+		case profile.KindInlined:
+			if r.Count > uint64(len(records)-i-1) {
+				return 0, fmt.Errorf("%w: line offset %d: an inlined body extends beyond its parent", errNotCanonical, r.Line)
+			}
+			i += 1 + int(r.Count)
+		default:
+			return 0, fmt.Errorf("%w: line offset %d: kind %d", errNotCanonical, r.Line, r.Kind)
+		}
+	}
+	if err := checkNumber("locations", n); err != nil {
+		return 0, err
+	}
+	return uint32(n), nil
+}
+
+// checkPlace rejects lines and discriminators that do not fit their fields (format note 17).
+func checkPlace(r *profile.Record) error {
+	if r.Line > wire.MaxLine {
+		return fmt.Errorf("%w: line offset %d does not fit 24 bits", afdo.ErrUnrepresentable, r.Line)
+	}
+	if r.Discriminator > wire.MaxDiscriminator {
+		return fmt.Errorf("%w: line offset %d: discriminator %d does not fit 16 bits", afdo.ErrUnrepresentable, r.Line, r.Discriminator)
+	}
+	return nil
+}
+
+// checkNumber rejects numbers of more than 32 bits.
+func checkNumber(what string, n uint64) error {
+	if n > math.MaxUint32 {
+		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", afdo.ErrUnrepresentable, n, what)
+	}
+	return nil
+}
+
+func samePlace(a, b *profile.Record) bool {
+	return a.Kind == b.Kind && a.Line == b.Line && a.Discriminator == b.Discriminator
+}
+
+// callsAt returns the number of calls at the place of the first record, which is a call.
+func callsAt(records []profile.Record) int {
+	n := 1
+	for n < len(records) && samePlace(&records[0], &records[n]) {
+		n++
+	}
+	return n
+}
+
+// location encodes l at the place of a record.
+func (e *encoder) location(r *profile.Record, l wire.Location) {
+	l.Line, l.Discriminator = r.Line, r.Discriminator
+	e.section.Location(&l)
+}
+
+// calls encodes the call targets at one place, by ascending ID.
+func (e *encoder) calls(calls []profile.Record) {
+	if len(calls) == 1 {
+		e.location(&calls[0], wire.Location{Type: wire.CalledFn})
+		e.section.Target(e.ids[calls[0].Callee], calls[0].Count)
+		return
+	}
+	e.nest.targets = e.nest.targets[:0]
+	for i := range calls {
+		e.nest.targets = append(e.nest.targets, target{e.ids[calls[i].Callee], calls[i].Count})
+	}
+	slices.SortFunc(e.nest.targets, func(a, b target) int { return cmp.Compare(a.callee, b.callee) })
+	e.location(&calls[0], wire.Location{Type: wire.CalledFns, NumTargets: uint32(len(calls))})
+	for _, t := range e.nest.targets {
+		e.section.Target(t.callee, t.count)
+	}
+}
+
+// spreadInlinings handles several functions inlined at the same place. They are ordered by
+// SymbolRef but have to be encoded by ID. So it pushes a span for each of them, the lowest ID last,
+// on top of a span for the siblings after them.
+func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
+	first := &records[siblings.next]
+	e.nest.inlinings = e.nest.inlinings[:0]
+	for siblings.next < siblings.end {
+		r := &records[siblings.next]
+		if !samePlace(first, r) {
+			break
+		}
+		end := siblings.next + 1 + int(r.Count)
+		e.nest.inlinings = append(e.nest.inlinings, inlining{e.ids[r.Callee], span{siblings.next, end}})
+		siblings.next = end
+	}
+	slices.SortFunc(e.nest.inlinings, func(a, b inlining) int { return cmp.Compare(b.callee, a.callee) })
+	e.nest.spans.Push(siblings)
+	for _, in := range e.nest.inlinings {
+		e.nest.spans.Push(in.span)
+	}
+}

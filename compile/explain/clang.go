@@ -1,0 +1,79 @@
+package explain
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+var (
+	remarkPlace = pattern.Of(`^DebugLoc: +\{ *File: ('(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^',]+), *Line: (\d+)`)
+	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
+)
+
+// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record). Each
+// names the samples that the pass applied, with function and line. The remarks are YAML, always in
+// the form that LLVM writes, where a long line continues in the next one. A YAML library would add
+// a millisecond to each start of the command.
+func (c *Code) readRemarks(r io.Reader) error {
+	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, dumpLine)
+	var remark remark
+	var whole string // a line with those that it goes on in
+	for lines.Scan() {
+		text := lines.Text()
+		if more := strings.TrimLeft(text, " "); len(more) < len(text) && !strings.HasPrefix(more, "- ") {
+			whole += " " + more
+			continue
+		}
+		remark.add(c, whole)
+		whole = strings.TrimRight(text, " ")
+	}
+	remark.add(c, whole)
+	return lines.Err()
+}
+
+// remark holds the fields of one remark that have been read so far.
+type remark struct {
+	applied        bool
+	function, file string
+	at             place
+}
+
+// add reads a line of a remark. At the end of the remark it adds the sample to c.
+func (r *remark) add(c *Code, text string) {
+	key, value, _ := strings.Cut(text, ":")
+	place := remarkPlace().FindStringSubmatch(text)
+	switch value = strings.TrimSpace(value); {
+	case strings.HasPrefix(text, "---"):
+		*r = remark{}
+	case key == "Name":
+		r.applied = value == "AppliedSamples"
+	case key == "Function":
+		r.function = unqualified(unquoted(value))
+	case place != nil:
+		r.file = unquoted(place[1])
+		r.at.line, _ = strconv.Atoi(place[2])
+	case strings.HasPrefix(text, "...") && r.applied:
+		c.addLine(r.function, r.file, r.at)
+	}
+	if m := remarkValue().FindStringSubmatch(text); m != nil && m[1] == "Discriminator" {
+		r.at.discriminator, _ = strconv.Atoi(m[2])
+	}
+}
+
+// unquoted returns the value of a YAML scalar. LLVM uses double quotes, with escapes as in Go, for
+// values that cannot be printed.
+func unquoted(scalar string) string {
+	if text, err := strconv.Unquote(scalar); err == nil && scalar[0] == '"' {
+		return text
+	}
+	if len(scalar) >= 2 && scalar[0] == '\'' && scalar[len(scalar)-1] == '\'' {
+		return strings.ReplaceAll(scalar[1:len(scalar)-1], "''", "'")
+	}
+	return scalar
+}

@@ -1,0 +1,96 @@
+package explain
+
+import (
+	"bufio"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+var (
+	dumpHeader = pattern.Of(`^\S.* \(.*\)$`)
+	dumpSource = pattern.Of(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
+)
+
+// readLines reads the dump that GCC 12 to 15 write with -fdump-ipa-afdo-lineno: the functions after
+// the profile was read, and the functions inlined in them because of it. A function begins with its
+// declaration. Each statement names its source line. Only the lines of statements with an effect
+// are taken.
+func (c *Code) readLines(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, dumpLine)
+	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
+	function := ""
+	for lines.Scan() {
+		text := lines.Text()
+		if dumpHeader().MatchString(text) {
+			function = headerName(text)
+			continue
+		}
+		if strings.HasPrefix(text, ";;") {
+			continue
+		}
+		for _, m := range dumpSource().FindAllStringSubmatch(text, -1) {
+			n, _ := strconv.Atoi(m[2])
+			d, _ := strconv.Atoi(m[3])
+			c.addLine(function, m[1], place{n, d})
+		}
+	}
+	return lines.Err()
+}
+
+// addLine notes a statement at a line of a file.
+func (c *Code) addLine(function, file string, at place) {
+	l := line{filepath.Base(file), at}
+	c.lines[site{function, l}] = true
+	c.anywhere[l] = true
+}
+
+// headerName returns the unqualified name of a function that a dump begins with:
+// "int * std::vector<int>::data (struct vector * const this)". One that returns a pointer to a
+// function has parentheses before the name: "int (*<T367f>) (int) pick (int k)".
+func headerName(header string) string {
+	name := beforeParameters(header)
+	var plain strings.Builder
+	depth := 0
+	for _, r := range name {
+		switch r {
+		case '<':
+			depth++
+		case '>':
+			depth = max(0, depth-1)
+		default:
+			if depth == 0 {
+				plain.WriteRune(r)
+			}
+		}
+	}
+	name = plain.String()
+	if strings.Contains(name, "operator") {
+		return "operator"
+	}
+	return undotted(name[strings.LastIndexAny(name, " :*&")+1:])
+}
+
+// beforeParameters returns the text before the parenthesis that matches the last one.
+func beforeParameters(header string) string {
+	open := 0
+	for i := len(header) - 1; i >= 0; i-- {
+		switch header[i] {
+		case ')':
+			open++
+		case '(':
+			if open--; open == 0 {
+				return strings.TrimRight(header[:i], " ")
+			}
+		}
+	}
+	return header
+}
+
+// undotted returns the name of an Ada function as debug info has it, "stack__push", for a name as a
+// dump has it, "stack.push".
+func undotted(name string) string { return strings.ReplaceAll(name, ".", "__") }

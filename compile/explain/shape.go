@@ -1,0 +1,149 @@
+package explain
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A shape is the set of lines of a function that have code, in any of its copies, and of the lines
+// where other functions are inlined in it. A profile has a count for each line, even if it is 0. So
+// an unchanged function has the same shape in a profile and in the debug info of a compile.
+type shape struct {
+	lines       map[int]bool
+	inlined     map[string]map[int]bool // by callee: the lines of its calls
+	first, last int
+	alone       bool // it has code of its own, so all of its lines are there
+}
+
+func (s *shape) add(line int) {
+	if s.lines == nil {
+		s.lines, s.first, s.last = make(map[int]bool), line, line
+	}
+	s.lines[line] = true
+	s.first, s.last = min(s.first, line), max(s.last, line)
+}
+
+func (s *shape) addCall(callee string, line int) {
+	if s.inlined == nil {
+		s.inlined = make(map[string]map[int]bool)
+	}
+	if s.inlined[callee] == nil {
+		s.inlined[callee] = make(map[int]bool)
+	}
+	s.inlined[callee][line] = true
+}
+
+// border reports whether a line is the line of the function's declaration, or after its last line.
+func (s *shape) border(line int) bool { return line <= s.first || line >= s.last }
+
+// shapesOf returns the shapes of all functions.
+func shapesOf(p *profile.Profile) map[string]*shape {
+	shapes := make(map[string]*shape)
+	eachCount(p, func(frames []frame, r *profile.Record) {
+		at := frames[len(frames)-1]
+		s := shapes[at.name]
+		if s == nil {
+			s = new(shape)
+			shapes[at.name] = s
+		}
+		s.add(at.place.line)
+		s.alone = s.alone || len(frames) == 1
+		if r.Kind == profile.KindInlined {
+			s.addCall(p.SymbolName(r.Callee), at.place.line)
+		}
+	})
+	return shapes
+}
+
+// changes returns the functions whose shape in the profile differs from their shape in all code,
+// each with the reason [Edited] or [Declared].
+func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
+	changed := make(map[string]Reason)
+	for name, was := range profiled {
+		how, known := Edited, false
+		for _, c := range codes {
+			for _, shapes := range c.shapes {
+				if now := shapes[name]; now != nil {
+					known = true
+					how = better(how, was.change(now))
+				}
+			}
+		}
+		if known && how != Found {
+			changed[name] = how
+		}
+	}
+	return changed
+}
+
+// Limits for a difference that counts as an edit. Even without an edit, debug info differs between
+// compiles: a call is inlined in one and not in the other, or a line has code in only one.
+const (
+	minLines = 3   // a function of fewer lines has no shape to speak of
+	maxMove  = 200 // lines by which an edit moves others
+)
+
+// change returns how a function has changed, or [Found] if it has not.
+func (s *shape) change(now *shape) Reason {
+	if len(s.lines) < minLines {
+		return Found
+	}
+	here := s.common(now, 0)
+	if by := now.first - s.first; by != 0 && by == now.last-s.last && s.common(now, by) > here {
+		return Declared
+	}
+	if s.moved(now) || s.edited(now, here) {
+		return Edited
+	}
+	return Found
+}
+
+// moved reports whether calls that both shapes contain are at other lines now.
+func (s *shape) moved(now *shape) bool {
+	for callee, lines := range s.inlined {
+		there := now.inlined[callee]
+		if len(lines) != 1 || len(there) != 1 {
+			continue
+		}
+		if !maps.Equal(lines, there) {
+			return true
+		}
+	}
+	return false
+}
+
+// edited reports whether the lines after an edit have moved.
+func (s *shape) edited(now *shape, here int) bool {
+	lines := slices.Sorted(maps.Keys(s.lines))
+	best := here
+	for by := -maxMove; by <= maxMove; by++ {
+		if by == 0 {
+			continue
+		}
+		n := 0 // of lines from the last one on that fit if they are moved
+		before := here
+		for _, line := range slices.Backward(lines) {
+			if now.lines[line] {
+				before--
+			}
+			if now.lines[line+by] {
+				n++
+			}
+			best = max(best, before+n)
+		}
+	}
+	return best > here+1 || s.alone && now.alone && s.last != now.last
+}
+
+// common returns how many lines are in another shape, moved.
+func (s *shape) common(now *shape, by int) int {
+	n := 0
+	for line := range s.lines {
+		if now.lines[line+by] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,86 @@
+package slice
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/internal/cpp"
+	"github.com/go-afdo/afdo/internal/symname"
+)
+
+// MayHave reports whether a compile that reads the text may define or declare a function of a name:
+// whether the text contains all words of the name. Clang finds profiles by these names. MayHave is
+// also true for a few other names. sources are the compiled files, which the names of initializers
+// contain.
+func (t *Text) MayHave(symbol string, sources []string) bool {
+	cut := symname.Canonical(symbol)
+	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
+		return isInitializer(initializes, sources)
+	}
+	if strings.HasPrefix(cut, "_GLOBAL_") { // initializers with a priority
+		return true
+	}
+	if cxx.IsMangled(cut) {
+		if cxx.AllocationOf(cut) != "" && !t.has("new") && !t.has("delete") {
+			return false
+		}
+		return cxx.Identifiers(cut, t.hasOrClang)
+	}
+	_, builtin := t.words[wordHash("__builtin_"+cut)]
+	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
+}
+
+// MayDefine reports whether a compile that reads the text may define a function of a name, as
+// [Text.MayHave] does, but not of one that the text only declares or calls.
+func (t *Text) MayDefine(symbol string, sources []string) bool {
+	cut := symname.Canonical(symbol)
+	switch {
+	case !t.MayHave(symbol, sources):
+		return false
+	case cut == "", strings.HasPrefix(cut, "_GLOBAL_"):
+		return true
+	case !cxx.IsMangled(cut):
+		return t.defines(cut) || t.isLabel(cut) || strings.HasPrefix(cut, "__")
+	}
+	return t.isLabel(cut) || needs(cut, requirement{t.has, t.hasScope, t.defines})
+}
+
+// isInitializer reports whether a name is the name of the initializer of one of the sources. Clang
+// keeps letters, digits and dots of the file name.
+func isInitializer(name string, sources []string) bool {
+	return slices.ContainsFunc(sources, func(source string) bool {
+		base := symname.Canonical(filepath.Base(source))
+		return len(base) == len(name) && strings.Map(onlyWord, base) == strings.Map(onlyWord, name)
+	})
+}
+
+func onlyWord(r rune) rune {
+	if r < 0x80 && cpp.IsWordByte(byte(r)) && r != '$' {
+		return r
+	}
+	return '_'
+}
+
+// hasOrClang reports whether a word is in the text, or is clang's own, as __va_list_tag is: $_0 is
+// a type without a name, and other than ASCII may be spelled in two ways.
+func (t *Text) hasOrClang(word string) bool {
+	if strings.HasPrefix(word, "__") || isUnnamed(word) || isAddressSpace(word) {
+		return true
+	}
+	return t.has(word) || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 })
+}
+
+// isAddressSpace reports whether a word is how a name mangles the number of an address space.
+func isAddressSpace(word string) bool {
+	digits, ok := strings.CutPrefix(word, "AS")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// library are functions of C that clang calls instead of others: puts for printf.
+var library = strings.Fields(`
+	abs bcmp calloc exp10 exp2 fabs fiprintf fputc fputs free fwrite iprintf ldexp log10 log2 malloc
+	memccpy memchr memcmp memcpy memmove mempcpy memrchr memset modf pow putchar puts siprintf snprintf
+	sprintf sqrt stpcpy stpncpy strcat strchr strcmp strcpy strdup strlcat strlcpy strlen strncat
+	strncmp strncpy strndup strnlen strpbrk strrchr strstr strtol vsnprintf vsprintf`)

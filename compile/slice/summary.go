@@ -1,0 +1,123 @@
+package slice
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/go-afdo/afdo"
+)
+
+// Summary returns the summary that slices of the program have: the profile's own, computed if it
+// has none, unless [Program.WithSummary] has set another one. The caller must not change it.
+func (p *Program) Summary() (*afdo.Summary, error) { return p.whole.Summary() }
+
+// WithSummary returns the same program with another summary, which must not change any more. Its
+// slices make the same code as the whole profile would with that summary.
+func (p *Program) WithSummary(s *afdo.Summary) *Program {
+	return &Program{whole: p.whole.WithSummary(s), common: p.common}
+}
+
+// hotCutoff is the share of all counts, in parts per million, whose smallest count is the threshold
+// of hot code for GCC 16, unless --param=hot-bb-count-ws-permille says otherwise.
+const hotCutoff = 990_000
+
+// Steady returns a summary with only what GCC 16 reads of s, rounded so that it stays the same
+// while a program and its training input change little: the largest count, rounded up to a power of
+// two, and the threshold of hot counts, rounded to the nearest power of two. Everything else is 0,
+// and all cutoffs have that threshold.
+//
+// GCC divides 2^50 by the largest count, and multiplies all counts by the result before it rounds
+// fractions of them. Counts at or above the threshold are hot. Without the parameter for another
+// threshold GCC reads nothing else of a summary. So the code stays the same while both numbers do.
+// With a rounded threshold, some functions are compiled differently than with the exact one.
+func Steady(s *afdo.Summary) *afdo.Summary {
+	steady := &afdo.Summary{MaxCount: powerAbove(s.MaxCount)}
+	threshold := nearestPower(hotCount(s))
+	for _, e := range s.Entries {
+		steady.Entries = append(steady.Entries, afdo.SummaryEntry{Cutoff: e.Cutoff, MinCount: threshold})
+	}
+	return steady
+}
+
+// hotCount returns the smallest count that GCC 16 takes for hot: the count of the first cutoff that
+// reaches hotCutoff, or else of the last cutoff.
+func hotCount(s *afdo.Summary) (count uint64) {
+	for _, e := range s.Entries {
+		if count = e.MinCount; e.Cutoff >= hotCutoff {
+			break
+		}
+	}
+	return count
+}
+
+// powerAbove returns the smallest power of two that is not below a count, the largest one for
+// counts beyond it, and 0 for 0.
+func powerAbove(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	return 1 << min(bits.Len64(count-1), 63)
+}
+
+// nearestPower returns the power of two with the smallest ratio to a count, or 0 for 0.
+func nearestPower(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	below := powerBelow(count)
+	if below < 1<<63 && float64(count)/float64(below) >= math.Sqrt2 {
+		return 2 * below
+	}
+	return below
+}
+
+// SteadyForClang returns a summary that gives clang nearly the thresholds of s, and stays the same
+// while the profile changes little. Each least count is a power of two:
+//
+//   - up to the cutoff of hot counts, the nearest one;
+//   - after it, where clang looks for the threshold of cold counts, the next lower one, and at most
+//     half the threshold of hot counts, so that no count is both hot and cold.
+//
+// The numbers of counts stay on their side of the limits by which clang calls a working set large
+// or huge. All totals are 0, because clang does not read them.
+func SteadyForClang(s *afdo.Summary) *afdo.Summary {
+	steady := new(afdo.Summary)
+	hot := nearestPower(hotCount(s))
+	for _, e := range s.Entries {
+		count := nearestPower(e.MinCount)
+		if e.Cutoff > hotCutoff {
+			count = min(powerBelow(e.MinCount), hot/2)
+		}
+		steady.Entries = append(steady.Entries, afdo.SummaryEntry{Cutoff: e.Cutoff, MinCount: count, NumCounts: steadySize(e.NumCounts)})
+	}
+	return steady
+}
+
+// Clang calls the working set large if more counts than the first limit are hot, and huge if more
+// than the second one are: -profile-summary-large-working-set-size-threshold and
+// -profile-summary-huge-working-set-size-threshold.
+const (
+	largeWorkingSet = 12_500
+	hugeWorkingSet  = 15_000
+)
+
+// steadySize rounds a number of counts to a power of two if that is on the same side of the limits
+// of working sets.
+func steadySize(counts uint64) uint64 {
+	rounded := nearestPower(counts)
+	switch {
+	case counts <= largeWorkingSet:
+		return min(rounded, powerBelow(largeWorkingSet))
+	case counts <= hugeWorkingSet:
+		return hugeWorkingSet
+	}
+	return max(rounded, powerAbove(hugeWorkingSet))
+}
+
+// powerBelow returns the largest power of two that is not above a count, and 0 for 0.
+func powerBelow(count uint64) uint64 {
+	if count == 0 {
+		return 0
+	}
+	return 1 << (bits.Len64(count) - 1)
+}

@@ -1,0 +1,170 @@
+package tune
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// A configured is a build folder of the tree that CMake or Meson has configured. Its files name the
+// tree by its absolute path, so a copy of the folder would build the tree itself.
+type configured struct {
+	folder  string // relative to the tree
+	source  string // relative to the tree
+	options []string
+	meson   bool
+}
+
+// configuredFolders returns the build folders of the tree.
+func (t *tuning) configuredFolders() (found []configured, err error) {
+	err = walk(t.Tree, t.ours(), func(path, rel string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		var c configured
+		var ok bool
+		switch {
+		case d.Name() == "CMakeCache.txt":
+			c, ok = t.ofCMake(path)
+		case d.Name() == "cmd_line.txt" && filepath.Base(filepath.Dir(path)) == "meson-private":
+			c, ok = t.ofMeson(path)
+		}
+		if ok {
+			found = append(found, c)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// folderOf returns a configured for a build folder with a source folder in the tree.
+func (t *tuning) folderOf(folder, source string) (c configured, ok bool) {
+	var errs [2]error
+	c.folder, errs[0] = filepath.Rel(t.Tree, folder)
+	c.source, errs[1] = filepath.Rel(t.Tree, source)
+	return c, errs[0] == nil && errs[1] == nil && filepath.IsLocal(c.source) && filepath.IsLocal(c.folder)
+}
+
+// ofCMake reads a CMakeCache.txt. An entry is NAME:TYPE=VALUE.
+func (t *tuning) ofCMake(path string) (configured, bool) {
+	data, err := files.ReadFile(path, maxOwn)
+	if err != nil {
+		return configured{}, false
+	}
+	source, generator := "", ""
+	var options []string
+	for line := range bytes.Lines(data) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		kind, value, ok := strings.Cut(rest, "=")
+		switch {
+		case !ok || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "//"):
+		case name == "CMAKE_HOME_DIRECTORY":
+			source = value
+		case name == "CMAKE_GENERATOR":
+			generator = value
+		case kind == "INTERNAL" || kind == "STATIC" || value == "" || strings.HasSuffix(value, "-NOTFOUND") || strings.HasSuffix(name, "_LAUNCHER"):
+		case strings.HasPrefix(name, "CMAKE_") && strings.HasSuffix(name, "_COMPILER"):
+			if t.compilers[filepath.Base(value)] != "" {
+				value = filepath.Base(value) // which is a script in PATH
+			}
+			options = append(options, "-D"+name+"="+value)
+		default:
+			options = append(options, "-D"+name+":"+kind+"="+value)
+		}
+	}
+	c, ok := t.folderOf(filepath.Dir(path), source)
+	if c.options = options; generator != "" {
+		c.options = append([]string{"-G", generator}, options...)
+	}
+	return c, ok && source != ""
+}
+
+// ofMeson reads a cmd_line.txt of Meson, which has the options of the command line.
+func (t *tuning) ofMeson(path string) (configured, bool) {
+	folder := filepath.Dir(filepath.Dir(path))
+	data, err := files.ReadFile(path, maxOwn)
+	if err != nil {
+		return configured{}, false
+	}
+	source, err := mesonSource(filepath.Join(folder, "build.ninja"))
+	if err != nil {
+		return configured{}, false
+	}
+	if !filepath.IsAbs(source) {
+		source = filepath.Join(folder, source)
+	}
+	c, ok := t.folderOf(folder, source)
+	c.meson = true
+	section := ""
+	for line := range bytes.Lines(data) {
+		text := strings.TrimSpace(string(line))
+		if strings.HasPrefix(text, "[") {
+			section = text
+			continue
+		}
+		if name, value, found := strings.Cut(text, "="); found && section == "[options]" {
+			c.options = append(c.options, "-D"+strings.TrimSpace(name)+"="+strings.TrimSpace(value))
+		}
+	}
+	return c, ok
+}
+
+// mesonSource returns the source folder from a build.ninja of Meson: its rule to configure again
+// ends with the folders of source and build.
+func mesonSource(path string) (string, error) {
+	f, _, err := files.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for regenerate := false; lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		regenerate = regenerate || slices.Equal(words, []string{"rule", "REGENERATE_BUILD"})
+		if regenerate && len(words) > 4 && words[0] == "command" {
+			return strings.Trim(words[len(words)-2], "'"), nil
+		}
+	}
+	return "", fs.ErrNotExist
+}
+
+// configureAgain removes the build folders from a copy of the tree and configures them there with
+// the same options.
+func (t *tuning) configureAgain(ctx context.Context, copied string, env []string) error {
+	found, err := t.configuredFolders()
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		build, source := filepath.Join(copied, c.folder), filepath.Join(copied, c.source)
+		argv := []string{"cmake", "-S", source, "-B", build}
+		leftovers := []string{"CMakeCache.txt", "CMakeFiles"}
+		if c.meson {
+			argv = []string{"meson", "setup", build, source}
+		}
+		if c.folder != c.source {
+			leftovers = []string{""} // all of the folder
+		}
+		for _, name := range leftovers {
+			if err := os.RemoveAll(filepath.Join(build, name)); err != nil {
+				return err
+			}
+		}
+		for _, option := range c.options {
+			argv = append(argv, t.inCopy(option, copied))
+		}
+		t.logf("# %s was configured for the tree, so the copy is configured with the same options", c.folder)
+		if _, err := t.do(ctx, task{argv: argv, dir: copied, env: env}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// ErrFolder is matched by the error for a working folder that tune must not use.
+var ErrFolder = errors.New("this folder cannot hold the copies")
+
+// tagFile marks a folder as one of tune's. Backups skip folders with this file
+// (https://bford.info/cachedir/).
+const (
+	tagFile = "CACHEDIR.TAG"
+	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# Copies of the sources, made by \"afdo tune\".\n"
+)
+
+// maxOwn is the size of the largest file in the working folder that is read whole. The commands of
+// the build can write there, too.
+const maxOwn = 1 << 30
+
+// claimFolder makes the working folder, or checks that an existing one is tune's. Tune deletes and
+// overwrites files in it, so a folder with files is only accepted if tune has marked it, and if it
+// has no symbolic link, which tune never makes there.
+func claimFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("tune: %s: %w: %s is a symbolic link", folder, ErrFolder, e.Name())
+		}
+	}
+	if len(entries) > 0 && !isMarked(folder) {
+		return fmt.Errorf("tune: %s: %w: it contains files that tune did not make; choose an empty or a new folder", folder, ErrFolder)
+	}
+	if err := files.Replace(filepath.Join(folder, tagFile), []byte(tagText)); err != nil {
+		return err
+	}
+	return files.Replace(filepath.Join(folder, ".gitignore"), []byte("*\n"))
+}
+
+// isMarked reports whether tune has marked a folder as its own.
+func isMarked(folder string) bool {
+	path := filepath.Join(folder, tagFile)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(tagText)) {
+		return false
+	}
+	text, err := files.ReadFile(path, int64(len(tagText)))
+	return err == nil && string(text) == tagText
+}

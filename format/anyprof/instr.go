@@ -1,0 +1,153 @@
+package anyprof
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+)
+
+// instrFile is an indexed instrumentation profile, read lazily.
+type instrFile struct{ r *instrprof.Reader }
+
+func (n *instrFile) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
+
+func (n *instrFile) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
+
+func (n *instrFile) functions(yield func(*Function, error) bool) {
+	for rec, err := range n.r.Records() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !yield(instrFunction(rec, n.name), nil) {
+			return
+		}
+	}
+}
+
+// name returns the name with the given hash.
+func (n *instrFile) name(hash uint64) (Name, error) {
+	text, err := n.r.Name(hash)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return Name{GUID: hash}, nil
+	}
+	return Name{Text: text}, err
+}
+
+func (n *instrFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
+	return ask(names, func(name string) ([]*Function, error) {
+		records, err := n.r.Function(name)
+		if errors.Is(err, afdo.ErrNotFound) {
+			return nil, nil
+		}
+		var found []*Function
+		for _, rec := range records {
+			found = append(found, instrFunction(rec, n.name))
+		}
+		return found, err
+	})
+}
+
+// instrRaw is a raw instrumentation profile.
+type instrRaw struct{ r *instrprof.RawReader }
+
+func (n *instrRaw) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
+
+func (n *instrRaw) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
+
+func (n *instrRaw) functions(yield func(*Function, error) bool) {
+	for d, err := range n.r.Dumps() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for rec, err := range d.Records() {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(instrFunction(rec, onlyHash), nil) {
+				return
+			}
+		}
+	}
+}
+
+func onlyHash(hash uint64) (Name, error) { return Name{GUID: hash}, nil }
+
+func (n *instrRaw) lookup(names []string, _ asking) (map[string][]*Function, error) {
+	return lookupAll(n.functions, names)
+}
+
+// instrMemory is an instrumentation profile that was read whole.
+type instrMemory struct{ p *instrprof.Profile }
+
+func (n *instrMemory) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
+
+func (n *instrMemory) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
+
+func (n *instrMemory) functions(yield func(*Function, error) bool) {
+	for rec := range n.p.Records() {
+		if !yield(instrFunction(rec, n.name), nil) {
+			return
+		}
+	}
+}
+
+func (n *instrMemory) name(hash uint64) (Name, error) {
+	if text, ok := n.p.Name(hash); ok {
+		return Name{Text: text}, nil
+	}
+	return Name{GUID: hash}, nil
+}
+
+func (n *instrMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
+	return lookupAll(n.functions, names)
+}
+
+// instrFunction converts a record. name returns the name for a hash.
+func instrFunction(rec instrprof.Record, name func(hash uint64) (Name, error)) *Function {
+	f := &Function{Name: Name{Text: rec.Name()}, Hash: rec.Hash()}
+	f.records = func(yield func(Record, error) bool) {
+		index := 0
+		for count := range rec.Counters().All() {
+			if !yield(Record{Kind: Counter, Index: index, Count: count}, nil) {
+				return
+			}
+			index++
+		}
+		values(rec.Values(), name, yield)
+	}
+	return f
+}
+
+func values(v instrprof.Values, name func(hash uint64) (Name, error), yield func(Record, error) bool) {
+	for _, k := range []instrprof.ValueKind{instrprof.IndirectCallTarget, instrprof.MemOPSize, instrprof.VTableTarget} {
+		index := 0
+		for site := range v.Sites(k) {
+			for x := range site.All() {
+				r, err := valueRecord(k, x, name)
+				r.Index = index
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+			index++
+		}
+	}
+}
+
+func valueRecord(k instrprof.ValueKind, x instrprof.Value, name func(hash uint64) (Name, error)) (r Record, err error) {
+	r = Record{Kind: Value, Count: x.Count}
+	switch k {
+	case instrprof.MemOPSize:
+		r.Value = x.Value
+		return r, nil
+	case instrprof.IndirectCallTarget:
+		r.Kind = Call
+	}
+	r.Name, err = name(x.Value)
+	return r, err
+}

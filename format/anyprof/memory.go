@@ -1,0 +1,87 @@
+package anyprof
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/memprof"
+)
+
+// ErrAddresses: a raw memory profile contains addresses instead of functions. Use
+// memprof.Raw.Profile with the program to resolve them.
+var ErrAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
+
+// ErrNotes: counters of an instrumented program contain identifiers instead of names. Use
+// gcda.Profile with the notes of the compile to resolve them.
+var ErrNotes = errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")
+
+// memoryProfile is a memory profile with resolved functions.
+type memoryProfile interface {
+	memprof.Source
+	Record(function uint64) (memprof.Record, error)
+}
+
+// memory is a memory profile, either a section of a file or in memory.
+type memory struct{ p memoryProfile }
+
+func (m *memory) units() iter.Seq2[Unit, error] { return single{m.functions}.units() }
+
+func (m *memory) unit(path string) (Unit, error) { return single{m.functions}.unit(path) }
+
+func (m *memory) functions(yield func(*Function, error) bool) {
+	for rec, err := range m.p.Records() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !yield(m.function(Name{GUID: rec.Function}, rec), nil) {
+			return
+		}
+	}
+}
+
+func (m *memory) lookup(names []string, ask asking) (map[string][]*Function, error) {
+	return ask(names, func(name string) ([]*Function, error) {
+		rec, err := m.p.Record(memprof.GUID(name))
+		if errors.Is(err, afdo.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []*Function{m.function(Name{Text: name}, rec)}, nil
+	})
+}
+
+func (m *memory) function(name Name, rec memprof.Record) *Function {
+	return &Function{Name: name, records: func(yield func(Record, error) bool) {
+		for _, a := range rec.Allocs {
+			r, err := m.allocation(a)
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}}
+}
+
+// allocation converts the allocation at a call stack. The place is that of the innermost frame.
+func (m *memory) allocation(a memprof.Alloc) (Record, error) {
+	r := Record{Kind: Allocation, Value: a.Block[memprof.TotalSize], Count: a.Block[memprof.AllocCount]}
+	for f, err := range m.p.Frames(a.Stack) {
+		r.Name.GUID, r.Line, r.Column = f.Function, f.LineOffset, f.Column
+		return r, err
+	}
+	return r, nil
+}
+
+// nameless is a profile that cannot name its functions, for the reason in err.
+type nameless struct{ err error }
+
+func (n nameless) units() iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) { yield(Unit{}, n.err) }
+}
+
+func (n nameless) unit(string) (Unit, error) { return Unit{}, n.err }
+
+func (n nameless) lookup([]string, asking) (map[string][]*Function, error) { return nil, n.err }

@@ -1,0 +1,87 @@
+package check
+
+import (
+	"errors"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// sources checks the sources section. It returns the first error. The file must have no other
+// errors.
+func (k *checker) sources() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	s, err := profile.ReadSources(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		var wrong error
+		_, err = s.Unit(u, func(id afdo.SymbolID, m profile.Marks) {
+			if wrong == nil {
+				wrong = marksFault(s.Section, u, id, m)
+			}
+		})
+		if err = errors.Join(wrong, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evidence checks the evidence section.
+func (k *checker) evidence() error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
+	}
+	t, err := profile.ReadEvidence(r)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.Check()
+}
+
+// marksFault returns an error if the marks of a symbol are invalid.
+func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
+	symbol, err := u.SymbolByID(id)
+	if errors.Is(err, afdo.ErrNotFound) {
+		return section.ErrorAt(section.Offset, afdo.ErrSymbol, "lines of symbol ID %d, which unit %.200q does not have", id, u.Path())
+	}
+	if err != nil || !symbol.HasInfo() || len(m) == 0 {
+		return err
+	}
+	info, err := symbol.Info()
+	if err != nil {
+		return err
+	}
+	records, fit := 0, 0
+	c := info.Cursor()
+	for c.Next() {
+		l := c.Location()
+		if c.Depth() > 0 {
+			continue
+		}
+		records++
+		if int64(l.Line) < int64(len(m)) && m[l.Line] != sourcefmt.NoTokens {
+			fit++
+		}
+	}
+	if c.Err() == nil && records > 0 && fit == 0 {
+		return section.ErrorAt(section.Offset, afdo.ErrMalformed, "the lines of symbol %.200q of unit %.200q are not those of its samples", symbol.Name(), u.Path())
+	}
+	return c.Err()
+}

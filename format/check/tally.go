@@ -1,0 +1,201 @@
+package check
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// symbolIDs is the set of symbol IDs that a file defines.
+type symbolIDs struct {
+	all  []definedID
+	bits []uint64  // bit set relative to the first ID, if IDs are dense enough
+	lost []idRange // ranges of IDs of which some symbols could not be read
+}
+
+type definedID struct {
+	id      uint32
+	section uint32 // index of the symbol names section
+	pos     int    // position of the row in the section
+}
+
+type idRange struct{ start, last uint32 }
+
+func (s *symbolIDs) grow(n int) { s.all = slices.Grow(s.all, n) }
+
+func (s *symbolIDs) add(id uint32, names afdo.Section, pos int) {
+	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
+}
+
+// lose records that some symbols with IDs from start to end could not be read.
+func (s *symbolIDs) lose(start, end uint32) {
+	if start < end {
+		s.lost = append(s.lost, idRange{start, end - 1})
+	}
+}
+
+// sort prepares the set for has, and reports duplicate IDs.
+func (s *symbolIDs) sort(k *checker) {
+	slices.SortFunc(s.all, func(a, b definedID) int {
+		if a.id == b.id {
+			return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.pos, b.pos))
+		}
+		return cmp.Compare(a.id, b.id)
+	})
+	for i := 1; i < len(s.all); i++ {
+		if d := s.all[i]; d.id == s.all[i-1].id {
+			k.fault(faultAt(k.sectionAt(int(d.section)), d.pos, afdo.ErrSymbol, "duplicate symbol ID %d", d.id))
+		}
+	}
+	s.makeBits()
+	slices.SortFunc(s.lost, func(a, b idRange) int { return cmp.Compare(a.start, b.start) })
+	for i := 1; i < len(s.lost); i++ { // ranges may overlap, so extend each to the end of those before it
+		s.lost[i].last = max(s.lost[i].last, s.lost[i-1].last)
+	}
+}
+
+func (s *symbolIDs) makeBits() {
+	if len(s.all) == 0 {
+		return
+	}
+	first := s.all[0].id
+	if span := uint64(s.all[len(s.all)-1].id-first) + 1; span <= 64*uint64(len(s.all)) {
+		s.bits = make([]uint64, span/64+1)
+		for _, d := range s.all {
+			s.bits[(d.id-first)/64] |= 1 << ((d.id - first) % 64)
+		}
+	}
+}
+
+func (s *symbolIDs) has(id uint32) bool {
+	if s.bits != nil {
+		at := id - s.all[0].id // wraps around for smaller IDs, to more than any span
+		return uint64(at/64) < uint64(len(s.bits)) && s.bits[at/64]>>(at%64)&1 != 0
+	}
+	i := sort.Search(len(s.all), func(i int) bool { return s.all[i].id >= id })
+	return i < len(s.all) && s.all[i].id == id
+}
+
+// mayHave reports whether the ID may belong to a symbol that could not be read.
+func (s *symbolIDs) mayHave(id uint32) bool {
+	i := sort.Search(len(s.lost), func(i int) bool { return s.lost[i].start > id })
+	return i > 0 && id <= s.lost[i-1].last
+}
+
+// tally computes the summary of the data, as far as needed to check the stored summary. Instead of
+// all counts, it keeps the number of counts that reach each of the stored minimum counts.
+type tally struct {
+	wire.Summary
+	mins  []uint64    // distinct minimum counts, ascending
+	steps []tallyStep // counts from mins[i] up to, but excluding, mins[i+1]
+}
+
+type tallyStep struct {
+	num, equal uint64 // number of counts, and number of those equal to the minimum
+	sum        uint64 // sum of the counts, saturating
+}
+
+func (t *tally) prepare(s *wire.Summary) {
+	for _, e := range s.Entries {
+		t.mins = append(t.mins, e.MinCount)
+	}
+	slices.Sort(t.mins)
+	t.mins = slices.Compact(t.mins)
+	t.steps = make([]tallyStep, len(t.mins))
+}
+
+func (t *tally) function(head uint64) {
+	t.NumFunctions++
+	t.MaxFunctionCount = max(t.MaxFunctionCount, head)
+}
+
+func (t *tally) count(n uint64) {
+	t.NumCounts++
+	t.TotalCount = saturating.Add(t.TotalCount, n)
+	t.MaxCount = max(t.MaxCount, n)
+	lo, hi := 0, len(t.mins)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); t.mins[mid] <= n {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return
+	}
+	step := &t.steps[lo-1]
+	step.num++
+	step.sum = saturating.Add(step.sum, n)
+	if n == t.mins[lo-1] {
+		step.equal++
+	}
+}
+
+// compareSummary reports differences between the stored summary and the data as remarks. f are the
+// fields of the summary.
+func (k *checker) compareSummary(f fields) {
+	t := &k.tally
+	agrees := true
+	for _, figure := range []struct {
+		what string
+		want uint64
+	}{
+		{"total count", t.TotalCount},
+		{"maximum count", t.MaxCount},
+		{"maximum function count", t.MaxFunctionCount},
+		{"number of counts", t.NumCounts},
+		{"number of functions", t.NumFunctions},
+	} {
+		pos := f.Pos
+		if found := f.Uint64(); found != figure.want {
+			agrees = false
+			k.remark(f.sec, pos, afdo.ErrSummary, "%s is %d, the data make it %d", figure.what, found, figure.want)
+		}
+	}
+	// Entries are shares of the total. They cannot be checked if the total overflowed.
+	if agrees && t.TotalCount < math.MaxUint64 {
+		k.compareEntries(f)
+	}
+}
+
+func (k *checker) compareEntries(f fields) {
+	reach := k.tally.reach()
+	for range f.Uint64() {
+		pos := f.Pos
+		e := wire.SummaryEntry{Cutoff: f.Uint32(), MinCount: f.Uint64(), NumCounts: f.Uint64()}
+		i, _ := slices.BinarySearch(k.tally.mins, e.MinCount)
+		if !reach[i].settles(k.tally.TotalCount, e) {
+			k.remark(f.sec, pos, afdo.ErrSummary, "cutoff %d has %d counts of at least %d, which disagrees with the data", e.Cutoff, e.NumCounts, e.MinCount)
+		}
+	}
+}
+
+// reach returns, for each minimum count, all counts that are at least as large.
+func (t *tally) reach() []tallyStep {
+	out := slices.Clone(t.steps)
+	for i := len(out) - 2; i >= 0; i-- {
+		out[i].num += out[i+1].num
+		out[i].sum = saturating.Add(out[i].sum, out[i+1].sum)
+	}
+	return out
+}
+
+// settles reports whether an entry is correct: the number of counts matches, and the counts reach
+// the entry's share of the total, but only together with those equal to the minimum (format note
+// 19). A share of 0 is always reached.
+func (s tallyStep) settles(total uint64, e wire.SummaryEntry) bool {
+	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
+	if hi >= 1e6 {
+		return false
+	}
+	need, _ := bits.Div64(hi, lo, 1e6)
+	above := s.sum - s.equal*e.MinCount
+	return need == 0 || s.num == e.NumCounts && s.sum >= need && above < need
+}

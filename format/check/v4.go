@@ -1,0 +1,256 @@
+package check
+
+import (
+	"errors"
+	"iter"
+	"math"
+
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+	"github.com/go-afdo/afdo/profile/index"
+)
+
+// V4 checks a version 4 file and yields all problems.
+//
+// Errors are everything that makes some read fail, and problems that readers tolerate or do not
+// see: bytes between sections or after the data of a section, unreferenced sections and sections
+// referenced more than once, references to symbols that do not exist, units with the same name, a
+// missing unit for unknown files, symbols of the same name in a unit, and a string table with
+// duplicate strings.
+//
+// Remarks are overlong varints (one per section), a summary that disagrees with the data, as in a
+// slice of a profile.
+//
+// If a section cannot be decoded, V4 yields its first error and does not check what the rest of the
+// section refers to. V4 also checks that the sources section refers to symbols of the file and to
+// lines with samples. It decodes the evidence section, and compares an index with the rest of the
+// file, as by [index.Check]. A file without errors can be read to its end without an error.
+//
+// V4 reads every byte once, however many references there are, and does not expand names unless
+// there is an index. It takes about as long as walking all records. It keeps a few bytes of memory
+// per symbol and section and, for string tables with an unusual shape, about thirty times their
+// size. If sections overlap, it gives up with [afdo.ErrLimit] after reading four times the size of
+// the file.
+func V4(data []byte, o Options) iter.Seq[afdo.Problem] {
+	return func(yield func(afdo.Problem) bool) {
+		k := checker{
+			data: data, yield: yield, opts: o,
+			left:    overlapping * int64(len(data)),
+			strings: make(map[uint32]stringTable),
+		}
+		k.run()
+	}
+}
+
+// overlapping is the maximum number of bytes read, as a multiple of the file size. Each section is
+// read once, so only overlapping sections reach the limit.
+const overlapping = 4
+
+// checker is one check of a version 4 file.
+type checker struct {
+	data       []byte
+	opts       Options
+	t          *table
+	yield      func(afdo.Problem) bool
+	stopped    bool  // by the caller
+	faults     int   // number of errors so far
+	left       int64 // bytes that may still be read
+	uses       []uses
+	lost       [wire.SymbolInfo + 1]bool // types of sections to which there may be unseen references
+	incomplete bool                      // some samples have not been seen
+	strings    map[uint32]stringTable    // by section index
+	tables     int64                     // bytes that a Reader needs for the tables of the units so far
+	tablesOver bool                      // exceeding the limit on tables has been reported
+	ids        symbolIDs
+	tally      tally
+}
+
+// uses records the references to a section: whether there are any, whether there are several, and
+// which types they expect.
+type uses uint8
+
+const (
+	usedOnce  uses = 1 << 0
+	usedAgain uses = 1 << 1
+)
+
+func usedAs(want afdo.SectionType) uses { return 1 << (2 + want) }
+
+// use records a reference to a section. It reports whether this is the first reference that expects
+// this type.
+func (k *checker) use(index int, want afdo.SectionType) bool {
+	before := k.uses[index]
+	k.uses[index] |= usedOnce | usedAs(want)
+	if before != 0 {
+		k.uses[index] |= usedAgain
+	}
+	return before&usedAs(want) == 0
+}
+
+// fault yields an error.
+func (k *checker) fault(err error) {
+	if k.stopped || err == nil {
+		return
+	}
+	k.faults++
+	k.stopped = !k.yield(afdo.Problem{Err: err})
+}
+
+func (k *checker) remark(s afdo.Section, pos int, class error, format string, args ...any) {
+	if !k.stopped {
+		k.stopped = !k.yield(afdo.Problem{Err: faultAt(s, pos, class, format, args...), Remark: true})
+	}
+}
+
+func (k *checker) run() {
+	_, err := afdo.OpenBytes(k.data, afdo.SkipChecksums())
+	if err != nil && !errors.Is(err, afdo.ErrHeader) {
+		k.fault(err)
+		return
+	}
+	if k.t = k.table(); k.t == nil {
+		k.fault(err)
+		return
+	}
+	k.uses = make([]uses, len(k.t.sections))
+	k.overlongHeader()
+	k.gaps()
+	summary := k.summary()
+	k.units()
+	k.ids.sort(k)
+	k.infos()
+	k.unused()
+	if summary != nil && !k.incomplete {
+		k.compareSummary(*summary)
+	}
+	if k.t.faulty {
+		return
+	}
+	for err := range index.Check(k.data, k.opts.Unqualified, k.faults == 0) {
+		if k.fault(err); k.stopped {
+			return
+		}
+	}
+	if k.faults == 0 && !k.stopped && (k.opts.Fingerprints != nil || k.opts.Overview != nil) {
+		k.fault(k.indexed())
+	}
+	if k.faults == 0 && !k.stopped {
+		k.fault(k.sources())
+	}
+	if k.faults == 0 && !k.stopped {
+		k.fault(k.evidence())
+	}
+}
+
+// afford reports whether a section may still be read.
+func (k *checker) afford(index int) bool {
+	s := k.sectionAt(index)
+	if k.left -= s.Size; k.left < 0 && k.left+s.Size >= 0 {
+		k.incomplete = true
+		k.fault(faultAt(s, 0, afdo.ErrLimit, "sections overlap so much that not all are checked"))
+	}
+	return k.left >= 0 && !k.stopped
+}
+
+// section opens a section that is referenced.
+func (k *checker) section(index int, want afdo.SectionType) (fields, bool) {
+	if !k.afford(index) {
+		return fields{}, false
+	}
+	s := k.sectionAt(index)
+	if s.Size == 0 {
+		s.Type = want
+		k.fault(faultAt(s, 0, afdo.ErrSection, "the section lies outside the file"))
+		return fields{}, false
+	}
+	if s.Type != want {
+		k.fault(faultAt(s, 0, afdo.ErrSection, "want a %s section", want))
+		return fields{}, false
+	}
+	data := k.data[s.Offset : s.Offset+s.Size]
+	return fields{s, wire.Fields{Data: data, Pos: 1, Compact: s.Compact}}, !k.stopped
+}
+
+// A ref is a reference to a section, with the expected type.
+type ref struct {
+	index uint32
+	want  afdo.SectionType
+}
+
+// inRange reports whether a section exists. The field at pos of section from refers to it.
+func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
+	if uint64(r.index) < uint64(len(k.t.sections)) {
+		return true
+	}
+	k.incomplete = true
+	k.fault(faultAt(from, pos, afdo.ErrSection, "section index %d for a %s, the file has %d sections", r.index, r.want, len(k.t.sections)))
+	return false
+}
+
+// end reports bytes after the data of a section, or the error that ended decoding. It returns
+// whether decoding succeeded.
+func (k *checker) end(f *fields) bool {
+	if f.Err == nil && f.Rest() > 0 {
+		k.fault(faultAt(f.sec, f.Pos, afdo.ErrUnused, "%d bytes after the data of the section", f.Rest()))
+	}
+	k.fault(f.err())
+	return f.Err == nil
+}
+
+// overlong searches for varints that are longer than necessary. least is the minimum size of the
+// values read since pos.
+func (k *checker) overlong(f *fields, pos, least int, found *bool) {
+	if f.Compact && f.Err == nil && f.Pos-pos > least && !*found {
+		*found = true
+		k.remark(f.sec, pos, afdo.ErrOverlong, "%d bytes hold what fits %d", f.Pos-pos, least)
+	}
+}
+
+// summary checks the summary section and returns its fields.
+func (k *checker) summary() *fields {
+	k.use(k.t.summary, afdo.SectionSummary)
+	f, ok := k.section(k.t.summary, afdo.SectionSummary)
+	if !ok {
+		return nil
+	}
+	start := f
+	s := f.Summary()
+	if !k.end(&f) {
+		return nil
+	}
+	twin := wire.Encoder{Compact: true}
+	twin.Summary(s)
+	k.overlong(&f, 1, len(twin.Data), new(bool))
+	k.tally.prepare(s)
+	return &start
+}
+
+// unused reports sections with a type of the RFC that do not have exactly one reference.
+func (k *checker) unused() {
+	for i, uses := range k.uses {
+		if uses&(usedOnce|usedAgain) == usedOnce || k.stopped {
+			continue
+		}
+		s := k.sectionAt(i)
+		switch {
+		case s.Type == 0 || s.Type > afdo.SectionSymbolInfo:
+		case uses&usedAgain != 0:
+			k.fault(faultAt(s, 0, afdo.ErrUnused, "more than one reference to the section"))
+		case !k.lost[s.Type]:
+			k.fault(faultAt(s, 0, afdo.ErrUnused, "nothing refers to the section"))
+		}
+	}
+}
+
+// lose records that symbols with IDs from start to end may not have been seen.
+func (k *checker) lose(start, end uint32) {
+	k.lost[wire.SymbolInfo] = true
+	k.incomplete = true
+	k.ids.lose(start, end)
+}
+
+// loseAll records that any symbol may not have been seen.
+func (k *checker) loseAll() {
+	k.lost[wire.StringTable], k.lost[wire.SymbolNames] = true, true
+	k.lose(0, math.MaxUint32)
+}

@@ -1,0 +1,195 @@
+package instrprof
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/symname"
+)
+
+// A part selects a subset of functions by the hash of their names: every parts-th shard, starting
+// with shard index. The zero part selects all functions.
+type part struct{ index, parts int }
+
+func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
+
+// first reports whether this part also includes the data that does not belong to a function.
+func (p part) first() bool { return p.index == 0 }
+
+// An adder adds a part of other profiles to p.
+type adder struct {
+	p        *Profile
+	part     part
+	weight   uint64
+	mismatch func(error) // called for records that do not match; may be nil
+	dry      bool        // read and check records without adding them
+}
+
+// A droppedError explains why a whole record was dropped.
+type droppedError struct {
+	error
+	lost uint64 // the sum of the record's counters, times the weight
+}
+
+func (d *droppedError) Unwrap() error { return d.error }
+
+// dropped returns the error for a record that is not added.
+func dropped(r Record, weight uint64, err error) error {
+	sum := uint64(0)
+	if r.Pseudo() == 0 {
+		for c := range r.counters.All() {
+			sum = saturatingAdd(sum, saturatingMultiply(c, weight))
+		}
+	}
+	return &droppedError{err, sum}
+}
+
+// lostBy returns the number of counts lost because of the dropped record that err describes.
+func lostBy(err error) uint64 {
+	var d *droppedError
+	if errors.As(err, &d) {
+		return d.lost
+	}
+	return 0
+}
+
+// one adds a record, or returns err if it is not nil.
+func (a *adder) one(r Record, nameHash uint64, err error) error {
+	if err != nil || a.dry {
+		return err
+	}
+	if err := a.p.add(nameHash, r, a.weight); err != nil && a.mismatch != nil {
+		a.mismatch(err)
+	}
+	return nil
+}
+
+// AddIndexed adds an indexed file except its MemProf section, with counts multiplied by weight. For
+// each record that does not match, it calls mismatch, which may be nil, with the error of
+// [Profile.Add]. Errors concern the file or match [ErrKind]. After an error the profile is
+// incomplete and must not be used.
+func (p *Profile) AddIndexed(r *Reader, weight uint64, mismatch func(error)) error {
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).indexed(r)
+}
+
+func (a *adder) indexed(r *Reader) error {
+	if a.part.first() {
+		if err := a.p.addFlags(r.header.Flags); err != nil {
+			return err
+		}
+	}
+	var fault error
+	r.walk(true, a.part, func(rec Record, nameHash uint64, err error) bool {
+		fault = a.one(rec, nameHash, err)
+		return fault == nil
+	})
+	if fault != nil || !a.part.first() {
+		return fault
+	}
+	ids, idsErr := r.BinaryIDs()
+	names, namesErr := r.VTableNames()
+	traces, tracesErr := r.Traces()
+	a.p.addBinaryIDs(ids)
+	a.p.addVTableNames(names)
+	a.p.Traces.add(traces)
+	return errors.Join(idsErr, namesErr, tracesErr)
+}
+
+// AddRaw adds all dumps of a raw file, like [Profile.AddIndexed]. Weight also becomes the weight of
+// each trace.
+func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
+	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
+}
+
+func (a *adder) raw(r *RawReader) error {
+	of := dumpExtras{vtables: map[string]struct{}{}, left: maxNames(r.Size())}
+	for d, err := range r.Dumps() {
+		if err == nil {
+			err = a.dump(d, &of)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.part.first() {
+		a.p.addBinaryIDs(of.ids)
+		a.p.addVTableNames(slices.Collect(maps.Keys(of.vtables)))
+	}
+	return nil
+}
+
+// A dumpExtras collects the data in the dumps of a file that does not belong to a function, so that
+// it is sorted only once.
+type dumpExtras struct {
+	ids     []BinaryID
+	vtables map[string]struct{}
+	left    int64 // limit on the names of virtual tables, in bytes
+}
+
+// add adds the data of one dump.
+func (s *dumpExtras) add(ids []BinaryID, vtables []string) error {
+	s.ids = append(s.ids, ids...)
+	for _, name := range vtables {
+		if _, again := s.vtables[name]; again {
+			continue
+		}
+		s.vtables[name] = struct{}{}
+		if s.left -= int64(len(name)); s.left < 0 {
+			return nowhere(fault.ErrLimit, "the names of virtual tables are too long for a file of its size")
+		}
+	}
+	return nil
+}
+
+func (a *adder) dump(d *Dump, of *dumpExtras) error {
+	if a.part.first() {
+		if err := a.p.addFlags(d.header.Flags); err != nil {
+			return err
+		}
+	}
+	var fault error
+	d.walk(a.part, func(r Record, nameHash, _ uint64, err error) bool {
+		fault = a.one(r, nameHash, err)
+		return fault == nil
+	})
+	if fault != nil || !a.part.first() {
+		return fault
+	}
+	trace, traceErr := d.trace()
+	ids, idsErr := d.BinaryIDs()
+	names, namesErr := d.vTableNames()
+	if len(trace.Functions) > 0 {
+		trace.Weight = a.weight
+		a.p.Traces.add(Traces{Seen: 1, Traces: []Trace{trace}})
+	}
+	return errors.Join(traceErr, idsErr, namesErr, of.add(ids, names))
+}
+
+func (a *adder) text(t *textReader) error {
+	if a.part.first() {
+		if err := a.p.addFlags(t.flags); err != nil {
+			return err
+		}
+	}
+	for r, err := range t.records() {
+		hash := symname.GUID(r.name)
+		if err == nil && !a.part.has(hash) {
+			continue
+		}
+		if err := a.one(r, hash, err); err != nil {
+			return err
+		}
+	}
+	if a.part.first() {
+		a.p.Traces.add(t.traces)
+		if a.p.traced == nil {
+			a.p.traced = t.traced
+		} else {
+			maps.Copy(a.p.traced, t.traced)
+		}
+		a.p.addVTableNames(slices.Collect(maps.Keys(t.vtables)))
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package instrprof
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"github.com/go-afdo/afdo/format/llvm/internal/names"
+	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/symname"
+)
+
+// NameHash returns the hash of a name in indexed and raw files: the first eight bytes of its MD5,
+// little-endian.
+func NameHash(name string) uint64 { return symname.GUID(name) }
+
+// Symbol returns the symbol in a function's name. The name of a function with internal linkage
+// consists of the path of its source file, a ';' or ':', and the symbol.
+func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }
+
+// maxNames limits the uncompressed size of the names in a file, counting 32 extra bytes per name
+// for a table entry. Names of real programs compress to a fifth. The limit is 32 MiB plus 16 times
+// the file size.
+func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
+
+// names decodes size bytes of names and calls each for every name.
+func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
+	sub := fields{base: f.base + int64(f.Pos)}
+	sub.Buffer = decode.Buffer{Data: f.Take(size, "the names"), Part: f.Part}
+	left := maxNames(fileSize)
+	names.Read(&sub.Buffer, &left, each)
+	f.Stop(sub.err())
+}
+
+// A nameTable maps hashes to names.
+type nameTable map[uint64][]byte
+
+// A nameCache keeps the names of the latest dump. All runs of a program have the same names.
+type nameCache struct {
+	mu      sync.Mutex
+	section []byte
+	table   nameTable
+}
+
+func (c *nameCache) get(d *Dump) (nameTable, error) {
+	c.mu.Lock()
+	section, table := c.section, c.table
+	c.mu.Unlock()
+	if table != nil && bytes.Equal(section, d.names.Data) {
+		return table, nil
+	}
+	table = nameTable{}
+	f := d.names
+	section = bytes.Clone(f.Data) // copied, because uncompressed names refer to it
+	f.Data = section
+	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { table[symname.GUID(name)] = name })
+	if f.Err != nil {
+		return nil, f.err()
+	}
+	c.mu.Lock()
+	c.section, c.table = section, table
+	c.mu.Unlock()
+	return table, nil
+}

@@ -1,0 +1,80 @@
+package instrprof
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/decode"
+)
+
+// rawValues reads the value data of a dump, function by function. It replaces the addresses of call
+// targets and virtual tables by name hashes.
+type rawValues struct {
+	f       *fields
+	dump    *Dump
+	known   bool // calls and vtables have been collected
+	calls   []addressed
+	vtables []addressed
+}
+
+// addressed is the address range of a named function or virtual table.
+type addressed struct {
+	start, end uint64 // end is exclusive
+	nameHash   uint64
+}
+
+func compareStarts(a, b addressed) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.nameHash, b.nameHash))
+}
+
+func (v *rawValues) next() (Values, error) {
+	raw := v.f.values()
+	if v.f.Err != nil {
+		return Values{}, v.f.err()
+	}
+	if !v.known {
+		v.collect()
+	}
+	f := fields{Buffer: decode.Buffer{Data: raw.append(nil, v.translate)}}
+	return f.values(), f.err()
+}
+
+// collect reads the addresses from the data records and the vtables.
+func (v *rawValues) collect() {
+	d := v.dump
+	v.known = true
+	for i := range int(d.header.NumFunctions) {
+		if r := d.record(i); r.function != 0 {
+			v.calls = append(v.calls, addressed{r.function, r.function + 1, r.nameHash})
+		}
+	}
+	size := d.layout.vtableSize()
+	for p := d.vtables.Data; len(p) >= size; p = p[size:] {
+		if t := d.layout.readVTable(p); t.address != 0 {
+			v.vtables = append(v.vtables, addressed{t.address, t.address + uint64(t.size), t.nameHash})
+		}
+	}
+	slices.SortFunc(v.calls, compareStarts)
+	slices.SortFunc(v.vtables, compareStarts)
+}
+
+// translate returns the name hash for an address, or 0.
+func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
+	list := v.calls
+	switch kind {
+	case MemOPSize:
+		return address
+	case VTableTarget:
+		list = v.vtables
+	}
+	i, found := slices.BinarySearchFunc(list, address, func(a addressed, address uint64) int {
+		return cmp.Compare(a.start, address)
+	})
+	if !found {
+		i--
+	}
+	if i >= 0 && address >= list[i].start && address < list[i].end {
+		return list[i].nameHash
+	}
+	return 0
+}

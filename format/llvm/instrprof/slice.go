@@ -1,0 +1,63 @@
+package instrprof
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// A Slice is the part of an indexed file that one compile uses.
+type Slice struct {
+	profile   *Profile
+	version   uint32
+	summaries [2]*Summary // of plain and of context-sensitive records
+}
+
+// NumRecords returns the number of records.
+func (s *Slice) NumRecords() int { return s.profile.NumRecords() }
+
+// Slice returns the part of a file that clang reads for a module: the functions whose names are
+// wanted. It keeps flags, names of virtual tables, and the summaries, from which clang computes
+// thresholds. It leaves out traces and binary IDs, which no compile uses.
+//
+// Slice passes over all names in the file, and takes memory for the wanted functions. A file of a
+// version before 12, one with a MemProf section, or a wanted function with uniformity bits gives an
+// error that matches afdo.ErrUnrepresentable.
+func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
+	h := r.header
+	if h.Version < versionVTables || h.Flags&HasMemProf != 0 {
+		return nil, fmt.Errorf("instrprof: a slice of version %d with flags %v: %w", h.Version, h.Flags, fault.ErrUnrepresentable)
+	}
+	s := &Slice{profile: new(Profile), version: h.Version, summaries: [2]*Summary{r.summary, r.cs}}
+	if err := s.profile.addFlags(h.Flags); err != nil {
+		return nil, err
+	}
+	w := r.table.walk(r.src, true, part{})
+	w.wanted = func(name []byte) bool { return wanted(string(name)) }
+	for w.next() {
+		for w.f.Err == nil && w.f.Rest() > 0 {
+			rec := w.f.record(h.Version, w.key)
+			if w.f.Err == nil && rec.uniform {
+				w.f.Stop(fmt.Errorf("instrprof: a slice with the uniformity bits of %v: %w", rec, fault.ErrUnrepresentable))
+			}
+			if w.f.Err == nil {
+				w.f.Stop(s.profile.add(w.hash, rec, 1))
+			}
+		}
+		if w.err = w.f.err(); w.err != nil {
+			break
+		}
+	}
+	names, err := r.VTableNames()
+	s.profile.addVTableNames(names)
+	return s, errors.Join(w.err, err)
+}
+
+// Write writes the slice as an indexed file, in the version of the original. The output is
+// deterministic.
+func (s *Slice) Write(w io.Writer) error {
+	x := newIndexedWriter(s.profile, IndexedOptions{Version: s.version, VTableNames: true}, s.summaries)
+	return x.writeTo(w)
+}

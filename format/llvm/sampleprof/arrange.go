@@ -1,0 +1,140 @@
+package sampleprof
+
+import (
+	"cmp"
+	"slices"
+)
+
+// An arranger sorts the records of a function into canonical order and combines records of the same
+// place. It takes O(n log n), however deep bodies nest.
+//
+// It works level by level, so that the contents of several bodies that are combined into one are
+// sorted together.
+type arranger struct {
+	adder
+	compare func(s, t NameRef) int
+	records []Record      // in their original order
+	level   []levelRecord // the records of the current depth
+	next    []levelRecord // the records one level deeper
+	places  []mergedPlace
+	stack   []span
+}
+
+// A levelRecord is a record of the level being sorted.
+type levelRecord struct {
+	record uint32
+	parent uint32 // place of the body that contains the record
+}
+
+// A mergedPlace is a record of the result.
+type mergedPlace struct {
+	record      uint32 // the first record at this place, into which the others have been combined
+	first, last uint32 // range of the places within it; none if last is 0
+}
+
+// A span is a range of places being written.
+type span struct {
+	next, last uint32
+	head       int // index in the result of the body's head; -1 for the function itself
+}
+
+// arrange appends the sorted records of a body to out. It changes the counts of records.
+func (a *arranger) arrange(out, records []Record) []Record {
+	a.records = records
+	a.places = append(a.places[:0], mergedPlace{})
+	a.level = a.children(a.level[:0], 0, len(records), 0)
+	for len(a.level) > 0 {
+		a.arrangeLevel()
+		a.level, a.next = a.next, a.level[:0]
+	}
+	return a.emit(out)
+}
+
+// children appends the records between start and end that are not nested in others.
+func (a *arranger) children(items []levelRecord, start, end int, parent uint32) []levelRecord {
+	for i := start; i < end; i += a.records[i].span() {
+		items = append(items, levelRecord{record: uint32(i), parent: parent})
+	}
+	return items
+}
+
+func (a *arranger) arrangeLevel() {
+	slices.SortStableFunc(a.level, func(s, t levelRecord) int {
+		if s.parent != t.parent {
+			return cmp.Compare(s.parent, t.parent)
+		}
+		return compareSiblings(&a.records[s.record], &a.records[t.record], a.compare)
+	})
+	for i, it := range a.level {
+		r := &a.records[it.record]
+		if i > 0 && a.level[i-1].parent == it.parent && compareSiblings(&a.records[a.level[i-1].record], r, a.compare) == 0 {
+			first := &a.records[a.places[len(a.places)-1].record]
+			first.Count = a.combine(r.Kind, first.Count, r.Count)
+		} else {
+			a.places = append(a.places, mergedPlace{record: it.record})
+			parent := &a.places[it.parent]
+			parent.last = uint32(len(a.places) - 1)
+			if parent.first == 0 {
+				parent.first = parent.last
+			}
+		}
+		if r.Kind == KindInlined {
+			at := int(it.record)
+			a.next = a.children(a.next, at+1, at+r.span(), uint32(len(a.places)-1))
+		}
+	}
+}
+
+// combine returns the combined count of two records of the same place. Counts are added. Of
+// checksums and attributes the later one wins.
+func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
+	if kind >= KindChecksum {
+		return second
+	}
+	return a.add(first, second)
+}
+
+// emit appends the places in order, each body directly after its head.
+func (a *arranger) emit(out []Record) []Record {
+	a.stack = append(a.stack[:0], span{next: a.places[0].first, last: a.places[0].last, head: -1})
+	for len(a.stack) > 0 {
+		top := &a.stack[len(a.stack)-1]
+		if top.next == 0 || top.next > top.last {
+			if top.head >= 0 {
+				out[top.head].Span = uint32(len(out) - top.head - 1)
+			}
+			a.stack = a.stack[:len(a.stack)-1]
+			continue
+		}
+		p := &a.places[top.next]
+		top.next++
+		r := a.records[p.record]
+		if r.Kind >= KindChecksum && r.Count == 0 {
+			continue // an empty body of metadata
+		}
+		out = append(out, r)
+		switch r.Kind {
+		case KindInlined:
+			a.stack = append(a.stack, span{next: p.first, last: p.last, head: len(out) - 1})
+		case KindTarget:
+			if top.next > top.last || !a.target(top.next) || a.records[a.places[top.next].record].where() != r.where() {
+				sortTargets(out, a.compare)
+			}
+		}
+	}
+	return out
+}
+
+func (a *arranger) target(place uint32) bool {
+	return a.records[a.places[place].record].Kind == KindTarget
+}
+
+// sortTargets sorts the targets at the end of records, which all belong to one location.
+func sortTargets(records []Record, compare func(s, t NameRef) int) {
+	first := len(records)
+	for first > 0 && records[first-1].Kind == KindTarget {
+		first--
+	}
+	targets := records[first:]
+	slices.SortFunc(targets, func(s, t Record) int { return compareTargets(&s, &t, compare) })
+}

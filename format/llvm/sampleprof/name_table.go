@@ -1,0 +1,86 @@
+package sampleprof
+
+import (
+	"iter"
+
+	"github.com/go-afdo/afdo/internal/arena"
+)
+
+// A nameTable holds the names of a profile without duplicates.
+type nameTable struct {
+	list   []Name
+	byText map[string]NameRef
+	byMD5  map[uint64]NameRef // all names by MD5; nil unless a hashed name has been added
+	hashed int                // number of hashed names
+	arena  arena.Names
+}
+
+// compare orders names. It is called only to order several items of the same place.
+func (t *nameTable) compare(s, u NameRef) int { return t.list[s].compare(t.list[u]) }
+
+func (t *nameTable) add(n Name) NameRef {
+	if n.Hashed {
+		t.hash()
+		if ref, ok := t.byMD5[n.MD5]; ok {
+			return ref
+		}
+		t.hashed++
+		return t.append(n)
+	}
+	if ref, ok := t.byText[n.Text]; ok {
+		return ref
+	}
+	if t.byMD5 != nil {
+		if ref, ok := t.byMD5[GUID(n.Text)]; ok {
+			return ref
+		}
+	}
+	return t.append(Name{Text: t.arena.Clone(n.Text)})
+}
+
+// hash builds byMD5, so that names are found by MD5 from now on.
+func (t *nameTable) hash() {
+	if t.byMD5 != nil {
+		return
+	}
+	t.byMD5 = make(map[uint64]NameRef, len(t.list))
+	for i, n := range t.list {
+		t.byMD5[n.GUID()] = NameRef(i)
+	}
+}
+
+func (t *nameTable) append(n Name) NameRef {
+	ref := NameRef(len(t.list))
+	t.list = append(t.list, n)
+	if t.byMD5 != nil {
+		t.byMD5[n.GUID()] = ref
+	}
+	if !n.Hashed {
+		if t.byText == nil {
+			t.byText = map[string]NameRef{}
+		}
+		t.byText[n.Text] = ref
+	}
+	return ref
+}
+
+func (t *nameTable) resolve(names iter.Seq[string]) int {
+	if t.hashed == 0 {
+		return 0
+	}
+	t.hash()
+	if t.byText == nil {
+		t.byText = map[string]NameRef{}
+	}
+	for name := range names {
+		ref, ok := t.byMD5[GUID(name)]
+		if !ok || !t.list[ref].Hashed {
+			continue
+		}
+		name = t.arena.Clone(name)
+		t.list[ref] = Name{Text: name}
+		t.byText[name] = ref
+		t.hashed--
+	}
+	return t.hashed
+}

@@ -1,0 +1,123 @@
+package sampleprof
+
+import "bytes"
+
+// A nameUse is a use of a name in a text. The uses differ in what a reader takes a name for.
+type nameUse uint8
+
+const (
+	useHeader nameUse = 1 << iota
+	useTarget
+	useInlined
+	useVTable
+)
+
+// checkTextNames returns an error for the first name or context that the reader would not return as
+// it is.
+func checkTextNames(p *Profile) error {
+	checked := make([]nameUse, len(p.names.list))
+	check := func(ref NameRef, use nameUse) error {
+		if checked[ref]&use != 0 || p.names.list[ref].Hashed {
+			return nil // the digits of an MD5 are a loss, not an error
+		}
+		checked[ref] |= use
+		if name := p.names.list[ref].Text; !survives(name, use, p.ContextSensitive) {
+			return unrepresentable("the name %q in a text, whose readers take it for something else", name)
+		}
+		return nil
+	}
+	for i := range p.functions {
+		f := &p.functions[i]
+		if f.Context != nil && !contextSurvives(f.Context, p.Name) {
+			return unrepresentable("the context %q in a text, whose readers take it for something else", appendContext(nil, f.Context, p.Name))
+		}
+		err := error(nil)
+		if f.Context == nil {
+			err = check(f.Name, useHeader)
+		}
+		for j := 0; j < len(f.Records) && err == nil; j++ {
+			switch r := &f.Records[j]; r.Kind {
+			case KindTarget:
+				err = check(r.Name, useTarget)
+			case KindInlined:
+				err = check(r.Name, useInlined)
+			case KindVTable:
+				err = check(r.Name, useVTable)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPlain reports whether a name is like an identifier, which every reader returns as it is.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// survives has the reader parse a line with a name.
+func survives(name string, use nameUse, contextSensitive bool) bool {
+	if isPlain(name) {
+		return true
+	}
+	var line string
+	switch use {
+	case useHeader:
+		line = name + ":1:1\n"
+	case useTarget:
+		line = " 1: 1 " + name + ":1\n"
+	case useInlined:
+		if line = " 1: " + name + ":1\n"; contextSensitive {
+			line = " 1: [" + name + "]:1\n"
+		}
+	case useVTable:
+		line = " 1: " + vtablesKeyword + name + ":1 \n"
+	}
+	if use != useHeader {
+		if line = "f:1:1\n" + line; contextSensitive {
+			line = "[f]:1:1\n" + line[len("f:1:1\n"):]
+		}
+	}
+	q, err := ParseTextBytes([]byte(line))
+	if err != nil || q.NumFunctions() != 1 || bytes.IndexByte([]byte(name), '\r') >= 0 { // LLVM ends lines there, too
+		return false
+	}
+	f := &q.functions[0]
+	if use == useHeader {
+		return f.Context == nil && len(f.Records) == 0 && q.Name(f.Name).Text == name
+	}
+	wanted := map[nameUse]Kind{useTarget: KindTarget, useInlined: KindInlined, useVTable: KindVTable}[use]
+	found := 0
+	for _, r := range f.Records {
+		if r.Kind == wanted && q.Name(r.Name).Text == name && r.Count == 1 {
+			found++
+		} else if r.Kind != KindCount || use != useTarget {
+			return false
+		}
+	}
+	return found == 1
+}
+
+// contextSurvives has the reader parse a context.
+func contextSurvives(context []Frame, name func(NameRef) Name) bool {
+	text := appendContext(nil, context, name)
+	frames, ok := parseContext(string(text))
+	if !ok || len(frames) != len(context) || bytes.ContainsAny(text, "\n\r\x00") {
+		return false
+	}
+	for i, f := range frames {
+		if f.name != name(context[i].Name).String() {
+			return false
+		}
+	}
+	return true
+}

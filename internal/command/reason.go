@@ -1,0 +1,16 @@
+package command
+
+// A Reason says why a command runs as it was given.
+type Reason string
+
+// The reasons that the command line alone gives.
+const (
+	AsksCompiler     Reason = "it asks the compiler for information"
+	OnlyPreprocesses Reason = "it only preprocesses"
+	OnlyChecks       Reason = "it only checks the syntax"
+	ReadsStdin       Reason = "its source is standard input or a pipe"
+	CompilesNothing  Reason = "it compiles nothing"
+	Declined         Reason = "it has -fno-auto-profile"
+	NoGCC            Reason = "it is not a compiler of GCC or clang"
+	Instruments      Reason = "it makes a program that counts"
+)

@@ -1,0 +1,42 @@
+package command
+
+import "strings"
+
+// splitResponse splits a response file the way GCC does: blanks, both kinds of quotes, and
+// backslashes, which quote any byte everywhere but in single quotes. A quote that does not end is
+// no error.
+func splitResponse(text string) []string {
+	var words []string
+	var word strings.Builder
+	open, quote := false, byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != '\'' && c == '\\' && i+1 < len(text):
+			i++
+			word.WriteByte(text[i])
+			open = true
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			} else {
+				word.WriteByte(c)
+			}
+		case c == '\'' || c == '"':
+			quote, open = c, true
+		case strings.IndexByte(" \t\n\r\v\f", c) >= 0:
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+				open = false
+			}
+		default:
+			word.WriteByte(c)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words
+}

@@ -1,0 +1,129 @@
+package indexfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// The copies block has copies of the small parts of the index that a lookup needs before all
+// others. It is near the end of the file, where one read has all of them.
+
+// copied are the blocks whose first bytes are in the copies block.
+var copied = [...]Kind{Names, Unqualified, Fingerprints}
+
+// copies is the decoded block.
+type copies struct {
+	summary, fileNames uint32 // checksums
+	heads              [numKinds][]byte
+}
+
+// copies returns the block, or nil if the index has none that can be used or reads are cheap.
+func (x *Index) copies() *copies {
+	if !x.Has(Copies) || !x.src.Slow() {
+		return nil
+	}
+	if c := x.copied.Load(); c != nil {
+		return c
+	}
+	b := x.byKind[Copies]
+	f, err := x.fields(b.Off, int(min(b.Size, pageContent)))
+	if err != nil {
+		return nil
+	}
+	c := decodeCopies(&f)
+	if c != nil {
+		x.copied.Store(c)
+	}
+	return c
+}
+
+func decodeCopies(f *wire.Fields) *copies {
+	c := new(copies)
+	sums := f.Take(2*SumSize, "checksums")
+	for f.Err == nil && f.Rest() > 0 {
+		kind := Kind(f.Byte())
+		head := f.Take(int(f.Byte()), "the head of a block")
+		if kind < numKinds {
+			c.heads[kind] = head
+		}
+	}
+	if f.Err != nil {
+		return nil
+	}
+	c.summary, c.fileNames = binary.BigEndian.Uint32(sums), binary.BigEndian.Uint32(sums[SumSize:])
+	return c
+}
+
+// FixedChecksums returns the checksums of the summary and of the file names from their copies. It
+// returns false if there are no copies, or if reads are cheap.
+func (x *Index) FixedChecksums() (summary, fileNames uint32, ok bool) {
+	if c := x.copies(); c != nil {
+		return c.summary, c.fileNames, true
+	}
+	return 0, 0, false
+}
+
+// headFields returns a decoder for the first n bytes of a block, or for fewer of them if a copy has
+// all that decode needs. It calls decode once or twice, and returns the position after the fields.
+func (x *Index) headFields(kind Kind, b Block, n int, decode func(f *wire.Fields)) (pos int, err error) {
+	if c := x.copies(); c != nil && c.heads[kind] != nil {
+		f := wire.Fields{Data: c.heads[kind], Compact: x.compact}
+		if decode(&f); f.Err == nil {
+			return f.Pos, nil
+		}
+	}
+	f, err := x.fields(b.Off, n)
+	if err != nil {
+		return 0, err
+	}
+	if decode(&f); f.Err != nil {
+		return 0, x.misread(b.Off, &f)
+	}
+	return f.Pos, nil
+}
+
+// headOf returns the first bytes of a block that are copied.
+func headOf(kind Kind, compact bool, data []byte) []byte {
+	f := wire.Fields{Data: data, Compact: compact}
+	if kind != Names {
+		f.Take(int(f.Byte()), "the name of a scheme")
+	}
+	if kind != Fingerprints {
+		decodeTable(&f)
+	}
+	return data[:f.Pos]
+}
+
+// AppendCopies appends the block of copies. blocks returns the contents of a block.
+func AppendCopies(dst []byte, compact bool, summary, fileNames uint32, blocks func(Kind) []byte) []byte {
+	dst = AppendChecksum(AppendChecksum(dst, summary), fileNames)
+	for _, kind := range copied {
+		data := blocks(kind)
+		if len(data) == 0 {
+			continue
+		}
+		if head := headOf(kind, compact, data); len(head) <= 0xff {
+			dst = append(append(dst, byte(kind), byte(len(head))), head...)
+		}
+	}
+	return dst
+}
+
+// CheckCopies compares the block of copies with the expected one.
+func (x *Index) CheckCopies(summary, fileNames uint32) error {
+	got, err := x.All(Copies)
+	if err != nil {
+		return err
+	}
+	want := AppendCopies(nil, x.compact, summary, fileNames, func(kind Kind) []byte {
+		data, readErr := x.All(kind)
+		err = orElse(err, readErr)
+		return data
+	})
+	if err != nil || !bytes.Equal(got, want) {
+		return orElse(err, x.fault(x.byKind[Copies].Off, "the copies differ from the blocks and checksums of the index"))
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package indexfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// The end block is the last block. It contains copies of the beginnings of the file and of the
+// index, so that a reader that has the last kilobytes of a file need not read the first ones.
+
+// An End is the end block.
+type End struct {
+	Head               []byte // the first bytes of the file, at most wire.HeaderPrefix
+	Summary, FileNames int    // section indexes
+}
+
+// endFields is the size of the last fields of the block: the size of the block, the size of the
+// index section, and the magic. They are in one page.
+const endFields = 4 + 8 + len(Magic)
+
+// TailSize is the number of bytes at the end of a file that show whether it ends with an end block.
+const TailSize = endFields + SumSize
+
+// A Tail holds the last fields of a file with an end block.
+type Tail struct{ Section, End int64 } // sizes in bytes
+
+// ReadTail decodes the last bytes of a file. It returns false if they are not those of an index.
+func ReadTail(tail []byte) (t Tail, ok bool) {
+	if len(tail) != TailSize || string(tail[12:endFields]) != Magic {
+		return t, false
+	}
+	size := binary.BigEndian.Uint64(tail[4:])
+	t = Tail{int64(size), int64(binary.BigEndian.Uint32(tail))}
+	return t, size <= math.MaxUint32 && t.End < t.Section
+}
+
+// OpenEnd opens an index by its end block. file returns the properties that the index must match.
+func OpenEnd(src Source, tail Tail, file func(*End) (File, error)) (*Index, error) {
+	x := &Index{src: src, sectionSize: tail.Section}
+	pages := (tail.Section + pageSize - 1) / pageSize
+	x.size = tail.Section - pages*SumSize
+	if tail.Section-(pages-1)*pageSize <= SumSize || tail.End > x.size {
+		return nil, x.fault(0, "an end of %d bytes in an index of %d", tail.End, tail.Section)
+	}
+	x.pages = make([]atomic.Pointer[page], pages)
+	f, err := x.fields(x.size-tail.End, int(tail.End))
+	if err != nil {
+		return nil, err
+	}
+	end := decodeEnd(&f)
+	if f.Err != nil || !Is(f.Data[f.Pos:]) {
+		return nil, x.fault(x.size-tail.End, "the end of the index makes no sense")
+	}
+	of, err := file(end)
+	if err != nil {
+		return nil, err
+	}
+	head := f.Data[f.Pos:]
+	x.compact = head[0]&wire.CompactFlag != 0
+	if err := x.header(wire.Fields{Data: head, Compact: x.compact}, of); err != nil {
+		return nil, err
+	}
+	if b := x.byKind[lastKind]; b.Off != x.size-tail.End || b.Size != tail.End {
+		return nil, x.fault(b.Off, "the end of the index is not its last block")
+	}
+	return x, nil
+}
+
+// decodeEnd decodes an end block up to the copy of the head of the index.
+func decodeEnd(f *wire.Fields) *End {
+	f.Compact = false
+	end := &End{Head: f.Take(int(f.Byte()), "the head of the file")}
+	end.Summary, end.FileNames = int(f.Uint32()), int(f.Uint32())
+	return end
+}
+
+// appendEnd appends an end block of the given size to an index that begins with head.
+func appendEnd(dst []byte, end *End, head []byte, size int, section int64) []byte {
+	start := len(dst)
+	e := wire.Encoder{Data: dst}
+	e.Byte(byte(len(end.Head)))
+	e.Bytes(end.Head)
+	e.Uint32(uint32(end.Summary))
+	e.Uint32(uint32(end.FileNames))
+	e.Bytes(head)
+	e.Bytes(make([]byte, start+size-endFields-len(e.Data)))
+	e.Uint32(uint32(size))
+	e.Uint64(uint64(section))
+	e.String(Magic)
+	return e.Data
+}
+
+// endSize returns the minimum size of an end block.
+func endSize(end *End, head []byte) int { return 1 + len(end.Head) + 4 + 4 + len(head) + endFields }
+
+// fits reports whether the last fields of content with the given size are in one page.
+func fits(content int) bool {
+	last := content % pageContent
+	return last == 0 || last >= endFields
+}
+
+// CheckEndBlock compares the end block with the expected one.
+func (x *Index) CheckEndBlock(want *End) error {
+	data, err := x.All(lastKind)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	off := x.byKind[lastKind].Off
+	f := wire.Fields{Data: data}
+	got := decodeEnd(&f)
+	if f.Err != nil || !bytes.Equal(got.Head, want.Head) || got.Summary != want.Summary || got.FileNames != want.FileNames {
+		return x.fault(off, "the end block of the index does not match this file")
+	}
+	head, err := x.content(0, x.blocks[0].Off)
+	if err != nil {
+		return err
+	}
+	if size := len(data); size < endSize(want, head) || !bytes.Equal(data, appendEnd(nil, want, head, size, x.sectionSize)) {
+		return x.fault(off, "the end block does not match this index")
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package create
+
+import (
+	"slices"
+
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// GCC may inline only the beginning of a function into a caller, a stub that calls the rest, the
+// symbol f.part.0. Debug info shows all of f inlined there. GCC 12 then inlines all of it when it
+// reads the profile, but the counts of the rest are elsewhere. So such a stub is written as a call
+// of f, and its counts are added to those of f.
+
+// A stub is a function of which only the beginning is inlined.
+type stub struct {
+	rest  *function // .part symbol that it calls
+	body  body      // its counts
+	calls uint64    // observed calls of the rest
+
+	outer *body // the body that it is called from, and where
+	where where
+}
+
+// collectRests finds the symbols that are the rest of a function.
+func (c *creation) collectRests(functions map[uint64]*function) {
+	if c.options.Suffixes == NoSuffixes {
+		return
+	}
+	c.rests, c.hasRest = make(map[uint64]*function), make(map[string]bool)
+	for low, f := range functions {
+		if f.name.fragment && !f.name.cold {
+			c.rests[low] = f
+			c.hasRest[f.name.name] = true
+		}
+	}
+}
+
+// findStubs finds the inlined functions whose code calls the rest of the same function.
+func (p *mapper) findStubs(spans []symbolize.Span) {
+	if len(p.rests) == 0 {
+		return
+	}
+	p.rest = make(map[*symbolize.Instance]*function)
+	partial := make(map[*symbolize.Instance]bool)
+	for _, s := range spans {
+		if s.Instance == nil || s.Instance.Caller == nil {
+			continue
+		}
+		is, known := partial[s.Instance]
+		if !known {
+			is = p.hasRest[p.inlinedName(s.Instance)]
+			partial[s.Instance] = is
+		}
+		for at := s.Low; is && at < s.High; {
+			in := p.code.decode(at)
+			if in.Size == 0 {
+				break
+			}
+			at += in.Size
+			if rest := p.rests[at+uint64(in.By)]; in.By != 0 && rest != nil && p.isStub(s.Instance, rest) {
+				p.rest[s.Instance] = rest
+			}
+		}
+	}
+}
+
+// isStub reports whether an inlined function is the one that a symbol is the rest of. Recursion is
+// none: a caller that is in the same function.
+func (p *mapper) isStub(i *symbolize.Instance, rest *function) bool {
+	name := rest.name.name
+	if p.inlinedName(i) != name || p.function.name.name == name {
+		return false
+	}
+	for c := i.Caller; c != nil; c = c.Caller {
+		if p.inlinedName(c) == name {
+			return false
+		}
+	}
+	return true
+}
+
+// inlinedName returns the name of an inlined function in the profile.
+func (c *creation) inlinedName(i *symbolize.Instance) string {
+	return unifyConstructor(c.options.Suffixes.canonical(i.Function.Linkage()).name)
+}
+
+// newStub returns the site of a stub.
+func (p *mapper) newStub(outer site, w where, d discriminator, rest *function) site {
+	s := &stub{rest: rest, outer: outer.body, where: w}
+	p.placed.stubs = append(p.placed.stubs, s)
+	return site{
+		body: &s.body, stub: s,
+		factor: saturating.Mul(outer.factor, d.factor), copy: copyID(outer.copy, d.copy),
+	}
+}
+
+// callStubs turns the stubs of a function into calls. Those inside of others come first.
+func (p *mapper) callStubs() {
+	for _, s := range slices.Backward(p.placed.stubs) {
+		s.body.settle(p.options.Combine)
+		s.body.total()
+		n := s.entries()
+		if n > 0 {
+			s.outer.call(s.where, s.rest, n)
+		}
+		if p.sameUnit && p.options.Combine == CombineMax {
+			s.outer.count(s.where, 0, n, CombineMax)
+		}
+	}
+	p.report.Stubs += len(p.placed.stubs)
+}
+
+// entries returns how often a stub was entered: the largest count of its own lines.
+func (s *stub) entries() uint64 {
+	n := s.calls
+	for _, c := range s.body.counts {
+		n = max(n, c.n)
+	}
+	return n
+}
+
+// stubs returns the stubs by the function that each belongs to.
+func (c *creation) stubs() map[symbol][]*stub {
+	all := make(map[symbol][]*stub)
+	for _, f := range c.functions {
+		if f.placed != nil {
+			for _, s := range f.placed.stubs {
+				all[s.rest.called()] = append(all[s.rest.called()], s)
+			}
+		}
+	}
+	return all
+}
+
+// addStubs adds the counts of stubs to their function. If the function has no entry of its own, its
+// head count is that of its rest, which includes the calls that the stubs made.
+func (g *group) addStubs(stubs []*stub, estimated bool) {
+	entered := slices.ContainsFunc(g.parts, (*function).entered)
+	for _, s := range stubs {
+		w := &whole{body: s.body}
+		if !estimated {
+			w.head = s.entries()
+		}
+		if !estimated && !entered {
+			w.head -= s.calls
+		}
+		g.wholes = append(g.wholes, w)
+	}
+}
+
+// entered reports whether a function was seen to be entered, not only its rest.
+func (f *function) entered() bool { return !f.name.fragment && f.head > 0 }

@@ -1,0 +1,40 @@
+package layout
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// A codeSection is a section with code.
+type codeSection struct {
+	low, high uint64 // high is exclusive
+	ordinary  bool
+}
+
+// readSections finds the sections with code.
+func (p *program) readSections() {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	for i, s := range p.file.ELF().Sections {
+		if s.Flags&code == code && s.Size > 0 {
+			low := s.Addr + p.base(i)
+			p.sections = append(p.sections, codeSection{low, low + s.Size, isOrdinary(s.Name)})
+		}
+	}
+	slices.SortFunc(p.sections, func(a, b codeSection) int { return cmp.Compare(a.low, b.low) })
+}
+
+// isOrdinary reports whether functions of a section may be laid out. Other sections, such as
+// .init.text of a kernel, were chosen in the source or by a linker script, and clang leaves their
+// functions in them: the layout would only reorder the section. llvm-propeller has the same rule.
+func isOrdinary(section string) bool {
+	return section == ".text" || strings.HasPrefix(section, ".text.")
+}
+
+// isOrdinary reports whether the section at an address may be laid out, also if no section has it.
+func (p *program) isOrdinary(address uint64) bool {
+	i := sort.Search(len(p.sections), func(i int) bool { return p.sections[i].low > address }) - 1
+	return i < 0 || address >= p.sections[i].high || p.sections[i].ordinary
+}

@@ -1,0 +1,217 @@
+package rebase
+
+import (
+	"bytes"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/cpp"
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/pattern"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// Limits on macros whose definitions use other macros.
+const (
+	maxMeanings    = 1 << 8
+	maxExpansions  = 1 << 9
+	maxMeaning     = 1 << 9 // bytes
+	maxDefinitions = 1 << 4 // of one macro
+)
+
+// A macro is one of the definitions that a name has.
+type macro struct {
+	parameters []string
+	function   bool
+	body       string
+}
+
+// meanings returns all identifiers that the macros in some tokens of a file may expand to,
+// whichever branch of "#if" defines the macros.
+func (s *Sources) meanings(file *source, text string) (names []string) {
+	defined := make(map[string][]macro)
+	seen := map[string]bool{text: true}
+	open := []string{text}
+	for n := 0; len(open) > 0 && n < maxExpansions; n++ {
+		text := open[len(open)-1]
+		open = open[:len(open)-1]
+		next, any := s.expand(file, text, defined)
+		if text = strings.TrimSpace(text); !any && identifier().MatchString(text) && !slices.Contains(names, text) {
+			names = append(names, text)
+		}
+		for _, t := range next {
+			if !seen[t] && len(seen) < maxMeanings && len(t) <= maxMeaning {
+				seen[t] = true
+				open = append(open, t)
+			}
+		}
+	}
+	return names
+}
+
+var (
+	identifier = pattern.Of(`^[A-Za-z_]\w*$`)
+	anyWord    = pattern.Of(`\b[A-Za-z_]\w*\b`)
+	pasting    = pattern.Of(`\s*##\s*`)
+)
+
+// expand replaces one macro in a text by each of its definitions: the first one that is not around
+// another. any is whether there is one.
+func (s *Sources) expand(file *source, text string, defined map[string][]macro) (next []string, any bool) {
+	words := anyWord().FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(words) { // arguments before the macro that has them
+		name := text[at[0]:at[1]]
+		if _, known := defined[name]; !known {
+			defined[name] = s.definitions(file, name)
+		}
+		for _, m := range defined[name] {
+			if body, end, ok := m.use(text, at[1]); ok {
+				any = true
+				next = append(next, pasting().ReplaceAllString(text[:at[0]]+body+text[end:], ""))
+			}
+		}
+		if any {
+			return next, true
+		}
+	}
+	return nil, false
+}
+
+// use expands a macro whose name ends at a position of a text. It returns the expansion and the end
+// of the macro's arguments.
+func (m *macro) use(text string, at int) (body string, end int, ok bool) {
+	if !m.function {
+		return m.body, at, true
+	}
+	rest := strings.TrimLeft(text[at:], " \t")
+	inner, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")")
+	arguments := strings.Split(inner, ",")
+	if !strings.HasPrefix(rest, "(") || !closed || strings.Contains(inner, "(") || len(arguments) != len(m.parameters) {
+		return "", 0, false
+	}
+	body = anyWord().ReplaceAllStringFunc(m.body, func(word string) string {
+		if i := slices.Index(m.parameters, word); i >= 0 {
+			return strings.TrimSpace(arguments[i])
+		}
+		return word
+	})
+	return body, len(text) - len(rest) + len("(") + len(inner) + len(")"), true
+}
+
+// definitions returns the definitions of a macro in a file, or else in the first file that has any.
+func (s *Sources) definitions(file *source, name string) (list []macro) {
+	define := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+` + name + `\b(\([^()\n]*\))?((?:.*\\\r?\n)*.*)`)
+	list = file.definitions(name, define)
+	for i := 0; i < len(s.files) && list == nil; i++ {
+		list = s.files[i].definitions(name, define)
+	}
+	return list
+}
+
+func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) {
+	if !bytes.Contains(s.text, []byte(name)) {
+		return nil
+	}
+	for _, found := range define.FindAllSubmatch(s.text, maxDefinitions) {
+		m := macro{function: len(found[1]) > 0, body: strings.TrimSpace(noCode().ReplaceAllString(string(found[2]), " "))}
+		for parameter := range strings.SplitSeq(strings.Trim(string(found[1]), "()"), ",") {
+			m.parameters = append(m.parameters, strings.TrimSpace(parameter))
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// noCode are comments, and the ends of lines that go on.
+var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
+
+// Namespaces knows the inline namespaces of a text, such as fmt::v9. All symbols of a library
+// contain its inline namespace, which has another name in the library's next version. A slice.Text
+// implements Namespaces.
+type Namespaces interface {
+	// InlineNamespaces returns the name of the inline namespace in each namespace that has one, or
+	// all that it may have.
+	InlineNamespaces() map[string][]string
+	// HasWord reports whether a word is in the text.
+	HasWord(word string) bool
+}
+
+// renameInlines gives symbols the inline namespaces of the new sources.
+func (p *plan) renameInlines(new Namespaces) {
+	renames := mangled.Inlines(new.InlineNamespaces()).Renames(func(yield func(string) bool) {
+		for _, c := range p.changes {
+			if !yield(c.symbol) {
+				return
+			}
+		}
+	}, new.HasWord)
+	for _, c := range p.changes {
+		c.name = renames.Apply(c.name)
+	}
+}
+
+// renamesInlines reports whether a profile has inline namespaces of other names.
+func renamesInlines(p *profile.Profile, new Namespaces) bool {
+	return len(mangled.Inlines(new.InlineNamespaces()).Renames(symbolsOf(p), new.HasWord)) > 0
+}
+
+func symbolsOf(p *profile.Profile) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := range p.NumSymbols() {
+			if !yield(p.SymbolName(profile.SymbolRef(s))) {
+				return
+			}
+		}
+	}
+}
+
+// inlineNamespace is how texts open one, in a macro as a rule.
+var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)[\s\\]*\{[\s\\]*inline namespace\s+([^{};]*)\{`)
+
+// maxInlines bounds how many ways to open one are looked at.
+const maxInlines = 1 << 7
+
+// InlineNamespaces implements [Namespaces] for texts with macros.
+func (s *Sources) InlineNamespaces() map[string][]string {
+	inlines := make(mangled.Inlines)
+	seen := make(map[string]bool)
+	for i := range s.files {
+		if !bytes.Contains(s.files[i].text, []byte("inline namespace")) {
+			continue
+		}
+		for _, found := range inlineNamespace().FindAllSubmatch(s.files[i].text, -1) {
+			text := s.files[i].path + "\n" + string(found[0])
+			if seen[text] || len(found[0]) > maxMeaning || len(seen) == maxInlines {
+				continue
+			}
+			seen[text] = true
+			for _, name := range s.meanings(&s.files[i], noCode().ReplaceAllString(string(found[2]), " ")) {
+				inlines.Add(string(found[1]), name)
+			}
+		}
+	}
+	return inlines
+}
+
+// HasWord reports whether a word is in any of the texts.
+func (s *Sources) HasWord(word string) bool {
+	return slices.ContainsFunc(s.files, func(f source) bool { return hasWord(f.text, word) })
+}
+
+// hasWord reports whether a word is in a text, between bytes that are not of words.
+func hasWord(text []byte, word string) bool {
+	for from := 0; word != ""; from++ {
+		at := bytes.Index(text[from:], []byte(word))
+		if at < 0 {
+			break
+		}
+		from += at
+		end := from + len(word)
+		if (from == 0 || !cpp.IsWordByte(text[from-1])) && (end == len(text) || !cpp.IsWordByte(text[end])) {
+			return true
+		}
+	}
+	return false
+}

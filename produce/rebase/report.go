@@ -1,0 +1,72 @@
+package rebase
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// An Outcome says how a function was moved, or why not.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unknown   Outcome = iota // the old sources do not have it, or the new ones not its file: it is left as it is
+	Unchanged                // all its lines are the same
+	Moved                    // all its counts have a line, some another one
+	Partly                   // some of its counts have no line any more
+	Renamed                  // it has another name, and all or some of its counts have a line
+	Lost                     // there is no such function any more
+)
+
+var outcomeNames = [...]string{"unknown", "unchanged", "moved", "mapped in part", "renamed", "lost"}
+
+// String returns the outcome in words.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// ErrNothing is returned if no function of a profile is in both sources. They are sources of
+// another program then.
+var ErrNothing = errors.New("rebase: no function of the profile is in both sources")
+
+// A Report describes how the functions of a profile were moved.
+type Report struct {
+	Functions     []Function // those with the most samples first
+	Samples, Kept uint64     // of all functions, saturating
+}
+
+// A Function describes how one function was moved, including its inlined copies.
+type Function struct {
+	Unit, Symbol       string
+	Outcome            Outcome
+	NewUnit, NewSymbol string // the same as before, unless it was renamed or is in another file
+	Samples            uint64 // the sum of its counts, saturating
+	Kept               uint64 // of those that have a line, wherever the copy is that they are of
+}
+
+// report makes the report of a plan.
+func (p *plan) report(places iter.Seq[place]) (*Report, error) {
+	r := &Report{}
+	samples, kept := p.tally(places)
+	none := true
+	for s, c := range p.changes {
+		if len(c.lines) == 0 {
+			continue
+		}
+		f := Function{c.file, c.symbol, c.outcome, c.path, c.name, samples[s], kept[s]}
+		if c.name != c.symbol && c.outcome != Lost {
+			f.Outcome = Renamed
+		}
+		none = none && (f.Outcome == Unknown || f.Outcome == Lost)
+		r.Functions = append(r.Functions, f)
+		r.Samples = saturating.Add(r.Samples, f.Samples)
+		r.Kept = saturating.Add(r.Kept, f.Kept)
+	}
+	slices.SortStableFunc(r.Functions, func(f, g Function) int { return cmp.Compare(g.Samples, f.Samples) })
+	if none {
+		return r, ErrNothing
+	}
+	return r, nil
+}

@@ -1,0 +1,156 @@
+package rebase
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/go-afdo/afdo/internal/mangled"
+	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
+)
+
+// A spelling is how the name of a symbol is written in sources.
+type spelling struct {
+	name   string   // unqualified
+	scope  []string // classes and namespaces, outermost first
+	params []uint32 // the words in the parameters' types, in their order; nil if the symbol does not tell
+	known  bool     // the scope is
+}
+
+func spell(symbol string) spelling {
+	cut := symname.Canonical(symbol)
+	if !strings.HasPrefix(cut, "_Z") || len(cut) > mangled.MaxLen {
+		return spelling{name: cut}
+	}
+	tree, err := demangle.ToAST(cut)
+	if err != nil {
+		return spelling{name: cut}
+	}
+	s := spelling{known: true}
+	if f := typeOf(tree); f != nil {
+		s.params = outline.Words([]byte(demangle.ASTToString(&demangle.FunctionType{Args: f.Args})))
+	}
+	s.name, s.scope = lastName(tree), scopesOf(tree)
+	return s
+}
+
+// lastName returns the unqualified name of a function.
+func lastName(tree demangle.AST) string {
+	prefix := ""
+	for {
+		switch t := mangled.Last(tree).(type) {
+		case *demangle.Constructor:
+			tree = t.Name
+		case *demangle.Destructor:
+			tree, prefix = t.Name, "~"
+		case *demangle.Operator:
+			return "operator" + strings.TrimSpace(t.Name)
+		case *demangle.Closure:
+			return "operator()"
+		default:
+			return prefix + demangle.ASTToString(t, demangle.NoTemplateParams)
+		}
+	}
+}
+
+// scopesOf returns the classes, namespaces and functions around a function, outermost first.
+func scopesOf(tree demangle.AST) []string {
+	var parts []string // innermost first, the function itself included
+	for {
+		q, ok := mangled.Bare(tree).(*demangle.Qualified)
+		if !ok {
+			break
+		}
+		parts = append(parts, scopeName(q.Name))
+		tree = q.Scope
+	}
+	parts = append(parts, scopeName(tree))
+	slices.Reverse(parts)
+	parts = parts[:len(parts)-1]
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+}
+
+// scopeName returns the name of a scope, empty if sources have none.
+func scopeName(tree demangle.AST) string {
+	name := demangle.ASTToString(mangled.Last(tree), demangle.NoTemplateParams)
+	if strings.HasPrefix(name, "{") || strings.HasPrefix(name, "(") {
+		return ""
+	}
+	return name
+}
+
+// typeOf returns the type of a function, or nil if its symbol does not contain it.
+func typeOf(tree demangle.AST) *demangle.FunctionType {
+	typed, ok := tree.(*demangle.Typed)
+	if !ok {
+		return nil
+	}
+	function := typed.Type
+	if m, ok := function.(*demangle.MethodWithQualifiers); ok { // const and the like
+		function = m.Method
+	}
+	f, _ := function.(*demangle.FunctionType)
+	return f
+}
+
+// A use is a symbol that a profile has counts of.
+type use struct {
+	symbol, file string
+	lines        []int32  // offsets that have records, ascending
+	callees      []callee // by offset
+}
+
+// A callee is an unqualified name that is called at a line, or inlined there.
+type callee struct {
+	line int32
+	word uint32
+}
+
+// A place is a record of a profile of any kind, in the function that has its line.
+type place struct {
+	symbol int
+	line   int32
+	callee int    // symbol that is called or inlined there, or none
+	count  uint64 // of samples
+}
+
+// gather fills in where symbols are used.
+func gather(uses []use, places iter.Seq[place]) {
+	words := make([]uint32, len(uses)) // 0 is one that nobody has asked for
+	for p := range places {
+		u := &uses[p.symbol]
+		u.lines = append(u.lines, p.line)
+		if p.callee != none {
+			if words[p.callee] == 0 {
+				words[p.callee] = outline.Word(spell(uses[p.callee].symbol).name)
+			}
+			u.callees = append(u.callees, callee{p.line, words[p.callee]})
+		}
+	}
+	for i := range uses {
+		u := &uses[i]
+		slices.Sort(u.lines)
+		u.lines = slices.Compact(u.lines)
+		slices.SortFunc(u.callees, func(a, b callee) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.word, b.word)) })
+		u.callees = slices.Compact(u.callees)
+	}
+}
+
+// tally adds up the samples of each symbol, and the samples among them that have a line.
+func (p *plan) tally(places iter.Seq[place]) (samples, kept []uint64) {
+	samples, kept = make([]uint64, len(p.changes)), make([]uint64, len(p.changes))
+	for at := range places {
+		samples[at.symbol] = saturating.Add(samples[at.symbol], at.count)
+		if c := p.changes[at.symbol]; c.outcome != Lost {
+			if _, ok := c.line(at.line); ok {
+				kept[at.symbol] = saturating.Add(kept[at.symbol], at.count)
+			}
+		}
+	}
+	return samples, kept
+}

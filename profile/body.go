@@ -1,0 +1,117 @@
+package profile
+
+import "github.com/go-afdo/afdo/internal/saturating"
+
+// A Body assembles the records of one function, added in any order, into canonical form. The zero
+// Body is ready to use. Reusing a Body saves allocations.
+//
+// Records added in canonical order are only appended. Otherwise [Body.Records] sorts them in O(n
+// log n), whatever the depth, which temporarily takes at most about a hundred bytes per record.
+type Body struct {
+	records []Record // in the order of adding, with the tangled mark
+	spare   []Record
+	level   level // the innermost open body; its KindInlined record holds the enclosing level
+	depth   int   // number of open bodies
+	last    int   // number of the latest record in the innermost body, from 1; 0 if there is none
+	place   place // place of that record
+	sorter  sorter
+}
+
+// A level is an open body.
+type level struct {
+	head    int  // index of its KindInlined record; unused for the function itself
+	tangled bool // the body, or one nested in it, is not in canonical order
+}
+
+// pack encodes a level as a number. While a nested body is open, the Count of its KindInlined
+// record holds the enclosing level.
+func (l level) pack() uint64 {
+	if l.tangled {
+		return uint64(l.head)<<1 | 1
+	}
+	return uint64(l.head) << 1
+}
+
+func unpack(n uint64) level { return level{head: int(n >> 1), tangled: n&1 != 0} }
+
+// tangled is a bit in the Count of a KindInlined record. It marks a nested body that is not in
+// canonical order. It exists only inside a Body.
+const tangled = 1 << 63
+
+// Reset empties the body.
+func (b *Body) Reset() {
+	b.records = b.records[:0]
+	b.level = level{}
+	b.depth = 0
+	b.last = 0
+}
+
+// Count adds samples at a location. Several counts at one location are summed, saturating.
+func (b *Body) Count(line, discriminator uint32, samples uint64) {
+	b.add(placeOf(line, discriminator, KindCount, 0), samples)
+}
+
+// Call adds calls from a location to a callee. Several counts for the same location and callee are
+// summed, saturating.
+func (b *Body) Call(line, discriminator uint32, callee SymbolRef, calls uint64) {
+	b.add(placeOf(line, discriminator, KindCall, callee), calls)
+}
+
+// Enter starts the body of a function inlined at a location. Everything added until the matching
+// Leave belongs to this body. Several bodies of the same callee at one location are merged. An
+// empty body is kept.
+func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
+	head := len(b.records)
+	b.add(placeOf(line, discriminator, KindInlined, callee), 0)
+	b.records[head].Count = b.level.pack()
+	b.depth++
+	b.level = level{head: head}
+	b.last = 0
+}
+
+// Leave ends the innermost open body. It panics if no body is open.
+func (b *Body) Leave() {
+	if b.depth == 0 {
+		panic("profile: Leave without Enter")
+	}
+	left := b.level
+	head := &b.records[left.head]
+	b.depth--
+	b.level = unpack(head.Count)
+	head.Count = uint64(len(b.records) - left.head - 1)
+	if left.tangled {
+		head.Count |= tangled
+		b.level.tangled = true
+	}
+	b.last, b.place = left.head+1, head.place()
+}
+
+// Records returns the canonical records, which are valid until the next call of a method of b. More
+// records may be added afterwards. Records panics if a body is still open.
+func (b *Body) Records() []Record {
+	if b.depth > 0 {
+		panic("profile: Records before Leave")
+	}
+	if b.level.tangled {
+		b.spare, b.last = b.sorter.canonical(b.spare[:0], b.records)
+		b.records, b.spare = b.spare, b.records
+		b.place = b.records[b.last-1].place()
+		b.level.tangled = false
+	}
+	return b.records
+}
+
+// add appends a record to the innermost open body, or adds to the latest record if that has the
+// same place.
+func (b *Body) add(p place, count uint64) {
+	if b.last > 0 && !b.place.less(p) {
+		if p == b.place && p.kind() != KindInlined {
+			last := &b.records[b.last-1]
+			last.Count = saturating.Add(last.Count, count)
+			return
+		}
+		b.level.tangled = true
+	}
+	b.records = append(b.records, p.record(count))
+	b.last, b.place = len(b.records), p
+}

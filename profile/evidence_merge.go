@@ -1,0 +1,110 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+)
+
+// An evidenceSum is evidence that merges have added up.
+type evidenceSum struct {
+	*Evidence
+	bySymbol map[string][]int // numbers of the copies
+}
+
+// mergeEvidence adds the evidence of q, scaled, to that of p. The counts of a symbol add up if its
+// code has the same blocks in both. Otherwise both copies stay: the code of different builds ran
+// separately.
+func (p *Profile) mergeEvidence(q *Profile, weight Ratio) {
+	if q.evidence == nil {
+		return
+	}
+	if p.sum == nil {
+		p.sum = &evidenceSum{&Evidence{Fraction: q.evidence.Fraction}, make(map[string][]int)}
+		if p.evidence != nil {
+			p.sum.Fraction = p.evidence.Fraction
+			p.sum.add(p.evidence, one)
+		}
+		p.evidence = p.sum.Evidence
+	}
+	p.sum.add(q.evidence, weight)
+}
+
+// add adds scaled copies of e.
+func (s *evidenceSum) add(e *Evidence, weight Ratio) {
+	if e.Fraction > s.Fraction {
+		shift := e.Fraction - s.Fraction
+		s.Fraction = e.Fraction
+		for i := range s.Copies {
+			s.Copies[i].scale(func(count uint64) uint64 { return saturating.Mul(count, 1<<shift) })
+		}
+	}
+	shift := s.Fraction - e.Fraction
+	scale := func(count uint64) uint64 { return saturating.Mul(weight.Of(count), 1<<shift) }
+	for i := range e.Copies {
+		c := e.Copies[i]
+		c.Blocks, c.Jumps = slices.Clone(c.Blocks), slices.Clone(c.Jumps)
+		c.scale(scale)
+		known := s.bySymbol[c.Symbol]
+		if same := slices.IndexFunc(known, func(i int) bool { return c.sameCode(&s.Copies[i]) }); same >= 0 {
+			s.Copies[known[same]].addCounts(&c)
+			continue
+		}
+		s.bySymbol[c.Symbol] = append(known, len(s.Copies))
+		s.Copies = append(s.Copies, c)
+	}
+}
+
+// scale changes all counts.
+func (c *CodeCopy) scale(to func(count uint64) uint64) {
+	for i := range c.Blocks {
+		c.Blocks[i].Count = to(c.Blocks[i].Count)
+	}
+	for i := range c.Jumps {
+		c.Jumps[i].Count = to(c.Jumps[i].Count)
+	}
+}
+
+// sameCode reports whether two copies differ in nothing but their counts.
+func (c *CodeCopy) sameCode(d *CodeCopy) bool {
+	return c.Symbol == d.Symbol && c.Unit == d.Unit && slices.Equal(c.Frames, d.Frames) &&
+		slices.EqualFunc(c.Blocks, d.Blocks, func(a, b CodeBlock) bool {
+			return a.Size == b.Size && slices.Equal(a.Places, b.Places)
+		})
+}
+
+// addCounts adds the counts of a copy with the same code.
+func (c *CodeCopy) addCounts(d *CodeCopy) {
+	for i := range c.Blocks {
+		c.Blocks[i].Count = saturating.Add(c.Blocks[i].Count, d.Blocks[i].Count)
+	}
+	c.Jumps = append(c.Jumps, d.Jumps...)
+	slices.SortStableFunc(c.Jumps, func(a, b CodeJump) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	kept := c.Jumps[:0]
+	for _, j := range c.Jumps {
+		if last := len(kept) - 1; last >= 0 && kept[last].From == j.From && kept[last].To == j.To {
+			kept[last].Count = saturating.Add(kept[last].Count, j.Count)
+		} else {
+			kept = append(kept, j)
+		}
+	}
+	c.Jumps = kept
+}
+
+// keep returns the copies of code whose own function is wanted, or nil if there are none.
+func (e *Evidence) keep(wanted func(function string) bool) *Evidence {
+	if e == nil {
+		return nil
+	}
+	kept := &Evidence{Fraction: e.Fraction}
+	for _, c := range e.Copies {
+		if wanted(c.Frames[0].Function) {
+			kept.Copies = append(kept.Copies, c)
+		}
+	}
+	if len(kept.Copies) == 0 {
+		return nil
+	}
+	return kept
+}

@@ -1,0 +1,192 @@
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-afdo/afdo"
+	v4 "github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
+	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
+	"github.com/go-afdo/afdo/internal/v4/wire"
+)
+
+// Sources is the sources section of a version 4 file, which holds the marks of functions and the
+// hashes of source files. All methods may be called concurrently.
+type Sources struct {
+	Section afdo.Section // the place of the section in the file
+	table   *sourcefmt.Table
+}
+
+// ErrOtherSources matches the error for a sources section that does not match the units of its
+// file, because a program that does not know the section has changed the units.
+var ErrOtherSources = errors.New("sources of other units")
+
+var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
+
+// ReadSources opens the sources section of a file, which is the last section or the last one before
+// the index. The error matches [afdo.ErrNotFound] if there is no section or it has another version,
+// and [ErrOtherSources] if it does not match the file. Other errors are those of reading, or
+// concern a malformed section.
+func ReadSources(r *afdo.Reader) (*Sources, error) {
+	s, err := findSources(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.Data(s.Section.Index)
+	if err != nil {
+		return nil, err
+	}
+	if !sourcefmt.Is(data) {
+		return nil, errNoSources
+	}
+	table, fault := sourcefmt.NewTable(data)
+	switch {
+	case fault != nil:
+		return nil, s.fault(fault)
+	case table == nil:
+		return nil, errNoSources
+	}
+	d, err := v4.FileOf(r).Directory()
+	if err != nil {
+		return nil, v4.Public(r, err)
+	}
+	if table.Names != indexfmt.Sum(d.Data()) || table.NumUnits() != d.Len() {
+		return nil, s.Section.ErrorAt(s.Section.Offset, ErrOtherSources, "the file has %d", d.Len())
+	}
+	s.table = table
+	return s, nil
+}
+
+// findSources finds the section.
+func findSources(r *afdo.Reader) (*Sources, error) {
+	n := r.NumSections()
+	for i := n - 1; i >= max(0, n-2); i-- {
+		section, err := r.Section(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case section.Type == afdo.SectionSources:
+			return &Sources{Section: section}, nil
+		case section.Type != afdo.SectionIndex:
+			return nil, errNoSources
+		}
+	}
+	return nil, errNoSources
+}
+
+func (s *Sources) fault(f *wire.Fault) error {
+	return s.Section.ErrorAt(s.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
+}
+
+// Sum returns the lower 32 bits of the hash of a unit's source file, or 0 if unknown. ok reports
+// whether any function of the unit has marks. u must be a unit of the same file.
+func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
+
+// Unit calls yield for each function of a unit that has marks. It returns the same sum as
+// [Sources.Sum]. u must be a unit of the same file. Errors are of type *[afdo.FormatError].
+func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
+	start, end := u.IDs()
+	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
+		yield(start+afdo.SymbolID(f.ID), f.Marks)
+	})
+	if fault != nil {
+		return 0, s.fault(fault)
+	}
+	return sum, nil
+}
+
+// readMarks reads the sources section. It ignores a section that does not match the file or has
+// another version.
+func (l *loader) readMarks(r *afdo.Reader) error {
+	s, err := ReadSources(r)
+	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, ErrOtherSources) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for u, err := range r.Units() {
+		if err != nil {
+			return err
+		}
+		sum, err := s.Unit(u, func(id afdo.SymbolID, m Marks) {
+			if ref, ok := l.ids.find(id); ok {
+				l.profile.SetMarks(ref, m)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if sum != 0 {
+			l.profile.SetUnitSum(l.profile.AddUnit(u.Path()), sum)
+		}
+	}
+	return nil
+}
+
+// Marks is a fingerprint of a function's source lines: one byte per line, starting at the
+// declaration. It allows samples to be moved when the source has been edited. Package rebase
+// creates and uses marks; docs/reference/extensions.md describes their contents.
+type Marks []byte
+
+// marks holds the marks of a profile and the hashes of its units.
+type marks struct {
+	functions map[SymbolRef]Marks
+	sums      map[UnitRef]uint32
+}
+
+// SetMarks stores the fingerprint of a symbol's source lines. The profile keeps a reference to m.
+// Empty marks mean that the samples come from several versions of the source; nil removes the
+// marks.
+func (p *Profile) SetMarks(s SymbolRef, m Marks) {
+	_ = p.SymbolName(s)
+	if m == nil {
+		delete(p.marks.functions, s)
+		return
+	}
+	if p.marks.functions == nil {
+		p.marks.functions = make(map[SymbolRef]Marks)
+	}
+	p.marks.functions[s] = m
+}
+
+// Marks returns the fingerprint of a symbol's source lines. It is nil if none is stored, and empty
+// if the samples come from several versions of the source.
+func (p *Profile) Marks(s SymbolRef) Marks { return p.marks.functions[s] }
+
+// HasMarks reports whether any function has marks.
+func (p *Profile) HasMarks() bool { return len(p.marks.functions) > 0 }
+
+// SetUnitSum stores the lower 32 bits of the hash of a unit's file, which shows whether the file
+// has changed. 0 means unknown or several versions.
+func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
+	_ = p.paths[f]
+	if p.marks.sums == nil {
+		p.marks.sums = make(map[UnitRef]uint32)
+	}
+	p.marks.sums[f] = sum
+}
+
+// UnitSum returns the value stored by [Profile.SetUnitSum], or 0 if there is none.
+func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
+
+// adoptMarks adds the marks and hashes of q. symbols and units convert references of q to those of
+// p. Where p and q differ, the samples come from several versions.
+func (p *Profile) adoptMarks(q *Profile, symbols []SymbolRef, units []UnitRef) {
+	for s, m := range q.marks.functions {
+		to := symbols[s]
+		if have := p.marks.functions[to]; have != nil && !bytes.Equal(have, m) {
+			m = Marks{}
+		}
+		p.SetMarks(to, m)
+	}
+	for f, sum := range q.marks.sums {
+		to := units[f]
+		if have, ok := p.marks.sums[to]; ok && have != sum {
+			sum = 0
+		}
+		p.SetUnitSum(to, sum)
+	}
+}

@@ -1,0 +1,193 @@
+package textfmt
+
+import (
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// A bodyEntry is one step of a parsed function body. Bodies are kept as entries because their
+// callees may be labels that are defined later.
+type bodyEntry struct {
+	count         uint64
+	line          uint32
+	label         uint32 // index in parser.labels
+	discriminator uint16
+	kind          entryKind
+}
+
+type entryKind uint8
+
+const (
+	entryCount entryKind = iota
+	entryCall
+	entryEnter
+	entryLeave
+)
+
+// parserState is the state of the parser within a function body.
+type parserState uint8
+
+const (
+	bodyStart    parserState = iota // after the opening brace of a body: expect a section or a closing brace
+	sectionStart                    // after a comma: expect a section
+	sectionEnd                      // after a section
+	inlinedStart                    // before an entry of an inlined section
+	inlinedEnd                      // after an entry of an inlined section
+)
+
+// functionBody parses the body of a symbol after its opening brace, including inlined bodies. For
+// the enclosing bodies it only needs to know their number, because each of them is in its inlined
+// section.
+func (p *parser) functionBody() {
+	depth := 0
+	for at := bodyStart; p.err == nil; {
+		switch at {
+		case bodyStart:
+			at = sectionStart
+			if !p.accept('}') {
+				continue
+			}
+			if depth == 0 {
+				return
+			}
+			at = p.leave(&depth)
+		case sectionStart:
+			at = p.section()
+		case sectionEnd:
+			at = sectionStart
+			if p.more() {
+				continue
+			}
+			if depth == 0 {
+				return
+			}
+			at = p.leave(&depth)
+		case inlinedStart:
+			p.inlinedHeader()
+			depth++
+			at = bodyStart
+		case inlinedEnd:
+			at = inlinedStart
+			if !p.more() {
+				at = sectionEnd
+			}
+		}
+	}
+}
+
+// leave ends an inlined body.
+func (p *parser) leave(depth *int) parserState {
+	*depth--
+	p.entries = append(p.entries, bodyEntry{kind: entryLeave})
+	return inlinedEnd
+}
+
+// section parses a section of a body. It parses an inlined section only up to its first entry.
+func (p *parser) section() parserState {
+	const want = "a section"
+	keyword, at := p.keyword(want)
+	switch string(keyword) {
+	case "locations":
+		p.list(p.locationEntry)
+	case "callsites":
+		p.list(p.callsiteEntry)
+	case "inlined":
+		p.expect('=')
+		p.expect('{')
+		if !p.accept('}') {
+			return inlinedStart
+		}
+	default:
+		p.skipIfUnknown(keyword, at, want)
+	}
+	return sectionEnd
+}
+
+// list parses a section that is a list of entries.
+func (p *parser) list(entry func()) {
+	p.expect('=')
+	p.expect('{')
+	if p.accept('}') {
+		return
+	}
+	for {
+		entry()
+		if !p.more() {
+			return
+		}
+	}
+}
+
+func (p *parser) locationEntry() {
+	e := p.location()
+	p.expect('=')
+	e.count = p.number(widthCount, "count")
+	e.kind = entryCount
+	p.entries = append(p.entries, e)
+}
+
+func (p *parser) callsiteEntry() {
+	e := p.location()
+	e.kind = entryCall
+	p.arrow()
+	p.expect('{')
+	for {
+		e.label = p.target()
+		p.expect('=')
+		e.count = p.number(widthCount, "count")
+		p.entries = append(p.entries, e)
+		if !p.more() {
+			return
+		}
+	}
+}
+
+// arrow consumes the token "->".
+func (p *parser) arrow() {
+	c, at := p.peek()
+	if c != '-' {
+		p.unexpected(`"->"`)
+		return
+	}
+	p.pos++
+	if c, _ := p.raw(); c != '>' {
+		p.fail(at, fault.ErrSyntax, `expected "->", found "-"`)
+		return
+	}
+	p.pos++
+}
+
+// target parses the symbol ID of a call target.
+func (p *parser) target() (slot uint32) {
+	id, at := p.symbolID()
+	if p.err != nil {
+		return 0
+	}
+	slot = p.label(id, at)
+	if !p.labels[slot].known {
+		p.waits = true
+	}
+	return slot
+}
+
+// inlinedHeader parses an entry of an inlined section up to the opening brace of its body.
+func (p *parser) inlinedHeader() {
+	e := p.location()
+	e.kind = entryEnter
+	p.expect('=')
+	file, name := p.symbolName()
+	id, at := p.symbolID()
+	e.label = p.define(id, at, file, name)
+	p.entries = append(p.entries, e)
+	p.expect(')')
+	p.expect('=')
+	p.expect('{')
+}
+
+// location parses the line offset and the discriminator at the start of an entry.
+func (p *parser) location() bodyEntry {
+	e := bodyEntry{line: uint32(p.number(widthLine, "line offset"))}
+	if p.accept('.') {
+		e.discriminator = uint16(p.number(widthDiscriminator, "discriminator"))
+	}
+	return e
+}
