@@ -1,9 +1,15 @@
 package arcs
 
 import (
-	"maps"
 	"slices"
 )
+
+// A branch is a conditional jump of the machine at the end of a block with a condition.
+type branch struct {
+	from   int32    // block of the machine
+	to     [2]int32 // blocks of the machine
+	counts [2]int64
+}
 
 // branchItems returns the evidence of conditional jumps for the arcs after a condition.
 func (f *function) branchItems() (items []item) {
@@ -39,65 +45,6 @@ func (f *function) branchItems() (items []item) {
 		}
 	}
 	return append(items, f.switchItems(seen)...)
-}
-
-// switchItems returns the evidence of jumps for the arcs after a switch. A jump whose target shows
-// no successor may be of any arc.
-func (f *function) switchItems(seen map[int32][]key) (items []item) {
-	sums, open := make(map[int32]int64), make(map[uint32]int64) // by arc, and by block
-	targets := make(map[uint32]map[key]int32)
-	for _, j := range f.jumps {
-		if targets[j.block] == nil {
-			targets[j.block] = f.targets(j.block)
-		}
-		if arc, ok := f.target(targets[j.block], seen[j.to]); ok {
-			sums[arc] = count(uint64(sums[arc] + j.count))
-		} else if !slices.ContainsFunc(seen[j.to], func(k key) bool { return slices.Contains(f.switches[k], j.block) }) {
-			open[j.block] = count(uint64(open[j.block] + j.count))
-		}
-	}
-	for _, b := range slices.Sorted(maps.Keys(targets)) {
-		for _, s := range f.body.blocks[b].successors {
-			arc := f.arcs[[2]uint32{b, s.block}]
-			items = append(items, item{arcs: []int32{arc}, low: sums[arc], high: count(uint64(sums[arc] + open[b])), fixed: true})
-		}
-	}
-	return items
-}
-
-// targets returns the positions that only the blocks after one successor of a block have.
-func (f *function) targets(b uint32) map[key]int32 {
-	positions := make(map[key]int32)
-	for _, s := range f.body.blocks[b].successors {
-		arc := f.arcs[[2]uint32{b, s.block}]
-		for _, after := range f.after(b, s.block) {
-			for _, p := range f.body.blocks[after].places {
-				if old, ok := positions[p.key]; ok && old != arc {
-					arc := none
-					positions[p.key] = int32(arc)
-				} else {
-					positions[p.key] = arc
-				}
-			}
-		}
-	}
-	return positions
-}
-
-// target returns the arc that the positions in the target of a jump show, if they agree.
-func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
-	arc = none
-	for _, k := range seen[:min(len(seen), maxSeen)] {
-		at, known := positions[k]
-		if !known || at == none {
-			continue
-		}
-		if arc != none && arc != at {
-			return 0, false
-		}
-		arc = at
-	}
-	return arc, arc != none
 }
 
 // maxSeen is the number of positions in a block of the machine that are looked at. Most blocks have

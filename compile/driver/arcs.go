@@ -96,7 +96,7 @@ func (s source) inferArcs() (*part, error) {
 	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the counters are in the cache")
-		return &part{data: kept[1:], samples: true, lines: true, restored: true}, nil
+		return &part{data: kept, samples: true, lines: true, restored: true}, nil
 	}
 	text, err := s.inputs.Text()
 	if err != nil {
@@ -106,7 +106,7 @@ func (s source) inferArcs() (*part, error) {
 	if err != nil || !p.samples {
 		return p, err
 	}
-	largest, err := s.largest(p.moved.Evidence() != nil)
+	largest, err := s.largest()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s source) inferArcs() (*part, error) {
 	}
 	p.data, p.samples, p.lines = packCounters(files), len(files) > 0, true
 	if p.samples && !s.file.replaced() {
-		s.Cache.files().Put(store.Taken, key, append([]byte{1}, p.data...))
+		s.Cache.files().Put(store.Taken, key, p.data)
 	}
 	return p, nil
 }
@@ -206,16 +206,16 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// largest returns the largest counter of the program, or if the profile has no evidence, the
-// largest count of a line. It returns 0 if it is unknown.
-func (s source) largest(hasEvidence bool) (uint64, error) {
+// largest returns the largest count of a block in the profile's evidence, or if it has none, of a
+// line. It returns 0 if that is unknown.
+func (s source) largest() (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
 		if largest, err := strconv.ParseUint(string(kept), 10, 64); err == nil {
 			return largest, nil
 		}
 	}
-	largest, err := s.readLargest(hasEvidence)
+	largest, err := s.readLargest()
 	if err != nil {
 		return 0, s.file.wrap(err)
 	}
@@ -223,18 +223,25 @@ func (s source) largest(hasEvidence bool) (uint64, error) {
 	return largest, nil
 }
 
-func (s source) readLargest(hasEvidence bool) (uint64, error) {
+func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil
 	}
-	if !hasEvidence {
-		summary, err := ReadSummary(s.file.path)
-		if err != nil {
-			return 0, err
+	if isV4(s.file.path) {
+		if largest, err := largestOfEvidence(s.file.path); !errors.Is(err, afdo.ErrNotFound) {
+			return largest, err
 		}
-		return summary.MaxCount, nil
 	}
-	r, err := afdo.Open(s.file.path)
+	summary, err := ReadSummary(s.file.path)
+	if err != nil {
+		return 0, err
+	}
+	return summary.MaxCount, nil
+}
+
+// largestOfEvidence returns [afdo.ErrNotFound] for a profile without evidence.
+func largestOfEvidence(path string) (uint64, error) {
+	r, err := afdo.Open(path)
 	if err != nil {
 		return 0, err
 	}

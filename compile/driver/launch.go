@@ -40,9 +40,8 @@ type Launcher struct {
 	// 1 Warn is never called.
 	StaleWarn float64
 
-	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use, if the
-	// profile has evidence of machine code. Otherwise, and for compiles for which that is not
-	// possible, GCC gets counts by lines.
+	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use. Compiles
+	// for which that is not possible get counts by lines, and Warn is called with the reason.
 	Arcs bool
 
 	// ArcsFolder, unless empty, is the folder for all counters of a build, which the caller gives

@@ -10,8 +10,8 @@ import (
 // A Way is how a build uses the profile.
 type Way string
 
-// The ways, in the order in which tune tries them. It tries both by lines and as arcs, and goes on
-// to the others until a program is faster.
+// These are the ways, in the order in which tune tries them. Once a way has made the program
+// faster, tune tries no other, except that it compares ByLines with ByArcs.
 const (
 	WithLayout Way = "profile and layout"     // if Options.Layout asks for it
 	ByLines    Way = "profile"                // as "afdo exec" uses it by default
@@ -66,12 +66,16 @@ func (t *tuning) ways(r *Result) []Way {
 	return ways
 }
 
-// tryWays builds and measures the program in one way after the other, until one makes it faster and
-// arcs are not the next. It keeps the best one. The build by lines is there already.
+// tryWays builds and measures the program in one way after the other, and keeps the best one. After
+// a way that makes the program faster, it tries ByArcs if that is the next one, and no other. The
+// build by lines is there already.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	ways := t.ways(r)
 	for i, way := range ways {
 		if i > 0 {
+			if r.Try.Verdict == Faster && way != ByArcs {
+				break
+			}
 			t.doing.Total++ // for measuring again
 		}
 		copied, err := t.buildWay(ctx, way, r)
@@ -83,12 +87,8 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 			return err
 		}
 		r.Tries = append(r.Tries, *try)
-		best := slices.MinFunc(r.Tries, compareTries)
-		if best.Verdict == Faster && (i+1 == len(ways) || ways[i+1] != ByArcs) {
-			break
-		}
+		r.Try = slices.MinFunc(r.Tries, compareTries)
 	}
-	r.Try = slices.MinFunc(r.Tries, compareTries)
 	return nil
 }
 

@@ -23,7 +23,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if n, err := ReadNotes(data); !isFormatError(t, err) {
-			written, err := writeNotes(n)
+			written, err := WriteNotes(n)
 			require.NoError(t, err)
 			again, err := ReadNotes(written)
 			require.NoError(t, err)

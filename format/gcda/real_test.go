@@ -42,7 +42,7 @@ func rewrite(path string, data []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return writeNotes(n)
+		return WriteNotes(n)
 	}
 	c, err := ReadCounters(data)
 	if err != nil {
@@ -232,14 +232,14 @@ func TestBlockWithoutArcs(t *testing.T) {
 	n := &Notes{Header: Header{Version: 0x42323242}, Functions: []Function{{
 		Name: "f", Blocks: 5, Arcs: []Arc{{From: 0, To: 2}, {From: 2, To: 4}, {From: 2, To: 1}},
 	}}}
-	data, err := writeNotes(n)
+	data, err := WriteNotes(n)
 	require.NoError(t, err)
 	again, err := ReadNotes(data)
 	require.NoError(t, err)
 	require.Equal(t, n.Functions, again.Functions)
 	require.Contains(t, dumpNotes(again), "ARCS 0 arcs")
 	n.Functions[0].Blocks = 3
-	shorter, err := writeNotes(n)
+	shorter, err := WriteNotes(n)
 	require.NoError(t, err)
 	require.Len(t, data, len(shorter)+2*3*wordSize)
 }

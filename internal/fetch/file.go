@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -31,6 +32,7 @@ type File struct {
 
 	reads atomic.Int64
 	once  sync.Once                // guards readAll
+	head  atomic.Pointer[[]byte]   // how the file begins, once that has been read
 	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, after many reads
 }
 
@@ -113,6 +115,10 @@ func (f *File) Tag() string { return f.tag }
 // Size returns the size in bytes.
 func (f *File) Size() int64 { return f.size }
 
+// maxHead is the largest number of bytes with which a file begins that are kept for Keep. Callers
+// read some first, to see what the file is.
+const maxHead = 4 << 10
+
 // chunkSize is the largest number of bytes in a question, and the size of the chunks in which a
 // whole file is kept. A server that claims a large file and sends little costs the memory of one
 // chunk.
@@ -143,6 +149,10 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 		n = copyChunks(p, *all, off)
 	} else {
 		n, err = f.askAll(p, off)
+		if err == nil && off == 0 && n <= maxHead {
+			head := bytes.Clone(p[:n])
+			f.head.CompareAndSwap(nil, &head)
+		}
 	}
 	if err == nil && short {
 		err = io.EOF
@@ -161,9 +171,14 @@ func (f *File) Keep() {
 func (f *File) readAll() {
 	var chunks [][]byte
 	for off := int64(0); off < f.size; off += chunkSize {
-		chunk := make([]byte, min(chunkSize, f.size-off))
-		if _, err := f.ask(chunk, off); err != nil {
-			return
+		chunk, known := make([]byte, min(chunkSize, f.size-off)), 0
+		if head := f.head.Load(); off == 0 && head != nil {
+			known = copy(chunk, *head)
+		}
+		if known < len(chunk) {
+			if _, err := f.ask(chunk[known:], off+int64(known)); err != nil {
+				return
+			}
 		}
 		chunks = append(chunks, chunk)
 	}

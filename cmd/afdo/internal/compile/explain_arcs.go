@@ -47,16 +47,21 @@ type arcCounts struct {
 	Moved      uint64 `json:"moved"`
 }
 
-func (c *arcCounts) add(r *arcs.Report) {
-	c.Counts += r.Counted
-	c.Owned += r.Owned
-	c.Functions += r.Functions
-	c.Inferred += r.Inferred
-	c.Mismatched += r.Mismatched
-	c.Blocks += r.Blocks
-	c.Guessed += r.Guessed
-	c.Evidence += r.Evidence
-	c.Moved += r.Moved
+// countsOf returns what a report says, in the form of the JSON.
+func countsOf(r *arcs.Report) arcCounts {
+	return arcCounts{r.Counted, r.Owned, r.Functions, r.Inferred, r.Mismatched, r.Blocks, r.Guessed, r.Evidence, r.Moved}
+}
+
+func (c *arcCounts) add(d arcCounts) {
+	c.Counts += d.Counts
+	c.Owned += d.Owned
+	c.Functions += d.Functions
+	c.Inferred += d.Inferred
+	c.Mismatched += d.Mismatched
+	c.Blocks += d.Blocks
+	c.Guessed += d.Guessed
+	c.Evidence += d.Evidence
+	c.Moved += d.Moved
 }
 
 // runExplainArcs infers the counts of arcs of compiles, and reports how well that worked.
@@ -103,7 +108,7 @@ func explainArcs(ctx context.Context, path, folder string, compiles []compile, x
 		said := func(text string) { u.Why = text }
 		l := driver.Launcher{
 			Profile: path, Arcs: true, ArcsFolder: folder, Cache: cache, Warn: said,
-			OnArcs: func(r *arcs.Report) { u.add(r) },
+			OnArcs: func(r *arcs.Report) { u.add(countsOf(r)) },
 		}
 		if _, err := l.Prepare(ctx, c.Argv(), c.Dir); err != nil {
 			return fmt.Errorf("%s: %w", human.Name(u.Unit), err)
@@ -114,10 +119,7 @@ func explainArcs(ctx context.Context, path, folder string, compiles []compile, x
 		return nil
 	})
 	for _, u := range facts.Units {
-		facts.add(&arcs.Report{
-			Functions: u.Functions, Inferred: u.Inferred, Mismatched: u.Mismatched, Counted: u.Counts, Owned: u.Owned,
-			Blocks: u.Blocks, Guessed: u.Guessed, Evidence: u.Evidence, Moved: u.Moved,
-		})
+		facts.add(u.arcCounts)
 	}
 	slices.SortStableFunc(facts.Units, func(a, b arcUnit) int { return cmp.Compare(b.Counts, a.Counts) })
 	return facts, err

@@ -172,7 +172,7 @@ func (s *stepList) Write(text []byte) (int, error) {
 	return s.out.Write(text)
 }
 
-// tuneColumns is the width of what tune prints, but for commands.
+// tuneColumns is the width of what tune prints.
 const tuneColumns = 79
 
 // check refuses what makes no sense.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/compile/tune"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/shell"
 )
 
 // TuneFacts is the JSON report of "afdo tune".
@@ -152,7 +153,7 @@ func adviceText(t *tuning, r *tune.Result) string {
 	if r.Verdict == tune.Undecided {
 		build = "Build it yourself, although it may not pay:"
 	}
-	fmt.Fprintf(&text, "%s\n\n  %s\n", build, HowToBuild(&t.Options, r))
+	fmt.Fprintf(&text, "%s\n\n  %s\n", build, shell.Fold(HowToBuild(&t.Options, r), "    ", tuneColumns-len("  ")))
 	if how := layoutText(r); how != "" {
 		text.WriteString("\n" + human.Wrap("", 0, how, tuneColumns))
 	}

@@ -1,0 +1,194 @@
+package arcs
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// unlimited is the upper bound of an item without one.
+const unlimited = math.MaxInt64
+
+// An item is evidence for the sum of the counts of blocks, or of arcs: at least low, at most high.
+type item struct {
+	blocks []uint32
+	arcs   []int32
+	low    int64
+	high   int64
+	spread int  // number of blocks with the position, if more than in blocks
+	fixed  bool // code at this position is seldom moved
+}
+
+// items turns the sightings of a function into evidence.
+func (f *function) items() []item {
+	slices.SortFunc(f.sightings, func(a, b sighting) int {
+		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
+	})
+	f.sumCopies()
+	items := f.branchItems()
+	f.dropConverted()
+	for rest := f.sightings; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].key == rest[0].key {
+			n++
+		}
+		at := f.itemsAt(rest[:n])
+		for i := range at {
+			at[i].fixed = f.fixed[rest[0].key]
+		}
+		items = append(items, at...)
+		rest = rest[n:]
+	}
+	items = append(items, f.limitItems()...)
+	if f.called {
+		high := int64(unlimited)
+		if !f.inlined {
+			high = count(f.entry)
+		}
+		items = append(items, item{blocks: []uint32{0}, low: count(f.entry), high: high})
+	}
+	return items
+}
+
+// limitItems returns the limits of calls that no code shows.
+func (f *function) limitItems() (items []item) {
+	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
+		if blocks := f.whereOnce(k); len(blocks) > 0 {
+			items = append(items, item{blocks: blocks, high: f.limits[k], spread: len(f.where[k]), fixed: true})
+		}
+	}
+	return items
+}
+
+// sumCopies sets how often each copy ran: the largest count of its blocks.
+func (f *function) sumCopies() {
+	f.copies, f.copiesSum = make(map[int32]uint64), 0
+	for _, s := range f.sightings {
+		f.copies[s.copy] = max(f.copies[s.copy], min(s.count, maxCount))
+	}
+	for _, n := range f.copies {
+		f.copiesSum += n
+	}
+}
+
+// itemsAt returns the evidence for one position.
+func (f *function) itemsAt(sightings []sighting) []item {
+	k := sightings[0].key
+	low, high := bounds(sightings)
+	high = count(uint64(high + f.limits[k]))
+	delete(f.limits, k)
+	if f.endsWithTest(f.where[k]) {
+		high = count(uint64(high) + f.missing(sightings))
+	}
+	if arcs := f.between[k]; len(arcs) > 0 {
+		return []item{{arcs: arcs, low: low, high: high}}
+	}
+	blocks := f.whereOnce(k)
+	items := []item{{blocks: blocks, low: low, high: high, spread: len(f.where[k])}}
+	if len(blocks) < 2 {
+		return items
+	}
+	parts := f.discriminate(k, blocks)
+	if len(parts) < 2 {
+		return items
+	}
+	seen := make(map[uint32][]sighting)
+	for _, s := range sightings {
+		if parts[s.discriminator] == nil {
+			return items
+		}
+		seen[s.discriminator] = append(seen[s.discriminator], s)
+	}
+	for _, s := range sightings {
+		if same := seen[s.discriminator]; same != nil {
+			low, high := bounds(same)
+			items = append(items, item{blocks: parts[s.discriminator], low: low, high: high})
+			seen[s.discriminator] = nil
+		}
+	}
+	return items
+}
+
+// whereOnce returns the blocks with a position, without those that always follow another one of
+// them.
+func (f *function) whereOnce(k key) []uint32 {
+	all := f.where[k]
+	var once []uint32
+	for _, b := range all {
+		before, follows := f.follows[b], false
+		for n := 0; before != 0 && n < nearby && !follows; n++ {
+			follows, before = slices.Contains(all, before), f.follows[before]
+		}
+		if !follows {
+			once = append(once, b)
+		}
+	}
+	if len(once) == 0 {
+		return all
+	}
+	return once
+}
+
+// endsWithTest reports whether the only block with a position ends with a condition.
+func (f *function) endsWithTest(blocks []uint32) bool {
+	return len(blocks) == 1 && f.conditional(blocks[0])
+}
+
+// missing returns how often the copies ran that do not have a position. If an argument is constant,
+// the code of a condition is not in a copy, although the condition holds or not.
+func (f *function) missing(sightings []sighting) uint64 {
+	sum := f.copiesSum
+	for i, s := range sightings {
+		if i == 0 || s.copy != sightings[i-1].copy {
+			sum -= f.copies[s.copy]
+		}
+	}
+	return sum
+}
+
+// discriminate returns the blocks with a position by its discriminator.
+func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
+	parts := make(map[uint32][]uint32)
+	add := func(discriminator, b uint32) {
+		if at := parts[discriminator]; len(at) == 0 || at[len(at)-1] != b {
+			parts[discriminator] = append(at, b)
+		}
+	}
+	for _, n := range blocks {
+		b := &f.blocks[n]
+		for _, p := range b.places {
+			switch {
+			case p.key != k:
+			case b.own:
+				add(p.discriminator, n)
+			default:
+				add(b.discriminator, n)
+			}
+		}
+	}
+	return parts
+}
+
+// bounds returns bounds of how often code at one position ran. Within one copy, several machine
+// blocks with the same position may be parts of the same code or alternatives, so the largest count
+// is the lower bound, and the sum is the upper bound.
+func bounds(sightings []sighting) (low, high int64) {
+	largest, sum := uint64(0), uint64(0)
+	for i, s := range sightings {
+		if i > 0 && s.copy == sightings[i-1].copy && s.block == sightings[i-1].block {
+			continue
+		}
+		if i > 0 && s.copy != sightings[i-1].copy {
+			low, high = count(uint64(low)+largest), count(uint64(high)+sum)
+			largest, sum = 0, 0
+		}
+		largest, sum = max(largest, s.count), sum+s.count
+	}
+	return count(uint64(low) + largest), count(uint64(high) + sum)
+}
+
+// maxCount limits counts, so that sums and products with costs fit.
+const maxCount = 1 << 44
+
+func count(n uint64) int64 { return int64(min(n, maxCount)) }

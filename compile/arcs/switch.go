@@ -1,0 +1,85 @@
+package arcs
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A jump is a jump of the machine at the end of a block with a switch.
+type jump struct {
+	block    uint32 // that ends with the switch
+	from, to int32  // blocks of the machine
+	count    int64
+}
+
+// switches adds the jumps at the end of a block of machine code with the position of a switch.
+func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) {
+	last := len(f.jumps) - 1
+	if len(f.body.switches[at]) != 1 || last >= 0 && f.jumps[last].from == n {
+		return
+	}
+	for _, j := range jumps {
+		f.jumps = append(f.jumps, jump{f.body.switches[at][0], n, j.To + u.blocks, count(j.Count)})
+	}
+}
+
+// switchItems returns the evidence of jumps for the arcs after a switch. A jump whose target shows
+// no successor may be of any arc.
+func (f *function) switchItems(seen map[int32][]key) (items []item) {
+	sums, open := make(map[int32]int64), make(map[uint32]int64) // by arc, and by block
+	targets := make(map[uint32]map[key]int32)
+	for _, j := range f.jumps {
+		if targets[j.block] == nil {
+			targets[j.block] = f.targets(j.block)
+		}
+		if arc, ok := f.target(targets[j.block], seen[j.to]); ok {
+			sums[arc] = count(uint64(sums[arc] + j.count))
+		} else if !slices.ContainsFunc(seen[j.to], func(k key) bool { return slices.Contains(f.switches[k], j.block) }) {
+			open[j.block] = count(uint64(open[j.block] + j.count))
+		}
+	}
+	for _, b := range slices.Sorted(maps.Keys(targets)) {
+		for _, s := range f.body.blocks[b].successors {
+			arc := f.arcs[[2]uint32{b, s.block}]
+			items = append(items, item{arcs: []int32{arc}, low: sums[arc], high: count(uint64(sums[arc] + open[b])), fixed: true})
+		}
+	}
+	return items
+}
+
+// targets returns the positions in the blocks after a switch, each with the arc that leads there, or
+// none if several arcs do.
+func (f *function) targets(b uint32) map[key]int32 {
+	positions := make(map[key]int32)
+	for _, s := range f.body.blocks[b].successors {
+		arc := f.arcs[[2]uint32{b, s.block}]
+		for _, after := range f.after(b, s.block) {
+			for _, p := range f.body.blocks[after].places {
+				if old, ok := positions[p.key]; ok && old != arc {
+					positions[p.key] = none
+				} else {
+					positions[p.key] = arc
+				}
+			}
+		}
+	}
+	return positions
+}
+
+// target returns the arc to which the positions in the target of a jump belong, if it is only one.
+func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
+	arc = none
+	for _, k := range seen[:min(len(seen), maxSeen)] {
+		at, known := positions[k]
+		if !known || at == none {
+			continue
+		}
+		if arc != none && arc != at {
+			return 0, false
+		}
+		arc = at
+	}
+	return arc, arc != none
+}

@@ -1,0 +1,186 @@
+package arcs
+
+import (
+	"math"
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/profile"
+)
+
+// A unit is what is compiled at a time.
+type unit struct {
+	files     map[string]uint32 // base names of source files to numbers
+	paths     map[string]uint32
+	source    string            // base name of the source file of the unit, "" if unknown
+	names     map[string]string // see dump
+	functions map[string]*function
+	plain     map[string][]*function // by unqualified name
+	copies    map[copyOf]int32
+	blocks    int32 // number of machine blocks before the current copy
+	counted   uint64
+	owned     uint64
+}
+
+// addNames lets functions be found by their unqualified names with template arguments. Debug info
+// has no linkage names of functions that only their unit can call.
+func (u *unit) addNames() {
+	u.plain = make(map[string][]*function)
+	for printed, linkage := range u.names {
+		if f := u.functions[linkage]; f != nil {
+			name := unqualified(printed)
+			u.plain[name] = append(u.plain[name], f)
+		}
+	}
+}
+
+// function returns the function of a frame, nil if the unit has none or several that it may be: of
+// functions with the same plain name, one is declared on the line.
+func (u *unit) function(name string, declared uint32) *function {
+	if f := u.functions[name]; f != nil {
+		return f
+	}
+	candidates := u.plain[name]
+	if len(candidates) == 1 {
+		return candidates[0]
+	}
+	var found *function
+	for _, f := range candidates {
+		if f.Start.Line == declared {
+			if found != nil {
+				return nil
+			}
+			found = f
+		}
+	}
+	return found
+}
+
+// unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".
+func unqualified(name string) string {
+	end := len(name)
+	if i := strings.IndexByte(name, '<'); i >= 0 {
+		end = i
+	}
+	if i := strings.LastIndex(name[:end], "::"); i >= 0 {
+		return name[i+2:]
+	}
+	return name
+}
+
+// A copyOf is a copy of a function: a symbol, or a call in another copy.
+type copyOf struct {
+	symbol string
+	caller int32
+	call   profile.Position
+}
+
+// add attributes the machine code of a symbol to the functions of the unit.
+func (u *unit) add(c *profile.CodeCopy) {
+	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
+		return
+	}
+	own := u.function(c.Frames[0].Function, c.Frames[0].Declared)
+	if u.source != "" && c.Unit != "" && u.source != baseName(c.Unit) || u.source == "" && own == nil {
+		return
+	}
+	frames := u.frames(c)
+	if own != nil && len(c.Blocks) > 0 && !fragment(c.Symbol) {
+		own.entry += c.Blocks[0].Count
+		own.called = true
+	}
+	jumps := c.Jumps
+	for i := range c.Blocks {
+		n := 0
+		for n < len(jumps) && int(jumps[n].From) == i {
+			n++
+		}
+		u.block(frames, &c.Blocks[i], int32(i)+u.blocks, jumps[:n])
+		jumps = jumps[n:]
+	}
+	u.blocks += int32(len(c.Blocks))
+	u.limitCalls(frames)
+}
+
+// valid reports whether the numbers in a copy are within its frames and blocks.
+func valid(c *profile.CodeCopy) bool {
+	for i, f := range c.Frames {
+		if i > 0 && f.Parent < 0 || int(f.Parent) >= i {
+			return false
+		}
+	}
+	for i := range c.Blocks {
+		for _, p := range c.Blocks[i].Places {
+			if p.Frame < 0 || int(p.Frame) >= len(c.Frames) {
+				return false
+			}
+		}
+	}
+	for _, j := range c.Jumps {
+		if min(j.From, j.To) < 0 || int(max(j.From, j.To)) >= len(c.Blocks) {
+			return false
+		}
+	}
+	return len(c.Frames) > 0
+}
+
+// block attributes a block of machine code. jumps are those at its end.
+func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
+	for _, p := range b.Places {
+		for i := p.Frame; i >= 0 && frames[p.Frame].depth <= maxDepth; i = frames[i].parent {
+			frames[i].largest, frames[i].seen = max(frames[i].largest, b.Count), true
+		}
+		at := u.at(p.Position)
+		u.counted += b.Count
+		if owner := u.place(frames, p.Frame, at, n, b.Count); owner != none {
+			u.owned += b.Count
+			f := frames[owner].function
+			last := len(f.branches) - 1
+			if len(jumps) == 2 && len(f.tests[at.key]) > 0 && (last < 0 || f.branches[last].from != n) {
+				test := branch{from: n}
+				for i, j := range jumps {
+					test.to[i], test.counts[i] = j.To+u.blocks, count(j.Count)
+				}
+				f.branches = append(f.branches, test)
+			}
+			u.switches(f, at.key, n, jumps)
+		}
+		u.calls(frames, p.Frame, at.key, n, b.Count)
+	}
+}
+
+// fragment reports whether a symbol is a part of a function that does not begin with its entry.
+func fragment(symbol string) bool {
+	for {
+		rest, suffix, ok := symname.CutSuffix(symbol)
+		if !ok {
+			return false
+		}
+		if suffix.Fragment || suffix.Cold {
+			return true
+		}
+		symbol = rest
+	}
+}
+
+// cutCold cuts the suffix off the cold part of a symbol: it is of the same copy as the rest.
+func cutCold(symbol string) string {
+	if rest, suffix, ok := symname.CutSuffix(symbol); ok && suffix.Cold {
+		return rest
+	}
+	return symbol
+}
+
+// at returns a position with the number of its file.
+func (u *unit) at(p profile.Position) place {
+	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
+}
+
+func (u *unit) file(name string) uint32 {
+	n, ok := u.paths[name]
+	if !ok {
+		n = u.files[baseName(name)]
+		u.paths[name] = n
+	}
+	return n
+}
