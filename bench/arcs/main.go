@@ -226,12 +226,7 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.name, err)
 		}
-		total.Functions += report.Functions
-		total.Inferred += report.Inferred
-		total.Mismatched += report.Mismatched
-		total.Limited += report.Limited
-		total.Counted = max(total.Counted, report.Counted)
-		total.Owned += report.Owned
+		total.Add(report)
 		data, err := gcda.WriteCounters(counters)
 		if err != nil {
 			return err

@@ -30,18 +30,32 @@ type Options struct {
 
 // A Report describes what Infer did.
 type Report struct {
-	Functions  int    // in the notes
-	Inferred   int    // functions with counters
-	Mismatched int    // functions that differ in the notes and the dump
-	Limited    int    // functions whose inference stopped at the limit of steps
-	Counted    uint64 // counts of the code of the unit's functions, once for each position
-	Owned      uint64 // the part of Counted whose position is in a graph
+	Counted    uint64 `json:"counts"`     // counts of the code of the unit's functions, once for each position
+	Owned      uint64 `json:"owned"`      // the part of Counted whose position is in a graph
+	Functions  int    `json:"functions"`  // in the notes
+	Inferred   int    `json:"inferred"`   // functions with counters
+	Mismatched int    `json:"mismatched"` // functions that differ in the notes and the dump
+	Limited    int    `json:"-"`          // functions whose inference stopped at the limit of steps
 
 	// For the functions with counters:
-	Blocks   int    // number of blocks
-	Guessed  int    // blocks without evidence, whose counts follow from others and from GCC's guesses
-	Evidence uint64 // sum of the least counts that the evidence has for blocks and arcs
-	Moved    uint64 // by how much the inferred counts miss it
+	Blocks   int    `json:"blocks"`   // number of blocks
+	Guessed  int    `json:"guessed"`  // blocks without evidence, whose counts follow from others and from GCC's guesses
+	Evidence uint64 `json:"evidence"` // sum of the least counts that the evidence has for blocks and arcs
+	Moved    uint64 `json:"moved"`    // by how much the inferred counts miss it
+}
+
+// Add adds the report of another unit.
+func (r *Report) Add(other *Report) {
+	r.Counted += other.Counted
+	r.Owned += other.Owned
+	r.Functions += other.Functions
+	r.Inferred += other.Inferred
+	r.Mismatched += other.Mismatched
+	r.Limited += other.Limited
+	r.Blocks += other.Blocks
+	r.Guessed += other.Guessed
+	r.Evidence += other.Evidence
+	r.Moved += other.Moved
 }
 
 // Infer computes the counters of a unit. dump is the output of GCC's option

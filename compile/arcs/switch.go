@@ -49,8 +49,8 @@ func (f *function) switchItems(seen map[int32][]key) (items []item) {
 	return items
 }
 
-// targets returns the positions in the blocks after a switch, each with the arc that leads there, or
-// none if several arcs do.
+// targets returns the positions in the blocks after a switch, each with the arc that leads there,
+// or none if several arcs do.
 func (f *function) targets(b uint32) map[key]int32 {
 	positions := make(map[key]int32)
 	for _, s := range f.body.blocks[b].successors {

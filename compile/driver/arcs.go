@@ -2,7 +2,7 @@ package driver
 
 import (
 	"bytes"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -120,7 +120,10 @@ func (s source) inferArcs() (*part, error) {
 			files = append(files, *file)
 		}
 	}
-	p.data, p.samples, p.lines = packCounters(files), len(files) > 0, true
+	if p.data, err = json.Marshal(files); err != nil {
+		return nil, err
+	}
+	p.samples, p.lines = len(files) > 0, true
 	if p.samples && !s.file.replaced() {
 		s.Cache.files().Put(store.Taken, key, p.data)
 	}
@@ -156,43 +159,11 @@ func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options
 	return &countersFile{countersName(notes.name, s.Dir), data}, err
 }
 
-// A countersFile is a .gcda file below the folder of -fprofile-use.
+// A countersFile is a .gcda file below the folder of -fprofile-use. The cache has lists of them as
+// JSON.
 type countersFile struct {
-	name string
-	data []byte
-}
-
-// packCounters joins files for the cache.
-func packCounters(files []countersFile) (data []byte) {
-	for _, f := range files {
-		for _, field := range [][]byte{[]byte(f.name), f.data} {
-			data = append(binary.AppendUvarint(data, uint64(len(field))), field...)
-		}
-	}
-	return data
-}
-
-// unpackCounters is the inverse of packCounters.
-func unpackCounters(data []byte) (files []countersFile, err error) {
-	for len(data) > 0 {
-		var fields [2][]byte
-		for i := range fields {
-			if fields[i], data, err = cutField(data); err != nil {
-				return nil, err
-			}
-		}
-		files = append(files, countersFile{string(fields[0]), fields[1]})
-	}
-	return files, nil
-}
-
-// cutField splits a field with its length from the rest.
-func cutField(data []byte) (field, rest []byte, err error) {
-	n, size := binary.Uvarint(data)
-	if size <= 0 || n > uint64(len(data)-size) {
-		return nil, nil, errors.New("malformed entry of the cache")
-	}
-	return data[size : size+int(n)], data[size+int(n):], nil
+	Name string
+	Data []byte
 }
 
 // traceArcs reports what the inference did.
@@ -261,8 +232,8 @@ func largestOfEvidence(path string) (uint64, error) {
 // The name of the folder is a hash of the content, so that neither a compiler nor ccache ever sees
 // the counters change. It returns the path of a copy for which ccache looks.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
-	files, err := unpackCounters(data)
-	if err != nil {
+	var files []countersFile
+	if err := json.Unmarshal(data, &files); err != nil {
 		return "", false, err
 	}
 	if s.ArcsFolder != "" {
@@ -282,7 +253,7 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	path = filepath.Join(folder, "default.profdata")
 	all := data
 	if len(files) == 1 {
-		all = files[0].data
+		all = files[0].Data
 	}
 	if changed, err = WriteSlice(path, all); err != nil {
 		return "", false, err
@@ -296,11 +267,11 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 // writeCounters writes files below a folder, and returns the path of the last one.
 func writeCounters(folder string, files []countersFile) (path string, changed bool, err error) {
 	for _, f := range files {
-		path = filepath.Join(folder, f.name)
+		path = filepath.Join(folder, f.Name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return "", false, err
 		}
-		wrote, err := WriteSlice(path, f.data)
+		wrote, err := WriteSlice(path, f.Data)
 		if err != nil {
 			return "", false, err
 		}

@@ -40,8 +40,9 @@ type Launcher struct {
 	// 1 Warn is never called.
 	StaleWarn float64
 
-	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use. Compiles
-	// for which that is not possible get counts by lines, and Warn is called with the reason.
+	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use.
+	// Compiles for which that is not possible get counts by lines, and Warn is called with the
+	// reason.
 	Arcs bool
 
 	// ArcsFolder, unless empty, is the folder for all counters of a build, which the caller gives

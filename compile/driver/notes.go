@@ -171,3 +171,12 @@ func decodeNotes(data []byte) (*compileNotes, error) {
 	graph, err := gcda.ReadNotes(parts[1])
 	return &compileNotes{name: string(parts[0]), graph: graph, dump: data}, err
 }
+
+// cutField splits a field with its length from the rest.
+func cutField(data []byte) (field, rest []byte, err error) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 || n > uint64(len(data)-size) {
+		return nil, nil, errors.New("malformed notes in the cache")
+	}
+	return data[size : size+int(n)], data[size+int(n):], nil
+}

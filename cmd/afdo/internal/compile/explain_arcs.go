@@ -23,45 +23,15 @@ import (
 // arcFacts is what explain --as arcs prints, in the form of its JSON.
 type arcFacts struct {
 	Profile string `json:"profile"`
-	arcCounts
+	arcs.Report
 	Units []arcUnit `json:"units"` // those with most counts first
 }
 
 // arcUnit is about a compile.
 type arcUnit struct {
 	Unit string `json:"unit"`
-	arcCounts
+	arcs.Report
 	Why string `json:"why,omitempty"` // it has no counts of arcs
-}
-
-// arcCounts is what became of the counts of machine code, see [arcs.Report].
-type arcCounts struct {
-	Counts     uint64 `json:"counts"`
-	Owned      uint64 `json:"owned"`
-	Functions  int    `json:"functions"`
-	Inferred   int    `json:"inferred"`
-	Mismatched int    `json:"mismatched"`
-	Blocks     int    `json:"blocks"`
-	Guessed    int    `json:"guessed"`
-	Evidence   uint64 `json:"evidence"`
-	Moved      uint64 `json:"moved"`
-}
-
-// countsOf returns what a report says, in the form of the JSON.
-func countsOf(r *arcs.Report) arcCounts {
-	return arcCounts{r.Counted, r.Owned, r.Functions, r.Inferred, r.Mismatched, r.Blocks, r.Guessed, r.Evidence, r.Moved}
-}
-
-func (c *arcCounts) add(d arcCounts) {
-	c.Counts += d.Counts
-	c.Owned += d.Owned
-	c.Functions += d.Functions
-	c.Inferred += d.Inferred
-	c.Mismatched += d.Mismatched
-	c.Blocks += d.Blocks
-	c.Guessed += d.Guessed
-	c.Evidence += d.Evidence
-	c.Moved += d.Moved
 }
 
 // runExplainArcs infers the counts of arcs of compiles, and reports how well that worked.
@@ -88,7 +58,7 @@ func runExplainArcs(ctx context.Context, e *verb.Env, path string, argv []string
 	} else {
 		err = output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return facts.print(w, int(x.number)) })
 	}
-	if share := float64(facts.Owned) / max(float64(facts.Counts), 1); err == nil && (facts.Inferred == 0 || share < float64(x.minFound)) {
+	if share := float64(facts.Owned) / max(float64(facts.Counted), 1); err == nil && (facts.Inferred == 0 || share < float64(x.minFound)) {
 		return cli.StatusError(cli.StatusFault)
 	}
 	return err
@@ -108,7 +78,7 @@ func explainArcs(ctx context.Context, path, folder string, compiles []compile, x
 		said := func(text string) { u.Why = text }
 		l := driver.Launcher{
 			Profile: path, Arcs: true, ArcsFolder: folder, Cache: cache, Warn: said,
-			OnArcs: func(r *arcs.Report) { u.add(countsOf(r)) },
+			OnArcs: func(r *arcs.Report) { u.Add(r) },
 		}
 		if _, err := l.Prepare(ctx, c.Argv(), c.Dir); err != nil {
 			return fmt.Errorf("%s: %w", human.Name(u.Unit), err)
@@ -119,9 +89,9 @@ func explainArcs(ctx context.Context, path, folder string, compiles []compile, x
 		return nil
 	})
 	for _, u := range facts.Units {
-		facts.add(u.arcCounts)
+		facts.Add(&u.Report)
 	}
-	slices.SortStableFunc(facts.Units, func(a, b arcUnit) int { return cmp.Compare(b.Counts, a.Counts) })
+	slices.SortStableFunc(facts.Units, func(a, b arcUnit) int { return cmp.Compare(b.Counted, a.Counted) })
 	return facts, err
 }
 
@@ -130,8 +100,8 @@ func (f *arcFacts) print(w io.Writer, number int) error {
 		return fmt.Sprintf("%.1f%%", 100*float64(part)/max(float64(whole), 1))
 	}
 	t := table.Table{Columns: "lrr"}
-	t.Row("Counts of machine code", human.Number(f.Counts), "")
-	t.Row("  with an owner in a graph", human.Number(f.Owned), share(f.Owned, f.Counts))
+	t.Row("Counts of machine code", human.Number(f.Counted), "")
+	t.Row("  with an owner in a graph", human.Number(f.Owned), share(f.Owned, f.Counted))
 	t.Row("Functions", human.Number(f.Functions), "")
 	t.Row("  with counts of arcs", human.Number(f.Inferred), share(uint64(f.Inferred), uint64(f.Functions)))
 	t.Row("  that do not match", human.Number(f.Mismatched), share(uint64(f.Mismatched), uint64(f.Functions)))
@@ -155,7 +125,7 @@ func (f *arcFacts) print(w io.Writer, number int) error {
 			units.Row(human.Name(u.Unit), u.Why, "", "")
 			continue
 		}
-		units.Row(human.Name(u.Unit), human.Number(u.Counts), share(u.Owned, u.Counts), share(u.Moved, u.Evidence))
+		units.Row(human.Name(u.Unit), human.Number(u.Counted), share(u.Owned, u.Counted), share(u.Moved, u.Evidence))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

@@ -198,40 +198,46 @@ type Call struct {
 // O(n log n) and 24 bytes for each of the n records of calls.
 func Calls(p *profile.Profile) []Call {
 	var calls []Call
-	var callers []profile.SymbolRef // of the open bodies, outermost first
-	for s, f := range p.Functions() {
-		callers = append(callers[:0], s)
-		for w := profile.Walk(f.Records); ; {
-			r, depth, ok := w.Next()
-			if !ok {
-				break
-			}
-			callers = callers[:depth+1]
-			switch r.Kind {
-			case profile.KindCall:
-				calls = append(calls, Call{Site{callers[depth], r.Line, r.Discriminator, r.Callee}, r.Count})
-			case profile.KindInlined:
-				callers = append(callers, r.Callee)
-			}
+	inBodies(p, func(in profile.SymbolRef, r *profile.Record) {
+		if r.Kind == profile.KindCall {
+			calls = append(calls, Call{Site{in, r.Line, r.Discriminator, r.Callee}, r.Count})
 		}
-	}
-	calls = together(calls)
+	})
+	calls = together(calls, func(a, b Call) int { return a.Compare(b.Site) }, func(c *Call) *uint64 { return &c.Count })
 	slices.SortFunc(calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Compare(b.Site))
 	})
 	return calls
 }
 
-// together adds up the calls of each site.
-func together(calls []Call) []Call {
-	slices.SortFunc(calls, func(a, b Call) int { return a.Compare(b.Site) })
-	kept := calls[:0]
-	for _, c := range calls {
-		if n := len(kept); n > 0 && kept[n-1].Site == c.Site {
-			kept[n-1].Count = saturating.Add(kept[n-1].Count, c.Count)
+// inBodies visits the records of all functions, each with the function whose body it is in: the
+// function itself or one that is inlined.
+func inBodies(p *profile.Profile, visit func(in profile.SymbolRef, r *profile.Record)) {
+	var open []profile.SymbolRef // the bodies around a record, outermost first
+	for s, f := range p.Functions() {
+		open = append(open[:0], s)
+		w := profile.Walk(f.Records)
+		for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+			open = open[:depth+1]
+			visit(open[depth], r)
+			if r.Kind == profile.KindInlined {
+				open = append(open, r.Callee)
+			}
+		}
+	}
+}
+
+// together sorts a list, and adds up the counts of those that compare as equal.
+func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64) []T {
+	slices.SortFunc(list, compare)
+	kept := list[:0]
+	for _, t := range list {
+		if n := len(kept); n > 0 && compare(kept[n-1], t) == 0 {
+			sum := count(&kept[n-1])
+			*sum = saturating.Add(*sum, *count(&t))
 			continue
 		}
-		kept = append(kept, c)
+		kept = append(kept, t)
 	}
 	return kept
 }
@@ -258,32 +264,12 @@ type LineCount struct {
 // O(n log n) and 16 bytes for each of the n records of counts.
 func Lines(p *profile.Profile) []LineCount {
 	var lines []LineCount
-	var open []profile.SymbolRef // the bodies around a record, outermost first
-	for s, f := range p.Functions() {
-		open = append(open[:0], s)
-		for w := profile.Walk(f.Records); ; {
-			r, depth, ok := w.Next()
-			if !ok {
-				break
-			}
-			open = open[:depth+1]
-			switch {
-			case r.Kind == profile.KindCount && r.Count > 0:
-				lines = append(lines, LineCount{Line{open[depth], r.Line}, r.Count})
-			case r.Kind == profile.KindInlined:
-				open = append(open, r.Callee)
-			}
+	inBodies(p, func(in profile.SymbolRef, r *profile.Record) {
+		if r.Kind == profile.KindCount && r.Count > 0 {
+			lines = append(lines, LineCount{Line{in, r.Line}, r.Count})
 		}
-	}
-	slices.SortFunc(lines, func(a, b LineCount) int { return a.Compare(b.Line) })
-	kept := lines[:0]
-	for _, l := range lines {
-		if n := len(kept); n > 0 && kept[n-1].Line == l.Line {
-			kept[n-1].Count = saturating.Add(kept[n-1].Count, l.Count)
-			continue
-		}
-		kept = append(kept, l)
-	}
+	})
+	kept := together(lines, func(a, b LineCount) int { return a.Compare(b.Line) }, func(l *LineCount) *uint64 { return &l.Count })
 	slices.SortFunc(kept, func(a, b LineCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Compare(b.Line))
 	})

@@ -1,0 +1,75 @@
+package slice
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Target says which compiler a slice is for, by the version of the format that it reads.
+type Target uint8
+
+// The targets. What a slice for one of them leaves out, that compiler does not see.
+const (
+	Version2 Target = 2 // GCC 12 to 15
+	Version3 Target = 3 // GCC 16, and whatever reads version 4
+)
+
+// ForClang is the target of slices that become profiles of LLVM. Clang looks for functions by their
+// names alone, as GCC 12 does.
+const ForClang = Version2
+
+// A Request says what a slice is to hold.
+type Request struct {
+	// Text is what the compile reads. With it, the slice has the functions that this may define, in
+	// whatever unit the profile has them; paths need not agree.
+	Text *Text
+
+	// Units are the paths of units as they are in the profile, see [Program.Match]. The slice has
+	// all of their functions, too. Paths that the profile does not have are passed over.
+	Units []string
+
+	Target Target // must be one of those above
+
+	// Sources is asked for each unit with functions of the slice that the profile remembers, with
+	// its path and the unit's sum, whether the slice is to remember them, too; see [profile.Marks].
+	// Nil is no.
+	Sources func(path string, sum uint32) bool
+
+	// Edited knows of edits since the profile was made, for a slice with a Text whose functions are
+	// then looked for under other names. Nil knows of none.
+	Edited Edited
+
+	// Evidence gives the slice the evidence about its functions, if the profile has some.
+	Evidence bool
+
+	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
+	Bits int
+}
+
+// Edited knows which units were edited, and receives the functions that are gone from them.
+type Edited interface {
+	// Differs reports whether the text contains the file of a unit and the file no longer has the
+	// given sum, which the profile contains. It is called for each unit with a sum.
+	Differs(path string, sum uint32) bool
+
+	// Gone is called for each function of such a unit that has marks in the profile and whose name
+	// no function of the text has. The slice contains the function all the same.
+	Gone(path, symbol string)
+}
+
+// ErrRequest is what errors match that are about a [Request] that makes no sense.
+var ErrRequest = errors.New("bad request")
+
+func (q *Request) check() error {
+	if q.Target != Version2 && q.Target != Version3 {
+		return fmt.Errorf("slice: %w: the target is %d, not %d or %d", ErrRequest, q.Target, Version2, Version3)
+	}
+	return checkBits(q.Bits)
+}
+
+func checkBits(bits int) error {
+	if bits < 0 {
+		return fmt.Errorf("slice: %w: %d significant bits", ErrRequest, bits)
+	}
+	return nil
+}
