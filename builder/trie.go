@@ -90,7 +90,7 @@ func (t *trie) close(shared int) {
 	}
 }
 
-// commonPrefix returns the length of the longest common prefix.
+// commonPrefix returns how many bytes two strings have in common at their beginning.
 func commonPrefix(a, b string) int {
 	const block = 16 // mangled names share long prefixes
 	n, i := min(len(a), len(b)), 0

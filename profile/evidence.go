@@ -75,8 +75,8 @@ func (p Place) Compare(q Place) int {
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
-// Of returns the evidence about some functions, given by their names in frames: all copies of code
-// that contain one of them. The result shares them with e.
+// Of returns the evidence about some functions, which are given by their names in frames: all
+// copies of code that contain one of the functions. The result shares the copies with e.
 func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	wanted := make(map[string]bool)
 	for name := range functions {

@@ -100,8 +100,8 @@ type Walker struct {
 	deep    stack.Stack[int] // further ends, if there are more
 }
 
-// Walk returns a walker over the records of a body. The records must not change while the walker is
-// in use.
+// Walk returns a Walker for the records of a function, which also visits those of inlined calls.
+// The records must not change before the last call of Next.
 func Walk(records []Record) Walker { return Walker{records: records, end: len(records)} }
 
 // Next returns the next record and its depth. The records of the function itself have depth 0. A

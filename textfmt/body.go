@@ -169,7 +169,8 @@ func (p *parser) target() (slot uint32) {
 	return slot
 }
 
-// inlinedHeader parses an entry of an inlined section up to the opening brace of its body.
+// inlinedHeader parses how an inlined call begins: the location of the call, the name and the ID of
+// the callee, and the opening brace of its body.
 func (p *parser) inlinedHeader() {
 	e := p.location()
 	e.kind = entryEnter

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// race runs programs in turn, each with all lines of the file commands. A line has arguments, and
-// may end in "<" and a file for standard input. race prints how much more processor time each
-// program takes than the first one, in percent: the median of the rounds, in each of which all
-// programs run one after the other.
+// race compares the processor times of programs. In each round, all programs run one after the
+// other, each with every line of the file commands: arguments, and perhaps "<" and a file for
+// standard input. For each program but the first, race prints how much more time than the first one
+// it took, in percent, in the median of the rounds.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {

@@ -23,8 +23,8 @@ func main() {
 	os.Exit(exitStatus(&e, run(&e, os.Args[1:])))
 }
 
-// run runs the planned command, or becomes "afdo exec". It does the latter, too, if the planned
-// command fails.
+// run runs the command that the launcher has planned before. If there is no such plan, or the
+// planned command fails, it becomes "afdo exec".
 func run(e *cli.Env, args []string) error {
 	if _, err := settings.Load(); err != nil {
 		return runAfdo(e, args) // which reports the error

@@ -152,7 +152,8 @@ func flagError(cmd *cobra.Command, err error) error {
 const manHelp = `Write the manual pages of the command and of its verbs into a folder, which is made
 if need be: afdo.1, afdo-show.1 and so on. They say what the help says.`
 
-// newManCommand returns a verb that the help does not list: it is for those who make packages.
+// newManCommand returns the verb man, which writes manual pages for packages. The help does not
+// list it.
 func newManCommand(e *verb.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man FOLDER",

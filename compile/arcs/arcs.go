@@ -20,8 +20,9 @@ type Options struct {
 	// assigns to another file does not count, such as other units' copies of an inline function.
 	// With an empty path, the code of all functions in the notes counts.
 	Source string
-	// Sampled means that the counts are samples, so code without any may have run. Functions
-	// without samples have no counters then; otherwise their counters are zero.
+	// Sampled is true if the evidence is samples, and false if executions were counted. A function
+	// without samples may have run, so it gets no counters. A function without executions has not
+	// run, and its counters are zero.
 	Sampled bool
 	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
 	// hot code from it. 0 stands for the largest counter of the unit.

@@ -13,7 +13,7 @@ const maxDepth = 128
 // maxCalls is the largest number of calls that a position is evidence for.
 const maxCalls = 8
 
-// A frame is an inlined call that the unit may know.
+// A frame is an inlined call in the machine code. If the unit defines the callee, function is it.
 type frame struct {
 	parent   int32
 	depth    int32

@@ -51,7 +51,7 @@ func (f *function) items() []item {
 	return items
 }
 
-// limitItems returns the limits of calls that no code shows.
+// limitItems returns upper bounds for inlined calls of which no code is left.
 func (f *function) limitItems() (items []item) {
 	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
 		if blocks := f.whereOnce(k); len(blocks) > 0 {
@@ -135,8 +135,8 @@ func (f *function) endsWithTest(blocks []uint32) bool {
 	return len(blocks) == 1 && f.conditional(blocks[0])
 }
 
-// missing returns how often the copies ran that do not have a position. If an argument is constant,
-// the code of a condition is not in a copy, although the condition holds or not.
+// missing returns how often those copies ran in which a position has no code. If an argument is
+// constant, the code of a condition is not in a copy, although the condition holds or not.
 func (f *function) missing(sightings []sighting) uint64 {
 	sum := f.copiesSum
 	for i, s := range sightings {

@@ -5,10 +5,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Lines makes evidence of the counts of lines in a profile without evidence, for the functions of a
-// unit. Each location is a block without a column, which stands for all code of its line. The notes
-// have the lines from which the profile counts; what is inlined of functions that they do not have
-// is left out.
+// Lines makes evidence of the counts of lines, for a profile without evidence of its own and for
+// the functions of a unit. Each location becomes a block whose position has no column, which
+// matches all code of the line. The profile counts lines from the declaration of a function, and
+// the notes have the line of the declaration. Lines leaves out inlined functions that are not in
+// the notes.
 func Lines(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	l := lineReader{profile: p, functions: make(map[string]*gcda.Function, len(notes.Functions))}
 	for i := range notes.Functions {

@@ -68,7 +68,8 @@ func (f *function) targets(b uint32) map[key]int32 {
 	return positions
 }
 
-// target returns the arc to which the positions in the target of a jump belong, if it is only one.
+// target returns the arc to which all positions in the target of a jump belong. ok is false if they
+// belong to several arcs, or to none.
 func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
 	arc = none
 	for _, k := range seen[:min(len(seen), maxSeen)] {

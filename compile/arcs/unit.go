@@ -34,8 +34,9 @@ func (u *unit) addNames() {
 	}
 }
 
-// function returns the function of a frame, nil if the unit has none or several that it may be: of
-// functions with the same plain name, one is declared on the line.
+// function returns the function of a frame, given its name and the line of its declaration. If the
+// name is plain and several functions have it, the line decides. It returns nil if no function
+// fits, or more than one.
 func (u *unit) function(name string, declared uint32) *function {
 	if f := u.functions[name]; f != nil {
 		return f
@@ -163,7 +164,8 @@ func fragment(symbol string) bool {
 	}
 }
 
-// cutCold cuts the suffix off the cold part of a symbol: it is of the same copy as the rest.
+// cutCold cuts the suffix off the name of a cold part, such as f.cold. The cold part and f are one
+// copy of the function.
 func cutCold(symbol string) string {
 	if rest, suffix, ok := symname.CutSuffix(symbol); ok && suffix.Cold {
 		return rest

@@ -156,8 +156,8 @@ const (
 	firstAsked = 16
 )
 
-// newCompiler returns a compiler of GCC with a version such as "16.2.0 3", of which the second word
-// is the version of the profile format, if the compiler has been asked for it.
+// newCompiler returns a compiler of GCC. version is "12.2.0", or "16.2.0 3" if the compiler has
+// been asked which version of the profile format it reads, here 3.
 func newCompiler(path, version string) (*Compiler, error) {
 	version, reads, _ := strings.Cut(version, " ")
 	first, _, _ := strings.Cut(version, ".")

@@ -265,7 +265,8 @@ func compiles(ctx context.Context, c *command.Line, compiler *Compiler) bool {
 	return err == nil
 }
 
-// run runs the compiler. An observer, if there is one, notes what it asks.
+// run runs the compiler. The observer, which may be nil, notes the paths that the compiler looks
+// up.
 func (f *finder) run(ctx context.Context, o *observer, args []string) (out, said []byte, err error) {
 	run := runUntilDeath
 	if o != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 )
 
-// readMarkers returns the files from which a preprocessed text was made, each once.
+// readMarkers returns the files that the line markers of a preprocessed text name, each once.
 func readMarkers(text []byte) (files []string) {
 	seen := make(map[string]bool)
 	for name := range markersIn(text) {

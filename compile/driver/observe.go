@@ -64,7 +64,7 @@ func (o *observer) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command and notes what it asks.
+// run runs a command, and notes the paths that the command looks up and the programs that it runs.
 func (o *observer) run(cmd *exec.Cmd) error {
 	log, err := trace.Run(cmd.Dir, !o.plain, func() error { return runUntilDeath(cmd) })
 	if log == nil {

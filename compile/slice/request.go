@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// A Target says which compiler a slice is for, by the version of the format that it reads.
+// A Target is the kind of compiler that reads a slice, named by its version of the format.
 type Target uint8
 
-// The targets. What a slice for one of them leaves out, that compiler does not see.
+// These are the targets. A slice leaves out what its target does not read.
 const (
 	Version2 Target = 2 // GCC 12 to 15
 	Version3 Target = 3 // GCC 16, and whatever reads version 4
@@ -35,8 +35,8 @@ type Request struct {
 	// Nil is no.
 	Sources func(path string, sum uint32) bool
 
-	// Edited knows of edits since the profile was made, for a slice with a Text whose functions are
-	// then looked for under other names. Nil knows of none.
+	// Edited reports which files were edited since the profile was made. Functions of the Text are
+	// then looked for under other names, too. Nil reports none.
 	Edited Edited
 
 	// Evidence gives the slice the evidence about its functions, if the profile has some.
@@ -46,7 +46,7 @@ type Request struct {
 	Bits int
 }
 
-// Edited knows which units were edited, and receives the functions that are gone from them.
+// Edited reports which units were edited, and is given the functions that are gone from them.
 type Edited interface {
 	// Differs reports whether the text contains the file of a unit and the file no longer has the
 	// given sum, which the profile contains. It is called for each unit with a sum.

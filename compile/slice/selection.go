@@ -80,8 +80,8 @@ func (s *selection) addUnits(q Request) error {
 	return nil
 }
 
-// addText makes the functions its own that a text may define, if renamed, also in an inline
-// namespace of another name. What shares a name with one of them is among them.
+// addText adds the functions that a text may define, and all that have the same name as one of
+// them. With renamed, inline namespaces may have other names in the profile.
 func (s *selection) addText(renamed bool) error {
 	add := func(sym program.Symbol) {
 		if s.own.Add(sym.ID) {

@@ -205,7 +205,8 @@ func (t *tuning) countSamples() (n int, err error) {
 	return n, err
 }
 
-// countSamplesOf returns the number of samples of a perf.data, of steps that of moments.
+// countSamplesOf returns how many samples a perf.data has. A recording by steps takes many samples
+// at one moment, so the moments are counted.
 func countSamplesOf(path string) (n int, err error) {
 	f, _, err := files.Open(path)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// splitShell splits a command line the way a POSIX shell does, as far as compilation databases use
-// one: blanks, both kinds of quotes, backslashes. Variables and the rest stand for themselves.
+// splitShell splits a command line into words as a POSIX shell does, for compilation databases. It
+// knows blanks, single and double quotes, and backslashes. All other characters are ordinary:
+// splitShell does not replace variables, patterns or commands.
 func splitShell(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

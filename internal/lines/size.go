@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseSize parses a number that may end in K, M or G for 2^10, 2^20 and 2^30, in either case, as
-// users write sizes.
+// ParseSize parses a size in bytes as users write it, such as 512, 64K or 2g. K, M and G multiply
+// the number by 2^10, 2^20 and 2^30.
 func ParseSize(text string) (int64, error) {
 	digits := strings.TrimRight(text, "KMGkmg")
 	shift := map[string]int{"": 0, "K": 10, "M": 20, "G": 30}

@@ -29,8 +29,8 @@ const (
 	reservedFlags  = 0x7c
 )
 
-// maxUnpacked limits how many unpacked bytes a Seekable keeps, and how many one read of the file is
-// for. They are those of some 250 frames.
+// maxUnpacked is the largest number of unpacked bytes that a Seekable keeps, and that it unpacks
+// from one read of the file. It is some 250 frames of the size that afdo writes.
 const maxUnpacked = 16 << 20
 
 // A Seekable is a file in the zstd seekable format. It is an io.ReaderAt of the unpacked bytes,

@@ -84,7 +84,7 @@ type wantedSymbol struct {
 	sites  map[uint64][]pprofCall
 }
 
-// A table numbers keys from 1 on, in the order in which they are first asked for.
+// A table gives each key a number, from 1 on. The first key that is asked for has number 1.
 type table[K comparable] struct {
 	keys    []K
 	numbers map[K]uint64

@@ -255,7 +255,7 @@ func eachOfZip(f *os.File, take func(name string, r io.Reader) error) error {
 	return nil
 }
 
-// readProgram tells whether a file is a program of the Go command's, and what is written into it.
+// readProgram reports whether the Go command has built a file, and reads its build information.
 func readProgram(name string, r io.Reader) (program, bool, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of afdo.FormatError in addition to those of package afdo.
+// An afdo.FormatError of this package matches one of the errors of package afdo or one of these.
 var (
 	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their
 	// section.

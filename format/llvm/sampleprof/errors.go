@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Classes of afdo.FormatError in addition to those of package afdo.
+// An afdo.FormatError of this package matches one of the errors of package afdo or one of these.
 var (
 	// errLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
 	// binary readers reject them.

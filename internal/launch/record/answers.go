@@ -100,8 +100,8 @@ func (l *looker) folder(a trace.Lookup, info fs.FileInfo) {
 	l.Folders = append(l.Folders, f)
 }
 
-// number returns the number of a folder in a list to which it is about to be added: the one of an
-// earlier folder that is the same, or else its own.
+// number returns the number of the first folder in a list that is the same as this one. own is the
+// number that this folder will have, which is returned if there is no such folder.
 func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	id := identity(info)
 	if id == nil {

@@ -3,7 +3,7 @@ package trace
 // A Use is what a program does with a path.
 type Use uint8
 
-// The uses, from the one that learns least. One path may have several.
+// These are the uses. A program may use one path in several ways.
 const (
 	Status Use = 1 << iota // asks whether something is there
 	Open                   // opens it, and reads a file
@@ -11,8 +11,8 @@ const (
 	Link                   // reads a symbolic link
 )
 
-// A Lookup is a path that a program has looked up, as the program named it. A relative path is
-// relative to the folder in which the program was started.
+// A Lookup is a path that a program has looked up, spelled as the program spelled it. A relative
+// path begins at the folder where the program was started.
 type Lookup struct {
 	Path string
 	Use  Use

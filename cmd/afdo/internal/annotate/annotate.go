@@ -248,8 +248,8 @@ func (f *Function) finish() *Function {
 	return f
 }
 
-// ErrNoDeclaration is returned by [Listing.Declare] for a binary whose debug info knows none of the
-// functions.
+// ErrNoDeclaration is returned by [Listing.Declare] for a binary whose debug info has no function
+// of the listing.
 var ErrNoDeclaration = errors.New("the debug info declares none of the unit's functions")
 
 // Declare sets the lines of declarations from the debug info of a binary. It only reads the units
@@ -276,10 +276,10 @@ func (l *Listing) Declare(ctx context.Context, binary string) error {
 // A Name is a function by the path of its unit and its name as the assembler has it.
 type Name struct{ Unit, Symbol string }
 
-// Declarations returns the lines at which functions are declared, or 0 for a function that the
-// debug info of the binary does not contain. If it contains none of them, the error is
-// [ErrNoDeclaration]. holders are the names of functions in which the wanted functions may be
-// inlined. Declarations reads the debug info of these and of the functions themselves.
+// Declarations returns for each function the line where it is declared, by the debug info of a
+// binary, or 0 if the debug info does not have the function. If it has no function at all, the
+// error is [ErrNoDeclaration]. The compiler may have inlined the functions into others, whose names
+// are holders. Declarations reads the debug info of the functions and of the holders, and no other.
 func Declarations(ctx context.Context, binary string, functions []Name, holders []string) ([]uint32, error) {
 	file, err := symbolize.Open(binary)
 	if err != nil {
@@ -356,7 +356,8 @@ type Row struct {
 	Functions []*Function // that are declared here
 }
 
-// Samples is the sum of what the functions that have the line saw there.
+// Samples adds up the samples of the line over all functions that contain it. seen is false if no
+// function does.
 func (r *Row) Samples() (samples uint64, seen bool) {
 	for _, l := range r.Seen {
 		samples = saturating.Add(samples, l.Samples)

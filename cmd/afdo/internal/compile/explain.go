@@ -347,7 +347,7 @@ func compileAll(ctx context.Context, e *verb.Env, c *explain.Compiling, compiles
 	return codes, nil
 }
 
-// explainedFiles are the files that compiles read and of which a profile has marks.
+// explainedFiles are the source files that the compiles read and that the profile has marks for.
 type explainedFiles struct {
 	files *rebase.Files
 	sums  map[string]uint32  // by the path of the unit

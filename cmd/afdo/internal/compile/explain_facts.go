@@ -193,7 +193,7 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 	return nil
 }
 
-// ExplainLayoutFacts is the JSON report of "afdo explain --layout".
+// ExplainLayoutFacts is what "afdo explain --layout --json" prints.
 type ExplainLayoutFacts struct {
 	Layout       string                       `json:"layout"`
 	Listed       int                          `json:"functions_listed"`

@@ -235,7 +235,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	return writeTuned(e.Out, t, r)
 }
 
-// Words of a build command after which settings are inserted.
+// These find words in a build command. HowToBuild inserts settings after them.
 var (
 	configureWord = pattern.Of(`(^|[\s;&|(])(\S*configure)(\s|$)`)
 	makeWord      = pattern.Of(`(^|[\s;&|(])(g?make)(\s|$)`)

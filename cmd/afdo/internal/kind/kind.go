@@ -385,7 +385,7 @@ func Note(e *cli.Env, notes []string) {
 	}
 }
 
-// Losses is the sum of what several files have and their profiles in memory have not.
+// Losses adds up what is lost when several files become profiles in memory.
 type Losses struct {
 	all []Loss
 	err error // of one file that could not be counted

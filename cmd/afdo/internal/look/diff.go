@@ -386,7 +386,7 @@ func (r *diffReport) text(w io.Writer) error {
 	return nil
 }
 
-// head returns the table that says what is compared.
+// head returns the table of the two profiles that are compared.
 func (r *diffReport) head() *table.Table {
 	t := &table.Table{Columns: "lrrrl"}
 	t.Row("", "Samples", "Functions", "In units", "File")

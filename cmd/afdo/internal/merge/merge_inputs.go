@@ -287,7 +287,8 @@ func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64)
 	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", m.maxLost.text)
 }
 
-// lost returns the share of the counts that the sum does not have.
+// lost returns which share of the inputs' counts the merged profile has lost: those of inputs that
+// were skipped, by weight, and of the others the dropped counts.
 func (m *merging) lost(kept, dropped uint64) *big.Rat {
 	read, all := new(big.Rat), new(big.Rat)
 	for i, w := range m.weights {

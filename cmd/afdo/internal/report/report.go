@@ -187,8 +187,8 @@ func grouped(n any) string {
 	return digits
 }
 
-// A side is one of the profiles that are drawn. Its units and symbols have numbers that count for
-// all sides. Methods of a nil side know of no samples.
+// A side is one of the profiles that are drawn. A unit or symbol has the same number on all
+// sides. A nil side has no samples.
 type side struct {
 	profile *profile.Profile
 	ranking *rank.Ranking

@@ -85,27 +85,28 @@ func pad(b *strings.Builder, n int) {
 	}
 }
 
-// A List is a table of numbers with what each row is about behind it. That is made as it is
-// printed: a demangled name may be a thousand times as long as the other, and all of them more than
-// anybody wants in memory.
+// A List is a table of numbers in which each row ends with a label: the name of the function or
+// unit that the numbers belong to, and its place. Labels are made while the list is printed, since
+// all demangled names together may be too large for memory.
 type List struct {
 	Numbers Table  // its first row is a heading
-	Heading string // of what the rows are about
+	Heading string // of the labels
 	Spare   []int  // columns of Numbers that a narrow terminal does without, the least useful first
 	LeftOut int    // how many rows there are besides; a last line tells
 	Width   int    // how many columns a line may have, 0 for any number
 
-	// About returns what a row is about, the heading not counted: its name, which is written in the
-	// first of these forms that fits, and where that is, which gives way to the name.
+	// About returns the label of a row; row 0 is the first one below the heading. A name may have
+	// several forms: the first one that fits is printed. The place is left out if there is no room
+	// for it beside the name.
 	About func(row int) (name iter.Seq[string], place string)
 }
 
 const (
-	enoughAbout = 40 // columns for what a row is about for which those of Spare give way
-	leastAbout  = 20 // how much of what a row is about is shown however narrow a terminal is
+	enoughAbout = 40 // columns for a label; below that, columns of Spare are left out
+	leastAbout  = 20 // columns of a label that are printed even if the terminal is narrower
 )
 
-// Named is for names that have one form and no place.
+// Named returns the label of a row, for [List.About], if the name has one form and no place.
 func Named(name string) (iter.Seq[string], string) { return slices.Values([]string{name}), "" }
 
 // Write writes the list, each line indented by some blanks.
@@ -141,7 +142,7 @@ func (l *List) fit(indent int) (numbers Table, without []string) {
 	return numbers, without
 }
 
-// about returns what a row is about if so many columns of its line are taken.
+// about returns the label of a row in a form that fits behind the columns that are taken.
 func (l *List) about(row, taken int) string {
 	if row == 0 {
 		return l.Heading
@@ -191,7 +192,7 @@ type Part struct {
 	*Table
 }
 
-// WriteParts writes a table without a heading and, below it, those of the parts that are not empty.
+// WriteParts writes a table without a heading, and below it each part that is not empty.
 func WriteParts(w io.Writer, head *Table, parts ...Part) error {
 	if err := head.Write(w, 0); err != nil {
 		return err

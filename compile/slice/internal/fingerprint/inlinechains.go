@@ -49,9 +49,9 @@ func (c *inlineChains) membersOf(component int32) []int32 {
 	return c.members[from:c.ends[component]]
 }
 
-// callers returns for each component a component in which it is inlined, or -1. Of several it
-// returns the one that is inlined in most others itself. So the way inwards from any component
-// leads through few chains.
+// callers returns for each component a component into which it was inlined, or -1 if there is none.
+// If there are several, it chooses the one that was itself inlined into most others. So few chains
+// lead from all components to their callers.
 func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
 	callers := make([]int32, len(c.ends))

@@ -220,15 +220,16 @@ func addMatch(t *table.Table, s afdo.Symbol, f *function) {
 	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
 }
 
-// inlining is the functions in which a symbol without samples of its own is inlined.
+// An inlining lists functions into which a symbol without samples of its own was inlined.
 type inlining struct {
 	shown  []afdo.Symbol
 	others int // number of functions that are not shown
 }
 
-// inliners returns the functions in which symbols without samples of their own are inlined, at most
-// number of them unless that is 0. If only this would require reading the whole file, it prints a
-// hint instead.
+// inliners returns, for those symbols that have no samples of their own, the functions into which
+// they were inlined: at most number functions, or all if number is 0. If the rest of the lookup
+// needs only parts of the file, and this answer would need all of it, inliners prints a hint
+// instead.
 func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number uint) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {

@@ -312,7 +312,7 @@ type SourcesFacts struct {
 	Lines     int    `json:"lines"`
 }
 
-// newSourcesFacts returns what there is to say of what a file remembers, nil if it is nothing.
+// newSourcesFacts returns facts about the sources section of a file, or nil if it has none.
 func newSourcesFacts(r *afdo.Reader) (*SourcesFacts, error) {
 	f := new(SourcesFacts)
 	err := f.read(r)

@@ -175,8 +175,8 @@ func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 	return bytes, nil
 }
 
-// WithoutUnits returns a profile as version 2 has it, which knows no units: functions of one name
-// are added up.
+// WithoutUnits returns a profile as version 2 would store it. That version has no units, so
+// functions of the same name are added up.
 func WithoutUnits(p *profile.Profile) (*profile.Profile, error) {
 	var file bytes.Buffer
 	if _, err := gcov.Write(&file, p, gcov.WriteOptions{Version: 2, ByteOrder: binary.LittleEndian}); err != nil {

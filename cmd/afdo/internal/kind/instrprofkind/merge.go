@@ -242,7 +242,7 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	return m.sum.Merge(src, times)
 }
 
-// tell prints what a format could not hold.
+// tell prints which parts of the memory profiles the format could not store.
 func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
 	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {
 		format = fmt.Sprintf("%s of version %d", format, version)
