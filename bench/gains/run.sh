@@ -8,8 +8,9 @@
 # SOURCES has the source packages, unpacked by dpkg-source. Programs are those of ../arcs/programs.sh, of
 # ../pays/programs.sh, and of ../panel/programs, which are built by their own build systems. KEEP is a folder for what
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
-# "lines arcs guess pgo"; bare is arcs of a profile without evidence,
-# and only is pgo without its counters of values. ROUNDS is how often each program runs for the processor times, which need an idle machine.
+# "lines arcs guess pgo"; bare is arcs of a profile without evidence, and only is pgo without its counters of values.
+# lines and arcs may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
+# ROUNDS is how often each program runs for the processor times, which need an idle machine.
 # STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
@@ -138,13 +139,15 @@ profile() {
 }
 
 make_variant() {
-	local program=$1
-	case $2 in
+	local program=$1 way=${2%%:*} flags
+	IFS=, read -ra flags <<<"${2#"$way"}"
+	flags=("${flags[@]#:}")
+	case $way in
 	plain)
 		build "$program" "$dir/plain" ""
 		[[ $here != */arcs ]] || compressed "$program" "$dir/plain.x"
 		;;
-	lines | arcs) build "$program" "$dir/$2" "$work/afdo exec --as $2 --profile $dir/profile --" ;;
+	lines | arcs) build "$program" "$dir/$2" "$work/afdo exec --as $way --profile $dir/profile --" "${flags[@]}" ;;
 	bare)
 		"$work/afdo" convert "$dir/profile" --to v4c --no-evidence -o "$dir/profile.bare"
 		build "$program" "$dir/$2" "$work/afdo exec --as arcs --profile $dir/profile.bare --"
