@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -131,7 +131,7 @@ func (w *workspace) refresh(changed int) {
 // and not those who depend on them.
 func TestBazelRefresh(t *testing.T) {
 	w := newWorkspace(t)
-	c, err := driver.FindCompiler(t.Context(), command.Parse([]string{testenv.Tool(t, "gcc")}, w.dir), nil)
+	c, err := toolchain.Find(t.Context(), command.Parse([]string{testenv.Tool(t, "gcc")}, w.dir), nil)
 	require.NoError(t, err)
 	build := "load('//afdo:afdo.bzl', 'afdo_cc_library')\n"
 	for i := range numLibraries {

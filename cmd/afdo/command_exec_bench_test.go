@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/train"
 	"github.com/go-afdo/afdo/profile/index"
@@ -61,7 +61,7 @@ func BenchmarkExecFiles(b *testing.B) {
 	p := synth.New(synth.Bootstrap)
 	require.NoError(b, train.Add(p, filepath.Join(dir, "trained"), train.Options{}))
 	p.Summary = p.Summarize()
-	c, err := driver.FindCompiler(b.Context(), command.Parse([]string{"gcc"}, dir), nil)
+	c, err := toolchain.Find(b.Context(), command.Parse([]string{"gcc"}, dir), nil)
 	require.NoError(b, err)
 	write := func(name string, encode func(file *bytes.Buffer) error) {
 		var file bytes.Buffer

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/internal/testkit/train"
@@ -45,7 +45,7 @@ func TestExecCode(t *testing.T) {
 			continue
 		}
 		s, _, path := newTrainedSite(t, program, compiler)
-		c, err := driver.FindCompiler(t.Context(), command.Parse([]string{compiler}, s.dir), nil)
+		c, err := toolchain.Find(t.Context(), command.Parse([]string{compiler}, s.dir), nil)
 		require.NoError(t, err)
 		whole := s.path("whole.afdo")
 		require.Equal(t, cli.StatusDone, afdoRun("convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", whole).status)
@@ -138,7 +138,7 @@ func TestExecCcacheRefresh(t *testing.T) {
 	sliced := []string{"afdo", "exec", "--profile", path, "--", "ccache", "gcc"}
 	whole := []string{"ccache", "gcc", "-fauto-profile=" + s.path("whole.afdo")}
 	convert := func() {
-		c, err := driver.FindCompiler(t.Context(), command.Parse([]string{"gcc"}, s.dir), nil)
+		c, err := toolchain.Find(t.Context(), command.Parse([]string{"gcc"}, s.dir), nil)
 		require.NoError(t, err)
 		s.run("afdo", "convert", path, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", "whole.afdo")
 	}

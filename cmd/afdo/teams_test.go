@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -65,7 +65,7 @@ func (tm *team) refresh(changed int) {
 		change(tm, p, unit)
 	}
 	replaceV4(tm, tm.profile, p)
-	c, err := driver.FindCompiler(tm.Context(), command.Parse([]string{"gcc"}, tm.dir), nil)
+	c, err := toolchain.Find(tm.Context(), command.Parse([]string{"gcc"}, tm.dir), nil)
 	require.NoError(tm, err)
 	tm.run("afdo", "convert", tm.profile, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", tm.whole)
 }

@@ -258,9 +258,6 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	return strings.ReplaceAll(fmt.Sprintf("%s\n%q", plan.Argv, data), cache, "CACHE"), ran
 }
 
-// settle waits until files are older than the next compile.
-func settle() { time.Sleep(15 * time.Millisecond) }
-
 // versionsProfile writes a profile of the functions that the compiles may define.
 func versionsProfile(t *testing.T) string {
 	p := profile.New()
@@ -336,13 +333,13 @@ func (c *change) happens(e *event, place string) bool {
 // compare compiles before and after an event, and reports whether it has changed the slice.
 func (c *change) compare(happens func()) bool {
 	c.Helper()
-	settle()
+	testenv.Settle()
 	before, _ := c.slice(c.cache, false)
 	again, ran := c.slice(c.cache, true)
 	require.Equal(c, before, again)
 	require.False(c, ran, "the cache keeps nothing")
 	happens()
-	settle()
+	testenv.Settle()
 	warm, _ := c.slice(c.cache, true)
 	_ = os.Remove(c.path("out.o.afdo")) // it has none with the whole profile
 	cold, _ := c.slice(c.TempDir(), false)
@@ -458,13 +455,13 @@ func TestOtherChanges(t *testing.T) {
 				prepare: func(c *change) { c.write("h.h", c.replaced(text, 2)) }, happens: func(c *change) {
 					c.write("h.h", c.replaced(text, 1))
 					c.precompile()
-					settle()
+					testenv.Settle()
 					c.write("h.h", c.replaced(text, 2))
 				}},
 			{naming: naming{name: "header of a precompiled header", only: "gcc", files: map[string]string{"a.c": "#include \"h.h\"\nint f0(int x) { return USE(x); }\n"}},
 				prepare: func(c *change) {
 					c.write("h.h", c.replaced(text, 1))
-					settle()
+					testenv.Settle()
 					c.precompile()
 				}, happens: func(c *change) { c.write("h.h", c.replaced(text, 2)) }},
 			{naming: naming{name: "a folder of precompiled headers comes", only: "gcc", files: map[string]string{"a.c": "#include \"h.h\"\nint f0(int x) { return USE(x); }\n"}},
@@ -474,7 +471,7 @@ func TestOtherChanges(t *testing.T) {
 					require.NoError(c, os.Rename(c.path("h.h.gch"), c.path("x.gch")))
 					require.NoError(c, os.Mkdir(c.path("h.h.gch"), 0o777))
 					require.NoError(c, os.Rename(c.path("x.gch"), c.path("h.h.gch/x.gch")))
-					settle()
+					testenv.Settle()
 					c.write("h.h", c.replaced(text, 2))
 				}},
 			{naming: naming{name: "precompiled header of -include comes", args: "-include h.h", files: map[string]string{"a.c": "int f0(int x) { return USE(x); }\n"}},

@@ -9,7 +9,9 @@ import (
 
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
@@ -58,7 +60,7 @@ func (s source) take(text *slice.Text) (*part, error) {
 		return nil, err
 	}
 	defer closeFile()
-	request := slice.Request{Text: text, Target: s.compiler.target(), Bits: s.Bits, Evidence: s.arcs}
+	request := slice.Request{Text: text, Target: targetOf(s.compiler), Bits: s.Bits, Evidence: s.arcs}
 	files := rebase.NewFiles(s.inputs.Paths(s.Line))
 	if !s.NoRebase {
 		request.Sources, request.Edited, files.Text = files.Differs, files, text
@@ -233,7 +235,7 @@ func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
 		return
 	}
-	if compiles(s.ctx, s.Line, s.compiler) {
+	if inputs.Compiles(s.ctx, s.Line, s.compiler) {
 		s.warnOf(what, format, args...)
 	}
 }
@@ -244,4 +246,12 @@ func (s source) paths() (paths []string) {
 		paths = append(paths, s.Path(source))
 	}
 	return paths
+}
+
+// targetOf returns what a slice for the compiler is to hold.
+func targetOf(c *toolchain.Compiler) slice.Target {
+	if c.Clang {
+		return slice.ForClang
+	}
+	return slice.Target(c.Reads())
 }

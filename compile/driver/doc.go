@@ -2,10 +2,7 @@
 // that a compile needs.
 //
 // [Launcher.Prepare] does everything: it takes a command line, writes the slice beside the object,
-// and returns the command line to run. Its parts can be used separately: what a command line
-// compiles and where to (package command), which version of the profile format a compiler reads
-// ([FindCompiler]), which files a compile includes and what they may define ([FindInputs]), and
-// dependency files and compilation databases (packages depfile and compdb).
+// and returns the command line to run.
 //
 // docs/guide/slices.md describes what the launcher does for which command line, and why.
 package driver

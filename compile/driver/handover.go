@@ -53,7 +53,7 @@ func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	s := source{r, u}
 	u.stamp = s.newStamp()
 	path := s.placeOf(way)
-	if u.beside = path != "" && u.stamp.Holds(r.Cache.files(), u.Path(path), u.inputs.record); u.beside {
+	if u.beside = path != "" && u.stamp.Holds(r.Cache.files(), u.Path(path), u.inputs.Record); u.beside {
 		r.trace("%v, slice %s is up to date", u.compiler, path)
 		return &Plan{Argv: way.argv(u.Line, path), Outcome: OutcomeUpToDate, Slice: path}, nil
 	}

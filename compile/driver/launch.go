@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/planned"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
 // A Launcher gives compiles the slices of a profile that they use. It runs before a compiler, or
@@ -128,13 +132,13 @@ const settling = 200 * time.Millisecond
 // A unit is a command that compiles, with the output of each stage that has run for it. A stage
 // reads the outputs of the stages before it and sets its own.
 type unit struct {
-	*command.Line               // of readCommand
-	file          *profileFile  // of findProfile, nil before
-	compiler      *Compiler     // of FindCompiler
-	inputs        *Inputs       // of FindInputs
-	stamp         planned.Stamp // of handOver: what the slice was made of
-	beside        bool          // the slice is beside the object, or counters have a stamp
-	arcs          bool          // the slice is counters of arcs
+	*command.Line                     // of readCommand
+	file          *profileFile        // of findProfile, nil before
+	compiler      *toolchain.Compiler // of toolchain.Find
+	inputs        *inputs.Inputs      // of inputs.Find
+	stamp         planned.Stamp       // of handOver: what the slice was made of
+	beside        bool                // the slice is beside the object, or counters have a stamp
+	arcs          bool                // the slice is counters of arcs
 
 	preprocessed int64 // how many times the preprocessor ran
 }
@@ -149,7 +153,7 @@ func (r *run) prepare(u *unit) (*Plan, error) {
 	switch as := (*unchanged)(nil); {
 	case errors.As(err, &as):
 		return r.asItIs(u.Line, as.reason, as.why)
-	case errors.Is(err, ErrNoText):
+	case errors.Is(err, inputs.ErrNoText):
 		r.warnOf("no text", "%s: %v; using the whole profile", u.Sources[0], err)
 		return r.whole(u)
 	case errors.Is(err, ErrNoSlice):
@@ -166,7 +170,7 @@ func (r *run) stages(u *unit) (plan *Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.compiler, err = FindCompiler(r.ctx, u.Line, r.Cache); err != nil {
+	if u.compiler, err = toolchain.Find(r.ctx, u.Line, r.Cache.files()); err != nil {
 		return nil, r.withoutCompiler(err)
 	}
 	if u.file, err = file.look(); err != nil {
@@ -175,7 +179,7 @@ func (r *run) stages(u *unit) (plan *Plan, err error) {
 	if !u.Clang && file.name == u.Profile && file.reads(u.compiler.Reads()) {
 		return nil, &unchanged{ReasonOwnProfile, fmt.Sprintf("the compiler reads its -fauto-profile=%s itself", u.Profile)}
 	}
-	if u.inputs, err = FindInputs(r.ctx, u.Line, u.compiler, r.Cache); errors.Is(err, ErrNoText) {
+	if u.inputs, err = inputs.Find(r.ctx, u.Line, u.compiler, r.Cache.files()); errors.Is(err, inputs.ErrNoText) {
 		return nil, err
 	}
 	if err != nil { // as a rule the compiler is about to say the same
@@ -207,4 +211,20 @@ func (u *unit) count(plan *Plan, err error, took time.Duration) Count {
 		c.SliceBytes, c.ProfileBytes = slice.Size(), u.file.info.Size()
 	}
 	return c
+}
+
+// withoutCompiler returns the error of a stage for one of Find. A command whose compiler is
+// too old, or is not there, runs as it is.
+func (r *run) withoutCompiler(err error) error {
+	switch {
+	case errors.Is(err, toolchain.ErrNotGCC):
+		r.warnOf(ReasonOldGCC, "%v: it runs without the profile", err)
+		return &unchanged{ReasonOldGCC, err.Error()}
+	case errors.Is(err, toolchain.ErrNotClang):
+		r.warnOf(ReasonOldClang, "%v: it runs without a slice", err)
+		return &unchanged{ReasonOldClang, err.Error()}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+		return &unchanged{ReasonNoCompiler, err.Error()} // to run it reports that
+	}
+	return err
 }

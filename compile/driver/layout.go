@@ -11,9 +11,11 @@ import (
 
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
 // sectionsOption is the option by which clang takes a list of functions and blocks.
@@ -141,20 +143,20 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	compiler, err := FindCompiler(ctx, c, l.Cache)
+	compiler, err := toolchain.Find(ctx, c, l.Cache.files())
 	if err != nil { // it is too old, or not there
 		l.trace("running the command without a layout: %v", err)
 		return nil
 	}
-	p.hashes = compiler.writesHashes()
+	p.hashes = writesHashes(compiler)
 	if c.Mentions(backEndOption) {
 		return p.selectBitcode(path)
 	}
 	if len(c.Sources) == 1 {
 		p.source = c.Sources[0]
 	}
-	in, err := FindInputs(ctx, c, compiler, l.Cache)
-	if errors.Is(err, ErrNoText) {
+	in, err := inputs.Find(ctx, c, compiler, l.Cache.files())
+	if errors.Is(err, inputs.ErrNoText) {
 		p.part, err = selectLayout(path, wholeList)
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
@@ -69,9 +70,9 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
-	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, argv[1:])
+	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, argv[1:])
 	if err != nil {
-		return nil, nil, errors.New("the compiler writes no notes: " + firstError(said))
+		return nil, nil, errors.New("the compiler writes no notes: " + inputs.FirstError(said))
 	}
 	if notes, err = files.ReadFile(file("notes"), maxNotes); err == nil {
 		dump, err = files.ReadFile(file("dump"), maxNotes)
@@ -90,9 +91,9 @@ func writesMore(option string) bool {
 // path of the object, for the files that it writes and reads besides. Identifiers of static
 // functions depend on it.
 func (s source) auxiliaryNames() (names []string, err error) {
-	_, said, err := (&finder{Line: s.Line, compiler: s.compiler}).run(s.ctx, nil, append([]string{"-###"}, s.Args...))
+	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, append([]string{"-###"}, s.Args...))
 	if err != nil {
-		return nil, errors.New("the compiler does not say how it runs: " + firstError(said))
+		return nil, errors.New("the compiler does not say how it runs: " + inputs.FirstError(said))
 	}
 	for line := range bytes.Lines(said) {
 		words := commandWords(string(line))

@@ -7,12 +7,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
 // A Placement is what became of an entry of a list in an object.
@@ -39,26 +39,19 @@ const mapFlag = "-fbasic-block-address-map"
 //
 // why is the reason if c gets no layout from [Launcher.WithLayout], or if the compiler makes no map
 // that could be compared. Then argv is returned without link-time optimisation.
-func WithWholeLayout(c *command.Line, compiler *Compiler, argv []string, path string) (with []string, why string) {
+func WithWholeLayout(c *command.Line, compiler *toolchain.Compiler, argv []string, path string) (with []string, why string) {
 	why = withoutLayout(c)
-	if why == "" && !compiler.isSince(firstWithMap) {
+	if why == "" && !compiler.IsSince(firstWithMap) {
 		why = compiler.String() + " makes no block address map together with a layout: use clang " + strconv.Itoa(firstWithMap) + " or later"
 	}
 	if why != "" {
 		return append(slices.Clone(argv), "-fno-lto"), why
 	}
 	flags := []string{mapFlag}
-	if compiler.writesHashes() && !c.Mentions("emit-bb-hash") {
+	if writesHashes(compiler) && !c.Mentions("emit-bb-hash") {
 		flags = hashFlags
 	}
 	return append(append(slices.Clone(argv), sectionsOption+"=list="+path), flags...), ""
-}
-
-// isSince reports whether the compiler is clang of a major version, or a later one.
-func (c *Compiler) isSince(version int) bool {
-	major, _, _ := strings.Cut(c.Version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && c.Clang && n >= version
 }
 
 // Placements returns what became of each function of a list in an object that was compiled with

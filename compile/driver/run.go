@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/planned"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
 // A run is a launcher at work for one command. It passes on what the stages report.
@@ -71,7 +72,7 @@ func (r *run) asItIs(c *command.Line, reason command.Reason, why string) (*Plan,
 func (r *run) readCommand(argv []string, dir string) *command.Line {
 	c := command.Parse(argv, dir)
 	if c.Reason == command.NoGCC && c.MayBeGCC() {
-		if _, err := FindCompiler(r.ctx, c, r.Cache); err == nil {
+		if _, err := toolchain.Find(r.ctx, c, r.Cache.files()); err == nil {
 			c.TakeForGCC()
 		}
 	}
@@ -102,7 +103,7 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 		// GCC stores parameters in a precompiled header, and restores them over those of the
 		// command line. So a precompiled header gets the options of the compiles that include it.
 		// If the compiler is unknown, these report it.
-		if compiler, err := FindCompiler(r.ctx, c, r.Cache); err == nil {
+		if compiler, err := toolchain.Find(r.ctx, c, r.Cache.files()); err == nil {
 			r.addOptions(c, compiler, plan)
 		}
 	}

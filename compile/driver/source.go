@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
 )
@@ -214,7 +215,7 @@ func (s source) whole() (path string, n int64, err error) {
 }
 
 // encodeProfile writes a profile in the format that a compiler reads.
-func encodeProfile(p *profile.Profile, compiler *Compiler) ([]byte, error) {
+func encodeProfile(p *profile.Profile, compiler *toolchain.Compiler) ([]byte, error) {
 	if compiler.Clang {
 		return EncodeForClang(p)
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/store"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
 // hashFlags have clang record the hash of each block in the object.
@@ -19,7 +20,7 @@ var hashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
 const firstWithHashes = 22
 
 // writesHashes reports whether a compiler knows hashFlags.
-func (c *Compiler) writesHashes() bool { return c.isSince(firstWithHashes) }
+func writesHashes(c *toolchain.Compiler) bool { return c.IsSince(firstWithHashes) }
 
 // canCheck reports whether the compile writes an object with hashes that can be compared.
 func (p *LayoutPlan) canCheck() bool {

@@ -76,7 +76,7 @@ func (s source) steady() bool {
 	case s.compiler.Clang:
 		return s.file.llvm != instrumented
 	}
-	return s.compiler.readsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
+	return s.compiler.ReadsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }
 
 // summaryState identifies the summary that slices have, for stamps and names of files.

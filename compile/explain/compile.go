@@ -13,12 +13,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/together"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -96,7 +96,7 @@ func (c *Compiling) Compile(ctx context.Context, command *command.Line, source s
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
 	}
-	compiler, err := driver.FindCompiler(ctx, command, nil)
+	compiler, err := toolchain.Find(ctx, command, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *Compiling) Compile(ctx context.Context, command *command.Line, source s
 }
 
 // profileFor returns the path of the profile as a compiler reads it.
-func (c *Compiling) profileFor(compiler *driver.Compiler) (string, error) {
+func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	switch {
 	case compiler.Clang && c.format.GCOV():
 		return c.clang()
@@ -133,7 +133,7 @@ type saying struct {
 	read  func(*Code, io.Reader) error
 }
 
-func sayingOf(compiler *driver.Compiler, profile, file string) saying {
+func sayingOf(compiler *toolchain.Compiler, profile, file string) saying {
 	switch {
 	case compiler.Clang:
 		return saying{[]string{
@@ -147,7 +147,7 @@ func sayingOf(compiler *driver.Compiler, profile, file string) saying {
 }
 
 // compile compiles one source and reads what the compiler says, and the debug info of the object.
-func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler *driver.Compiler, source, profile string) (*Code, error) {
+func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler *toolchain.Compiler, source, profile string) (*Code, error) {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {
 		return nil, err

@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
 // A LayoutReason says whether a compile placed a function as a layout says, or why not.
@@ -116,7 +117,7 @@ func (c *LayoutCompiling) Compile(ctx context.Context, line *command.Line, sourc
 	if line.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, line.Reason)
 	}
-	compiler, err := driver.FindCompiler(ctx, line, nil)
+	compiler, err := toolchain.Find(ctx, line, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (c *LayoutCompiling) Compile(ctx context.Context, line *command.Line, sourc
 	return u, nil
 }
 
-func (c *LayoutCompiling) compile(ctx context.Context, line *command.Line, compiler *driver.Compiler, u *LayoutUnit) error {
+func (c *LayoutCompiling) compile(ctx context.Context, line *command.Line, compiler *toolchain.Compiler, u *LayoutUnit) error {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {
 		return err

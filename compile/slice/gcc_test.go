@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/internal/testkit/train"
@@ -24,8 +25,8 @@ import (
 
 // needCompiler returns a compiler that reads profiles. It skips the test if there is none, as
 // [testenv.Tool] does.
-func needCompiler(t testing.TB, name string) *driver.Compiler {
-	c, err := driver.FindCompiler(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
+func needCompiler(t testing.TB, name string) *toolchain.Compiler {
+	c, err := toolchain.Find(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 	if err != nil {
 		testenv.Missing(t, "%v", err)
 	}
@@ -36,7 +37,7 @@ func needCompiler(t testing.TB, name string) *driver.Compiler {
 type program struct {
 	dir      string
 	sources  []string
-	compiler *driver.Compiler
+	compiler *toolchain.Compiler
 	binary   string
 }
 
@@ -83,7 +84,7 @@ func (p *program) assembly(t testing.TB, source, level string, prof *profile.Pro
 // slice takes the slice of a source the way afdo exec does.
 func (p *program) slice(t testing.TB, whole *slice.Program, source string) *profile.Profile {
 	c := command.Parse([]string{p.compiler.Path, "-c", source}, p.dir)
-	in, err := driver.FindInputs(t.Context(), c, p.compiler, nil)
+	in, err := inputs.Find(t.Context(), c, p.compiler, nil)
 	require.NoError(t, err)
 	text, err := in.Text()
 	require.NoError(t, err)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
@@ -162,7 +162,7 @@ func (t *tuning) profilingFlags(compiler string) []string {
 }
 
 func isClang(compiler string) bool {
-	c, err := driver.FindCompiler(context.Background(), command.Parse([]string{compiler}, "/"), nil)
+	c, err := toolchain.Find(context.Background(), command.Parse([]string{compiler}, "/"), nil)
 	return err == nil && c.Clang
 }
 

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
 // A Placement is the way in which tune lays out code.
@@ -85,7 +85,7 @@ func (t *tuning) placer() (*placer, error) {
 // clangWithLayouts returns the major version of a clang that takes layouts and finds lld, or the
 // reason why a compiler does not.
 func (t *tuning) clangWithLayouts(path string) (major int, why string) {
-	c, err := driver.FindCompiler(context.Background(), command.Parse([]string{path}, "/"), nil)
+	c, err := toolchain.Find(context.Background(), command.Parse([]string{path}, "/"), nil)
 	if err != nil || !c.Clang {
 		return 0, filepath.Base(path) + " is not clang"
 	}

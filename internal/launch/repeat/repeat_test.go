@@ -39,7 +39,7 @@ func newCompiles(t *testing.T, argv ...string) *compiles {
 	c.write("prof.afdo", string(profile))
 	c.write("a.h", "int price(int);\n")
 	c.write("a.c", "#include \"a.h\"\nint price(int x) { return x + 1; }\n")
-	c.settle()
+	testenv.Settle()
 	return c
 }
 
@@ -48,10 +48,6 @@ func (c *compiles) path(name string) string { return filepath.Join(c.dir, name) 
 func (c *compiles) write(name, text string) {
 	require.NoError(c.t, os.WriteFile(c.path(name), []byte(text), 0o777))
 }
-
-// settle waits until the files are older than the next compile: the launcher keeps nothing about a
-// file that changes while it looks.
-func (c *compiles) settle() { time.Sleep(20 * time.Millisecond) }
 
 func (c *compiles) key() string { return repeat.Key([]string{"--profile", "prof.afdo"}, c.dir) }
 

@@ -67,6 +67,19 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "afdo"), nil
 }
 
+// Default returns the store in the folder of [DefaultDir]. The error matches [ErrNone].
+func Default() (*Store, error) {
+	dir, err := DefaultDir()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	s, err := OpenStore(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	return s, nil
+}
+
 // Dir returns the path of the folder.
 func (c *Store) Dir() string { return c.dir }
 

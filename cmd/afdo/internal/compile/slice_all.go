@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -24,7 +26,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/spf13/cobra"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
 // buildSlices are the flags for all slices of a build.
@@ -81,7 +84,7 @@ func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 // A cutter takes slices of a profile.
 type cutter interface {
 	// cut returns a slice, and whether it has any function.
-	cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error)
+	cut(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error)
 	whole() ([]byte, error)
 }
 
@@ -95,7 +98,7 @@ type gccCutter struct {
 	noRebase bool
 }
 
-func (g *gccCutter) cut(text *slice.Text, in *driver.Inputs, c *command.Line) (data []byte, any bool, err error) {
+func (g *gccCutter) cut(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error) {
 	part, err := cutSlice(g.out.Format, g.program, slice.Request{Text: text, Target: g.target, Bits: g.bits}, in.Paths(c), g.noRebase)
 	if err != nil {
 		return nil, false, err
@@ -127,7 +130,7 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	return withCutter(func(c cutter) error {
 		a := sliceAllState{cutter: c, progress: doing, dir: all.dir, jobs: len(jobs)}
 		var err error
-		if a.cache, err = driver.OpenCache(); err != nil {
+		if a.cache, err = store.Default(); err != nil {
 			a.remark("%v", err)
 		}
 		err = inParallel(len(jobs), runtime.GOMAXPROCS(0), func(i int) error {
@@ -192,7 +195,7 @@ func underRoot(path, root string) string {
 // sliceAllState is work on the slices of a build.
 type sliceAllState struct {
 	cutter
-	cache    *driver.Cache
+	cache    *store.Store
 	progress *progress.Line
 	dir      string // of -d
 	jobs     int
@@ -230,7 +233,7 @@ func (a *sliceAllState) do(j job) error {
 func (a *sliceAllState) encoded(c *verb.BuildCommand) ([]byte, error) {
 	source := human.Name(c.Sources[0])
 	in, err := c.Inputs(context.Background(), a.cache)
-	if errors.Is(err, driver.ErrNoText) {
+	if errors.Is(err, inputs.ErrNoText) {
 		a.remark("%s: %v: its slice is the whole profile", source, err)
 		return a.whole()
 	}
@@ -296,7 +299,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 	if err != nil {
 		return err
 	}
-	text := driver.ReadText(slices.Concat(files, s.units), dir)
+	text := inputs.Read(slices.Concat(files, s.units), dir)
 	return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error {
 		return output.Write(e.Out, out.Path, func(w io.Writer) error {
 			n, err := p.WriteSlice(w, text, s.units)
@@ -332,7 +335,7 @@ type clangCutter struct {
 	path    string
 }
 
-func (c *clangCutter) cut(text *slice.Text, _ *driver.Inputs, command *command.Line) (data []byte, any bool, err error) {
+func (c *clangCutter) cut(text *slice.Text, _ *inputs.Inputs, command *command.Line) (data []byte, any bool, err error) {
 	var file bytes.Buffer
 	n, err := c.profile.WriteSlice(&file, text, command.Sources)
 	return file.Bytes(), n > 0, err

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -17,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/depfile"
-	"github.com/spf13/cobra"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
 )
 
 // slicing is what the verbs about slices have in common.
@@ -80,7 +82,7 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 	headers := matchHeaders(e, program, files, dir)
 	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
 	if listsSystem(files) {
-		text := driver.ReadText(slices.Concat(files, s.units), dir)
+		text := inputs.Read(slices.Concat(files, s.units), dir)
 		if !text.Empty() {
 			request.Text = text
 		}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
@@ -16,13 +18,13 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/produce/rebase"
-	"github.com/spf13/cobra"
 )
 
 const rebaseHelp = `Move the counts of PROFILE to where their lines are in sources that were edited since.
@@ -234,7 +236,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 	if err != nil {
 		return err
 	}
-	cache, err := driver.OpenCache()
+	cache, err := store.Default()
 	if err != nil {
 		e.Warnf("%v", err)
 	}
@@ -244,7 +246,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 		in, err := c.Inputs(ctx, cache)
 		if err != nil {
 			e.Warnf("%s: %v: its headers are not looked at", human.Name(c.Sources[0]), err)
-			in = &driver.Inputs{Files: c.Sources}
+			in = &inputs.Inputs{Files: c.Sources}
 		}
 		for _, path := range in.Paths(c.Line) {
 			if !seen[path] && r.new.ReadFile(path) == nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
@@ -14,7 +16,9 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/compdb"
-	"github.com/spf13/cobra"
+	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
 // AddKindFlags gives a verb the flags that kinds have for it.
@@ -155,12 +159,12 @@ func ParseBuildCommand(argv []string, dir string) BuildCommand {
 }
 
 // Inputs finds what the command reads.
-func (c *BuildCommand) Inputs(ctx context.Context, cache *driver.Cache) (*driver.Inputs, error) {
-	compiler, err := driver.FindCompiler(ctx, c.Line, cache)
+func (c *BuildCommand) Inputs(ctx context.Context, cache *store.Store) (*inputs.Inputs, error) {
+	compiler, err := toolchain.Find(ctx, c.Line, cache)
 	if err != nil {
 		return nil, err
 	}
-	return driver.FindInputs(ctx, c.Line, compiler, cache)
+	return inputs.Find(ctx, c.Line, compiler, cache)
 }
 
 // ReadDatabase returns the commands of a compilation database that compile something, at least one,

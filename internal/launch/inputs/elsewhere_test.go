@@ -1,4 +1,4 @@
-package driver
+package inputs
 
 import (
 	"os"
@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -34,7 +36,7 @@ func checkout(t *testing.T, dir string) {
 // other one.
 func TestInputsElsewhere(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
-	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, t.TempDir()), nil)
+	compiler, err := toolchain.Find(t.Context(), command.Parse([]string{gcc}, t.TempDir()), nil)
 	require.NoError(t, err)
 	relative := func(string) []string {
 		return []string{"-I../first", "-I", "../second/inc", "-c", "../src/a.c", "-o", "a.o"}
@@ -69,15 +71,14 @@ func TestInputsElsewhere(t *testing.T) {
 			if i%2 != 0 {
 				testenv.NeedSweep(t)
 			}
-			newCache(t)
-			cache, err := OpenCache()
+			cache, err := store.OpenStore(filepath.Join(t.TempDir(), "cache"))
 			require.NoError(t, err)
 			find := func(dir string) *Inputs {
 				if c.basedir {
 					t.Setenv("CCACHE_BASEDIR", dir)
 				}
 				line := command.Parse(append([]string{gcc}, c.args(dir)...), filepath.Join(dir, "build"))
-				in, err := FindInputs(t.Context(), line, compiler, cache)
+				in, err := Find(t.Context(), line, compiler, cache)
 				require.NoError(t, err)
 				return in
 			}
@@ -87,7 +88,7 @@ func TestInputsElsewhere(t *testing.T) {
 			for name, text := range c.change {
 				require.NoError(t, os.WriteFile(filepath.Join(two, name), []byte(text), 0o666))
 			}
-			settle()
+			testenv.Settle()
 			first := find(one)
 			require.False(t, first.Reused)
 			second := find(two)

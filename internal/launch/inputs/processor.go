@@ -1,4 +1,4 @@
-package driver
+package inputs
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// native is in the options that have the compiler look at the processor, which decides about
+// Native is in the options that have the compiler look at the processor, which decides about
 // macros.
-const native = "=native"
+const Native = "=native"
 
 // processor describes the processor of this machine. Machines with other processors may share a
 // cache. It is empty where the system has no /proc/cpuinfo.

@@ -1,18 +1,17 @@
-package driver
+// Package toolchain finds the compiler of a command, asks it for its version, and notes what the
+// compiler asks of the file system when it runs.
+package toolchain
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
@@ -34,34 +33,26 @@ func (c *Compiler) Reads() uint32 { return c.reads }
 // ReadsNoBlocks reports whether the compiler is GCC 12, which does not distinguish the blocks of a
 // line. It drops the discriminators of counts when it reads a profile, so that the last count of a
 // line becomes the count of the whole line, and it looks for inlined bodies by the line alone.
-func (c *Compiler) ReadsNoBlocks() bool { return c.isGCC(12) }
+func (c *Compiler) ReadsNoBlocks() bool { return c.IsGCC(12) }
 
-// isGCC reports whether the compiler is a major version of GCC.
-func (c *Compiler) isGCC(major int) bool {
+// IsGCC reports whether the compiler is a major version of GCC.
+func (c *Compiler) IsGCC(major int) bool {
 	first, _, _ := strings.Cut(c.Version, ".")
 	return !c.Clang && first == strconv.Itoa(major)
 }
 
-// target returns what a slice for the compiler is to hold.
-func (c *Compiler) target() slice.Target {
-	if c.Clang {
-		return slice.ForClang
-	}
-	return slice.Target(c.reads)
-}
+// ReadsThreshold reports whether the compiler is known to read no more of a summary than
+// slice.Steady keeps: GCC 16 is.
+func (c *Compiler) ReadsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
 
-// readsThreshold reports whether the compiler is known to read no more of a summary than
-// [slice.Steady] keeps: GCC 16 is.
-func (c *Compiler) readsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
-
-// ErrNotGCC is what the errors of [FindCompiler] match if a program is no
+// ErrNotGCC is what the errors of [Find] match if a program is no
 // compiler of GCC, or one older than version 12.
 var ErrNotGCC = errors.New("not GCC 12 or later")
 
-// FindCompiler finds the compiler of a command, and asks it for its version. The cache keeps the
+// Find finds the compiler of a command, and asks it for its version. The cache keeps the
 // version as long as nothing changes that the compiler has looked at, which for a script is the
 // environment, too.
-func FindCompiler(ctx context.Context, c *command.Line, cache *Cache) (*Compiler, error) {
+func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
 		return nil, err
@@ -69,7 +60,7 @@ func FindCompiler(ctx context.Context, c *command.Line, cache *Cache) (*Compiler
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	version, err := versionOf(ctx, path, c.Dir, cache.files())
+	version, err := versionOf(ctx, path, c.Dir, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -90,35 +81,19 @@ func versionOf(ctx context.Context, path, dir string, cache *store.Store) (strin
 			return string(r.Text), nil
 		}
 	}
-	o := newObserver(path, dir)
+	o := NewObserver(path, dir)
 	version, err := askVersion(ctx, o)
 	if err != nil {
 		return "", err
 	}
 	r := &record.Record{Text: []byte(version)}
-	if o.blind && o.plain && !o.foreign { // a compiler that the system cannot observe
+	if o.blind && o.Plain && !o.foreign { // a compiler that the system cannot observe
 		o.blind, o.asked = false, []trace.Lookup{{Path: path, Use: trace.Open}}
 	}
-	if o.fill(r, cache, nil) {
+	if o.Fill(r, cache, nil) {
 		cache.Put(store.Compilers, key, r.Encode())
 	}
 	return version, nil
-}
-
-// withoutCompiler returns the error of a stage for one of FindCompiler. A command whose compiler is
-// too old, or is not there, runs as it is.
-func (r *run) withoutCompiler(err error) error {
-	switch {
-	case errors.Is(err, ErrNotGCC):
-		r.warnOf(ReasonOldGCC, "%v: it runs without the profile", err)
-		return &unchanged{ReasonOldGCC, err.Error()}
-	case errors.Is(err, ErrNotClang):
-		r.warnOf(ReasonOldClang, "%v: it runs without a slice", err)
-		return &unchanged{ReasonOldClang, err.Error()}
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
-		return &unchanged{ReasonNoCompiler, err.Error()} // to run it reports that
-	}
-	return err
 }
 
 // String returns the name and the version of the compiler.
@@ -129,7 +104,7 @@ func (c *Compiler) String() string {
 	return "GCC " + c.Version
 }
 
-// ErrNotClang is what the errors of [FindCompiler] match if a program that is called clang is none,
+// ErrNotClang is what the errors of [Find] match if a program that is called clang is none,
 // or one older than version 14, whose formats are not known to be the same.
 var ErrNotClang = errors.New("not clang 14 or later")
 
@@ -180,9 +155,9 @@ func newCompiler(path, version string) (*Compiler, error) {
 
 // askVersion returns the version of a compiler, with a word before it if it is clang, and empty if
 // it is neither that nor of GCC.
-func askVersion(ctx context.Context, o *observer) (string, error) {
+func askVersion(ctx context.Context, o *Observer) (string, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
-	about, err := o.ask(ctx, "--version")
+	about, err := o.Ask(ctx, "--version")
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +169,7 @@ func askVersion(ctx context.Context, o *observer) (string, error) {
 	if !bytes.Contains(about, []byte("Free Software Foundation")) {
 		return "", nil
 	}
-	out, err := o.ask(ctx, "-dumpfullversion", "-dumpversion")
+	out, err := o.Ask(ctx, "-dumpfullversion", "-dumpversion")
 	if err != nil {
 		return "", err
 	}
@@ -203,6 +178,13 @@ func askVersion(ctx context.Context, o *observer) (string, error) {
 	if major, err := strconv.Atoi(first); err != nil || major < firstAsked {
 		return version, nil
 	}
-	reads, err := o.ask(ctx, "--print-autofdo-gcov-version")
+	reads, err := o.Ask(ctx, "--print-autofdo-gcov-version")
 	return strings.TrimSpace(version + " " + string(bytes.TrimSpace(reads))), err
+}
+
+// IsSince reports whether the compiler is clang of a major version, or a later one.
+func (c *Compiler) IsSince(version int) bool {
+	major, _, _ := strings.Cut(c.Version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && c.Clang && n >= version
 }

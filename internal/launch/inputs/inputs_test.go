@@ -1,4 +1,4 @@
-package driver
+package inputs
 
 import (
 	"os"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -19,14 +21,14 @@ import (
 // A project is a folder with a compiler that preprocesses to what the file text says.
 type project struct {
 	*testing.T
-	dir string
-	now time.Time // later with each file that is written
+	dir   string
+	now   time.Time // later with each file that is written
+	cache string
 }
 
 func newProject(t *testing.T) *project {
-	p := &project{T: t, dir: t.TempDir(), now: time.Now().Add(-time.Hour)}
-	newCache(t)
-	fakeCompiler(t, filepath.Join(p.dir, "gcc"), fsf, "12.2.0")
+	p := &project{T: t, dir: t.TempDir(), now: time.Now().Add(-time.Hour), cache: filepath.Join(t.TempDir(), "cache")}
+	testenv.FakeCompiler(t, filepath.Join(p.dir, "gcc"), testenv.FSF, "12.2.0")
 	return p
 }
 
@@ -41,15 +43,15 @@ func (p *project) write(name, text string) {
 // find finds the inputs of a command and returns them with the number of questions so far.
 func (p *project) find(args ...string) (*Inputs, int) {
 	p.Helper()
-	settle()
+	testenv.Settle()
 	c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
-	cache, err := OpenCache()
+	cache, err := store.OpenStore(p.cache)
 	require.NoError(p, err)
-	compiler, err := FindCompiler(p.Context(), c, cache)
+	compiler, err := toolchain.Find(p.Context(), c, cache)
 	require.NoError(p, err)
-	in, err := FindInputs(p.Context(), c, compiler, cache)
+	in, err := Find(p.Context(), c, compiler, cache)
 	require.NoError(p, err)
-	return in, len(asked(p.T, p.dir)) - 2
+	return in, len(testenv.Asked(p.T, p.dir)) - 2
 }
 
 // defines says which of some functions a slice for the inputs has.
@@ -104,7 +106,7 @@ func TestFindInputs(t *testing.T) {
 		p.write("other", "")
 		p.write("inc/other.h", "")
 		before, n := p.find("-c", "a.c")
-		assert.False(t, before.Reused, "%v", asked(t, p.dir))
+		assert.False(t, before.Reused, "%v", testenv.Asked(t, p.dir))
 		after, m := p.find("-c", "a.c")
 		assert.True(t, after.Reused)
 		assert.Equal(t, n, m)
@@ -146,9 +148,9 @@ func TestInputsErrors(t *testing.T) {
 	p.write("a.c", "#include \"x.h\"\n")
 	find := func(args ...string) error {
 		c := command.Parse(append([]string{"./gcc"}, args...), p.dir)
-		compiler, err := FindCompiler(t.Context(), c, nil)
+		compiler, err := toolchain.Find(t.Context(), c, nil)
 		require.NoError(t, err)
-		_, err = FindInputs(t.Context(), c, compiler, nil)
+		_, err = Find(t.Context(), c, compiler, nil)
 		return err
 	}
 	assert.EqualError(t, find("-c", "a.c"), filepath.Join(p.dir, "gcc")+" -E: exit status 1: a.c:1: error: no x.h")
@@ -158,9 +160,9 @@ func TestInputsErrors(t *testing.T) {
 	assert.ErrorContains(t, find("-c", "a.f90"), "Fortran: slices are for plain C and C++ only")
 
 	gone := command.Parse([]string{filepath.Join(p.dir, "gcc"), "-c", "a.c"}, filepath.Join(p.dir, "gone"))
-	compiler, err := FindCompiler(t.Context(), gone, nil)
+	compiler, err := toolchain.Find(t.Context(), gone, nil)
 	require.NoError(t, err)
-	_, err = FindInputs(t.Context(), gone, compiler, nil)
+	_, err = Find(t.Context(), gone, compiler, nil)
 	assert.EqualError(t, err, "stat "+gone.Dir+": no such file or directory")
 }
 
@@ -189,10 +191,10 @@ func TestRealInputs(t *testing.T) {
 	}
 	write("a.c", "#include <stddef.h>\n#include \"a b.h\"\n#define MAKE(x) int x##_made(void) { return 1; }\nMAKE(f)\n")
 	write("a b.h", "static int g(void) { return 0; }\n")
-	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, dir), nil)
+	compiler, err := toolchain.Find(t.Context(), command.Parse([]string{gcc}, dir), nil)
 	require.NoError(t, err)
 	find := func(args ...string) (*Inputs, error) {
-		return FindInputs(t.Context(), command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
+		return Find(t.Context(), command.Parse(append([]string{gcc}, args...), dir), compiler, nil)
 	}
 	in, err := find("-O2", "-MMD", "-MF", "x.d", "-c", "a.c", "-o", "x.o", "-save-temps")
 	require.NoError(t, err)
@@ -224,7 +226,7 @@ func TestRealInputs(t *testing.T) {
 func TestFindInputsModules(t *testing.T) {
 	gcc := testenv.Tool(t, "g++")
 	dir := t.TempDir()
-	compiler, err := FindCompiler(t.Context(), command.Parse([]string{gcc}, dir), nil)
+	compiler, err := toolchain.Find(t.Context(), command.Parse([]string{gcc}, dir), nil)
 	require.NoError(t, err)
 	for text, known := range map[string]bool{
 		"import shop;\nint f();\n":                false,
@@ -236,7 +238,7 @@ func TestFindInputsModules(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cc"), []byte(text), 0o666))
 		for _, option := range []string{"-fmodules-ts", "-O2"} {
 			c := command.Parse([]string{gcc, "-std=c++20", option, "-c", "a.cc"}, dir)
-			_, err := FindInputs(t.Context(), c, compiler, nil)
+			_, err := Find(t.Context(), c, compiler, nil)
 			if known || option == "-O2" {
 				assert.NoError(t, err, text)
 				continue

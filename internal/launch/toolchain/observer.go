@@ -1,4 +1,4 @@
-package driver
+package toolchain
 
 import (
 	"bytes"
@@ -18,26 +18,25 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// An observer runs a compiler, and notes what the compiler asks of the file system.
-type observer struct {
-	path  string // of the program
-	dir   string
+// An Observer runs a compiler, and notes what the compiler asks of the file system.
+type Observer struct {
+	Path  string    // of the program
+	Dir   string    // in which it runs
+	Plain bool      // the program has the name of a compiler, and is no script
 	start time.Time // of the first run
 	asked []trace.Lookup
 
-	plain   bool // the program has the name of a compiler, and is no script
 	foreign bool // other programs than the parts of a compiler ran, so the environment counts
 	blind   bool // not all is known that was asked
 }
 
-func newObserver(path, dir string) *observer {
-	o := &observer{path: path, dir: dir, start: record.Now()}
+func NewObserver(path, dir string) *Observer {
+	o := &Observer{Path: path, Dir: dir, start: record.Now()}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		base := filepath.Base(target)
 		hasName := slices.ContainsFunc([]string{"gcc", "g++", "c++", "clang"}, func(name string) bool { return strings.Contains(base, name) })
-		o.plain = hasName && !isScript(target)
+		o.Plain = hasName && !isScript(target)
 	}
-	o.foreign = !o.plain
 	return o
 }
 
@@ -53,10 +52,10 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// command returns a run of the program.
-func (o *observer) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, o.path, args...)
-	cmd.Dir = o.dir
+// Command returns a run of the program.
+func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, o.Path, args...)
+	cmd.Dir = o.Dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})
@@ -64,14 +63,15 @@ func (o *observer) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command, and notes the paths that the command looks up and the programs that it runs.
-func (o *observer) run(cmd *exec.Cmd) error {
-	log, err := trace.Run(cmd.Dir, !o.plain, func() error { return runUntilDeath(cmd) })
+// Run runs a command, and notes the paths that the command looks up and the programs that it runs.
+func (o *Observer) Run(cmd *exec.Cmd) error {
+	o.foreign = o.foreign || !o.Plain
+	log, err := trace.Run(cmd.Dir, !o.Plain, func() error { return RunUntilDeath(cmd) })
 	if log == nil {
 		o.blind = true
 		return err
 	}
-	o.asked = append(append(o.asked, log.Lookups...), trace.Lookup{Path: o.path, Use: trace.Open})
+	o.asked = append(append(o.asked, log.Lookups...), trace.Lookup{Path: o.Path, Use: trace.Open})
 	for _, program := range log.Programs {
 		o.noteProgram(program, log.Programs[0].Path)
 	}
@@ -79,13 +79,13 @@ func (o *observer) run(cmd *exec.Cmd) error {
 }
 
 // noteProgram notes a program that ran. The shells and tools of a script look programs up in $PATH.
-func (o *observer) noteProgram(program trace.Program, first string) {
+func (o *Observer) noteProgram(program trace.Program, first string) {
 	o.asked = append(o.asked, trace.Lookup{Path: program.Path, Use: trace.Open})
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
-		o.blind = o.blind || o.plain // it was taken for a compiler, and links were not noted
+		o.blind = o.blind || o.Plain // it was taken for a compiler, and links were not noted
 		o.foreign = true
 	}
-	if o.plain || program.Name == "" || strings.Contains(program.Name, "/") {
+	if o.Plain || program.Name == "" || strings.Contains(program.Name, "/") {
 		return
 	}
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
@@ -93,9 +93,9 @@ func (o *observer) noteProgram(program trace.Program, first string) {
 	}
 }
 
-// fill puts the answers into a record, and reports whether it can be kept: they are all known, and
+// Fill puts the answers into a record, and reports whether it can be kept: they are all known, and
 // nothing has changed while the program ran.
-func (o *observer) fill(r *record.Record, cache *store.Store, files []string) bool {
+func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bool {
 	if o.foreign {
 		r.Environment = record.WholeEnvironment()
 	}
@@ -108,25 +108,25 @@ func (o *observer) fill(r *record.Record, cache *store.Store, files []string) bo
 		}
 		merged = append(merged, a)
 	}
-	sure := r.Add(cache, o.dir, files, merged, o.start)
+	sure := r.Add(cache, o.Dir, files, merged, o.start)
 	return sure && !o.blind
 }
 
-// runUntilDeath runs a command that ends when this process does.
-func runUntilDeath(cmd *exec.Cmd) error {
+// RunUntilDeath runs a command that ends when this process does.
+func RunUntilDeath(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	together.EndWithParent(cmd)
 	return cmd.Run()
 }
 
-// ask runs the program and returns its output. A program that fails has no output, which is not an
+// Ask runs the program and returns its output. A program that fails has no output, which is not an
 // error.
-func (o *observer) ask(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := o.command(ctx, args...)
+func (o *Observer) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := o.Command(ctx, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	err := o.run(cmd)
+	err := o.Run(cmd)
 	if _, failed := err.(*exec.ExitError); failed {
 		return nil, nil
 	}

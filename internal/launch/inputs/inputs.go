@@ -1,4 +1,5 @@
-package driver
+// Package inputs finds which files a command reads, and what their text may define.
+package inputs
 
 import (
 	"bytes"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
 // Inputs are what a command reads.
@@ -27,7 +29,7 @@ type Inputs struct {
 	Files  []string // sources and headers, also headers of the system, as the compiler names them
 	Reused bool     // the cache has them from an earlier run, so the preprocessor did not run
 
-	record    *record.Record
+	Record    *record.Record
 	text      *slice.Text // nil if it has not been decoded
 	uncertain bool        // a file may have changed while it was read
 }
@@ -38,7 +40,7 @@ func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
 	}
-	t, ok := slice.DecodeText(in.record.Text)
+	t, ok := slice.DecodeText(in.Record.Text)
 	if !ok {
 		return nil, errors.New("malformed text in the cache")
 	}
@@ -46,10 +48,10 @@ func (in *Inputs) Text() (*slice.Text, error) {
 }
 
 // Sum returns a number that changes when the text means something else to slices.
-func (in *Inputs) Sum() uint64 { return in.record.Sum() }
+func (in *Inputs) Sum() uint64 { return in.Record.Sum() }
 
 // State returns a number that changes when one of the files does.
-func (in *Inputs) State() uint64 { return in.record.State() }
+func (in *Inputs) State() uint64 { return in.Record.State() }
 
 // Paths returns the paths of the files of a command that there are.
 func (in *Inputs) Paths(c *command.Line) []string {
@@ -60,52 +62,52 @@ func (in *Inputs) Paths(c *command.Line) []string {
 	return paths
 }
 
-// ErrNoText is what the errors of [FindInputs] match if what a command compiles cannot be
+// ErrNoText is what the errors of [Find] match if what a command compiles cannot be
 // determined from the text of its sources: it is Objective-C, or in a module that is imported, or
 // in a precompiled header without the header.
 var ErrNoText = errors.New("slices are for plain C and C++ only")
 
-// FindInputs finds what a command reads. What the cache has from an earlier run holds as long as
+// Find finds what a command reads. What the cache has from an earlier run holds as long as
 // the file system gives the same answers to all questions that the compiler has asked. Otherwise
 // the compiler preprocesses the sources; preprocessed ones are read as they are. The cache keeps
 // nothing if the system cannot observe the compiler, see package trace.
 //
 // A nil cache is allowed. If the compiler fails, it says why in the error.
-func FindInputs(ctx context.Context, c *command.Line, compiler *Compiler, cache *Cache) (*Inputs, error) {
+func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, cache *store.Store) (*Inputs, error) {
 	if what := c.HidesNames(); what != "" {
 		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
 	}
 	f := finder{Line: c, compiler: compiler, root: record.RootOf(c.Dir)}
 	here, anywhere := f.keys()
 	for _, key := range []string{here, anywhere} {
-		data, ok := cache.files().Get(store.Inputs, key)
+		data, ok := cache.Get(store.Inputs, key)
 		if !ok {
 			continue
 		}
-		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache.files(), f.Dir) {
+		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache, f.Dir) {
 			if last.Renewed || key != here {
-				cache.files().Put(store.Inputs, here, last.Encode())
+				cache.Put(store.Inputs, here, last.Encode())
 			}
 			last.Key = here
-			return &Inputs{Files: last.Paths(), Reused: true, record: last}, nil
+			return &Inputs{Files: last.Paths(), Reused: true, Record: last}, nil
 		}
 	}
-	now, err := f.preprocess(ctx, cache.files())
+	now, err := f.preprocess(ctx, cache)
 	if err != nil {
 		return nil, err
 	}
 	if !now.uncertain {
-		data := now.record.Encode()
-		now.record.Key = here
-		cache.files().Put(store.Inputs, here, data)
-		cache.files().Put(store.Inputs, anywhere, data)
+		data := now.Record.Encode()
+		now.Record.Key = here
+		cache.Put(store.Inputs, here, data)
+		cache.Put(store.Inputs, anywhere, data)
 	}
 	return now, nil
 }
 
-// ReadText returns the text of files of a folder as it is, macros and all. Those that cannot be
+// Read returns the text of files of a folder as it is, macros and all. Those that cannot be
 // read have none.
-func ReadText(files []string, dir string) *slice.Text {
+func Read(files []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
 	for _, name := range files {
@@ -117,7 +119,7 @@ func ReadText(files []string, dir string) *slice.Text {
 // A finder finds the inputs of one command.
 type finder struct {
 	*command.Line
-	compiler *Compiler
+	compiler *toolchain.Compiler
 	root     record.Root
 }
 
@@ -126,7 +128,7 @@ type finder struct {
 // share the record of the last of them.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
-	if f.Mentions(native) {
+	if f.Mentions(Native) {
 		parts = append(parts, processor())
 	}
 	if f.Stdin != nil {
@@ -141,8 +143,8 @@ func (f *finder) keys() (here, anywhere string) {
 func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
 	all := new(slice.Text)
 	r := &record.Record{Root: f.root}
-	in := &Inputs{record: r, text: all}
-	o := newObserver(f.compiler.Path, f.Dir)
+	in := &Inputs{Record: r, text: all}
+	o := toolchain.NewObserver(f.compiler.Path, f.Dir)
 	var names []string
 	ready := 0 // sources that are preprocessed already
 	for _, source := range f.Preprocessed() {
@@ -177,17 +179,15 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 			}
 		}
 		names = append(names, readMarkers(text)...)
-	} else {
-		o.foreign = false // it does not run
 	}
-	in.uncertain = !o.fill(r, cache, names)
+	in.uncertain = !o.Fill(r, cache, names)
 	r.Text = all.Encode()
 	in.Files = r.Paths()
 	return in, nil
 }
 
 // runPreprocessor returns the preprocessed sources, and what the compiler says it does.
-func (f *finder) runPreprocessor(ctx context.Context, o *observer) (text, said []byte, err error) {
+func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (text, said []byte, err error) {
 	preprocess := []string{"-w", "-E", "-v"} // a #pragma against a warning may not count with -E
 	first := append([]string{"-fpch-preprocess"}, preprocess...)
 	if f.Clang {
@@ -213,7 +213,7 @@ func (f *finder) runPreprocessor(ctx context.Context, o *observer) (text, said [
 		}
 		return nil, nil, err
 	}
-	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, firstError(said))
+	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, FirstError(said))
 }
 
 // precompiledIn returns the precompiled headers that GCC would read for a text, by header.
@@ -258,23 +258,29 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 	return ""
 }
 
-// compiles reports whether the compiler finds no error in the sources of a command.
-func compiles(ctx context.Context, c *command.Line, compiler *Compiler) bool {
-	f := finder{Line: c, compiler: compiler}
-	_, _, err := f.run(ctx, nil, c.CheckArgs())
+// Compiles reports whether the compiler finds no error in the sources of a command.
+func Compiles(ctx context.Context, c *command.Line, compiler *toolchain.Compiler) bool {
+	_, _, err := Run(ctx, c, compiler, c.CheckArgs())
 	return err == nil
+}
+
+// Run runs the compiler of a command with other arguments, and returns its standard output and what
+// it says on standard error.
+func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, args []string) (out, said []byte, err error) {
+	f := finder{Line: c, compiler: compiler}
+	return f.run(ctx, nil, args)
 }
 
 // run runs the compiler. The observer, which may be nil, notes the paths that the compiler looks
 // up.
-func (f *finder) run(ctx context.Context, o *observer, args []string) (out, said []byte, err error) {
-	run := runUntilDeath
+func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
+	run := toolchain.RunUntilDeath
 	if o != nil {
-		run = o.run
+		run = o.Run
 	} else {
-		o = &observer{path: f.compiler.Path, dir: f.Dir}
+		o = &toolchain.Observer{Path: f.compiler.Path, Dir: f.Dir}
 	}
-	cmd := o.command(ctx, args...)
+	cmd := o.Command(ctx, args...)
 	if f.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(f.Stdin)
 	}
@@ -289,8 +295,8 @@ func (f *finder) run(ctx context.Context, o *observer, args []string) (out, said
 // usualText is more than most preprocessed sources have.
 const usualText = 4 << 20
 
-// firstError returns the first line that a compiler has said of an error.
-func firstError(said []byte) string {
+// FirstError returns the first line that a compiler has said of an error.
+func FirstError(said []byte) string {
 	for line := range bytes.Lines(said) {
 		if bytes.Contains(line, []byte("error: ")) {
 			return string(bytes.TrimSpace(line))

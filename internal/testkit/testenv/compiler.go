@@ -1,0 +1,48 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FakeCompiler writes a program that answers like a compiler and notes every question in the file
+// asked.
+func FakeCompiler(t testing.TB, path, about, version string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the compiler is a shell script")
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(t, os.WriteFile(path, []byte(fmt.Sprintf(`#!/bin/sh
+echo "$*" >> %s/asked
+case $1 in
+--version) echo "%s" ;;
+-dump*) echo "%s" ;;
+*) [ -f text ] || { echo 'a.c:1: error: no x.h' >&2; exit 1; }; cat text; [ ! -f search ] || cat search >&2 ;;
+esac
+`, filepath.Dir(path), about, version)), 0o777))
+	Settle()
+}
+
+// Asked returns the questions that a compiler of FakeCompiler in a folder has noted.
+func Asked(t testing.TB, dir string) []string {
+	data, err := os.ReadFile(filepath.Join(dir, "asked"))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// FSF is what a compiler of GCC says about itself.
+const FSF = "gcc (GCC) X\nCopyright (C) 2022 Free Software Foundation, Inc."
+
+// Settle waits until what was written is older than what is written next: the launcher keeps
+// nothing about a file that may still change.
+func Settle() { time.Sleep(15 * time.Millisecond) }
