@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -255,7 +256,7 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	if len(files) == 1 {
 		all = files[0].Data
 	}
-	if changed, err = WriteSlice(path, all); err != nil {
+	if changed, err = slicefile.Write(path, all); err != nil {
 		return "", false, err
 	}
 	store.MarkUsed(folder)
@@ -271,7 +272,7 @@ func writeCounters(folder string, files []countersFile) (path string, changed bo
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return "", false, err
 		}
-		wrote, err := WriteSlice(path, f.Data)
+		wrote, err := slicefile.Write(path, f.Data)
 		if err != nil {
 			return "", false, err
 		}

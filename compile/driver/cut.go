@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
@@ -39,7 +40,7 @@ func (s source) cut() (*part, error) {
 		return nil, err
 	}
 	take := s.take
-	if s.file.llvm != noLLVM {
+	if s.file.llvm != clangprofile.FormatNone {
 		take = s.takeLLVM
 	}
 	p, err := take(text)
@@ -162,21 +163,23 @@ func (s source) warnIfStale(stale, compared uint64) {
 // takeLLVM takes the slice out of a profile of LLVM.
 func (s source) takeLLVM(text *slice.Text) (*part, error) {
 	path, err := s.file.path, error(nil)
-	if s.file.llvm == otherSample {
+	if s.file.llvm == clangprofile.FormatOtherSample {
 		if path, err = s.extBinaryCopy(); err != nil {
 			return nil, err
 		}
 	}
-	whole, err := OpenLLVMProfile(path)
+	whole, err := clangprofile.Open(path)
 	if err != nil {
 		return nil, s.file.wrap(err)
 	}
 	defer whole.Close()
 	s.warnOfUniqueNames(whole)
 	if s.steady() {
-		if whole.summary, err = s.steadySummary(whole.samples.Summary); err != nil {
+		summary, err := s.steadySummary(whole.Summary)
+		if err != nil {
 			return nil, err
 		}
+		whole.SetSummary(summary)
 	}
 	var file bytes.Buffer
 	n, err := whole.WriteSlice(&file, text, s.Sources)
@@ -188,13 +191,13 @@ func (s source) takeLLVM(text *slice.Text) (*part, error) {
 
 // warnOfUniqueNames warns if only one of the two builds, the recorded one and this, had
 // -funique-internal-linkage-names.
-func (s source) warnOfUniqueNames(whole *LLVMProfile) {
-	if whole.samples == nil {
+func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
+	if whole.IsInstrumented() {
 		return
 	}
 	const flag = "-funique-internal-linkage-names"
 	given := s.Mentions(flag)
-	switch whole.samples.HasUniqueNames() {
+	switch whole.HasUniqueNames() {
 	case given:
 	case true:
 		s.warnOf("unique", "clang does not find static functions of the profile: compile with %s, as the recorded program was", flag)

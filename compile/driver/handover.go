@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
 
 // A handover is a way to give a compile its part of a profile: as a file of some form, which an
@@ -29,7 +30,7 @@ type handover interface {
 // asSlice is the handover of a slice, which GCC and clang read as their profile.
 type asSlice struct{}
 
-func (asSlice) path(c *command.Line) string  { return slicePathOf(c) }
+func (asSlice) path(c *command.Line) string  { return slicefile.PathOf(c) }
 func (asSlice) make(s source) (*part, error) { return s.cut() }
 func (asSlice) keep(s source, data []byte) (string, bool, error) {
 	return s.keepSlice(data)
@@ -104,7 +105,7 @@ func (s source) placeOf(way handover) string {
 func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {
-		changed, err = WriteSlice(s.Path(path), p.data)
+		changed, err = slicefile.Write(s.Path(path), p.data)
 	}
 	if s.beside = err == nil; s.beside {
 		inputs := uint64(0)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
@@ -156,7 +157,7 @@ func (r *run) prepare(u *unit) (*Plan, error) {
 	case errors.Is(err, inputs.ErrNoText):
 		r.warnOf("no text", "%s: %v; using the whole profile", u.Sources[0], err)
 		return r.whole(u)
-	case errors.Is(err, ErrNoSlice):
+	case errors.Is(err, clangprofile.ErrNoSlice):
 		r.warnOf("no slice", "%v: files are compiled with the whole profile", err)
 		return r.whole(u)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/internal/testkit/train"
@@ -217,7 +218,7 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 			p := s.trained(rand.New(rand.NewPCG(8, uint64(len(program)))))
 			p.Summary = p.Summarize()
 			converted, whole := s.path("converted.afdo"), s.path("whole.afdo")
-			data, err := EncodeForClang(p)
+			data, err := clangprofile.Encode(p)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(converted, data, 0o666))
 			var file bytes.Buffer

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 )
 
 const sampleText = "main:10:1\n 1: 9\n 2: 1 f:1\n"
@@ -30,14 +31,14 @@ func TestProcessSettingsStay(t *testing.T) {
 
 	const limit = 123 << 20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
-	open, err := OpenLLVMProfile(binary)
+	open, err := clangprofile.Open(binary)
 	require.NoError(t, err)
 	defer open.Close()
-	_, err = OpenLLVMProfile(text)
-	require.ErrorIs(t, err, ErrNoSlice)
+	_, err = clangprofile.Open(text)
+	require.ErrorIs(t, err, clangprofile.ErrNoSlice)
 	var copied bytes.Buffer
-	require.NoError(t, copyExtBinary(&copied, text))
+	require.NoError(t, clangprofile.CopyExtBinary(&copied, text))
 	assert.Equal(t, file.String(), copied.String())
-	require.NoError(t, copyExtBinary(io.Discard, binary))
+	require.NoError(t, clangprofile.CopyExtBinary(io.Discard, binary))
 	assert.EqualValues(t, limit, debug.SetMemoryLimit(-1))
 }

@@ -40,11 +40,6 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, plan *Pl
 	r.trace("%v gets %s", compiler, strings.Join(options, " "))
 }
 
-// WithoutProfile returns a command line without any profile, for one that fails with it.
-func WithoutProfile(argv []string, dir string) []string {
-	return command.Parse(argv, dir).WithProfile("")
-}
-
 // keepPlan keeps the plan of a command, to be found by package repeat. It keeps none if anything
 // decided it besides the command, the variables of the environment and the files that a plan lists.
 func (r *run) keepPlan(u *unit, plan *Plan) {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/profile"
@@ -27,7 +28,7 @@ type profileFile struct {
 	path  string
 	info  fs.FileInfo
 	state uint64
-	llvm  llvmFormat // of one for clang
+	llvm  clangprofile.Format // of one for clang
 }
 
 // findProfile returns the file of the profile for a command: the one that the command names, or
@@ -61,17 +62,17 @@ func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 	if info, err := os.Stat(p.path); err == nil && info.IsDir() && c.Use == command.InstrUse {
 		p.path = filepath.Join(p.path, "default.profdata")
 	}
-	p.llvm, err = llvmFormatOf(p.path)
+	p.llvm, err = clangprofile.FormatOf(p.path)
 	if err != nil && c.Profile == "" {
 		return err
 	}
-	gcov := p.llvm == noLLVM && isGCOV(p.path)
+	gcov := p.llvm == clangprofile.FormatNone && isGCOV(p.path)
 	switch {
-	case err != nil || p.llvm == noLLVM && !gcov:
+	case err != nil || p.llvm == clangprofile.FormatNone && !gcov:
 		return &unchanged{ReasonOwnProfile, p.name + " is no profile that clang takes"}
 	case r.Bits != 0 && !gcov:
 		return errors.New("counts of profiles for clang cannot be rounded")
-	case c.Use == "" && p.llvm == instrumented:
+	case c.Use == "" && p.llvm == clangprofile.FormatInstrumented:
 		c.Use = command.InstrUse
 	case c.Use == "":
 		c.Use = command.SampleUse

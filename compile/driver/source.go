@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
@@ -217,7 +218,7 @@ func (s source) whole() (path string, n int64, err error) {
 // encodeProfile writes a profile in the format that a compiler reads.
 func encodeProfile(p *profile.Profile, compiler *toolchain.Compiler) ([]byte, error) {
 	if compiler.Clang {
-		return EncodeForClang(p)
+		return clangprofile.Encode(p)
 	}
 	var file bytes.Buffer
 	_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: compiler.Reads()})

@@ -55,21 +55,6 @@ func (c *Count) add(d Count) {
 	c.ProfileBytes += d.ProfileBytes
 }
 
-// Kept returns how many compiles got a slice that was beside the object or in the cache, and how
-// many got any slice.
-func Kept(counts []Count) (kept, all int64) {
-	for _, c := range counts {
-		switch c.Outcome {
-		case OutcomeSame, OutcomeUpToDate, OutcomeRestored:
-			kept += c.Times
-			all += c.Times
-		case OutcomeSliced:
-			all += c.Times
-		}
-	}
-	return kept, all
-}
-
 // A FileOutcome is what the last compile of a source got if that was no slice of its own, or one
 // without samples.
 type FileOutcome struct {

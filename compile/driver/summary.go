@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
@@ -17,13 +18,13 @@ func ReadSummary(path string) (*afdo.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if format, err := llvmFormatOf(path); err == nil && format == extBinary {
-		p, err := OpenLLVMProfile(path)
+	if format, err := clangprofile.FormatOf(path); err == nil && format == clangprofile.FormatExtBinary {
+		p, err := clangprofile.Open(path)
 		if err != nil {
 			return nil, file.wrap(err)
 		}
 		defer p.Close()
-		s, err := p.samples.Summary()
+		s, err := p.Summary()
 		return s, file.wrap(err)
 	}
 	if isV4(path) {
@@ -74,7 +75,7 @@ func (s source) steady() bool {
 	case s.ExactSummary:
 		return false
 	case s.compiler.Clang:
-		return s.file.llvm != instrumented
+		return s.file.llvm != clangprofile.FormatInstrumented
 	}
 	return s.compiler.ReadsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }

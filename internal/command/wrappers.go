@@ -104,6 +104,17 @@ func isSetting(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "-")
 }
 
+// CutExec returns a command line without "afdo exec ... --" in front, and whether that was there.
+func CutExec(argv []string) (rest []string, cut bool) {
+	if len(argv) < 2 || ProgramName(argv[0]) != "afdo" || argv[1] != "exec" {
+		return argv, false
+	}
+	if i := slices.Index(argv, "--"); i >= 0 {
+		return argv[i+1:], true
+	}
+	return argv, false
+}
+
 // ProgramName returns the name of a program without folder and .exe.
 func ProgramName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")

@@ -120,7 +120,7 @@ func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
 		Commands: []commandFacts{}, Sources: []sourceFacts{},
 	}
 	counts, sources, err := cache.Stats()
-	facts.Kept, facts.Slices = driver.Kept(counts)
+	facts.Kept, facts.Slices = keptSlices(counts)
 	for _, c := range counts {
 		facts.Preprocessed += c.Preprocessed
 		facts.SliceBytes += c.SliceBytes
@@ -179,3 +179,18 @@ func outcome(what, reason string) string {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// keptSlices returns how many compiles got a slice that was beside the object or in the cache, and
+// how many got any slice.
+func keptSlices(counts []driver.Count) (kept, all int64) {
+	for _, c := range counts {
+		switch c.Outcome {
+		case driver.OutcomeSame, driver.OutcomeUpToDate, driver.OutcomeRestored:
+			kept += c.Times
+			all += c.Times
+		case driver.OutcomeSliced:
+			all += c.Times
+		}
+	}
+	return kept, all
+}

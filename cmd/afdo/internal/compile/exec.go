@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
@@ -22,7 +24,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/spf13/cobra"
 )
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
@@ -234,7 +235,7 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 	}
 	if err != nil && o.fallback {
 		e.Warnf("%s: compiling without the profile", cli.Message(err))
-		return e.Become(driver.WithoutProfile(argv, dir), os.Environ())
+		return e.Become(command.Parse(argv, dir).WithProfile(""), os.Environ())
 	}
 	if err != nil {
 		return err

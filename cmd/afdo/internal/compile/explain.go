@@ -10,20 +10,21 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/spf13/cobra"
 )
 
 const explainHelp = `Tell what a compiler makes of PROFILE: for which share of the counts it has a statement,
@@ -315,7 +316,7 @@ func (x *explaining) compiles(argv []string) ([]compile, error) {
 
 func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
 	for _, c := range commands {
-		profiled := c.Launched || driver.HasProfile(c.Line)
+		profiled := c.Launched || c.Profile != "" || slicefile.HasOne(c.Line)
 		for _, source := range c.Compiles() {
 			compiles = append(compiles, compile{c, source, profiled})
 		}

@@ -7,17 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 const sliceHelp = `Write the part of the profile FILE that one compile uses: with it a compiler
@@ -196,7 +197,7 @@ func rememberedSources(format gcovkind.Format, files *rebase.Files, noRebase boo
 // encodeSlice writes a slice.
 func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 	if out.Format == 0 {
-		data, err := driver.EncodeForClang(part)
+		data, err := clangprofile.Encode(part)
 		if err == nil {
 			_, err = w.Write(data)
 		}

@@ -26,7 +26,9 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
@@ -169,7 +171,7 @@ func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	var jobs []job
 	seen := make(map[string]bool)
 	for _, c := range commands {
-		path := driver.SlicePath(underRoot(c.Path(c.Object), root))
+		path := slicefile.Path(underRoot(c.Path(c.Object), root))
 		if seen[path] {
 			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
 			continue
@@ -218,7 +220,7 @@ func (a *sliceAllState) do(j job) error {
 		if err != nil {
 			return err
 		}
-		if _, err := driver.WriteSlice(filepath.Join(folder, filepath.Base(j.path)), data); err != nil {
+		if _, err := slicefile.Write(filepath.Join(folder, filepath.Base(j.path)), data); err != nil {
 			return err
 		}
 	}
@@ -284,7 +286,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 			return err
 		}
 		return cutAll(e, path, all, func(work func(cutter) error) error {
-			return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error { return work(&clangCutter{p, path}) })
+			return withClangProfile(path, &s.summary, out, func(p *clangprofile.Profile) error { return work(&clangCutter{p, path}) })
 		})
 	case all.dir != "" || all.database != "":
 		return cli.Usagef("-d and --compile-commands go with --all")
@@ -300,7 +302,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 		return err
 	}
 	text := inputs.Read(slices.Concat(files, s.units), dir)
-	return withClangProfile(path, &s.summary, out, func(p *driver.LLVMProfile) error {
+	return withClangProfile(path, &s.summary, out, func(p *clangprofile.Profile) error {
 		return output.Write(e.Out, out.Path, func(w io.Writer) error {
 			n, err := p.WriteSlice(w, text, s.units)
 			if err == nil && n == 0 {
@@ -312,8 +314,8 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 }
 
 // withClangProfile opens a profile that is in the format that is asked for.
-func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*driver.LLVMProfile) error) error {
-	p, err := driver.OpenLLVMProfile(path)
+func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*clangprofile.Profile) error) error {
+	p, err := clangprofile.Open(path)
 	if err != nil {
 		return input.Wrap(path, err)
 	}
@@ -321,17 +323,19 @@ func withClangProfile(path string, summary *summaryFlags, out verb.Output, use f
 	if format := p.Format(); format != out.Out.Format.Name {
 		return cli.Usagef("--to %s: slices of %s are %s", out.Out.Format.Name, filepath.Base(path), format)
 	}
-	if !summary.exact {
-		if err := p.RoundSummary(summary.file); err != nil {
+	if !summary.exact && !p.IsInstrumented() {
+		s, err := summary.read(p.Summary)
+		if err != nil {
 			return input.Wrap(path, err)
 		}
+		p.SetSummary(slice.SteadyForClang(s))
 	}
 	return input.Wrap(path, use(p))
 }
 
 // A clangCutter takes slices for clang.
 type clangCutter struct {
-	profile *driver.LLVMProfile
+	profile *clangprofile.Profile
 	path    string
 }
 

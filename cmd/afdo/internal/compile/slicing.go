@@ -241,16 +241,20 @@ func (s *summaryFlags) addFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("summary", "exact-summary")
 }
 
+// read returns the summary of the profile of --summary or, without it, of the profile in use.
+func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, error) {
+	if s.file != "" {
+		return driver.ReadSummary(s.file)
+	}
+	return own()
+}
+
 // apply gives a program the summary that its slices have.
 func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slice.Program, error) {
 	if target == slice.Version2 && !s.clang || s.exact {
 		return program, nil
 	}
-	read := program.Summary
-	if s.file != "" {
-		read = func() (*afdo.Summary, error) { return driver.ReadSummary(s.file) }
-	}
-	summary, err := read()
+	summary, err := s.read(program.Summary)
 	if err != nil {
 		return nil, err
 	}

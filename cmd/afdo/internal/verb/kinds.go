@@ -11,7 +11,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
@@ -154,7 +153,7 @@ type BuildCommand struct {
 }
 
 func ParseBuildCommand(argv []string, dir string) BuildCommand {
-	argv, launched := driver.CutExec(argv)
+	argv, launched := command.CutExec(argv)
 	return BuildCommand{command.Parse(argv, dir), launched}
 }
 

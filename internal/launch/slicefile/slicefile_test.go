@@ -1,4 +1,4 @@
-package driver
+package slicefile
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 )
 
 // The path of a slice does not say where a checkout is, and always leads to the object's folder.
-func TestSlicePath(t *testing.T) {
+func TestPath(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no symbolic links here")
 	}
@@ -39,6 +39,6 @@ func TestSlicePath(t *testing.T) {
 		{"co", top + "/co/src", ""},
 	} {
 		command := &command.Line{Dir: filepath.Join(top, c.dir), Object: c.object}
-		assert.Equal(t, c.want, slicePathOf(command), "%s in %s", c.object, c.dir)
+		assert.Equal(t, c.want, PathOf(command), "%s in %s", c.object, c.dir)
 	}
 }
