@@ -35,7 +35,7 @@ var openers = map[string]int{
 	"internal/launch/store/store.go":                2, // in the cache
 	"internal/launch/planned/plan.go":               1, // /proc
 	"internal/launch/trace/trace_linux.go":          1, // /proc
-	"internal/launch/clangprofile/clangprofile.go":                        1, // --profile
+	"internal/launch/clangprofile/clangprofile.go":  1, // --profile
 	"compile/driver/run.go":                         1, // /proc
 	"compile/driver/profilefile.go":                 1, // --profile
 	"compile/driver/stats.go":                       1, // in the cache

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // FakeCompiler writes a program that answers like a compiler and notes every question in the file
@@ -18,15 +16,20 @@ func FakeCompiler(t testing.TB, path, about, version string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the compiler is a shell script")
 	}
-	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
-	require.NoError(t, os.WriteFile(path, []byte(fmt.Sprintf(`#!/bin/sh
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf(`#!/bin/sh
 echo "$*" >> %s/asked
 case $1 in
 --version) echo "%s" ;;
 -dump*) echo "%s" ;;
 *) [ -f text ] || { echo 'a.c:1: error: no x.h' >&2; exit 1; }; cat text; [ ! -f search ] || cat search >&2 ;;
 esac
-`, filepath.Dir(path), about, version)), 0o777))
+`, filepath.Dir(path), about, version)
+	if err := os.WriteFile(path, []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	Settle()
 }
 
@@ -36,7 +39,9 @@ func Asked(t testing.TB, dir string) []string {
 	if os.IsNotExist(err) {
 		return nil
 	}
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
