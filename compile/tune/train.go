@@ -123,7 +123,8 @@ func counted(samples int) string {
 
 // train runs the training commands under a recorder. If that is too short for steps, and the caller
 // of tune has not asked for them, it runs the commands again: by steps if a few more runs are
-// sufficient, else under callgrind, which is slow but counts exactly.
+// sufficient, else under callgrind, which is slow but counts exactly. If they fail under callgrind,
+// which does not know all instructions, it is steps after all.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
 	t.detail("under %s", recorder)
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
@@ -133,7 +134,7 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 	if recorder == Steps && t.Recorder != Steps && ctx.Err() == nil {
 		n := 0
 		if err == nil { // without a sample, there is no recording, which is an error
-			n, err = t.trainMore(ctx)
+			n, err = t.trainMore(ctx, false)
 		}
 		switch {
 		case n >= minSteps || ctx.Err() != nil:
@@ -147,6 +148,12 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 			t.logf("# training again under %s: %s", recorder, why)
 			t.detail("under callgrind")
 			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
+			if failed := (*CommandError)(nil); errors.As(err, &failed) && n > 0 && ctx.Err() == nil {
+				recorder, why = Steps, "the training fails under callgrind"
+				t.logf("# training again under %s: %s", recorder, why)
+				n, err = t.trainManyTimes(ctx)
+				t.note("the training fails under callgrind, and %d runs by steps took %s of at least %d: let it run longer", maxTrainings, counted(n), minSteps)
+			}
 		}
 	}
 	if err != nil {
@@ -159,12 +166,22 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 // as long as one run, and its counts are exact, so more runs do not pay.
 const maxTrainings = 20
 
+// trainManyTimes runs the training commands by steps as often as is allowed, until there are enough
+// samples. It returns their number.
+func (t *tuning) trainManyTimes(ctx context.Context) (samples int, err error) {
+	if err := t.trainUnder(ctx, Steps, t.base, t.recordings()); err != nil {
+		return 0, err
+	}
+	return t.trainMore(ctx, true)
+}
+
 // trainMore runs the training commands again by steps, until there are enough samples for a
-// profile, or too many runs would be needed. It returns the number of samples of all runs.
-func (t *tuning) trainMore(ctx context.Context) (samples int, err error) {
+// profile. Unless it is patient, it stops as soon as more runs would be needed than are allowed. It
+// returns the number of samples of all runs.
+func (t *tuning) trainMore(ctx context.Context, patient bool) (samples int, err error) {
 	for run := 2; ; run++ {
 		samples, err = t.countSamples()
-		if err != nil || samples >= minSteps || run > maxTrainings || samples*maxTrainings < minSteps*(run-1) {
+		if err != nil || samples >= minSteps || run > maxTrainings || !patient && samples*maxTrainings < minSteps*(run-1) {
 			return samples, err
 		}
 		t.detail("run %d under steps", run)

@@ -67,6 +67,31 @@ func TestTrainMore(t *testing.T) {
 	}
 }
 
+// A training that is too short for steps, and fails under callgrind, runs by steps as often as is
+// allowed.
+func TestTrainingFailsUnderCallgrind(t *testing.T) {
+	cp := testenv.Tool(t, "cp")
+	o, said := newTree(t, map[string]string{"recording": string(recordingOf(10))})
+	o.Train, o.Afdo = []string{"true"}, filepath.Join(o.Tree, "afdo")
+	require.NoError(t, os.WriteFile(o.Afdo, []byte("#!/bin/sh\nexec '"+cp+"' '"+filepath.Join(o.Tree, "recording")+"' \"$5\"\n"), 0o755))
+	tools := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "valgrind"), []byte("#!/bin/sh\nexit 132\n"), 0o755))
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, w.claim())
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	require.NoError(t, w.train(t.Context(), Steps, "the machine has nothing better"))
+	n, err := w.countSamples()
+	require.NoError(t, err)
+	assert.Equal(t, 10*maxTrainings, n)
+	assert.Contains(t, said.String(), "the training fails under callgrind, and 20 runs by steps took 200 samples of at least 300: let it run longer")
+	recorder, why, err := w.usedRecorder()
+	require.NoError(t, err)
+	assert.Equal(t, Steps, recorder)
+	assert.Equal(t, "the training fails under callgrind", why)
+}
+
 // A program that loads an installed library in place of the one that was built is refused.
 func TestInstalledLibrary(t *testing.T) {
 	w := &tuning{base: "/w/base"}
