@@ -55,6 +55,7 @@ func TestExecPassesThrough(t *testing.T) {
 		{gcc + " a.o b.o -o prog", "it compiles nothing"},
 		{gcc + " -E a.c", "it only preprocesses"},
 		{gcc + " -c x.S", "it compiles nothing"},
+		{gcc + " -c conftest.c", "it is a check of a configure step"},
 		{gcc + " -dumpmachine", "it asks the compiler for information"},
 		{gcc + " -c a.c -fno-auto-profile", "it has -fno-auto-profile"},
 		{gcc + " -c a.c -fauto-profile=" + v2, "the compiler reads its -fauto-profile=" + v2 + " itself"},
@@ -77,6 +78,7 @@ func TestExecPassesThrough(t *testing.T) {
 		assert.Equal(t, "afdo: running "+filepath.Base(args[0])+" without the profile: "+c.reason+"\n"+want,
 			s.run(append(append([]string{"afdo", "exec", "-v"}, append(profile, "--")...), args...)...), c.args)
 	}
+	assert.Equal(t, "-O2 -c conftest.c\n", s.run("afdo", "exec", "--", gcc, "-O2", "-fauto-profile=prog.v4", "-c", "conftest.c"), "GCC would refuse the profile")
 }
 
 func TestExecFailures(t *testing.T) {

@@ -92,6 +92,10 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 		r.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
 		return &Plan{Argv: c.WithProfile(""), Outcome: OutcomeAsItIs, Reason: ReasonLTOLink}, nil
 	}
+	if c.Reason == command.Trial && c.Profile != "" {
+		r.trace("running %s without the profile: %s", filepath.Base(c.Compiler), c.Reason)
+		return &Plan{Argv: c.WithProfile(""), Outcome: OutcomeAsItIs, Reason: c.Reason}, nil
+	}
 	if c.Reason == command.ReadsStdin {
 		r.warnOf(c.Reason, "a source is standard input or a pipe, which can be read once: it is compiled without the profile")
 	}

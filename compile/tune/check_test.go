@@ -123,7 +123,7 @@ func TestReached(t *testing.T) {
 	require.NoError(t, tuning.claim())
 	_, _, err = tuning.reached()
 	require.ErrorIs(t, err, ErrUnused)
-	const trial = `{"arguments":["cc","-c","/t/CMakeFiles/3.25/CompilerIdC/CMakeCCompilerId.c"],"outcome":"sliced"}` + "\n"
+	const trial = `{"arguments":["cc","-c","/t/CMakeFiles/3.25/CompilerIdC/CMakeCCompilerId.c"],"outcome":"as it is","reason":"it is a check of a configure step"}` + "\n"
 	const link = `{"arguments":["cc","a.o"],"outcome":"as it is","reason":"it compiles nothing"}` + "\n"
 	const nothing = `{"arguments":["cc","-c","a.c"],"outcome":"nothing in the profile"}` + "\n"
 	for log, want := range map[string]string{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,16 +29,6 @@ type compile struct {
 	Error     string         `json:"error"`
 }
 
-// isTrial reports whether a configure step ran a compile to find out about the compiler.
-func isTrial(argv []string) bool {
-	return slices.ContainsFunc(argv, func(word string) bool {
-		name := filepath.Base(word)
-		return strings.HasPrefix(name, "conftest.") || strings.HasPrefix(name, "CMakeC") && strings.Contains(name, "CompilerId.") ||
-			strings.HasPrefix(name, "testCCompiler.") || strings.HasPrefix(name, "testCXXCompiler.") || strings.HasPrefix(name, "sanitycheck") || strings.HasPrefix(name, "CMakeCXXCompilerABI.") || strings.HasPrefix(name, "CMakeCCompilerABI.") ||
-			strings.Contains(word, "CMakeFiles/CMakeTmp") || strings.Contains(word, "CMakeScratch") || strings.Contains(word, "meson-private")
-	})
-}
-
 // reached returns how many compiles of the build with the profile used it, and how many ran. It
 // returns ErrUnused if none did.
 func (t *tuning) reached() (used, all int, err error) {
@@ -54,7 +43,7 @@ func (t *tuning) reached() (used, all int, err error) {
 		if err := json.Unmarshal(line, &c); err != nil {
 			return 0, 0, fmt.Errorf("tune: %s: %w", log, err)
 		}
-		if isTrial(c.Arguments) || c.Outcome == driver.OutcomeAsItIs && slices.Contains(notCompiles, c.Reason) {
+		if c.Outcome == driver.OutcomeAsItIs && slices.Contains(notCompiles, c.Reason) {
 			continue
 		}
 		all++
@@ -81,4 +70,4 @@ func (t *tuning) reached() (used, all int, err error) {
 }
 
 // notCompiles are the reasons of commands that compile nothing.
-var notCompiles = []command.Reason{command.AsksCompiler, command.OnlyPreprocesses, command.OnlyChecks, command.CompilesNothing}
+var notCompiles = []command.Reason{command.AsksCompiler, command.OnlyPreprocesses, command.OnlyChecks, command.CompilesNothing, command.Trial}

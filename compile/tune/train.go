@@ -350,7 +350,12 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 		}
 	}
 	if len(programs) == 0 {
-		return nil, nil, fmt.Errorf("tune: none of the programs of the build has run, or for so short a time that no sample was taken: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", t.base, built[0])
+		why := "none of the programs of the build has run, or for so short a time that no sample was taken"
+		if len(total) > 0 {
+			hottest := slices.MaxFunc(slices.Sorted(maps.Keys(total)), func(a, b string) int { return cmp.Compare(total[a], total[b]) })
+			why = "no sample is in a program of the build, and most are in " + hottest
+		}
+		return nil, nil, fmt.Errorf("tune: %s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", why, t.base, built[0])
 	}
 	return programs, recordings, nil
 }

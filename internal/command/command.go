@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -299,12 +300,28 @@ func (c *Line) judge() Reason {
 		return ReadsStdin
 	case len(c.Sources) == 0:
 		return CompilesNothing
+	case slices.ContainsFunc(c.Sources, isOfTrial):
+		return Trial
 	case c.declined:
 		return Declined
 	case c.instruments:
 		return Instruments
 	}
 	return ""
+}
+
+// isOfTrial reports whether a source is one with which configure, CMake or Meson find out about the
+// compiler. Their results must not depend on a profile, and old scripts of Autoconf take the last
+// file conftest.* for the object.
+func isOfTrial(source string) bool {
+	source = filepath.ToSlash(source)
+	name := path.Base(source)
+	for _, prefix := range []string{"conftest.", "testCCompiler.", "testCXXCompiler.", "CMakeCCompilerId.", "CMakeCXXCompilerId.", "CMakeCCompilerABI.", "CMakeCXXCompilerABI."} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(source, "/CMakeFiles/CMakeTmp/") || strings.Contains(source, "/CMakeFiles/CMakeScratch/") || strings.Contains(source, "/meson-private/")
 }
 
 // readOnce reports whether a source is there but no file, such as /dev/stdin or a named pipe: what

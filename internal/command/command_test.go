@@ -35,6 +35,8 @@ func TestParseCommand(t *testing.T) {
 		"gcc -E -c a.c":                                 {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
 		"gcc -MM a.c":                                   {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only preprocesses"},
 		"gcc -fsyntax-only -c a.c":                      {Sources: []string{"a.c"}, Object: "a.out", Reason: "it only checks the syntax"},
+		"gcc -c -g -O2 conftest.c":                      {Sources: []string{"conftest.c"}, Object: "conftest.o", Reason: "it is a check of a configure step"},
+		"gcc -c /b/CMakeFiles/CMakeScratch/T/src.c":     {Sources: []string{"/b/CMakeFiles/CMakeScratch/T/src.c"}, Object: "src.o", Reason: "it is a check of a configure step"},
 		"gcc -c -x c -":                                 {Reason: "its source is standard input or a pipe"},
 		"gcc -c -x c /dev/stdin -o a.o":                 {Sources: []string{"/dev/stdin"}, Object: "a.o", Reason: "its source is standard input or a pipe"},
 		"gcc --version":                                 {Reason: "it asks the compiler for information"},

@@ -10,6 +10,7 @@ const (
 	OnlyChecks       Reason = "it only checks the syntax"
 	ReadsStdin       Reason = "its source is standard input or a pipe"
 	CompilesNothing  Reason = "it compiles nothing"
+	Trial            Reason = "it is a check of a configure step"
 	Declined         Reason = "it has -fno-auto-profile"
 	NoGCC            Reason = "it is not a compiler of GCC or clang"
 	Instruments      Reason = "it makes a program that counts"
