@@ -1,14 +1,11 @@
 // Command pays creates the profiles that bench/pays/run.sh compares: variations of one profile, and
 // the samples that a processor with branch records would have taken of a run counted by callgrind.
 // It also races the programs that the script builds. For bench/pays/samples.sh it creates shorter
-// recordings from a long one, and for bench/pays/clock.sh mixtures of a sampled and an exact
-// profile.
+// recordings from a long one.
 //
 //	pays vary heads|zeros|targets|hot IN.v2 OUT.v2
 //	pays sample PERIOD BINARY callgrind.out OUT.samples
 //	pays draw NUMBER SEED IN.samples OUT.samples
-//	pays mix zeros|shape|functions|heads|scaled|rounded SAMPLED.v2 EXACT.v2 OUT.v2
-//	pays means BINARY callgrind.out IN.samples OUT.samples
 //	pays race ROUNDS COMMANDS PROGRAM...
 package main
 
@@ -18,7 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo/format/gcov"
@@ -50,10 +49,6 @@ func run(args []string) error {
 			return err
 		}
 		return draw(n, seed, args[3], args[4])
-	case len(args) == 5 && args[0] == "mix":
-		return mix(args[1], args[2], args[3], args[4])
-	case len(args) == 5 && args[0] == "means":
-		return means(args[1], args[2], args[3], args[4])
 	case len(args) >= 4 && args[0] == "race":
 		rounds, err := strconv.Atoi(args[1])
 		if err != nil || rounds <= 0 {
@@ -194,4 +189,27 @@ func writeSamples(set *samples.Set, path string) error {
 		return err
 	}
 	return out.Close()
+}
+
+// draw writes n randomly chosen samples of a recording without branches, as if the recording had
+// been shorter. The same seed chooses the same samples.
+func draw(n, seed uint64, from, to string) error {
+	set, err := readSamples(from)
+	if err != nil {
+		return err
+	}
+	var sampled []uint64 // file offset of each sample
+	for offset, count := range set.Addresses() {
+		sampled = append(sampled, slices.Repeat([]uint64{offset}, int(count))...)
+	}
+	if n > uint64(len(sampled)) {
+		return fmt.Errorf("%s has %d samples, not %d", from, len(sampled), n)
+	}
+	random := rand.New(rand.NewPCG(seed, n))
+	random.Shuffle(len(sampled), func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
+	drawn := new(samples.Set)
+	for _, offset := range sampled[:n] {
+		drawn.AddAddress(offset, 1)
+	}
+	return writeSamples(drawn, to)
 }
