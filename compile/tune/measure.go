@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -179,13 +180,24 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 		for _, line := range t.Measure {
 			more, err := count(ctx, t.inCopy(line, copied), copied)
 			if err != nil {
-				return nil, fmt.Errorf("counting instructions: %w", err)
+				return nil, t.uncounted(ctx, "instructions", err)
 			}
 			n[i] += more
 		}
 		t.counted[copied] = n[i]
 	}
 	return []Measure{exactly("instructions", "", n[0], n[1])}, nil
+}
+
+// uncounted returns the error of counting. If the commands fail where they are counted, such as for
+// an instruction that valgrind does not know, there is none, and nothing is counted any more.
+func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
+	if failed := (*CommandError)(nil); !errors.As(err, &failed) || ctx.Err() != nil {
+		return fmt.Errorf("counting %s: %w", what, err)
+	}
+	t.note("%s are not counted: the measured program fails while it is counted", what)
+	t.NoCount = true
+	return nil
 }
 
 // canSimulate reports whether the measured commands can run under callgrind, which slows them down.

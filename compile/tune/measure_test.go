@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,6 +20,26 @@ func TestContradicts(t *testing.T) {
 		doubtful := contradicts([]Measure{{Change: instructions}})
 		assert.Equal(t, want, [2]bool{doubtful(-0.04), doubtful(0.04)}, instructions)
 	}
+}
+
+// A program that fails under callgrind is measured without a count of instructions.
+func TestUncounted(t *testing.T) {
+	o, said := newTree(t, nil)
+	o.Measure = []string{"true"}
+	tools := t.TempDir()
+	for _, name := range []string{"valgrind", "perf"} {
+		require.NoError(t, os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\nexit 132\n"), 0o755))
+	}
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	for range 2 {
+		measures, err := w.measureInstructions(t.Context(), w.fast)
+		require.NoError(t, err)
+		assert.Empty(t, measures)
+	}
+	assert.Equal(t, 1, strings.Count(said.String(), "instructions are not counted: the measured program fails while it is counted"), said)
 }
 
 // Other ways are tried until one is faster, and the best is kept.

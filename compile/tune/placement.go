@@ -43,7 +43,7 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try) error {
 		for _, line := range t.Measure {
 			folder, err := t.callgrind(ctx, t.inCopy(line, copied), copied, "--dump-instr=yes", "--collect-jumps=yes", "--cache-sim=yes", cacheModel)
 			if err != nil {
-				return fmt.Errorf("counting jumps: %w", err)
+				return t.uncounted(ctx, "taken jumps", err)
 			}
 			if err := counted[i].add(folder, copied); err != nil {
 				return err
