@@ -2,8 +2,7 @@ package profile
 
 import "slices"
 
-// Removed describes what [Profile.KeepFunctions], [Profile.KeepHot] or [Profile.KeepHottest] left
-// out.
+// Removed describes what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
 type Removed struct {
 	Functions int
 	Samples   uint64  // sum of the counts of these functions, saturating
@@ -51,48 +50,29 @@ func (p *Profile) functionNames() func(string) bool {
 // Functions without samples are always left out. The share must be above 0. A share above 1 keeps
 // all functions with samples.
 func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
-	return p.KeepHot(LeastHot(p.Heats(), share))
-}
-
-// A Heat is the number of samples of a function in 128 bits, upper word first.
-type Heat [2]uint64
-
-// Heats returns the samples of all functions, in the order of [Profile.Functions].
-func (p *Profile) Heats() []Heat {
-	heats := make([]Heat, 0, p.NumFunctions())
+	heats := make([]total, 0, p.NumFunctions())
 	for _, f := range p.Functions() {
-		samples := samplesOf(f.Records)
-		heats = append(heats, Heat{samples.hi, samples.lo})
+		heats = append(heats, samplesOf(f.Records))
 	}
-	return heats
+	least := leastHot(heats, share)
+	return p.KeepFunctions(func(s SymbolRef) bool { return samplesOf(p.Function(s).Records).compare(least) >= 0 })
 }
 
-// LeastHot returns the samples of the least hot function that [Profile.KeepHottest] would keep, at
-// least 1. It sorts functions in place.
-func LeastHot(functions []Heat, share Ratio) Heat {
-	slices.SortFunc(functions, func(a, b Heat) int { return b.total().compare(a.total()) })
+// leastHot returns the samples of the least hot function that is kept, at least 1. It sorts heats,
+// the samples of all functions.
+func leastHot(heats []total, share Ratio) total {
+	slices.SortFunc(heats, func(a, b total) int { return b.compare(a) })
 	var all, sum total
-	for _, h := range functions {
-		all.add(h.total())
+	for _, h := range heats {
+		all.add(h)
 	}
-	least := Heat{0, 1}
-	for _, h := range functions {
-		if h == (Heat{}) || compareShares(sum, all, total{lo: share.Num}, total{lo: share.Den}) >= 0 {
+	least := total{lo: 1}
+	for _, h := range heats {
+		if h == (total{}) || compareShares(sum, all, total{lo: share.Num}, total{lo: share.Den}) >= 0 {
 			break
 		}
-		sum.add(h.total())
+		sum.add(h)
 		least = h
 	}
 	return least
-}
-
-func (h Heat) total() total { return total{h[0], h[1]} }
-
-// KeepHot keeps the functions with at least the given number of samples, as by
-// [Profile.KeepFunctions]. Use it with [Profile.Heats] and [LeastHot] for a profile that is divided
-// among several Profiles, as by [Profile.Split].
-func (p *Profile) KeepHot(least Heat) (*Profile, Removed) {
-	return p.KeepFunctions(func(s SymbolRef) bool {
-		return samplesOf(p.Function(s).Records).compare(least.total()) >= 0
-	})
 }

@@ -16,7 +16,6 @@ package profile
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -154,7 +153,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 	if len(counts) > 0 {
 		s.MaxCount = counts[len(counts)-1]
 	}
-	s.Entries = histogram(s.TotalCount, func() (count, n uint64) {
+	s.Entries = summary.Entries(s.TotalCount, func() (count, n uint64) {
 		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {
 			counts = counts[:len(counts)-1]
 		}
@@ -170,32 +169,6 @@ func (p *Profile) numRecords() int {
 		n += len(f.Records)
 	}
 	return n
-}
-
-// histogram returns the entries of a summary. next returns the counts above 0 in descending order,
-// each with the number of its occurrences. Zeros do not contribute to any share.
-func histogram(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
-	entries := make([]afdo.SummaryEntry, len(summary.Cutoffs))
-	e := afdo.SummaryEntry{}
-	sum := uint64(0) // saturates like the total, so that all counts together reach any share
-	for i, cutoff := range summary.Cutoffs {
-		e.Cutoff = cutoff
-		for share := shareOf(total, cutoff); sum < share; {
-			count, n := next()
-			e.MinCount = count
-			e.NumCounts += n
-			sum = saturating.Add(sum, saturating.Mul(count, n))
-		}
-		entries[i] = e
-	}
-	return entries
-}
-
-// shareOf returns total*cutoff/1000000, rounded down.
-func shareOf(total uint64, cutoff uint32) uint64 {
-	hi, lo := bits.Mul64(total, uint64(cutoff))
-	share, _ := bits.Div64(hi, lo, 1000000)
-	return share
 }
 
 // radixBits is the number of bits by which each pass of sortCounts sorts.

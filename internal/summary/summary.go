@@ -1,11 +1,13 @@
-// Package summary has the cutoffs of summaries, and compares the summary in a profile with the one
+// Package summary computes the entries of summaries, and compares the summary in a profile with the one
 // computed from its data.
 package summary
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Cutoffs are the shares of the total count for which a summary has entries, in parts per million
@@ -13,6 +15,32 @@ import (
 var Cutoffs = [...]uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000, 800000,
 	900000, 950000, 990000, 999000, 999900, 999990, 999999,
+}
+
+// Entries returns the entries of a summary with a total count. next returns the counts above 0 in
+// descending order, each with the number of its occurrences. Zeros do not contribute to any share.
+func Entries(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
+	entries := make([]afdo.SummaryEntry, len(Cutoffs))
+	e := afdo.SummaryEntry{}
+	sum := uint64(0) // saturates like the total, so that all counts together reach any share
+	for i, cutoff := range Cutoffs {
+		e.Cutoff = cutoff
+		for share := shareOf(total, cutoff); sum < share; {
+			count, n := next()
+			e.MinCount = count
+			e.NumCounts += n
+			sum = saturating.Add(sum, saturating.Mul(count, n))
+		}
+		entries[i] = e
+	}
+	return entries
+}
+
+// shareOf returns total*cutoff/1000000, rounded down.
+func shareOf(total uint64, cutoff uint32) uint64 {
+	hi, lo := bits.Mul64(total, uint64(cutoff))
+	share, _ := bits.Div64(hi, lo, 1000000)
+	return share
 }
 
 // Figures is the number of fields of a summary before its entries.

@@ -2,6 +2,8 @@ package fleetmerge
 
 import (
 	"fmt"
+	"math/big"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,9 +136,8 @@ func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
 		return err
 	}
 	var m message
-	for _, h := range p.Heats() {
-		m.uint(h[0])
-		m.uint(h[1])
+	for _, f := range p.Functions() {
+		m.string(string(heatOf(f).Bytes()))
 	}
 	emit(m)
 	return nil
@@ -148,22 +149,50 @@ type leastHotFn struct {
 }
 
 func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit func([]byte)) error {
-	var all []profile.Heat
+	var all []*big.Int
 	for data := []byte(nil); heats(&data); {
 		f := fieldsOf(data)
 		for f.Rest() > 0 {
-			all = append(all, profile.Heat{f.uint(), f.uint()})
+			all = append(all, new(big.Int).SetBytes(f.bytes()))
 		}
 		if f.Err != nil {
 			return f.err()
 		}
 	}
-	least := profile.LeastHot(all, fn.Share)
-	var m message
-	m.uint(least[0])
-	m.uint(least[1])
-	emit(m)
+	emit(leastHot(all, fn.Share).Bytes())
 	return nil
+}
+
+// heatOf returns the samples of a function, with those of its inlined bodies.
+func heatOf(f *profile.Function) *big.Int {
+	sum := new(big.Int)
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Kind == profile.KindCount {
+			sum.Add(sum, new(big.Int).SetUint64(r.Count))
+		}
+	}
+	return sum
+}
+
+// leastHot returns the samples of the least hot function that [profile.Profile.KeepHottest] would
+// keep of a profile whose functions have the given samples, at least 1. It sorts heats.
+func leastHot(heats []*big.Int, share profile.Ratio) *big.Int {
+	slices.SortFunc(heats, func(a, b *big.Int) int { return b.Cmp(a) })
+	all, sum := new(big.Int), new(big.Int)
+	for _, h := range heats {
+		all.Add(all, h)
+	}
+	wanted := all.Mul(all, new(big.Int).SetUint64(share.Num)) // in parts of share.Den
+	parts := new(big.Int).SetUint64(share.Den)
+	least := big.NewInt(1)
+	for _, h := range heats {
+		if h.Sign() == 0 || new(big.Int).Mul(sum, parts).Cmp(wanted) >= 0 {
+			break
+		}
+		sum.Add(sum, h)
+		least = h
+	}
+	return least
 }
 
 // A keepFn removes the functions of a unit that are not hot.
@@ -174,10 +203,7 @@ func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []b
 	if err != nil {
 		return err
 	}
-	f := fieldsOf(least)
-	p, _ = p.KeepHot(profile.Heat{f.uint(), f.uint()})
-	if f.Err != nil {
-		return f.err()
-	}
+	heat := new(big.Int).SetBytes(least)
+	p, _ = p.KeepFunctions(func(s profile.SymbolRef) bool { return heatOf(p.Function(s)).Cmp(heat) >= 0 })
 	return emitTrimmed(path, p, emit)
 }

@@ -63,13 +63,10 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 	if err != nil {
 		return err
 	}
-	var t profile.Tally
-	t.Add(p)
-	data, err := t.MarshalBinary()
-	if err == nil {
-		emit(data)
-	}
-	return err
+	var t tally
+	t.add(p)
+	emit(t.encode())
+	return nil
 }
 
 // A plan is the plan of the file with its units.
@@ -300,15 +297,15 @@ func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
 }
 
 func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
-	var all profile.Tally
+	var all tally
 	for data := []byte(nil); tallies(&data); {
-		var t profile.Tally
-		if err := t.UnmarshalBinary(data); err != nil {
+		var t tally
+		if err := t.decode(data); err != nil {
 			return nil, err
 		}
-		all.AddTally(&t)
+		all.merge(&t)
 	}
-	return all.Summary(), nil
+	return all.summarize(), nil
 }
 
 // copyShard copies a shard. Its length must equal the total size of its sections.

@@ -1,4 +1,4 @@
-package profile
+package fleetmerge
 
 import (
 	"cmp"
@@ -8,12 +8,14 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/summary"
+	"github.com/go-afdo/afdo/profile"
 )
 
-// A Tally computes the summary of a profile whose functions are divided among several Profiles, as
-// by [Profile.Split]. The zero Tally describes an empty profile. A Tally takes 16 to 32 bytes per
-// distinct count. It is not safe for concurrent use.
-type Tally struct {
+// A tally computes the summary of a profile that is divided among several Profiles, as by
+// [profile.Profile.Split]. The zero tally describes an empty profile. A tally takes 16 to 32 bytes
+// per distinct count.
+type tally struct {
 	facts   afdo.Summary // without entries
 	counts  []counted
 	compact int // the number of leading counts that are sorted and distinct
@@ -22,36 +24,36 @@ type Tally struct {
 // A counted is a count and the number of its occurrences.
 type counted struct{ count, n uint64 }
 
-// Add adds the functions of a profile. Each function must be added only once.
-func (t *Tally) Add(p *Profile) {
+// add adds the functions of a profile. Each function must be added only once.
+func (t *tally) add(p *profile.Profile) {
 	for _, f := range p.Functions() {
 		t.facts.NumFunctions++
 		t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, f.HeadCount)
 		for i := range f.Records {
-			if r := &f.Records[i]; r.Kind == KindCount {
+			if r := &f.Records[i]; r.Kind == profile.KindCount {
 				t.facts.NumCounts++
 				t.facts.TotalCount = saturating.Add(t.facts.TotalCount, r.Count)
 				t.facts.MaxCount = max(t.facts.MaxCount, r.Count)
-				t.add(counted{r.Count, 1})
+				t.count(counted{r.Count, 1})
 			}
 		}
 	}
 }
 
-// AddTally adds another Tally. No function may be in both.
-func (t *Tally) AddTally(o *Tally) {
+// merge adds another tally. No function may be in both.
+func (t *tally) merge(o *tally) {
 	t.facts.NumFunctions += o.facts.NumFunctions
 	t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, o.facts.MaxFunctionCount)
 	t.facts.NumCounts += o.facts.NumCounts
 	t.facts.TotalCount = saturating.Add(t.facts.TotalCount, o.facts.TotalCount)
 	t.facts.MaxCount = max(t.facts.MaxCount, o.facts.MaxCount)
 	for _, c := range o.counts {
-		t.add(c)
+		t.count(c)
 	}
 }
 
-// add adds counts of one value. It ignores zeros, which do not contribute to any share.
-func (t *Tally) add(c counted) {
+// count adds counts of one value. It ignores zeros, which do not contribute to any share.
+func (t *tally) count(c counted) {
 	const least = 1 << 10
 	if c.count == 0 {
 		return
@@ -63,7 +65,7 @@ func (t *Tally) add(c counted) {
 }
 
 // settle sorts the counts and combines equal ones.
-func (t *Tally) settle() {
+func (t *tally) settle() {
 	slices.SortFunc(t.counts, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
 	settled := t.counts[:0]
 	for _, c := range t.counts {
@@ -76,13 +78,13 @@ func (t *Tally) settle() {
 	t.counts, t.compact = settled, len(settled)
 }
 
-// Summary returns the result of [Profile.Summarize] for a profile with all functions that were
-// added.
-func (t *Tally) Summary() *afdo.Summary {
+// summarize returns the result of [profile.Profile.Summarize] for a profile with all functions that
+// were added.
+func (t *tally) summarize() *afdo.Summary {
 	t.settle()
 	s := t.facts
 	left := t.counts
-	s.Entries = histogram(s.TotalCount, func() (count, n uint64) {
+	s.Entries = summary.Entries(s.TotalCount, func() (count, n uint64) {
 		c := left[len(left)-1]
 		left = left[:len(left)-1]
 		return c.count, c.n
@@ -90,9 +92,8 @@ func (t *Tally) Summary() *afdo.Summary {
 	return &s
 }
 
-// MarshalBinary encodes a Tally, so that it can be sent to another machine. The error is always
-// nil.
-func (t *Tally) MarshalBinary() ([]byte, error) {
+// encode returns a tally in the form in which it is sent to another machine.
+func (t *tally) encode() []byte {
 	t.settle()
 	var data []byte
 	for _, v := range []uint64{t.facts.NumFunctions, t.facts.MaxFunctionCount, t.facts.NumCounts, t.facts.TotalCount, t.facts.MaxCount} {
@@ -104,15 +105,14 @@ func (t *Tally) MarshalBinary() ([]byte, error) {
 		data = binary.AppendUvarint(data, c.n)
 		last = c.count
 	}
-	return data, nil
+	return data
 }
 
-var errTally = errors.New("profile: not a tally")
+var errTally = errors.New("fleetmerge: not a tally")
 
-// UnmarshalBinary replaces t by the Tally that [Tally.MarshalBinary] encoded. After an error t must
-// not be used.
-func (t *Tally) UnmarshalBinary(data []byte) error {
-	*t = Tally{}
+// decode replaces t by the tally that encode encoded. After an error t must not be used.
+func (t *tally) decode(data []byte) error {
+	*t = tally{}
 	next := func() (v uint64) {
 		var n int
 		if v, n = binary.Uvarint(data); n <= 0 {
