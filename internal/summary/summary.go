@@ -1,5 +1,5 @@
-// Package summary computes the entries of summaries, and compares the summary in a profile with the one
-// computed from its data.
+// Package summary computes the entries of summaries, and compares the summary in a profile with the
+// one computed from its data.
 package summary
 
 import (
