@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
-	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/launch/laidout"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -78,14 +78,14 @@ func (s laidOutSite) entries(source string, flags ...string) string {
 }
 
 // explain returns the facts of a run, and the reasons of the functions.
-func (s laidOutSite) explain(status int, args ...string) (compile.ExplainLayoutFacts, map[string]explain.LayoutReason) {
+func (s laidOutSite) explain(status int, args ...string) (compile.ExplainLayoutFacts, map[string]laidout.Reason) {
 	s.Helper()
 	r := afdoRun(append([]string{"explain", "--layout", s.path("p"), "--json"}, args...)...)
 	require.Equal(s, status, r.status, r.err)
 	keepJSON(s.TB.(*testing.T), "explain_layout", r.out)
 	var facts compile.ExplainLayoutFacts
 	require.NoError(s, json.Unmarshal([]byte(r.out), &facts))
-	reasons := make(map[string]explain.LayoutReason)
+	reasons := make(map[string]laidout.Reason)
 	for _, f := range facts.Functions {
 		reasons[f.Name] = f.Reason
 	}
@@ -98,7 +98,7 @@ func TestExplainLayoutJSON(t *testing.T) {
 	t.Chdir(s.dir)
 	both := []string{"--", s.clang, "-O1", "-c", "a.c", "b.c"}
 	facts, reasons := s.explain(0, both...)
-	fresh := map[string]explain.LayoutReason{"f": explain.LaidOut, "g": explain.LaidOut, "h": explain.LaidOut, "plain": explain.NoMap}
+	fresh := map[string]laidout.Reason{"f": laidout.LaidOut, "g": laidout.LaidOut, "h": laidout.LaidOut, "plain": laidout.NoMap}
 	assert.Equal(t, fresh, reasons)
 	assert.Equal(t, 1, facts.Elsewhere)
 	assert.Equal(t, "plain", facts.Functions[0].Name, "what is not laid out comes first")
@@ -108,8 +108,8 @@ func TestExplainLayoutJSON(t *testing.T) {
 	s.write("p_cc_profile.txt", regexp.MustCompile(`f f\nc 0 .*`).ReplaceAllString(s.read("p_cc_profile.txt"), "m elsewhere.c\nf f\nc 0")+"f unhashed\nc 0\n")
 	s.write("b.c", laidOutH+"int unhashed(int n) { return n; }\n")
 	facts, reasons = s.explain(0, both...)
-	assert.Equal(t, map[string]explain.LayoutReason{
-		"f": explain.RefusedLayout, "g": explain.StaleLayout, "h": explain.LaidOut, "unhashed": explain.NotChecked,
+	assert.Equal(t, map[string]laidout.Reason{
+		"f": laidout.Refused, "g": laidout.Stale, "h": laidout.LaidOut, "unhashed": laidout.NotChecked,
 	}, reasons)
 	assert.Equal(t, [2]int{4, 2}, [2]int{facts.Listed, facts.LaidOut})
 	text := s.run(append([]string{"afdo", "explain", "--layout", "p"}, both...)...)
@@ -134,14 +134,14 @@ func TestExplainLayoutDatabaseJSON(t *testing.T) {
 	for why, b := range map[string]string{"not a command of clang": gcc, "the linker takes the list": s.clang + " -flto", "itself": s.clang + " -fbasic-block-sections=all"} {
 		database(s.clang, b)
 		facts, reasons := s.explain(0, "--compile-commands", s.path("compile_commands.json"), "-j", "2")
-		assert.Equal(t, map[string]explain.LayoutReason{
-			"f": explain.LaidOut, "g": explain.LaidOut, "h": explain.WithoutLayout, "plain": explain.NoMap, "other": explain.LayoutNowhere,
+		assert.Equal(t, map[string]laidout.Reason{
+			"f": laidout.LaidOut, "g": laidout.LaidOut, "h": laidout.Without, "plain": laidout.NoMap, "other": laidout.Nowhere,
 		}, reasons)
 		assert.Contains(t, facts.Units[1].Why, why)
 	}
 	database(gcc, gcc)
 	_, reasons := s.explain(cli.StatusFault, "--compile-commands", s.path("compile_commands.json"))
-	assert.Equal(t, explain.WithoutLayout, reasons["f"])
+	assert.Equal(t, laidout.Without, reasons["f"])
 }
 
 // Block numbers depend on the profile: a layout of a program that was compiled with a profile is
@@ -158,11 +158,11 @@ func TestExplainLayoutProfile(t *testing.T) {
 	s.write("p_cc_profile.txt", "v1\n"+s.entries("a.c", "-g1", "-fprofile-sample-use=profile"))
 	plain := []string{s.clang, "-O1", "-g1", "-c", s.path("a.c")}
 	_, reasons := s.explain(0, append([]string{"--"}, plain...)...)
-	require.Equal(t, explain.StaleLayout, reasons["f"])
+	require.Equal(t, laidout.Stale, reasons["f"])
 	_, reasons = s.explain(0, append([]string{s.path("profile"), "--"}, plain...)...)
-	assert.Equal(t, explain.LaidOut, reasons["f"])
+	assert.Equal(t, laidout.LaidOut, reasons["f"])
 	_, reasons = s.explain(0, append(append([]string{"--"}, plain...), "-fprofile-sample-use="+s.path("profile"))...)
-	assert.Equal(t, explain.LaidOut, reasons["f"])
+	assert.Equal(t, laidout.LaidOut, reasons["f"])
 }
 
 func TestExplainLayoutRefuses(t *testing.T) {

@@ -85,9 +85,9 @@ type Plan struct {
 	Without []string // what to run should that fail for the profile; nil if there is none
 	Env     []string // settings that the environment needs besides
 	Outcome Outcome
-	Reason  command.Reason // of AsItIs
-	Slice   string         // the path of the slice, empty if there is none
-	Bytes   int64          // the size of the slice if it was written, else 0
+	Reason  Reason // of AsItIs
+	Slice   string // the path of the slice, empty if there is none
+	Bytes   int64  // the size of the slice if it was written, else 0
 }
 
 // ErrNoProfile is returned by Prepare for a compile if there is no profile to use.

@@ -12,14 +12,12 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/placed"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
-
-// sectionsOption is the option by which clang takes a list of functions and blocks.
-const sectionsOption = "-fbasic-block-sections"
 
 // A LayoutPlan is a compile with its part of a list.
 type LayoutPlan struct {
@@ -54,7 +52,7 @@ type LayoutPlan struct {
 // distributed ThinLTO it reads which functions the bitcode defines. An error is about the list.
 func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path string, check bool) (*LayoutPlan, error) {
 	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
-	if why := withoutLayout(p.command); why != "" {
+	if why := placed.Without(p.command); why != "" {
 		l.trace("running the command without a layout: %s", why)
 		return p, nil
 	}
@@ -68,7 +66,7 @@ func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path stri
 	if check && p.canCheck() {
 		p.Object = p.command.Path(p.command.Object)
 		if !p.command.Mentions("emit-bb-hash") {
-			flags = hashFlags
+			flags = placed.HashFlags
 		}
 	}
 	return p, p.give(flags)
@@ -93,46 +91,8 @@ func (p *LayoutPlan) give(flags []string) error {
 		return nil
 	}
 	l.trace("layout of %d bytes in %s", data.Len(), name)
-	p.Argv = append(append(p.Argv, sectionsOption+"=list="+name), c.Args...)
+	p.Argv = append(append(p.Argv, placed.SectionsOption+"=list="+name), c.Args...)
 	return nil
-}
-
-// backEndOption marks a command that compiles bitcode for distributed ThinLTO.
-const backEndOption = "-fthinlto-index="
-
-// withoutLayout returns why a command gets no layout, or "".
-func withoutLayout(c *command.Line) string {
-	backEnd := c.Clang && c.Mentions(backEndOption)
-	switch {
-	case !c.Clang:
-		return "it is not a command of clang"
-	case c.Reason != "" && !backEnd:
-		return string(c.Reason)
-	case c.LTO && !backEnd:
-		return "with -flto, the linker takes the list: -Wl,--lto-basic-block-sections="
-	case c.Mentions(sectionsOption):
-		return "it has " + sectionsOption + " itself"
-	}
-	for i, word := range c.Args {
-		target, ok := strings.CutPrefix(word, "--target=")
-		if word == "-target" && i+1 < len(c.Args) {
-			target, ok = c.Args[i+1], true
-		}
-		if ok && !hasSections(target) {
-			return "clang has no " + sectionsOption + " for " + target
-		}
-	}
-	return ""
-}
-
-// hasSections reports whether clang can place the blocks of a target's code.
-func hasSections(target string) bool {
-	machine, system, _ := strings.Cut(target, "-")
-	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")
-	for _, other := range []string{"apple", "darwin", "windows", "mingw", "macho", "coff"} {
-		known = known && !strings.Contains(system, other)
-	}
-	return known
 }
 
 // selectPart finds the entries of a list that are about functions of the compile. If the functions
@@ -148,8 +108,8 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 		l.trace("running the command without a layout: %v", err)
 		return nil
 	}
-	p.hashes = writesHashes(compiler)
-	if c.Mentions(backEndOption) {
+	p.hashes = placed.WritesHashes(compiler)
+	if c.Mentions(placed.BackEndOption) {
 		return p.selectBitcode(path)
 	}
 	if len(c.Sources) == 1 {

@@ -7,20 +7,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/placed"
 	"github.com/go-afdo/afdo/internal/launch/store"
-	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
-
-// hashFlags have clang record the hash of each block in the object.
-var hashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
-
-// firstWithHashes is the first version of clang that knows hashFlags.
-const firstWithHashes = 22
-
-// writesHashes reports whether a compiler knows hashFlags.
-func writesHashes(c *toolchain.Compiler) bool { return c.IsSince(firstWithHashes) }
 
 // canCheck reports whether the compile writes an object with hashes that can be compared.
 func (p *LayoutPlan) canCheck() bool {
@@ -37,7 +27,7 @@ func (p *LayoutPlan) canCheck() bool {
 //
 // The error says why nothing could be checked. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
-	stale, err := checkObject(p.Object, p.part)
+	stale, err := placed.Check(p.Object, p.part)
 	if err != nil || len(stale) == 0 {
 		return false, err
 	}
@@ -99,29 +89,4 @@ func (p *LayoutPlan) dropKnownStale() bool {
 // drop takes functions out of the part, by their first names.
 func (p *LayoutPlan) drop(names []string) {
 	p.part = p.part.Only(func(f *list.Function) bool { return !slices.Contains(names, f.Names[0]) })
-}
-
-// checkObject returns the functions of a list that are not what the list was made of: clang has
-// compiled other blocks than those whose hashes are in the list. object is an object that was
-// compiled with a block address map and hashes of blocks. Functions that are not in the object, and
-// functions without hashes in the list, are not stale.
-//
-// It makes the object reproducible: it replaces the parts of the hashes that differ from run to run
-// by zeros. It returns the errors of package bbmap.
-func checkObject(object string, l *list.List) (stale []string, err error) {
-	data, o, err := readObject(object)
-	if err != nil || o.blocks == nil {
-		return nil, err
-	}
-	for i := range l.Functions {
-		one := &l.Functions[i]
-		if compiled := o.find(one.Names); compiled != nil && compiled.differs(one) {
-			stale = append(stale, one.Names[0])
-		}
-	}
-	changed, err := o.blocks.SteadyHashes(data)
-	if err != nil || !changed {
-		return stale, err
-	}
-	return stale, files.Replace(object, data)
 }

@@ -34,7 +34,7 @@ const (
 // A Count is how often something was the outcome, and what that has cost.
 type Count struct {
 	Outcome Outcome
-	Reason  command.Reason // of OutcomeAsItIs
+	Reason  Reason // of OutcomeAsItIs
 	Times   int64
 	Bytes   int64         // of slices that were written
 	Time    time.Duration // of the processor, that the launcher and what it ran itself have taken
@@ -60,7 +60,7 @@ func (c *Count) add(d Count) {
 type FileOutcome struct {
 	File    string
 	Outcome Outcome
-	Reason  command.Reason // of OutcomeAsItIs
+	Reason  Reason // of OutcomeAsItIs
 }
 
 // worthTelling reports whether somebody may want to know which source an outcome was about.

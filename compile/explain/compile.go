@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
-	"github.com/go-afdo/afdo/internal/together"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -89,10 +87,11 @@ func (c *Compiling) version(n uint32) string {
 // profile is for.
 var ErrNoCompile = errors.New("nothing to explain")
 
-// Compile compiles one of the sources of a command, see Line.Compiles there, as far as
-// necessary, and returns what the compiler reported. The command's own outputs do not change. It
+// Compile compiles one of the sources of a command that runs in the folder dir as far as necessary,
+// and returns what the compiler reported. The command's own outputs do not change. It
 // compiles three times: with the profile, without it, and with -O2 unless the command has that.
-func (c *Compiling) Compile(ctx context.Context, command *command.Line, source string) (*Code, error) {
+func (c *Compiling) Compile(ctx context.Context, argv []string, dir, source string) (*Code, error) {
+	command := command.Parse(argv, dir)
 	if command.Reason != "" {
 		return nil, fmt.Errorf("explain: %w: %s", ErrNoCompile, command.Reason)
 	}
@@ -160,11 +159,11 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 		how.flags = append(how.flags, compiler.Options(command)...)
 	}
 	if before := command.ModulesBefore(source, folder); before != nil {
-		if err := run(ctx, command.Dir, folder, before); err != nil {
+		if err := toolchain.Run(ctx, command.Dir, folder, before); err != nil {
 			return nil, err
 		}
 	}
-	if err := run(ctx, command.Dir, folder, command.CompileTo(source, object, how.flags...)); err != nil {
+	if err := toolchain.Run(ctx, command.Dir, folder, command.CompileTo(source, object, how.flags...)); err != nil {
 		return nil, err
 	}
 	code := &Code{
@@ -205,7 +204,7 @@ func (c *Compiling) readObjects(ctx context.Context, command *command.Line, sour
 		ways = append(ways, []string{"-g", "-fno-lto", usualLevel})
 	}
 	for _, flags := range ways {
-		if err := run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, flags...)); err != nil {
+		if err := toolchain.Run(ctx, command.Dir, filepath.Dir(object), command.CompileTo(source, object, flags...)); err != nil {
 			return err
 		}
 		if err := code.readDebugInfo(ctx, object); err != nil {
@@ -214,30 +213,4 @@ func (c *Compiling) readObjects(ctx context.Context, command *command.Line, sour
 		code.shapes = append(code.shapes, shapesOf(code.debug))
 	}
 	return nil
-}
-
-// maxSaid limits, in bytes, how much of a compiler's message about an error is printed.
-const maxSaid = 2000
-
-// run runs a compiler with a folder for its temporary files. If the compiler fails, the error
-// contains its messages.
-func run(ctx context.Context, dir, folder string, argv []string) error {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+folder) // what it leaves there is removed, too
-	together.End(cmd)
-	said, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil {
-		return nil
-	}
-	if _, missing := os.Stat(dir); missing != nil && errors.Is(err, fs.ErrNotExist) {
-		return missing // and not the compiler, as err has it
-	}
-	if text := strings.TrimSpace(string(said[:min(len(said), maxSaid)])); text != "" {
-		return fmt.Errorf("%w: %s", err, text)
-	}
-	return err
 }

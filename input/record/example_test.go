@@ -3,8 +3,10 @@ package record_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/go-afdo/afdo/input/record"
@@ -25,4 +27,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(report.Samples, "samples")
+	out, err := os.Create("perf.data")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(r.WriteFile(out, &records, int64(records.Len())), out.Close()); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -5,11 +5,10 @@
 //	if err != nil { ... }
 //	defer r.Close()
 //	report, err := r.Run(ctx, &records) // until the program or ctx ends
-//	head := r.Head()
-//	err = head.WriteFile(out, &records, size)
+//	err = r.WriteFile(out, &records, size)
 //
 // If the processor can record branches, samples have branch stacks: Intel's LBR, AMD's BRS and
-// LbrExtV2, or Arm's BRBE. Records from the kernel's ring buffers are written by a
+// LbrExtV2, or Arm's BRBE. Records from the kernel's ring buffers are written by
 // a writer that checks each record. On systems other than Linux, [Open] returns
 // [ErrSystem].
 //

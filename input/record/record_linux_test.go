@@ -37,7 +37,7 @@ func run(t *testing.T, target Target, limit time.Duration) ([]byte, *Report) {
 	var spool, out bytes.Buffer
 	report, err := r.Run(ctx, &spool)
 	require.NoError(t, err)
-	require.NoError(t, r.Head().WriteFile(&out, &spool, int64(spool.Len())))
+	require.NoError(t, r.WriteFile(&out, &spool, int64(spool.Len())))
 	return out.Bytes(), report
 }
 

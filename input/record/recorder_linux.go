@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -77,9 +78,23 @@ func (r *Recorder) Close() error {
 // Warnings returns limitations of the recording, one sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
 
-// Head returns everything in the recording except its records. After [Recorder.Run] it includes the
-// build IDs of the mapped files.
-func (r *Recorder) Head() *perfdata.Head {
+// Event returns the name of the event that is sampled, as perf has it.
+func (r *Recorder) Event() string { return r.head().Name }
+
+// WriteHead writes what comes before the records of a stream, as perf record -o - does. Call it
+// before [Recorder.Run].
+func (r *Recorder) WriteHead(w io.Writer) error { return r.head().WritePipe(w) }
+
+// WriteFile writes perf.data with the records that [Recorder.Run] has written, of size bytes. It
+// includes the build IDs of the mapped files.
+func (r *Recorder) WriteFile(w io.Writer, records io.Reader, size int64) error {
+	head := r.head()
+	head.Command = os.Args
+	return head.WriteFile(w, records, size)
+}
+
+// head returns everything in the recording except its records.
+func (r *Recorder) head() *perfdata.Head {
 	if r.steps != nil {
 		head := steps.Head()
 		head.BuildIDs, head.Arch = buildIDs(r.files), arch()

@@ -5,8 +5,6 @@ package record
 import (
 	"context"
 	"io"
-
-	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
 // A Recorder samples a target.
@@ -15,11 +13,14 @@ type Recorder struct{}
 // Open returns [ErrSystem].
 func Open(Target, Options) (*Recorder, error) { return nil, ErrSystem }
 
-// Event returns the event that is sampled.
-func (r *Recorder) Event() Event { return Best }
+// Event returns the name of the event that is sampled.
+func (r *Recorder) Event() string { return "" }
 
-// Head returns everything in the recording except its records.
-func (r *Recorder) Head() *perfdata.Head { return nil }
+// WriteHead writes what comes before the records of a stream.
+func (r *Recorder) WriteHead(io.Writer) error { return ErrSystem }
+
+// WriteFile writes perf.data.
+func (r *Recorder) WriteFile(io.Writer, io.Reader, int64) error { return ErrSystem }
 
 // Warnings returns limitations of the recording.
 func (r *Recorder) Warnings() []string { return nil }

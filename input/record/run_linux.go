@@ -27,7 +27,7 @@ const (
 //
 // The report is returned even with an error, but is nil if the recording was not started.
 func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
-	writer, err := perfdata.NewWriter(w, r.Head())
+	writer, err := perfdata.NewWriter(w, r.head())
 	if err != nil {
 		return nil, err
 	}

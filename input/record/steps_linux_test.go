@@ -50,7 +50,7 @@ func TestSteps(t *testing.T) {
 		report, err = r.Run(t.Context(), &spool)
 		require.NoError(t, err)
 		file.Reset()
-		require.NoError(t, r.Head().WriteFile(&file, &spool, int64(spool.Len())))
+		require.NoError(t, r.WriteFile(&file, &spool, int64(spool.Len())))
 		require.NoError(t, r.Close())
 		if report.Samples > 0 {
 			break

@@ -48,7 +48,7 @@ func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 		return nil, nil, err
 	}
 	set, report, err := p.finish()
-	report.Trace = r.Trace()
+	report.trace = r.Trace()
 	return set, report, err
 }
 

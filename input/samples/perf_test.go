@@ -221,9 +221,6 @@ func BenchmarkRead(b *testing.B) {
 func TestTraces(t *testing.T) {
 	_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "simpleperf", "perf_etm.data")), plain(t, "etm_test_loop", elf.ET_DYN), samples.Options{})
 	require.ErrorContains(t, err, "it has a CoreSight ETM trace, which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject")
-	require.Equal(t, perfdata.CoreSightETM, r.Trace)
-	require.Contains(t, (&samples.Report{Trace: perfdata.ArmSPE}).TraceHint(), "perf script --itrace=bl1")
-	require.Contains(t, (&samples.Report{Trace: perfdata.IntelPT}).TraceHint(), "an Intel PT trace")
-	require.Contains(t, (&samples.Report{Trace: perfdata.OtherTrace}).TraceHint(), "perf inject")
+	require.Contains(t, r.TraceHint(), "it has a CoreSight ETM trace")
 	require.Empty(t, new(samples.Report).TraceHint())
 }

@@ -94,7 +94,7 @@ const manyUnnamed = 20
 // hint says what to do about an input that has no samples of the binary.
 func (c choice) hint(r *Report) string {
 	switch {
-	case r.Trace != perfdata.NoTrace:
+	case r.trace != perfdata.NoTrace:
 		return r.TraceHint()
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"

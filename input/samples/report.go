@@ -53,8 +53,7 @@ type Report struct {
 	// added up.
 	Flattened bool
 
-	// Trace is the trace of a processor that perf.data holds. It is not decoded.
-	Trace perfdata.Trace
+	trace perfdata.Trace // of a processor, that perf.data holds
 }
 
 // An Object is a file, or what takes the place of one, and how many samples it has.
@@ -78,7 +77,7 @@ func (r *Report) Add(other *Report) {
 	r.Stacks = saturating.Add(r.Stacks, other.Stacks)
 	r.Branches = saturating.Add(r.Branches, other.Branches)
 	r.Chains = saturating.Add(r.Chains, other.Chains)
-	r.Trace = max(r.Trace, other.Trace)
+	r.trace = max(r.trace, other.trace)
 	r.Guessed = r.Guessed || other.Guessed
 	r.Flattened = r.Flattened || other.Flattened
 	r.Lost = saturating.Add(r.Lost, other.Lost)
@@ -128,15 +127,15 @@ func (r *Report) sortObjects() {
 
 // TraceHint says how to make samples of a trace, "" if there is none.
 func (r *Report) TraceHint() string {
-	switch r.Trace {
+	switch r.trace {
 	case perfdata.NoTrace:
 		return ""
 	case perfdata.ArmSPE:
-		return "it has " + r.Trace.String() + ", which perf makes text of: " + speCommand
+		return "it has " + r.trace.String() + ", which perf makes text of: " + speCommand
 	case perfdata.CoreSightETM:
-		return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject -i IN -o OUT"
+		return "it has " + r.trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject -i IN -o OUT"
 	}
-	return "it has " + r.Trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT"
+	return "it has " + r.trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT"
 }
 
 // A NoSamplesError says that an input has no samples of the binary, and which objects it has

@@ -23,8 +23,8 @@ func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o 
 	}
 	l, err := p.make(ctx, set, o)
 	if err == nil {
-		for i := range l.Functions.Functions {
-			l.Functions.Functions[i].Clusters, l.Split[i] = nil, false
+		for i := range l.list.Functions {
+			l.list.Functions[i].Clusters, l.Split[i] = nil, false
 		}
 	}
 	return l, p.report, err

@@ -5,7 +5,7 @@
 //	f, err := symbolize.Open("prog")
 //	set, _, err := samples.Read(in, binary, samples.Options{Jumps: true})
 //	l, report, err := layout.New(ctx, f, set, layout.Options{})
-//	err = l.Functions.Write(ccProfile, list.V1)
+//	err = l.WriteList(ccProfile, 1)
 //	err = l.WriteSymbols(ldProfile)
 //
 // The program has a block address map: it was compiled with -fbasic-block-address-map.
@@ -18,12 +18,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
 // ErrDrift is returned if so few branches fit the block address map that the recording must be of
@@ -42,14 +43,14 @@ type Options struct {
 
 // A Layout is an order of a program's blocks and functions.
 type Layout struct {
-	// Functions contains the functions that ran, in the order of their addresses, with the blocks
-	// that ran in the order of the layout. Blocks that did not run are in no cluster.
-	Functions list.List
+	// list contains the functions that ran, in the order of their addresses, with the blocks that
+	// ran in the order of the layout. Blocks that did not run are in no cluster.
+	list list.List
 
-	// Order contains the indexes of Functions in the order of the layout.
+	// Order contains the indexes of the functions in the order of the layout.
 	Order []int
 
-	// Split says of each of Functions that it has blocks that are in no cluster.
+	// Split says of each function that it has blocks that are in no cluster.
 	Split []bool
 }
 
@@ -87,6 +88,18 @@ func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layou
 	return p.order(ctx, o)
 }
 
+// WriteList writes the list of functions and blocks that clang takes, in version 1, or in version 0
+// for clang 16 and older, which has no place for hashes of blocks.
+func (l *Layout) WriteList(w io.Writer, version int) error {
+	written := list.List{Functions: slices.Clone(l.list.Functions)}
+	for i := range written.Functions {
+		if version == list.V0 {
+			written.Functions[i].Hashes = nil
+		}
+	}
+	return written.Write(w, version)
+}
+
 // WriteSymbols writes the symbols of the functions that ran, and then of the parts that did not, as
 // lld takes them with --symbol-ordering-file. Names of local symbols that occur in several files
 // are not there. The error matches afdo.ErrUnrepresentable for a name that lld takes for something
@@ -94,16 +107,16 @@ func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layou
 func (l *Layout) WriteSymbols(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, i := range l.Order {
-		if name := l.Functions.Functions[i].Names[0]; !list.IsName(name) || name[0] == '#' {
+		if name := l.list.Functions[i].Names[0]; !list.IsName(name) || name[0] == '#' {
 			return fmt.Errorf("layout: %w: the name %q in a list of symbols", afdo.ErrUnrepresentable, name)
 		}
 	}
 	for _, i := range l.Order {
-		out.WriteString(l.Functions.Functions[i].Names[0] + "\n")
+		out.WriteString(l.list.Functions[i].Names[0] + "\n")
 	}
 	for _, i := range l.Order {
 		if l.Split[i] {
-			out.WriteString(l.Functions.Functions[i].Names[0] + ".cold\n")
+			out.WriteString(l.list.Functions[i].Names[0] + ".cold\n")
 		}
 	}
 	return out.Flush()

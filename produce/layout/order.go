@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/bbmap"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 	"github.com/go-afdo/afdo/produce/layout/internal/cdsort"
 	"github.com/go-afdo/afdo/produce/layout/internal/exttsp"
 )
@@ -110,7 +110,7 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 				one.Hashes = append(one.Hashes, list.Hash{ID: f.blocks[b].id, Hash: f.blocks[b].hash & bbmap.SteadyMask})
 			}
 		}
-		l.Functions.Functions = append(l.Functions.Functions, one)
+		l.list.Functions = append(l.list.Functions, one)
 		l.Split = append(l.Split, len(order) < len(f.blocks))
 		p.report.HotBlocks += len(order)
 		p.report.Blocks += len(f.blocks)

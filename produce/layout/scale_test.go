@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/produce/layout"
 )
@@ -138,7 +138,7 @@ func TestLarge(t *testing.T) {
 	assert.Equal(t, functions, report.Functions)
 	assert.Zero(t, report.Middle+report.Unmapped+report.Crossing)
 	assert.Len(t, l.Order, hot)
-	require.NoError(t, l.Functions.Write(new(bytes.Buffer), list.V1))
+	require.NoError(t, l.WriteList(new(bytes.Buffer), list.V1))
 	more := int64(most) - int64(before)
 	t.Logf("%d functions of which %d ran: %d MB more memory at the peak", functions, len(l.Order), more>>20)
 	assert.Less(t, more, int64(300<<20))

@@ -332,7 +332,7 @@ func compileAll(ctx context.Context, e *verb.Env, c *explain.Compiling, compiles
 	codes := make([]*explain.Code, len(compiles))
 	var done atomic.Int64
 	err := inParallel(len(compiles), x.jobs, func(i int) (err error) {
-		codes[i], err = c.Compile(ctx, compiles[i].command.Line, compiles[i].source)
+		codes[i], err = c.Compile(ctx, compiles[i].command.Argv(), compiles[i].command.Dir, compiles[i].source)
 		doing.Say("compiled %d of %s", done.Add(1), human.Counted(len(compiles), "source"))
 		return err
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/launch/laidout"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -195,23 +196,23 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 
 // ExplainLayoutFacts is what "afdo explain --layout --json" prints.
 type ExplainLayoutFacts struct {
-	Layout       string                       `json:"layout"`
-	Listed       int                          `json:"functions_listed"`
-	LaidOut      int                          `json:"laid_out"`
-	LaidOutShare float64                      `json:"laid_out_share"`
-	Elsewhere    int                          `json:"elsewhere"`
-	Reasons      map[explain.LayoutReason]int `json:"reasons"`
-	Functions    []PlacedFunction             `json:"functions"`
-	Units        []placedUnit                 `json:"units"`
+	Layout       string                 `json:"layout"`
+	Listed       int                    `json:"functions_listed"`
+	LaidOut      int                    `json:"laid_out"`
+	LaidOutShare float64                `json:"laid_out_share"`
+	Elsewhere    int                    `json:"elsewhere"`
+	Reasons      map[laidout.Reason]int `json:"reasons"`
+	Functions    []PlacedFunction       `json:"functions"`
+	Units        []placedUnit           `json:"units"`
 }
 
 // PlacedFunction is what became of a function of a layout.
 type PlacedFunction struct {
-	Name      string               `json:"name"`
-	Demangled string               `json:"demangled"`
-	Unit      string               `json:"unit,omitempty"`
-	Reason    explain.LayoutReason `json:"reason"`
-	Advice    string               `json:"advice,omitempty"`
+	Name      string         `json:"name"`
+	Demangled string         `json:"demangled"`
+	Unit      string         `json:"unit,omitempty"`
+	Reason    laidout.Reason `json:"reason"`
+	Advice    string         `json:"advice,omitempty"`
 }
 
 type placedUnit struct {
@@ -255,7 +256,7 @@ func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int,
 		return err
 	}
 	path := x.layout + listSuffix
-	c, err := explain.NewLayoutCompiling(path)
+	c, err := laidout.New(path)
 	if err != nil {
 		return input.Wrap(path, err)
 	}
@@ -278,11 +279,11 @@ func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int,
 }
 
 // compileLaidOut runs compiles, some at a time, until one fails.
-func compileLaidOut(ctx context.Context, e *verb.Env, c *explain.LayoutCompiling, compiles []compile, jobs int) ([]*explain.LayoutUnit, error) {
+func compileLaidOut(ctx context.Context, e *verb.Env, c *laidout.Compiling, compiles []compile, jobs int) ([]*laidout.Compiled, error) {
 	doing := progress.Start(e.Progress())
 	defer doing.Stop()
 	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
-	units := make([]*explain.LayoutUnit, len(compiles))
+	units := make([]*laidout.Compiled, len(compiles))
 	var done atomic.Int64
 	err := inParallel(len(compiles), jobs, func(i int) (err error) {
 		units[i], err = c.Compile(ctx, compiles[i].command.Line, compiles[i].source)
@@ -292,12 +293,12 @@ func compileLaidOut(ctx context.Context, e *verb.Env, c *explain.LayoutCompiling
 	return units, err
 }
 
-func newExplainLayoutFacts(path string, r *explain.LayoutReport) *ExplainLayoutFacts {
+func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
 	f := &ExplainLayoutFacts{
 		Layout: path, Listed: len(r.Functions), LaidOut: r.LaidOut, LaidOutShare: human.Share(uint64(r.LaidOut), uint64(len(r.Functions))), Elsewhere: r.Elsewhere,
-		Reasons: make(map[explain.LayoutReason]int), Functions: []PlacedFunction{}, Units: []placedUnit{},
+		Reasons: make(map[laidout.Reason]int), Functions: []PlacedFunction{}, Units: []placedUnit{},
 	}
-	for _, reason := range explain.LayoutReasons {
+	for _, reason := range laidout.Reasons {
 		f.Reasons[reason] = 0
 	}
 	for _, g := range r.Functions {
@@ -338,8 +339,8 @@ func (f *ExplainLayoutFacts) tell(e *verb.Env, x *explaining) (err error) {
 }
 
 // worst returns the most frequent reason why functions are not laid out.
-func (f *ExplainLayoutFacts) worst() (worst explain.LayoutReason) {
-	for _, r := range explain.LayoutReasons {
+func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
+	for _, r := range laidout.Reasons {
 		if r.Lost() && f.Reasons[r] > f.Reasons[worst] {
 			worst = r
 		}
@@ -357,7 +358,7 @@ func (f *ExplainLayoutFacts) write(w io.Writer, most verb.Count) error {
 	}
 	fmt.Fprintln(w)
 	reasons := table.Table{Columns: "lr"}
-	for _, r := range explain.LayoutReasons {
+	for _, r := range laidout.Reasons {
 		if f.Reasons[r] > 0 {
 			reasons.Row(string(r), human.Number(f.Reasons[r]))
 		}
@@ -394,7 +395,7 @@ func (f *ExplainLayoutFacts) writeUnits(w io.Writer, most verb.Count) error {
 func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")
-	var shown []explain.LayoutReason
+	var shown []laidout.Reason
 	lost := f.Functions[:f.Listed-f.LaidOut]
 	for _, g := range lost[:most.Of(len(lost))] {
 		functions.Row(string(g.Reason), human.Name(demangled.Short(g.Name)), human.Name(g.Unit))
@@ -406,11 +407,11 @@ func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error 
 			return err
 		}
 	}
-	if f.Reasons[explain.NotChecked] > 0 {
-		shown = append(shown, explain.NotChecked)
+	if f.Reasons[laidout.NotChecked] > 0 {
+		shown = append(shown, laidout.NotChecked)
 	}
 	separator := "\n"
-	for _, r := range explain.LayoutReasons {
+	for _, r := range laidout.Reasons {
 		if advice := r.Advice(); advice != "" && slices.Contains(shown, r) {
 			if _, err := fmt.Fprintf(w, "%s%s: %s\n", separator, r, advice); err != nil {
 				return err

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/samplekind"
@@ -28,7 +30,6 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/produce/verdict"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/spf13/cobra"
 )
 
 const createHelp = `Make a profile of what a profiler has recorded of the program BIN.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -16,9 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/layoutlist"
+	list "github.com/go-afdo/afdo/internal/layoutlist"
 	"github.com/go-afdo/afdo/produce/layout"
-	"github.com/spf13/cobra"
 )
 
 const layoutHelp = `Decide where clang and lld place the blocks and functions of BIN, from a recording of BIN:
@@ -201,12 +202,7 @@ func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 	if l.orderOnly {
 		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
 	}
-	if l.version == list.V0 { // it has no place for hashes
-		for i := range made.Functions.Functions {
-			made.Functions.Functions[i].Hashes = nil
-		}
-	}
-	writeList := func(w io.Writer) error { return made.Functions.Write(w, l.version) }
+	writeList := func(w io.Writer) error { return made.WriteList(w, l.version) }
 	return output.WritePair(e.Out, l.ccProfile, l.ldProfile, writeList, made.WriteSymbols)
 }
 

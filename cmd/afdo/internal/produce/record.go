@@ -168,7 +168,7 @@ func runRecord(ctx context.Context, e *verb.Env, c *recording) error {
 	if err != nil {
 		return err
 	}
-	return tellRecording(e, c, r.Head().Name, report)
+	return tellRecording(e, c, r.Event(), report)
 }
 
 // runRecorder records, to a file or as a stream.
@@ -220,7 +220,7 @@ func spoolFor(path string) (files.Temp, error) {
 // streamRecording records in pipe mode.
 func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*record.Report, error) {
 	buffer := bufio.NewWriterSize(w, 1<<16)
-	if err := r.Head().WritePipe(buffer); err != nil {
+	if err := r.WriteHead(buffer); err != nil {
 		return nil, err
 	}
 	report, err := r.Run(ctx, buffer)
@@ -239,9 +239,7 @@ func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.Read
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	head := r.Head()
-	head.Command = os.Args
-	return output.Write(e.Out, c.out, func(w io.Writer) error { return head.WriteFile(w, spool, size) })
+	return output.Write(e.Out, c.out, func(w io.Writer) error { return r.WriteFile(w, spool, size) })
 }
 
 // tellRecording prints what was recorded, and returns the status of the command as an error.

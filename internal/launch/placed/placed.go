@@ -1,4 +1,6 @@
-package driver
+// Package placed compares what clang made of a list of functions and blocks with the list, and has
+// the options by which clang takes a list.
+package placed
 
 import (
 	"bytes"
@@ -7,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/command"
@@ -15,17 +18,29 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
+// HashFlags have clang record the hash of each block in the object.
+var HashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
+
+// firstWithHashes is the first version of clang that knows HashFlags.
+const firstWithHashes = 22
+
+// WritesHashes reports whether a compiler knows HashFlags.
+func WritesHashes(c *toolchain.Compiler) bool { return c.IsSince(firstWithHashes) }
+
+// SectionsOption is the option by which clang takes a list of functions and blocks.
+const SectionsOption = "-fbasic-block-sections"
+
 // A Placement is what became of an entry of a list in an object.
 type Placement int
 
 // The placements.
 const (
-	PlacementAbsent    Placement = iota // the object does not define the function
-	PlacementPlaced                     // the blocks are placed as the entry says, and their hashes are the same
-	PlacementUnchecked                  // the blocks are placed as the entry says; there are no hashes to compare
-	PlacementStale                      // the function has other blocks than the one that was recorded
-	PlacementRefused                    // the blocks are placed otherwise
-	PlacementUnmapped                   // the block address map does not have the function
+	Absent    Placement = iota // the object does not define the function
+	Placed                     // the blocks are placed as the entry says, and their hashes are the same
+	Unchecked                  // the blocks are placed as the entry says; there are no hashes to compare
+	Stale                      // the function has other blocks than the one that was recorded
+	Refused                    // the blocks are placed otherwise
+	Unmapped                   // the block address map does not have the function
 )
 
 // firstWithMap is the first version of clang that knows mapFlag.
@@ -33,14 +48,14 @@ const firstWithMap = 17
 
 const mapFlag = "-fbasic-block-address-map"
 
-// WithWholeLayout returns argv, a command line of one source of c, with a whole list of functions
+// WithWhole returns argv, a command line of one source of c, with a whole list of functions
 // and blocks and with a block address map. The object has the same code as with the part of the
-// list that [Launcher.WithLayout] selects. [Placements] compares the object with the list.
+// list that driver.Launcher.WithLayout selects. [Of] compares the object with the list.
 //
-// why is the reason if c gets no layout from [Launcher.WithLayout], or if the compiler makes no map
-// that could be compared. Then argv is returned without link-time optimisation.
-func WithWholeLayout(c *command.Line, compiler *toolchain.Compiler, argv []string, path string) (with []string, why string) {
-	why = withoutLayout(c)
+// why is the reason if c gets no layout from driver.Launcher.WithLayout, or if the compiler makes
+// no map that could be compared. Then argv is returned without link-time optimisation.
+func WithWhole(c *command.Line, compiler *toolchain.Compiler, argv []string, path string) (with []string, why string) {
+	why = Without(c)
 	if why == "" && !compiler.IsSince(firstWithMap) {
 		why = compiler.String() + " makes no block address map together with a layout: use clang " + strconv.Itoa(firstWithMap) + " or later"
 	}
@@ -48,15 +63,15 @@ func WithWholeLayout(c *command.Line, compiler *toolchain.Compiler, argv []strin
 		return append(slices.Clone(argv), "-fno-lto"), why
 	}
 	flags := []string{mapFlag}
-	if writesHashes(compiler) && !c.Mentions("emit-bb-hash") {
-		flags = hashFlags
+	if WritesHashes(compiler) && !c.Mentions("emit-bb-hash") {
+		flags = HashFlags
 	}
-	return append(append(slices.Clone(argv), sectionsOption+"=list="+path), flags...), ""
+	return append(append(slices.Clone(argv), SectionsOption+"=list="+path), flags...), ""
 }
 
-// Placements returns what became of each function of a list in an object that was compiled with
+// Of returns what became of each function of a list in an object that was compiled with
 // the list and a block address map. It returns the errors of packages debug/elf and bbmap.
-func Placements(object string, l *list.List) ([]Placement, error) {
+func Of(object string, l *list.List) ([]Placement, error) {
 	_, o, err := readObject(object)
 	if err != nil {
 		return nil, err
@@ -176,17 +191,17 @@ func (o *objectCode) placement(f *list.Function) Placement {
 	compiled := o.find(f.Names)
 	switch {
 	case compiled == nil && slices.ContainsFunc(f.Names, func(name string) bool { return o.defined[name] }):
-		return PlacementUnmapped
+		return Unmapped
 	case compiled == nil:
-		return PlacementAbsent
+		return Absent
 	case compiled.lacksBlocks(f) || compiled.hashed && compiled.differs(f):
-		return PlacementStale
+		return Stale
 	case !compiled.follows(f):
-		return PlacementRefused
+		return Refused
 	case len(f.Hashes) == 0 || !compiled.hashed:
-		return PlacementUnchecked
+		return Unchecked
 	}
-	return PlacementPlaced
+	return Placed
 }
 
 // differs reports whether blocks have other hashes than the entry of a list.
@@ -218,4 +233,67 @@ func (f *objectFunction) follows(entry *list.Function) bool {
 		}
 	}
 	return true
+}
+
+// BackEndOption marks a command that compiles bitcode for distributed ThinLTO.
+const BackEndOption = "-fthinlto-index="
+
+// hasSections reports whether clang can place the blocks of a target's code.
+func hasSections(target string) bool {
+	machine, system, _ := strings.Cut(target, "-")
+	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")
+	for _, other := range []string{"apple", "darwin", "windows", "mingw", "macho", "coff"} {
+		known = known && !strings.Contains(system, other)
+	}
+	return known
+}
+
+// Without returns why a command gets no layout, or "".
+func Without(c *command.Line) string {
+	backEnd := c.Clang && c.Mentions(BackEndOption)
+	switch {
+	case !c.Clang:
+		return "it is not a command of clang"
+	case c.Reason != "" && !backEnd:
+		return string(c.Reason)
+	case c.LTO && !backEnd:
+		return "with -flto, the linker takes the list: -Wl,--lto-basic-block-sections="
+	case c.Mentions(SectionsOption):
+		return "it has " + SectionsOption + " itself"
+	}
+	for i, word := range c.Args {
+		target, ok := strings.CutPrefix(word, "--target=")
+		if word == "-target" && i+1 < len(c.Args) {
+			target, ok = c.Args[i+1], true
+		}
+		if ok && !hasSections(target) {
+			return "clang has no " + SectionsOption + " for " + target
+		}
+	}
+	return ""
+}
+
+// Check returns the functions of a list that are not what the list was made of: clang has
+// compiled other blocks than those whose hashes are in the list. object is an object that was
+// compiled with a block address map and hashes of blocks. Functions that are not in the object, and
+// functions without hashes in the list, are not stale.
+//
+// It makes the object reproducible: it replaces the parts of the hashes that differ from run to run
+// by zeros. It returns the errors of package bbmap.
+func Check(object string, l *list.List) (stale []string, err error) {
+	data, o, err := readObject(object)
+	if err != nil || o.blocks == nil {
+		return nil, err
+	}
+	for i := range l.Functions {
+		one := &l.Functions[i]
+		if compiled := o.find(one.Names); compiled != nil && compiled.differs(one) {
+			stale = append(stale, one.Names[0])
+		}
+	}
+	changed, err := o.blocks.SteadyHashes(data)
+	if err != nil || !changed {
+		return stale, err
+	}
+	return stale, files.Replace(object, data)
 }
