@@ -18,7 +18,6 @@ import (
 	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/produce/verdict"
 )
 
@@ -230,21 +229,11 @@ func countSamplesOf(path string) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	r, err := perfdata.NewReader(f)
+	survey, err := samples.NewSurvey(f)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	survey := samples.NewSurvey(r)
-	for record, err := range r.Ordered() {
-		if err == nil {
-			err = survey.Take(record)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	report, err := survey.Report()
-	return int(cmp.Or(report.Bursts, report.Samples)), err
+	return int(cmp.Or(survey.Report.Bursts, survey.Report.Samples)), nil
 }
 
 // trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the

@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -318,28 +317,4 @@ func (c choice) checkEvent(r *Report, used bool) error {
 		return fmt.Errorf("samples: %w: it has no %s, but %s", ErrNoEvent, c.options.Event, list)
 	}
 	return fmt.Errorf("samples: %w: none counts execution; it has %s; record cycles, branches or cpu-clock, or use one of these anyway with --event", ErrNoEvent, list)
-}
-
-// A Survey finds out what a recording has, without the program that ran.
-type Survey struct{ p *perfCollector }
-
-// NewSurvey returns a survey of the records of r, which the caller passes to [Survey.Take].
-func NewSurvey(r *perfdata.Reader) *Survey {
-	machine := elf.EM_NONE
-	if runtime.GOARCH == "amd64" {
-		machine = elf.EM_X86_64 // most recordings are of this kind of machine
-	}
-	p := newPerfCollector(choice{binary: &Binary{Layout: new(Layout), machine: machine}}, PerfData)
-	p.events = r.Events
-	return &Survey{p}
-}
-
-// Take takes a record.
-func (s *Survey) Take(record perfdata.Record) error { return s.p.take(record) }
-
-// Report returns what was found, and an error that matches [ErrNoEvent] if no event counts
-// execution. It is called once, after the last record.
-func (s *Survey) Report() (*Report, error) {
-	_, r, err := s.p.finish()
-	return r, err
 }

@@ -2,10 +2,13 @@ package look
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -18,7 +21,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/produce/verdict"
-	"github.com/spf13/cobra"
 )
 
 const showHelp = `Print what FILE is: its format and size, the sizes of its sections by kind, its
@@ -85,36 +87,31 @@ type RecordedEvent struct {
 
 var countsNames = [...]string{samples.CountsUnknown: "unknown", samples.CountsExecution: "execution", samples.CountsOther: "something else"}
 
-// recording opens a recording: perf.data, or a folder of it. It returns nil for any other file, and
+// survey reads a recording: perf.data, or a folder of it. It returns nil for any other file, and
 // for a file that cannot be opened, because the caller reports that.
-func recording(e *verb.Env, path string) (r *perfdata.Reader, done func() error, err error) {
+func survey(e *verb.Env, path string) (s *samples.Survey, err error) {
 	if path == cli.Stdio {
 		var found bool
 		if found, e.In = isRecording(e.In); found {
-			r, err = perfdata.NewReader(e.In)
+			return samples.NewSurvey(e.In)
 		}
-		return r, func() error { return nil }, err
+		return nil, nil
 	}
 	if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
-		if r, err = perfdata.OpenFolder(os.DirFS(path)); err != nil {
-			return nil, nil, err
-		}
-		return r, r.Close, nil
+		return samples.SurveyFolder(os.DirFS(path))
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, nil, nil
+		return nil, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, nil
+		return nil, nil
 	}
+	defer f.Close()
 	if found, _ := isRecording(f); found {
-		if r, err = perfdata.NewReader(f); err == nil {
-			return r, f.Close, nil
-		}
+		return samples.NewSurvey(f)
 	}
-	f.Close()
-	return nil, nil, err
+	return nil, nil
 }
 
 // isRecording reports whether something begins as perf.data does. It is to be read on through what
@@ -137,67 +134,36 @@ func isRecording(in io.Reader) (bool, io.Reader) {
 // showIfRecording prints what a recording has, and reports whether the file is one.
 func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
 	name := input.Name(path)
-	r, done, err := recording(e, path)
-	if err == nil && r != nil {
-		defer done()
-		err = showRecording(e, name, r, json)
+	s, err := survey(e, path)
+	useless := errors.Is(err, samples.ErrNoEvent)
+	switch {
+	case err != nil && !useless:
+		return true, fmt.Errorf("%s: %w", human.Name(name), err)
+	case s == nil:
+		return false, nil
 	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", human.Name(name), err)
-	}
-	return r != nil, err
+	facts := newRecordingFacts(name, s, useless)
+	return true, output.Facts(e.Out, json, facts, facts.print)
 }
 
-// showRecording prints what a recording has.
-func showRecording(e *verb.Env, name string, r *perfdata.Reader, json bool) error {
-	facts, err := countRecording(name, r)
-	if err != nil {
-		return err
+// newRecordingFacts returns the facts of a recording, which is useless if no event counts
+// execution.
+func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingFacts {
+	r := s.Report
+	f := &RecordingFacts{
+		File: name, Format: "perf.data", Events: s.Events, Event: r.Event, BranchFilter: r.Filter, EventList: []RecordedEvent{}, Samples: s.Samples,
+		BranchStacks: r.Stacks, Lost: r.Lost, Throttled: s.Throttled, Processes: s.Processes, Duration: s.Duration.Seconds(), CallStacks: r.Chains, Moments: r.Bursts,
 	}
-	return output.Facts(e.Out, json, facts, facts.print)
-}
-
-// countRecording reads a recording to its end.
-func countRecording(name string, r *perfdata.Reader) (*RecordingFacts, error) {
-	f := &RecordingFacts{File: name, Format: "perf.data"}
-	var first, last uint64
-	survey := samples.NewSurvey(r)
-	processes := make(map[int32]bool)
-	for record, err := range r.Records() {
-		if err != nil {
-			return nil, err
-		}
-		if err := survey.Take(record); err != nil {
-			return nil, err
-		}
-		switch r := record.(type) {
-		case *perfdata.Sample:
-			f.Samples++
-			processes[r.PID] = true
-			if r.Time > 0 && (first == 0 || r.Time < first) {
-				first = r.Time
-			}
-			last = max(last, r.Time)
-		case *perfdata.Lost:
-			f.Lost += r.Count
-		case *perfdata.Throttle:
-			f.Throttled++
-		}
-	}
-	f.Events, f.Processes, f.Duration = len(r.Events()), len(processes), float64(last-first)/1e9
-	report, none := survey.Report()
-	f.Event, f.BranchFilter, f.BranchStacks, f.CallStacks, f.Moments = report.Event, report.Filter, report.Stacks, report.Chains, report.Bursts
-	f.EventList = []RecordedEvent{}
-	for _, e := range report.Events {
+	for _, e := range r.Events {
 		f.EventList = append(f.EventList, RecordedEvent{e.Name, e.Samples, countsNames[e.Counts]})
 	}
 	if f.BranchStacks > 0 {
-		f.StackDepth = float64(report.Branches) / float64(f.BranchStacks)
+		f.StackDepth = float64(r.Branches) / float64(f.BranchStacks)
 	}
-	if f.Judge(); none != nil && f.Samples > 0 {
+	if f.Judge(); useless && f.Samples > 0 {
 		f.Event, f.Verdict = "", "nothing that counts execution: afdo create refuses it without --event"
 	}
-	return f, nil
+	return f
 }
 
 // Judge sets what the recording is good for, as far as it can be known without the program.
