@@ -9,11 +9,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // TestSignatures checks that other modules can call what is public: no exported function, method or
 // field has a type of an internal package, unless a public package has a name for it.
 func TestSignatures(t *testing.T) {
+	testenv.NeedSweep(t) // it reads the sources of all packages that the module needs
 	from := importer.ForCompiler(token.NewFileSet(), "source", nil)
 	var packages []*types.Package
 	named := make(map[*types.TypeName]bool)
