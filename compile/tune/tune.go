@@ -237,6 +237,12 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if err := t.checkBuilt(); err != nil {
 		return nil, err
 	}
+	if r.Compilers, err = t.built(); err != nil {
+		return nil, err
+	}
+	if slices.Contains(t.ways(r), ByArcs) { // which is tried in any case
+		t.doing.Total += stepsOfWay
+	}
 	t.key = keyOf(t.key, t.Measure)
 	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {
 		return nil, err
@@ -264,9 +270,6 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	if r.Programs, _, err = t.trained(); err != nil {
 		return nil, err
 	}
-	if r.Compilers, err = t.built(); err != nil {
-		return nil, err
-	}
 	if r.Profile, err = t.deliver(); err != nil {
 		return nil, err
 	}
@@ -274,7 +277,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 }
 
 // countSteps returns the number of steps if the first way of using the profile makes the program
-// faster.
+// faster, and ByArcs is not among the ways.
 func (t *tuning) countSteps() int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast, measuring})
 	if t.Layout {

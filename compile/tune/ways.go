@@ -76,7 +76,13 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 			if r.Try.Verdict == Faster && way != ByArcs {
 				break
 			}
-			t.doing.Total++ // for measuring again
+			switch way {
+			case ByArcs: // counted before
+			case ByLines:
+				t.doing.Total++ // it is built
+			default:
+				t.doing.Total += stepsOfWay
+			}
 		}
 		copied, err := t.buildWay(ctx, way, r)
 		if err != nil {
@@ -91,6 +97,9 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	}
 	return nil
 }
+
+// stepsOfWay is how many steps another way of using the profile takes: to build and to measure.
+const stepsOfWay = 2
 
 // compareTries sorts faster programs before those that are not decided, and slower ones last. Of
 // two faster programs, the first measure decides.
@@ -112,7 +121,6 @@ func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (copied strin
 		return t.place(ctx, r)
 	}
 	copied = t.in(map[Way]string{ByArcs: "arcs", OwnOptions: "opts"}[way]) // as long as base: the length of the path moves the stack
-	t.doing.Total++
 	name := fmt.Sprintf("building with %s", way)
 	err = t.step(name, func() error {
 		return t.build(ctx, copied, variant{profile: t.in(profileName), exec: way.ExecFlags()})
