@@ -3,9 +3,9 @@ package gcov
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/lost"
 )
 
 // errLayout is the class of an afdo.FormatError if a tag, a type or the end of the file is not
@@ -48,29 +48,15 @@ type Losses struct {
 
 // String lists the losses in words, separated by "; ". It is empty if nothing was lost.
 func (l Losses) String() string {
-	var list []string
-	add := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			list = append(list, "1 "+one)
-		case n > 1:
-			list = append(list, fmt.Sprintf("%d %s", n, many))
-		}
-	}
-	add(l.Files, "source path dropped", "source paths dropped")
-	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
-	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
-	if l.Summary {
-		list = append(list, "summary dropped")
-	}
-	add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
-	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
-	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
-	if l.Sources {
-		list = append(list, "the record of the sources dropped")
-	}
-	if l.Evidence {
-		list = append(list, "the counts of machine code dropped")
-	}
-	return strings.Join(list, "; ")
+	var list lost.List
+	list.Add(l.Files, "source path dropped", "source paths dropped")
+	list.Add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
+	list.Add(l.Timestamps, "timestamp dropped", "timestamps dropped")
+	list.AddIf(l.Summary, "summary dropped")
+	list.Add(l.ZeroCounts, "call location without a count got a count of 0", "call locations without a count got a count of 0")
+	list.Add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
+	list.Add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
+	list.AddIf(l.Sources, "the record of the sources dropped")
+	list.AddIf(l.Evidence, "the counts of machine code dropped")
+	return list.String()
 }

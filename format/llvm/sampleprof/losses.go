@@ -1,9 +1,6 @@
 package sampleprof
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/go-afdo/afdo/internal/lost"
 
 // Losses counts data that the target format of a conversion could not hold. The zero Losses means
 // that nothing was lost.
@@ -31,38 +28,21 @@ func (l *Losses) addFlags(p *Profile) {
 
 // String lists the losses in words, separated by "; ". It is empty if nothing was lost.
 func (l Losses) String() string {
-	var list []string
-	add := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			list = append(list, "1 "+one)
-		case n > 1:
-			list = append(list, fmt.Sprintf("%d %s", n, many))
-		}
-	}
-	add(l.SymbolList, "name of the symbol list dropped", "names of the symbol list dropped")
-	add(l.VTables, "type of a vtable dropped", "types of vtables dropped")
-	add(l.Attributes, "function lost its attributes", "functions lost their attributes")
-	add(l.MD5s, "MD5 became a name of digits", "MD5s became names of digits")
-	for _, flag := range []struct {
-		lost bool
-		what string
-	}{
-		{l.FS, "the mark of flow-sensitive discriminators dropped"},
-		{l.Partial, "the mark of a partial profile dropped"},
-		{l.PreInlined, "the mark of the pre-inliner dropped"},
-	} {
-		if flag.lost {
-			list = append(list, flag.what)
-		}
-	}
-	add(l.Totals, "stated total replaced by the sum", "stated totals replaced by the sums")
-	add(l.Contexts, "calling context became an inlined body", "calling contexts became inlined bodies")
-	add(l.Discriminators, "flow-sensitive discriminator cut to its base", "flow-sensitive discriminators cut to their base")
-	add(l.Units, "source path dropped", "source paths dropped")
-	add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
-	add(l.Timestamps, "timestamp dropped", "timestamps dropped")
-	add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
-	add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
-	return strings.Join(list, "; ")
+	var list lost.List
+	list.Add(l.SymbolList, "name of the symbol list dropped", "names of the symbol list dropped")
+	list.Add(l.VTables, "type of a vtable dropped", "types of vtables dropped")
+	list.Add(l.Attributes, "function lost its attributes", "functions lost their attributes")
+	list.Add(l.MD5s, "MD5 became a name of digits", "MD5s became names of digits")
+	list.AddIf(l.FS, "the mark of flow-sensitive discriminators dropped")
+	list.AddIf(l.Partial, "the mark of a partial profile dropped")
+	list.AddIf(l.PreInlined, "the mark of the pre-inliner dropped")
+	list.Add(l.Totals, "stated total replaced by the sum", "stated totals replaced by the sums")
+	list.Add(l.Contexts, "calling context became an inlined body", "calling contexts became inlined bodies")
+	list.Add(l.Discriminators, "flow-sensitive discriminator cut to its base", "flow-sensitive discriminators cut to their base")
+	list.Add(l.Units, "source path dropped", "source paths dropped")
+	list.Add(l.Symbols, "symbol merged with another of its name", "symbols merged with others of their name")
+	list.Add(l.Timestamps, "timestamp dropped", "timestamps dropped")
+	list.Add(l.SilentLines, "location without samples beyond line 65,535 left out", "locations without samples beyond line 65,535 left out")
+	list.Add(l.FoldedLines, "line offset folded to 16 bits", "line offsets folded to 16 bits")
+	return list.String()
 }
