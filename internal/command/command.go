@@ -300,7 +300,7 @@ func (c *Line) judge() Reason {
 		return ReadsStdin
 	case len(c.Sources) == 0:
 		return CompilesNothing
-	case slices.ContainsFunc(c.Sources, isOfTrial):
+	case slices.ContainsFunc(c.Sources, c.isOfTrial):
 		return Trial
 	case c.declined:
 		return Declined
@@ -313,8 +313,8 @@ func (c *Line) judge() Reason {
 // isOfTrial reports whether a source is one with which configure, CMake or Meson find out about the
 // compiler. Their results must not depend on a profile, and old scripts of Autoconf take the last
 // file conftest.* for the object.
-func isOfTrial(source string) bool {
-	source = filepath.ToSlash(source)
+func (c *Line) isOfTrial(source string) bool {
+	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)
 	for _, prefix := range []string{"conftest.", "testCCompiler.", "testCXXCompiler.", "CMakeCCompilerId.", "CMakeCXXCompilerId.", "CMakeCCompilerABI.", "CMakeCXXCompilerABI."} {
 		if strings.HasPrefix(name, prefix) {

@@ -170,3 +170,10 @@ func TestSplitResponse(t *testing.T) {
 		assert.Equal(t, want, splitResponse(text), text)
 	}
 }
+
+// Meson checks the compiler in a folder of its own.
+func TestTrialOfMeson(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "build")
+	assert.Equal(t, Trial, Parse([]string{"cc", "sanitycheckc.c", "-o", "x"}, filepath.Join(dir, "meson-private")).Reason)
+	assert.Equal(t, Reason(""), Parse([]string{"cc", "-c", "../sanitycheck.c"}, dir).Reason)
+}
