@@ -64,7 +64,7 @@ tune_one() {
 	fi
 	[ "$kind" = none ] || for number in 1 2; do input "$kind" "$number" > "$folder/input$number"; done
 	local tree
-	tree=$(find "$folder" -mindepth 1 -maxdepth 1 -type d | head -n 1)
+	tree=$(find "$folder" -mindepth 1 -maxdepth 1 -type d ! -name tune | head -n 1)
 	# shellcheck disable=SC2086
 	(cd "$tree" && "$afdo" tune --json --time-limit 40m ${TUNE:-} --folder "$folder/tune" \
 		--train "IN=$folder/input1; export IN; $run > $folder/out" --measure "IN=$folder/input2; export IN; $run > $folder/out" \

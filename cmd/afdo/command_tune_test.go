@@ -149,6 +149,7 @@ var builds = map[string]struct {
 	build    []string
 	program  string
 	settings []string
+	says     string // on the way
 	want     string // in the error, or ""
 }{
 	"CMake, configured": {
@@ -170,6 +171,11 @@ var builds = map[string]struct {
 			"src/main.rs": rustSorter,
 		},
 		before: "true", build: []string{"cargo", "build", "--release"}, program: "target/release/sorter",
+	},
+	"a way that cannot be built": {
+		tools:  []string{"gcc"},
+		before: "true", build: []string{"sh", "-c", "if grep -q 'as arcs' \"$(command -v gcc)\"; then exit 1; fi; gcc -O2 -o sorter sort.c"}, program: "./sorter",
+		says: "note: the build with the profile as arcs fails",
 	},
 	"only a linker": {
 		tools:  []string{"gcc"},
@@ -261,6 +267,7 @@ func TestTuneBuilds(t *testing.T) {
 			}
 			require.NoError(t, err, "%s", out)
 			require.Contains(t, string(out), "used by 1 of 1 compiles")
+			require.Contains(t, string(out), b.says)
 			if name == "cargo" {
 				checkNamesOfCargo(t, s)
 			}

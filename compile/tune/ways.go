@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -85,6 +86,11 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 			}
 		}
 		copied, err := t.buildWay(ctx, way, r)
+		if failed := (*CommandError)(nil); i > 0 && errors.As(err, &failed) && ctx.Err() == nil {
+			t.note("the build with the %s fails, so this way is left out; %s has its messages", way, t.in(logName))
+			t.doing.Number++ // it is not measured
+			continue
+		}
 		if err != nil {
 			return err
 		}
