@@ -114,7 +114,9 @@ var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
 // writeScripts writes a script for each compiler to the folder bin. The script appends its command
-// to a log and runs the compiler. "afdo exec" writes to the file reached.
+// to a log and runs the compiler. "afdo exec" writes to the file reached. It is not in the way of a
+// preprocessor, which some programs call when they run: it would slow down the program with the
+// profile.
 func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err
@@ -132,8 +134,8 @@ func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 			}
 			argv = append(argv, "--", path)
 		}
-		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\nexec %s \"$@\" %s\n",
-			shell.Quote(name), shell.Quote(log), shell.Line(argv), shell.Line(append(t.profilingFlags(path), v.flags...)))
+		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\ncase \" $* \" in *' -E '*) exec %s \"$@\" ;; esac\nexec %s \"$@\" %s\n",
+			shell.Quote(name), shell.Quote(log), shell.Quote(path), shell.Line(argv), shell.Line(append(t.profilingFlags(path), v.flags...)))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}

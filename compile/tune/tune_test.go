@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -123,6 +124,22 @@ func TestScripts(t *testing.T) {
 	steps = nil
 	_, _ = Run(context.Background(), o)
 	assert.NotContains(t, steps, "1 of 6: building without a profile: done before", "the environment says how to build")
+}
+
+// A program that was configured to call the preprocessor does so without "afdo exec".
+func TestScriptPreprocesses(t *testing.T) {
+	cc := testenv.Tool(t, "cc")
+	dir := t.TempDir()
+	tuning := &tuning{Options: Options{Afdo: filepath.Join(dir, "no-afdo")}, compilers: map[string]string{"cc": cc}}
+	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "bin"), filepath.Join(dir, "log"), filepath.Join(dir, "reached"), variant{profile: "p"}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte("int a;\n"), 0o600))
+	for option, works := range map[string]bool{"-E": true, "-c": false} {
+		cmd := exec.Command(filepath.Join(dir, "bin/cc"), option, "a.c")
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		assert.Equal(t, works, err == nil, option)
+		assert.Equal(t, works, strings.Contains(string(out), "int a;"), option)
+	}
 }
 
 // Builds split CC at spaces, so a script in a folder with a space is found through PATH.
