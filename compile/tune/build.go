@@ -30,10 +30,11 @@ func withoutLaunchers(env []string) []string {
 
 // A variant is what a build has in addition to debug info.
 type variant struct {
-	profile string   // path of a profile, if any
-	exec    []string // flags for "afdo exec"
-	layout  string   // prefix of the files of "afdo layout", if any
-	flags   []string // flags for all compilers, which also link
+	profile  string   // path of a profile, if any
+	exec     []string // flags for "afdo exec"
+	layout   string   // prefix of the files of "afdo layout", if any
+	flags    []string // flags for all compilers, which also link
+	gccFlags []string // flags for compilers of GCC
 }
 
 // build copies the tree and builds it there.
@@ -134,8 +135,12 @@ func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 			}
 			argv = append(argv, "--", path)
 		}
+		flags := append(t.profilingFlags(path), v.flags...)
+		if !isClang(path) {
+			flags = append(flags, v.gccFlags...)
+		}
 		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\ncase \" $* \" in *' -E '*) exec %s \"$@\" ;; esac\nexec %s \"$@\" %s\n",
-			shell.Quote(name), shell.Quote(log), shell.Quote(path), shell.Line(argv), shell.Line(append(t.profilingFlags(path), v.flags...)))
+			shell.Quote(name), shell.Quote(log), shell.Quote(path), shell.Line(argv), shell.Line(flags))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (p *placer) mapping() variant {
 	v := variant{profile: p.in(profileName)}
 	switch {
 	case p.by == ByBOLT:
-		v.flags = []string{"-fno-reorder-blocks-and-partition", "-Wl,-q"}
+		v.flags, v.gccFlags = []string{"-Wl,-q"}, []string{"-fno-reorder-blocks-and-partition"}
 	default:
 		v.flags = []string{"-fbasic-block-address-map", useLLD}
 		if p.hashes {

@@ -126,13 +126,21 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, steps, "1 of 6: building without a profile: done before", "the environment says how to build")
 }
 
-// A program that was configured to call the preprocessor does so without "afdo exec".
-func TestScriptPreprocesses(t *testing.T) {
+// A program that was configured to call the preprocessor does so without "afdo exec", and clang gets
+// no options of GCC.
+func TestScriptOfCompiler(t *testing.T) {
 	cc := testenv.Tool(t, "cc")
 	dir := t.TempDir()
 	tuning := &tuning{Options: Options{Afdo: filepath.Join(dir, "no-afdo")}, compilers: map[string]string{"cc": cc}}
 	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "bin"), filepath.Join(dir, "log"), filepath.Join(dir, "reached"), variant{profile: "p"}))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte("int a;\n"), 0o600))
+	tuning.compilers["clang"] = "/bin/clang"
+	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "mapped"), "log", "reached", variant{gccFlags: []string{"-fonly-gcc"}}))
+	for name, has := range map[string]bool{"cc": true, "clang": false} {
+		script, err := os.ReadFile(filepath.Join(dir, "mapped", name))
+		require.NoError(t, err)
+		assert.Equal(t, has, strings.Contains(string(script), "-fonly-gcc"), name)
+	}
 	for option, works := range map[string]bool{"-E": true, "-c": false} {
 		cmd := exec.Command(filepath.Join(dir, "bin/cc"), option, "a.c")
 		cmd.Dir = dir
