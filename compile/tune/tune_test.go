@@ -134,7 +134,8 @@ func TestScriptOfCompiler(t *testing.T) {
 	tuning := &tuning{Options: Options{Afdo: filepath.Join(dir, "no-afdo")}, compilers: map[string]string{"cc": cc}}
 	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "bin"), filepath.Join(dir, "log"), filepath.Join(dir, "reached"), variant{profile: "p"}))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte("int a;\n"), 0o600))
-	tuning.compilers["clang"] = "/bin/clang"
+	tuning.compilers["clang"] = filepath.Join(dir, "clang")
+	testenv.FakeCompiler(t, tuning.compilers["clang"], "clang version 22.1.0", "")
 	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "mapped"), "log", "reached", variant{gccFlags: []string{"-fonly-gcc"}}))
 	for name, has := range map[string]bool{"cc": true, "clang": false} {
 		script, err := os.ReadFile(filepath.Join(dir, "mapped", name))
