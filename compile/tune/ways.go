@@ -69,7 +69,7 @@ func (t *tuning) ways(r *Result) []Way {
 
 // tryWays builds and measures the program in one way after the other, and keeps the best one. After
 // a way that makes the program faster, it tries ByArcs if that is the next one, and no other. The
-// build by lines is there already.
+// build by lines is there already. A way whose build fails is left out.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	ways := t.ways(r)
 	for i, way := range ways {
@@ -86,7 +86,7 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 			}
 		}
 		copied, err := t.buildWay(ctx, way, r)
-		if failed := (*CommandError)(nil); i > 0 && errors.As(err, &failed) && ctx.Err() == nil {
+		if failed := (*CommandError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
 			t.note("the build with the %s fails, so this way is left out; %s has its messages", way, t.in(logName))
 			t.doing.Number++ // it is not measured
 			continue
