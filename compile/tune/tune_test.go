@@ -126,8 +126,8 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, steps, "1 of 6: building without a profile: done before", "the environment says how to build")
 }
 
-// A program that was configured to call the preprocessor does so without "afdo exec", and clang gets
-// no options of GCC.
+// A program that was configured to call the preprocessor does so without "afdo exec", and clang
+// gets no options of GCC.
 func TestScriptOfCompiler(t *testing.T) {
 	cc := testenv.Tool(t, "cc")
 	dir := t.TempDir()
