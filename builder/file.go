@@ -22,7 +22,8 @@ type fileLayout struct {
 	plan    *Plan
 }
 
-// newFile sorts the symbols of each unit. It does not assign IDs or the order of the sections yet.
+// newFile returns the layout of a file for a profile: it sorts the symbols of each unit by name and
+// plans how many IDs and sections each unit needs. fileLayout.number gives the symbols their IDs.
 func newFile(p *profile.Profile) (_ *fileLayout, err error) {
 	if err := checkTotals(uint64(p.NumUnits()), uint64(p.NumSymbols()), uint64(p.NumFunctions())); err != nil {
 		return nil, err
@@ -75,7 +76,9 @@ func (f *fileLayout) encode(compact bool) ([]Sections, error) {
 	return parts, cmp.Or(errs...)
 }
 
-// An encoder encodes sections one after another. Its methods are in the files of what they encode.
+// An encoder encodes the sections of a file, one after another. Its methods for string tables are
+// in trie.go, those for symbols in unit.go, those for records in location.go, and those for the
+// summary and the file names in plan.go.
 type encoder struct {
 	profile *profile.Profile
 	ids     []uint32 // symbol IDs by SymbolRef
@@ -113,11 +116,12 @@ type Sections struct {
 	Sizes []uint64 // size of each section
 }
 
-// EncodeUnit encodes the sections of one unit. p need not contain more than that unit: its symbols,
-// its functions and the symbols to which their records refer, as yielded by
-// [profile.Profile.Split]. ids are the IDs of all symbols by SymbolRef, and section is the index of
-// the first section; both come from a [Plan]. The sections are the same as those that [Write]
-// writes for the whole profile.
+// EncodeUnit encodes the sections of one unit, for a writer that does not have the whole profile in
+// one place. The result is the same as what [Write] writes for this unit. p has to contain the
+// symbols and functions of the unit, and the symbols of other units to which its records refer:
+// [profile.Profile.Split] yields such profiles. ids are the IDs of all symbols of p, by SymbolRef,
+// and section is the index of the first section of the unit. Both come from a [Plan] of the whole
+// file.
 //
 // An error names the symbol that cannot be written. It matches [afdo.ErrUnrepresentable] unless
 // records are not canonical.

@@ -186,8 +186,10 @@ func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// A placeCoder holds what places are coded by: the place before, and the line and file of the last
-// place of each frame. The first line is coded by that of the declaration.
+// A placeCoder holds what the next place of the evidence is coded as a difference from: the frame
+// of the place before it and, for each frame, the line and the file of the last place in that
+// frame. The first line of a frame is coded as the difference from the line at which its function
+// is declared.
 type placeCoder struct {
 	frame int32
 	lines []uint32

@@ -58,8 +58,9 @@ func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
 	return p.KeepFunctions(func(s SymbolRef) bool { return samplesOf(p.Function(s).Records).compare(least) >= 0 })
 }
 
-// leastHot returns the samples of the least hot function that is kept, at least 1. It sorts heats,
-// the samples of all functions.
+// leastHot returns how many samples a function must have for [Profile.KeepHottest] to keep it: as
+// many as the least hot function that is needed to reach the share, and at least 1. heats are the
+// samples of all functions; leastHot sorts them.
 func leastHot(heats []total, share Ratio) total {
 	slices.SortFunc(heats, func(a, b total) int { return b.compare(a) })
 	var all, sum total

@@ -153,12 +153,7 @@ func (p *Profile) Summarize() *afdo.Summary {
 	if len(counts) > 0 {
 		s.MaxCount = counts[len(counts)-1]
 	}
-	s.Entries = summary.Entries(s.TotalCount, func() (count, n uint64) {
-		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {
-			counts = counts[:len(counts)-1]
-		}
-		return count, n
-	})
+	s.Entries = summary.EntriesOf(s.TotalCount, counts)
 	return s
 }
 

@@ -25,10 +25,10 @@ var ErrOtherSources = errors.New("sources of other units")
 
 var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
 
-// ReadSources opens the sources section of a file, which is the last section or the last one before
-// the index. The error matches [afdo.ErrNotFound] if there is no section or it has another version,
-// and [ErrOtherSources] if it does not match the file. Other errors are those of reading, or
-// concern a malformed section.
+// ReadSources opens the sources section of a file, which is the last section, or the last but one
+// if the file ends in an index. The error matches [afdo.ErrNotFound] if the file has no sources
+// section or one of another version, and [ErrOtherSources] if the section is not about the units of
+// this file. Other errors say that the file cannot be read or that the section is malformed.
 func ReadSources(r *afdo.Reader) (*Sources, error) {
 	s, err := findSources(r)
 	if err != nil {

@@ -211,7 +211,8 @@ func (s source) readLargest() (uint64, error) {
 	return summary.MaxCount, nil
 }
 
-// largestOfEvidence returns [afdo.ErrNotFound] for a profile without evidence.
+// largestOfEvidence returns the largest count of a block in the evidence of the profile at a path,
+// or [afdo.ErrNotFound] if the profile has no evidence.
 func largestOfEvidence(path string) (uint64, error) {
 	r, err := afdo.Open(path)
 	if err != nil {

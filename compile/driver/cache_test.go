@@ -58,7 +58,7 @@ func TestNoCache(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoCache)
 	assert.True(t, c.files().Once("x"))
 	assert.True(t, c.files().Once("x"), "nothing is kept")
-	c.Record(Count{Outcome: OutcomeSliced, Times: 1})
+	c.note(Count{Outcome: OutcomeSliced, Times: 1})
 	counts, _, err := c.Stats()
 	assert.NoError(t, err)
 	assert.Empty(t, counts)
@@ -86,7 +86,7 @@ func TestCacheTrim(t *testing.T) {
 	c.age(t, store.Stamps, 3*time.Hour)
 	c.files().Put(store.Slices, "used", make([]byte, 1000))
 	c.age(t, store.Slices, 2*time.Hour)
-	c.Record(Count{Outcome: OutcomeSliced, Times: 1})
+	c.note(Count{Outcome: OutcomeSliced, Times: 1})
 	usage, err := c.Usage()
 	require.NoError(t, err)
 	assert.Equal(t, Usage{3, 7024}, usage)
@@ -117,8 +117,8 @@ func TestStats(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				c.Record(Count{Outcome: OutcomeSliced, Times: 1, Bytes: 10, Time: time.Millisecond, Preprocessed: 1})
-				c.Record(Count{Outcome: OutcomeAsItIs, Reason: command.OnlyPreprocesses, Times: 1})
+				c.note(Count{Outcome: OutcomeSliced, Times: 1, Bytes: 10, Time: time.Millisecond, Preprocessed: 1})
+				c.note(Count{Outcome: OutcomeAsItIs, Reason: command.OnlyPreprocesses, Times: 1})
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestStatsOfFiles(t *testing.T) {
 		{Outcome: OutcomeSliced, File: "/src/d.c", SliceBytes: 20, ProfileBytes: 1000},
 	} {
 		count.Times = 1
-		c.Record(count)
+		c.note(count)
 	}
 	for range 2 {
 		counts, files, err := c.Stats()
@@ -185,7 +185,7 @@ func TestStatsOfFiles(t *testing.T) {
 		c.foldStats()
 	}
 	for i := range 2 * maxFiles {
-		c.Record(Count{Outcome: OutcomeWhole, Times: 1, File: strconv.Itoa(i)})
+		c.note(Count{Outcome: OutcomeWhole, Times: 1, File: strconv.Itoa(i)})
 	}
 	c.foldStats()
 	_, files, err := c.Stats()

@@ -122,7 +122,7 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 		r.complete(u, plan)
 		r.keepPlan(u, plan)
 	}
-	l.Cache.Record(u.count(plan, err, planned.ProcessorTime()-start))
+	l.Cache.note(u.count(plan, err, planned.ProcessorTime()-start))
 	l.Cache.trimNowAndThen()
 	return plan, err
 }
@@ -214,8 +214,9 @@ func (u *unit) count(plan *Plan, err error, took time.Duration) Count {
 	return c
 }
 
-// withoutCompiler returns the error of a stage for one of Find. A command whose compiler is
-// too old, or is not there, runs as it is.
+// withoutCompiler is called with an error of toolchain.Find. If the compiler is too old or is not
+// there, it returns an [*unchanged], so that the command runs as it is; otherwise it returns the
+// error.
 func (r *run) withoutCompiler(err error) error {
 	switch {
 	case errors.Is(err, toolchain.ErrNotGCC):

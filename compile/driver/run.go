@@ -88,13 +88,13 @@ func (r *run) readCommand(argv []string, dir string) *command.Line {
 
 // noCompile returns the plan for a command that compiles nothing.
 func (r *run) noCompile(c *command.Line) (*Plan, error) {
-	if c.Profile != "" && c.LTO && isV4(c.Path(c.Profile)) {
+	if c.Profile != "" && (c.Reason == command.Trial || c.LTO && isV4(c.Path(c.Profile))) {
 		r.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
-		return &Plan{Argv: c.WithProfile(""), Outcome: OutcomeAsItIs, Reason: ReasonLTOLink}, nil
-	}
-	if c.Reason == command.Trial && c.Profile != "" {
-		r.trace("running %s without the profile: %s", filepath.Base(c.Compiler), c.Reason)
-		return &Plan{Argv: c.WithProfile(""), Outcome: OutcomeAsItIs, Reason: c.Reason}, nil
+		reason := c.Reason
+		if reason != command.Trial {
+			reason = ReasonLTOLink
+		}
+		return &Plan{Argv: c.WithProfile(""), Outcome: OutcomeAsItIs, Reason: reason}, nil
 	}
 	if c.Reason == command.ReadsStdin {
 		r.warnOf(c.Reason, "a source is standard input or a pipe, which can be read once: it is compiled without the profile")

@@ -80,8 +80,8 @@ func (c *Count) worthTelling() bool {
 // source. At most maxFiles sources that are worth telling of follow them, each with 0 times.
 const maxFiles = 500
 
-// Record adds to the statistics.
-func (c *Cache) Record(what Count) {
+// note adds to the statistics.
+func (c *Cache) note(what Count) {
 	if c != nil && !c.store.AppendStats(what.line()) {
 		c.foldStats()
 		c.store.AppendStats(what.line())
@@ -106,10 +106,10 @@ func (c *Cache) foldStats() {
 		return
 	}
 	for _, count := range counts {
-		c.Record(count)
+		c.note(count)
 	}
 	for _, f := range files[:min(len(files), maxFiles)] {
-		c.Record(Count{Outcome: f.Outcome, Reason: f.Reason, File: f.File})
+		c.note(Count{Outcome: f.Outcome, Reason: f.Reason, File: f.File})
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 	}
 	defer f.Close()
 	if c.defined == nil {
-		c.defined, c.declared = make(map[string]bool), make(map[string]Declaration)
+		c.defined, c.declared = make(map[string]bool), make(map[string]declaration)
 	}
 	set, err := c.allCode(ctx, f)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Code) declare(code *symbolize.Code) {
 			if i.Function.Line == 0 {
 				continue
 			}
-			at := Declaration{i.Function.Name, filepath.Clean(i.Function.File), i.Function.Line}
+			at := declaration{i.Function.Name, filepath.Clean(i.Function.File), i.Function.Line}
 			c.declared[create.InlinedName(i.Function)] = at
 			if i.Caller == nil {
 				c.declared[create.SelectedSuffixes.Name(code.Symbol.Names[0])] = at

@@ -23,7 +23,7 @@ type Code struct {
 	plain    map[string]string      // by symbol: the names of functions that profiles have by their plain names
 	lines    map[site]bool          // statements of a compiler that does not tell the path; nil if it does
 	anywhere map[line]bool          // the same, in whatever function
-	declared map[string]Declaration // by name
+	declared map[string]declaration // by name
 	shapes   []map[string]*shape    // by name, of compiles in several ways
 	debug    *profile.Profile       // every place of the debug info
 	source   string                 // the path of what was compiled, empty for a binary
@@ -55,8 +55,8 @@ type body struct {
 	first, last int // lines
 }
 
-// A Declaration is where a function is declared.
-type Declaration struct {
+// A declaration is where a function is declared.
+type declaration struct {
 	Name string // as the source has it, unqualified
 	File string
 	Line uint32

@@ -150,7 +150,7 @@ int * n::box<int>::inside (const char * text, size_t at)
 `
 
 func TestLinesDump(t *testing.T) {
-	c := &Code{declared: map[string]Declaration{
+	c := &Code{declared: map[string]declaration{
 		"main": {"main", "/src/words.c", 40}, "_ZN1n3boxIiE6insideEv": {"inside", "/src/words.c", 25},
 		"letter": {"letter", "/src/words.c", 20},
 	}}
@@ -189,7 +189,7 @@ func TestLinesOfOtherLanguages(t *testing.T) {
 		"main.T.add":         {"main.T.add", "int main.T.add (struct T * t, int k)"},
 		"main._omp_fn.0":     {"main._omp_fn.0", "void main._omp_fn.0 (struct .omp_data_s.1 & restrict .omp_data_i)"},
 	} {
-		c := &Code{declared: map[string]Declaration{symbol: {test.name, "/src/a", 1}}}
+		c := &Code{declared: map[string]declaration{symbol: {test.name, "/src/a", 1}}}
 		require.NoError(t, c.readLines(strings.NewReader(test.header+"\n{\n  [a:3:7] _1 = _2 + 1;\n")))
 		assert.Equal(t, Found, c.of([]frame{{symbol, place{2, 0}, false}}), symbol)
 		assert.Equal(t, NoStatement, c.of([]frame{{symbol, place{3, 0}, false}}), symbol)
@@ -216,7 +216,7 @@ func TestBlocksOfALine(t *testing.T) {
 		true: {Found: 4300, OneBlock: 50021}, false: {Found: 54001, NoStatement: 320},
 	} {
 		c := &Code{noBlocks: noBlocks, lines: make(map[site]bool), anywhere: make(map[line]bool),
-			declared: map[string]Declaration{"work": {File: "/src/words.c", Line: 40}, "letter": {File: "/src/words.c", Line: 20}}}
+			declared: map[string]declaration{"work": {File: "/src/words.c", Line: 40}, "letter": {File: "/src/words.c", Line: 20}}}
 		c.addLine("work", "words.c", place{42, 0})
 		c.addLine("work", "words.c", place{22, 0})
 		e := New(p)
@@ -333,7 +333,7 @@ func TestNamesakes(t *testing.T) {
 	b.Count(5, 0, 10)
 	p.AddFunction(p.AddSymbol(p.AddUnit("/src/html.c"), "render"), profile.Function{Records: b.Records()})
 	code := func(name string, at int) *Code {
-		c := &Code{Name: name, source: "/src/" + name, declared: map[string]Declaration{"render": {"render", "/src/" + name, 20}}, lines: make(map[site]bool), anywhere: make(map[line]bool)}
+		c := &Code{Name: name, source: "/src/" + name, declared: map[string]declaration{"render": {"render", "/src/" + name, 20}}, lines: make(map[site]bool), anywhere: make(map[line]bool)}
 		c.addLine("render", name, place{at, 0})
 		return c
 	}

@@ -19,7 +19,7 @@ type namesake struct {
 // compile declares it in a file that the profile names.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	profiled := e.unitNames()
-	here := func(name string, d Declaration) bool { return profiled[name][filepath.Base(d.File)] }
+	here := func(name string, d declaration) bool { return profiled[name][filepath.Base(d.File)] }
 	compiled := make(map[string]bool)
 	for _, c := range e.codes {
 		for name, d := range c.declared {

@@ -17,10 +17,11 @@ var implicitNames = []string{
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// commonNames keeps the symbols of each unqualified name that texts have asked for twice, each with
-// its requirement of a text. Texts of one program share most names, such as those of the standard
-// library's functions, and many have a name like begin or operator(). To read a requirement takes
-// ten times as long as to compare it with a text.
+// commonNames keeps the symbols that have an unqualified name, from the second time on that a
+// source text asks for the name. It keeps what each symbol requires: the other words that a text
+// must contain if it is to define the symbol. The texts of one program share most names, such as
+// those of the standard library's functions, and many symbols have a name like begin or operator().
+// To read what a symbol requires takes ten times as long as to compare that with a text.
 type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
 
 // namesakes are the symbols with one unqualified name. Reading them is left to the second text that

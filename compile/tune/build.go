@@ -114,10 +114,11 @@ var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 // endsName reports whether a file name ends before the given text.
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
-// writeScripts writes a script for each compiler to the folder bin. The script appends its command
-// to a log and runs the compiler. "afdo exec" writes to the file reached. It is not in the way of a
-// preprocessor, which some programs call when they run: it would slow down the program with the
-// profile.
+// writeScripts writes a script for each compiler to the folder bin. A script appends its command
+// line to the file log and runs the compiler, behind "afdo exec" if the variant has a profile,
+// which notes each compile in the file reached. Preprocessing (-E) goes to the compiler directly: a
+// program may call the preprocessor that its configure step found, and the time of "afdo exec"
+// would be added to that of the program.
 func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 	if err := os.RemoveAll(bin); err != nil {
 		return err

@@ -189,8 +189,9 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 	return []Measure{exactly("instructions", "", n[0], n[1])}, nil
 }
 
-// uncounted returns the error of counting. If the commands fail where they are counted, such as for
-// an instruction that valgrind does not know, there is none, and nothing is counted any more.
+// uncounted is called with the error of a run in which something was to be counted. If the measured
+// program failed in that run, for example because valgrind does not know one of its instructions,
+// uncounted prints a note, turns counting off and returns nil. It returns other errors.
 func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 	if failed := (*CommandError)(nil); !errors.As(err, &failed) || ctx.Err() != nil {
 		return fmt.Errorf("counting %s: %w", what, err)

@@ -120,10 +120,8 @@ func counted(samples int) string {
 	return fmt.Sprintf("%d samples", samples)
 }
 
-// train runs the training commands under a recorder. If that is too short for steps, and the caller
-// of tune has not asked for them, it runs the commands again: by steps if a few more runs are
-// sufficient, else under callgrind, which is slow but counts exactly. If they fail under callgrind,
-// which does not know all instructions, it is steps after all.
+// train runs the training commands under a recorder, and once more in another way if that was too
+// short for steps and the caller of tune has not asked for steps.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
 	t.detail("under %s", recorder)
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
@@ -135,24 +133,8 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 		if err == nil { // without a sample, there is no recording, which is an error
 			n, err = t.trainMore(ctx, false)
 		}
-		switch {
-		case n >= minSteps || ctx.Err() != nil:
-		case lookForValgrind() != nil && isTooShort(err):
-			return fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
-		case lookForValgrind() != nil:
-			t.note("the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
-			err = errors.Join(err, t.state.set(shortTraining, t.key))
-		default:
-			recorder, why = Callgrind, fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
-			t.logf("# training again under %s: %s", recorder, why)
-			t.detail("under callgrind")
-			err = t.trainUnder(ctx, recorder, t.base, t.recordings())
-			if failed := (*CommandError)(nil); errors.As(err, &failed) && n > 0 && ctx.Err() == nil {
-				recorder, why = Steps, "the training fails under callgrind"
-				t.logf("# training again under %s: %s", recorder, why)
-				n, err = t.trainManyTimes(ctx)
-				t.note("the training fails under callgrind, and %d runs by steps took %s of at least %d: let it run longer", maxTrainings, counted(n), minSteps)
-			}
+		if n < minSteps && ctx.Err() == nil {
+			recorder, why, err = t.trainOtherwise(ctx, n, why, err)
 		}
 	}
 	if err != nil {
@@ -161,12 +143,40 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
 }
 
+// trainOtherwise runs the training commands under callgrind, which is slow but counts exactly,
+// after a training by steps took only n samples or ended with the error short. If valgrind is not
+// installed, the samples are used as they are. If the training fails under callgrind, which does
+// not know all instructions, the commands run by steps as often as is allowed. It returns the
+// recorder of the recordings that are there now, and the reason for it.
+func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short error) (Recorder, string, error) {
+	switch {
+	case lookForValgrind() == nil:
+	case isTooShort(short):
+		return "", "", fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
+	default:
+		t.note("the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
+		return Steps, why, errors.Join(short, t.state.set(shortTraining, t.key))
+	}
+	why = fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
+	t.logf("# training again under %s: %s", Callgrind, why)
+	t.detail("under callgrind")
+	err := t.trainUnder(ctx, Callgrind, t.base, t.recordings())
+	if failed := (*CommandError)(nil); n == 0 || !errors.As(err, &failed) || ctx.Err() != nil {
+		return Callgrind, why, err
+	}
+	why = "the training fails under callgrind"
+	t.logf("# training again under %s: %s", Steps, why)
+	n, err = t.trainManyTimes(ctx)
+	t.note("%s, and %d runs by steps took %s of at least %d: let it run longer", why, maxTrainings, counted(n), minSteps)
+	return Steps, why, err
+}
+
 // maxTrainings is how many times the training runs by steps at most. Callgrind takes 20 to 50 times
 // as long as one run, and its counts are exact, so more runs do not pay.
 const maxTrainings = 20
 
-// trainManyTimes runs the training commands by steps as often as is allowed, until there are enough
-// samples. It returns their number.
+// trainManyTimes replaces the recordings by recordings by steps. It runs the training commands
+// until there are enough samples, and at most maxTrainings times. It returns the number of samples.
 func (t *tuning) trainManyTimes(ctx context.Context) (samples int, err error) {
 	if err := t.trainUnder(ctx, Steps, t.base, t.recordings()); err != nil {
 		return 0, err
@@ -174,9 +184,9 @@ func (t *tuning) trainManyTimes(ctx context.Context) (samples int, err error) {
 	return t.trainMore(ctx, true)
 }
 
-// trainMore runs the training commands again by steps, until there are enough samples for a
-// profile. Unless it is patient, it stops as soon as more runs would be needed than are allowed. It
-// returns the number of samples of all runs.
+// trainMore runs the training commands again by steps until there are enough samples for a profile,
+// and at most maxTrainings times. Unless it is patient, it gives up as soon as it can tell that so
+// many runs will not be sufficient. It returns the number of samples of all runs.
 func (t *tuning) trainMore(ctx context.Context, patient bool) (samples int, err error) {
 	for run := 2; ; run++ {
 		samples, err = t.countSamples()

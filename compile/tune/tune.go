@@ -276,8 +276,8 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	return r, t.tryWays(ctx, r)
 }
 
-// countSteps returns the number of steps if the first way of using the profile makes the program
-// faster, and ByArcs is not among the ways.
+// countSteps returns the number of steps that are certain from the start: those until the first way
+// of using the profile has been measured.
 func (t *tuning) countSteps() int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast, measuring})
 	if t.Layout {

@@ -67,9 +67,9 @@ func (t *tuning) ways(r *Result) []Way {
 	return ways
 }
 
-// tryWays builds and measures the program in one way after the other, and keeps the best one. After
-// a way that makes the program faster, it tries ByArcs if that is the next one, and no other. The
-// build by lines is there already. A way whose build fails is left out.
+// tryWays builds and measures the program in one way after the other, and keeps the best way. It
+// stops after a way that makes the program faster, except that it still tries ByArcs if that is the
+// next way. The program is already built by lines. A way that cannot be built is left out.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	ways := t.ways(r)
 	for i, way := range ways {
@@ -104,7 +104,7 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// stepsOfWay is how many steps another way of using the profile takes: to build and to measure.
+// stepsOfWay is the number of steps for one more way of using the profile: building and measuring.
 const stepsOfWay = 2
 
 // compareTries sorts faster programs before those that are not decided, and slower ones last. Of

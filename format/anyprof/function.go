@@ -25,8 +25,9 @@ type Function struct {
 	records   iter.Seq2[Record, error]
 }
 
-// Records iterates over the records of the function, including those of inlined functions. An error
-// ends the iteration. Each call starts from the beginning.
+// Records iterates over the records of the function. The records of a function that was inlined
+// into it follow the record of the call. Each call of Records starts from the beginning. An error
+// is the last element.
 func (f *Function) Records() iter.Seq2[Record, error] { return f.records }
 
 // A Record describes a place in a function.

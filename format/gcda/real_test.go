@@ -203,7 +203,7 @@ func dumpCounters(c *Counters) string {
 	for i := range c.Functions {
 		f := &c.Functions[i]
 		if f.Absent {
-			p("  01000000:   0:FUNCTION placeholder\n")
+			p("  01000000:   0:FUNCTION placeholder\n") // gcov-dump's word for a function without counters
 			continue
 		}
 		p("  01000000:  12:FUNCTION ident=%d, lineno_checksum=0x%08x, cfg_checksum=0x%08x\n", f.Ident, f.LineChecksum, f.CFGChecksum)

@@ -81,19 +81,19 @@ func (r *Recorder) Warnings() []string { return r.warnings }
 // Event returns the name of the event that is sampled, as perf has it.
 func (r *Recorder) Event() string { return r.head().Name }
 
-// WriteHead writes what comes before the records of a stream, as perf record -o - does. Call it
-// before [Recorder.Run].
+// WriteHead writes the header of a recording that is written to a stream, as "perf record -o -"
+// does. The records that [Recorder.Run] writes follow it.
 func (r *Recorder) WriteHead(w io.Writer) error { return r.head().WritePipe(w) }
 
-// WriteFile writes perf.data with the records that [Recorder.Run] has written, of size bytes. It
-// includes the build IDs of the mapped files.
+// WriteFile writes a perf.data file. records are the size bytes that [Recorder.Run] has written.
+// The file also has the build IDs of the files whose code ran.
 func (r *Recorder) WriteFile(w io.Writer, records io.Reader, size int64) error {
 	head := r.head()
 	head.Command = os.Args
 	return head.WriteFile(w, records, size)
 }
 
-// head returns everything in the recording except its records.
+// head returns what perf.data has besides the records: the event, build IDs and the machine.
 func (r *Recorder) head() *perfdata.Head {
 	if r.steps != nil {
 		head := steps.Head()

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Survey is what a recording of perf has, without the program that ran.
+// A Survey says what is in a recording of perf. It is made without the program that was recorded.
 type Survey struct {
 	Report    *Report // of the event that counts; no sample is in the binary
 	Events    int     // in the recording
@@ -21,8 +21,8 @@ type Survey struct {
 	Duration  time.Duration
 }
 
-// NewSurvey reads perf.data to its end. If no event counts execution, it returns the survey and an
-// error that matches [ErrNoEvent].
+// NewSurvey reads a perf.data file to its end. If none of its events counts execution, it returns
+// the survey together with an error that matches [ErrNoEvent].
 func NewSurvey(in io.Reader) (*Survey, error) {
 	r, err := perfdata.NewReader(in)
 	if err != nil {

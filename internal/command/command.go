@@ -310,9 +310,9 @@ func (c *Line) judge() Reason {
 	return ""
 }
 
-// isOfTrial reports whether a source is one with which configure, CMake or Meson find out about the
-// compiler. Their results must not depend on a profile, and old scripts of Autoconf take the last
-// file conftest.* for the object.
+// isOfTrial reports whether a source belongs to a check by which configure, CMake or Meson find out
+// what the compiler can do. A profile must not change what they find. And old configure scripts
+// look for the object among the files called conftest.*, where they would find a slice.
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)

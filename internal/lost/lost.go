@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// A List is what was lost, each in a few words.
+// A List says what a conversion lost. Each element is a number and a few words, such as "2
+// timestamps dropped".
 type List []string
 
-// Add adds n things, if n is not 0. one and many are the words for one thing and for several,
-// without the number.
+// Add adds that n things were lost, unless n is 0. one are the words for one thing, and many those
+// for several, both without the number.
 func (l *List) Add(n int, one, many string) {
 	switch {
 	case n == 1:
@@ -20,7 +21,7 @@ func (l *List) Add(n int, one, many string) {
 	}
 }
 
-// AddIf adds one thing, if it was lost.
+// AddIf adds something that has no number, if it was lost.
 func (l *List) AddIf(lost bool, what string) {
 	if lost {
 		*l = append(*l, what)

@@ -36,6 +36,17 @@ func Entries(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	return entries
 }
 
+// EntriesOf returns the entries of a summary with a total count. counts are all counts, or all that
+// are not 0, in ascending order.
+func EntriesOf(total uint64, counts []uint64) []afdo.SummaryEntry {
+	return Entries(total, func() (count, n uint64) {
+		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {
+			counts = counts[:len(counts)-1]
+		}
+		return count, n
+	})
+}
+
 // shareOf returns total*cutoff/1000000, rounded down.
 func shareOf(total uint64, cutoff uint32) uint64 {
 	hi, lo := bits.Mul64(total, uint64(cutoff))

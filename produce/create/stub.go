@@ -12,7 +12,7 @@ import (
 // reads the profile, but the counts of the rest are elsewhere. So such a stub is written as a call
 // of f, and its counts are added to those of f.
 
-// A stub is a function of which only the beginning is inlined.
+// A stub is one place at which GCC inlined the beginning of a function and calls its rest.
 type stub struct {
 	rest  *function // .part symbol that it calls
 	body  body      // its counts

@@ -52,7 +52,8 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// count adds counts of one value. It ignores zeros, which do not contribute to any share.
+// count adds a count that occurs c.n times. Zeros are left out, because they do not contribute to
+// any share.
 func (t *tally) count(c counted) {
 	const least = 1 << 10
 	if c.count == 0 {
@@ -92,7 +93,7 @@ func (t *tally) summarize() *afdo.Summary {
 	return &s
 }
 
-// encode returns a tally in the form in which it is sent to another machine.
+// encode returns the tally as bytes, which decode reads on another machine.
 func (t *tally) encode() []byte {
 	t.settle()
 	var data []byte
@@ -110,7 +111,8 @@ func (t *tally) encode() []byte {
 
 var errTally = errors.New("fleetmerge: not a tally")
 
-// decode replaces t by the tally that encode encoded. After an error t must not be used.
+// decode replaces t by the tally in the bytes that encode returned. After an error t must not be
+// used.
 func (t *tally) decode(data []byte) error {
 	*t = tally{}
 	next := func() (v uint64) {

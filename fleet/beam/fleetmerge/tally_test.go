@@ -24,7 +24,7 @@ func functionsOf(rng *rand.Rand, n int) *profile.Profile {
 	return p
 }
 
-// The units of a profile are summed up in any groups, and the sum of all is that of the profile.
+// Tallies of the units of a profile, merged in any order, have the summary of the whole profile.
 func TestTallyIsSummarize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	for range 100 {
@@ -73,7 +73,7 @@ func TestTallyThatIsNone(t *testing.T) {
 	}
 }
 
-// The functions that are kept are those that a profile in one place keeps.
+// A profile that is divided keeps the same functions as one that is in one place.
 func TestLeastHot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
 	for range 200 {

@@ -165,17 +165,18 @@ func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit fu
 
 // heatOf returns the samples of a function, with those of its inlined bodies.
 func heatOf(f *profile.Function) *big.Int {
-	sum := new(big.Int)
+	sum, n := new(big.Int), new(big.Int)
 	for i := range f.Records {
 		if r := &f.Records[i]; r.Kind == profile.KindCount {
-			sum.Add(sum, new(big.Int).SetUint64(r.Count))
+			sum.Add(sum, n.SetUint64(r.Count))
 		}
 	}
 	return sum
 }
 
-// leastHot returns the samples of the least hot function that [profile.Profile.KeepHottest] would
-// keep of a profile whose functions have the given samples, at least 1. It sorts heats.
+// leastHot returns how many samples a function must have to be kept: as many as the least hot
+// function that [profile.Profile.KeepHottest] would keep, and at least 1. heats are the samples of
+// all functions; leastHot sorts them.
 func leastHot(heats []*big.Int, share profile.Ratio) *big.Int {
 	slices.SortFunc(heats, func(a, b *big.Int) int { return b.Cmp(a) })
 	all, sum := new(big.Int), new(big.Int)

@@ -47,7 +47,8 @@ func (d *Dump) sections(f *fields) {
 	d.values = f.Pos
 }
 
-// next returns the position of the next dump, or the end of the file.
+// next returns the offset in the file at which the dump after this one begins. For the last dump it
+// is the size of the file.
 func (d *Dump) next() (int, error) {
 	f := d.valueFields()
 	room := d.room()

@@ -197,7 +197,9 @@ func (s *shard) addTo(f *profileFunction, r Record, weight uint64) error {
 	return s.addValues(f, r, weight)
 }
 
-// addValues adds the value sites of each kind for which both have the same number of sites.
+// addValues adds the value sites of a record to those that the function f has from earlier records.
+// It skips a kind of values if the record and f have different numbers of sites of that kind, and
+// returns ErrMismatch.
 func (s *shard) addValues(f *profileFunction, r Record, weight uint64) error {
 	if r.values.Empty() && f.values == nil {
 		return nil

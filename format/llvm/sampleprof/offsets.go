@@ -65,7 +65,8 @@ func (r *Reader) checkNothing() error {
 	return err
 }
 
-// countOffsets returns the length of a list of function offsets.
+// countOffsets returns the number of entries in a function offset table, which has the file offset
+// of the body of each function.
 func (r *Reader) countOffsets(s *Section) (int, error) {
 	f, err := r.open(s)
 	if err != nil {

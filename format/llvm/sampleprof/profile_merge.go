@@ -119,7 +119,8 @@ func (p *Profile) addSymbols(list []string, err error) error {
 	return nil
 }
 
-// A translation converts name indexes of another profile to those of p.
+// A translation is for merging a profile, the source, into the profile p. It maps the indexes of
+// names in the source to the indexes of the same names in p, and adds names that p does not have.
 type translation struct {
 	p    *Profile
 	refs []NameRef // index in p plus 1; 0 for a name that has not occurred yet

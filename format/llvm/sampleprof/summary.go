@@ -2,7 +2,6 @@ package sampleprof
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -70,27 +69,6 @@ func (p *Profile) Summarize() *afdo.Summary {
 		s.MaxCount = counts[len(counts)-1]
 	}
 	s.NumCounts = uint64(len(counts))
-	s.Entries = histogram(s.TotalCount, counts)
+	s.Entries = summary.EntriesOf(s.TotalCount, counts)
 	return s
-}
-
-// histogram returns the entries of a summary. counts must be in ascending order.
-func histogram(total uint64, counts []uint64) []afdo.SummaryEntry {
-	entries := make([]afdo.SummaryEntry, len(summary.Cutoffs))
-	e := afdo.SummaryEntry{}
-	sum := uint64(0)
-	for i, cutoff := range summary.Cutoffs {
-		hi, lo := bits.Mul64(total, uint64(cutoff))
-		share, _ := bits.Div64(hi, lo, 1_000_000)
-		for e.Cutoff = cutoff; sum < share && len(counts) > 0; {
-			e.MinCount = counts[len(counts)-1]
-			for len(counts) > 0 && counts[len(counts)-1] == e.MinCount {
-				sum += e.MinCount
-				counts = counts[:len(counts)-1]
-				e.NumCounts++
-			}
-		}
-		entries[i] = e
-	}
-	return entries
 }

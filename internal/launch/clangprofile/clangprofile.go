@@ -1,5 +1,5 @@
-// Package clangprofile takes the slices of profiles that clang reads, and makes copies that clang
-// reads fastest.
+// Package clangprofile takes the slice of a compile out of a profile that clang reads. It also
+// converts profiles to the format that clang reads fastest.
 package clangprofile
 
 import (
@@ -27,7 +27,7 @@ const (
 	FormatInstrumented
 )
 
-// FormatOf returns the format of a profile for clang.
+// FormatOf returns in which of these formats the profile at a path is.
 func FormatOf(path string) (format Format, err error) {
 	err = withStream(path, func(f *unpack.Stream, plain bool) error {
 		switch sample := sampleprof.Detect(f.Head); {
@@ -114,15 +114,15 @@ func (p *Profile) Close() error {
 // Summary returns the summary of a sample profile.
 func (p *Profile) Summary() (*afdo.Summary, error) { return p.samples.Summary() }
 
-// SetSummary gives slices another summary than that of the profile. The slices of an
-// instrumentation profile keep its exact summary.
+// SetSummary sets the summary that slices of a sample profile get in place of that of the profile.
+// Slices of an instrumentation profile keep the summary of the profile.
 func (p *Profile) SetSummary(s *afdo.Summary) { p.summary = s }
 
 // IsInstrumented reports whether it is an instrumentation profile.
 func (p *Profile) IsInstrumented() bool { return p.samples == nil }
 
-// HasUniqueNames reports whether the section table of a sample profile has the flag for names that
-// -funique-internal-linkage-names made.
+// HasUniqueNames reports whether a sample profile is marked as one of a program that was compiled
+// with -funique-internal-linkage-names.
 func (p *Profile) HasUniqueNames() bool { return p.samples.HasUniqueNames() }
 
 // WriteSlice writes what clang reads of the profile for a compile of sources with a text, and
@@ -160,8 +160,9 @@ func (p *Profile) writeCounts(w io.Writer, wanted func(string) bool) (int, error
 	return s.NumRecords(), s.Write(w)
 }
 
-// Encode returns a profile of GCOV, which has a summary, as clang reads it. Without the
-// threshold of cold counts the error matches [ErrNoSlice]: clang would crash.
+// Encode returns a profile of GCC's formats in the format that clang reads. The profile has a
+// summary. If that has no entry for cold counts, without which clang would crash, the error matches
+// [ErrNoSlice].
 func Encode(p *profile.Profile) ([]byte, error) {
 	if n := len(p.Summary.Entries); n == 0 || p.Summary.Entries[n-1].Cutoff < coldCutoff {
 		return nil, fmt.Errorf("%w: its summary has no threshold of cold counts", ErrNoSlice)
@@ -189,7 +190,8 @@ func CopyExtBinary(w io.Writer, path string) error {
 	})
 }
 
-// copyBinary is CopyExtBinary for the binary formats. ExtBinary among them may be compressed.
+// copyBinary is [CopyExtBinary] for a profile in a binary format. If the profile is ExtBinary
+// already, it was in a compressed file, and is copied as it is.
 func copyBinary(w io.Writer, f io.Reader) error {
 	data, err := io.ReadAll(f)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package inputs finds which files a command reads, and what their text may define.
+// Package inputs finds the files that a compile reads, and the text that says which functions they
+// may define.
 package inputs
 
 import (
@@ -105,8 +106,8 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 	return now, nil
 }
 
-// Read returns the text of files of a folder as it is, macros and all. Those that cannot be
-// read have none.
+// Read returns the text of files without preprocessing it. Names of files are relative to the
+// folder dir. A file that cannot be read has no text.
 func Read(files []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
@@ -258,21 +259,23 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 	return ""
 }
 
-// Compiles reports whether the compiler finds no error in the sources of a command.
+// Compiles reports whether the compiler can compile the sources of a command: it runs the compiler,
+// which only checks them.
 func Compiles(ctx context.Context, c *command.Line, compiler *toolchain.Compiler) bool {
 	_, _, err := Run(ctx, c, compiler, c.CheckArgs())
 	return err == nil
 }
 
-// Run runs the compiler of a command with other arguments, and returns its standard output and what
-// it says on standard error.
+// Run runs the compiler with other arguments than those of the command, in the folder and with the
+// settings of the command. It returns what the compiler writes to standard output and to standard
+// error.
 func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, args []string) (out, said []byte, err error) {
 	f := finder{Line: c, compiler: compiler}
 	return f.run(ctx, nil, args)
 }
 
-// run runs the compiler. The observer, which may be nil, notes the paths that the compiler looks
-// up.
+// run is [Run] with an observer that notes the paths that the compiler looks up. The observer may
+// be nil.
 func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {

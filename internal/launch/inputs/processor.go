@@ -6,8 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Native is in the options that have the compiler look at the processor, which decides about
-// macros.
+// Native is the end of options such as -march=native, with which the compiler looks at the
+// processor. Macros depend on what it finds.
 const Native = "=native"
 
 // processor describes the processor of this machine. Machines with other processors may share a

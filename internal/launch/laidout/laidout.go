@@ -1,5 +1,5 @@
-// Package laidout compiles sources with a layout, and says which functions were placed as the
-// layout has it.
+// Package laidout compiles sources with a layout of code, and says of each function whether clang
+// placed it as the layout says.
 package laidout
 
 import (
@@ -76,8 +76,8 @@ type Compiling struct {
 	folder string
 }
 
-// New reads the list of a layout. Close removes the files that its methods write.
-// Its errors are those of package list.
+// New reads the list of a layout from a file. Its errors are those of package layoutlist. Close
+// removes the files that the methods write.
 func New(path string) (*Compiling, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -104,7 +104,7 @@ func New(path string) (*Compiling, error) {
 // Close removes the folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
 
-// A Compiled is what a compile made of a layout.
+// A Compiled says how one compile placed the functions of a layout.
 type Compiled struct {
 	Name     string // of the source
 	Compiler string
@@ -182,7 +182,7 @@ func (c *Compiling) withProfile(ctx context.Context, line *command.Line, argv []
 	return argv, nil
 }
 
-// A Report is what became of a layout.
+// A Report says how all compiles together placed the functions of a layout.
 type Report struct {
 	Functions []Function // of the list
 	Units     []Unit
@@ -190,14 +190,14 @@ type Report struct {
 	Elsewhere int // how many functions of the list are of other units, and not among Functions
 }
 
-// A Function is what became of a function of a layout.
+// A Function says whether one function of a layout was placed.
 type Function struct {
 	Name   string
 	Unit   string // that the reason is about, "" if no compile has the function
 	Reason Reason
 }
 
-// A Unit is how many functions of a layout a unit has.
+// A Unit says how many functions of a layout one compile has, and how many of them it placed.
 type Unit struct {
 	Name, Compiler, Why string
 	Functions, LaidOut  int

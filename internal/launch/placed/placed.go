@@ -1,5 +1,5 @@
-// Package placed compares what clang made of a list of functions and blocks with the list, and has
-// the options by which clang takes a list.
+// Package placed is about lists of functions and blocks, by which clang places code. It has the
+// options that give clang such a list, and it compares an object that clang compiled with the list.
 package placed
 
 import (
@@ -18,7 +18,7 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
-// HashFlags have clang record the hash of each block in the object.
+// HashFlags are the flags with which clang writes the hash of each block into the object.
 var HashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
 
 // firstWithHashes is the first version of clang that knows HashFlags.
@@ -235,7 +235,7 @@ func (f *objectFunction) follows(entry *list.Function) bool {
 	return true
 }
 
-// BackEndOption marks a command that compiles bitcode for distributed ThinLTO.
+// BackEndOption is the option of a compile of bitcode, the back end of distributed ThinLTO.
 const BackEndOption = "-fthinlto-index="
 
 // hasSections reports whether clang can place the blocks of a target's code.

@@ -1,4 +1,4 @@
-// Package slicefile is the file of a slice beside the object of a compile.
+// Package slicefile writes slices to files beside the objects of compiles, and knows their names.
 package slicefile
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Suffix is appended to the path of an object.
+// Suffix is what the path of a slice has behind the path of the object.
 const Suffix = ".afdo"
 
 // Path returns the path of the slice that belongs to an object.

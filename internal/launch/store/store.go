@@ -67,7 +67,7 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "afdo"), nil
 }
 
-// Default returns the store in the folder of [DefaultDir]. The error matches [ErrNone].
+// Default opens the store in the folder that [DefaultDir] returns. Its errors match [ErrNone].
 func Default() (*Store, error) {
 	dir, err := DefaultDir()
 	if err != nil {

@@ -35,14 +35,14 @@ func (c *Compiler) Reads() uint32 { return c.reads }
 // line becomes the count of the whole line, and it looks for inlined bodies by the line alone.
 func (c *Compiler) ReadsNoBlocks() bool { return c.IsGCC(12) }
 
-// IsGCC reports whether the compiler is a major version of GCC.
+// IsGCC reports whether the compiler is GCC of the given major version.
 func (c *Compiler) IsGCC(major int) bool {
 	first, _, _ := strings.Cut(c.Version, ".")
 	return !c.Clang && first == strconv.Itoa(major)
 }
 
-// ReadsThreshold reports whether the compiler is known to read no more of a summary than
-// slice.Steady keeps: GCC 16 is.
+// ReadsThreshold reports whether the only entries of a summary that the compiler reads are those
+// that slice.Steady keeps. This is known of GCC 16.
 func (c *Compiler) ReadsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
 
 // ErrNotGCC is what the errors of [Find] match if a program is no
@@ -182,7 +182,7 @@ func askVersion(ctx context.Context, o *Observer) (string, error) {
 	return strings.TrimSpace(version + " " + string(bytes.TrimSpace(reads))), err
 }
 
-// IsSince reports whether the compiler is clang of a major version, or a later one.
+// IsSince reports whether the compiler is clang of the given major version or a later one.
 func (c *Compiler) IsSince(version int) bool {
 	major, _, _ := strings.Cut(c.Version, ".")
 	n, err := strconv.Atoi(major)

@@ -52,7 +52,8 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// Command returns a run of the program.
+// Command returns a command that runs the program with the given arguments and with English
+// messages.
 func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, o.Path, args...)
 	cmd.Dir = o.Dir
@@ -63,7 +64,8 @@ func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command, and notes the paths that the command looks up and the programs that it runs.
+// Run runs a command of [Observer.Command]. It notes the paths that are looked up and the programs
+// that run.
 func (o *Observer) Run(cmd *exec.Cmd) error {
 	o.foreign = o.foreign || !o.Plain
 	log, err := trace.Run(cmd.Dir, !o.Plain, func() error { return RunUntilDeath(cmd) })
@@ -93,8 +95,8 @@ func (o *Observer) noteProgram(program trace.Program, first string) {
 	}
 }
 
-// Fill puts the answers into a record, and reports whether it can be kept: they are all known, and
-// nothing has changed while the program ran.
+// Fill stores the noted paths and the states of their files in a record. It reports whether the
+// record can be kept: all is known that was looked up, and nothing has changed since the first run.
 func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bool {
 	if o.foreign {
 		r.Environment = record.WholeEnvironment()

@@ -15,8 +15,8 @@ import (
 // maxSaid limits, in bytes, how much of a compiler's message about an error is printed.
 const maxSaid = 2000
 
-// Run runs a compiler with a folder for its temporary files. If the compiler fails, the error
-// contains its messages.
+// Run runs a compiler in the folder dir, with the folder for its temporary files. If the compiler
+// fails, the error has what it printed.
 func Run(ctx context.Context, dir, folder string, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir

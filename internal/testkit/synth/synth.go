@@ -226,7 +226,7 @@ var (
 // largeHeaders is the number of header units that share the symbols of Shape.HeaderSymbols.
 const largeHeaders = 4
 
-// deepInlining is a depth. Below it, calls are inlined less often than the shape says.
+// deepInlining is the depth of inlining below which fewer calls are inlined than the shape says.
 const deepInlining = 8
 
 // share returns true with the given probability per thousand.

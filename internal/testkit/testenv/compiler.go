@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// FakeCompiler writes a program that answers like a compiler and notes every question in the file
-// asked.
+// FakeCompiler writes a script to a path that passes for a compiler. It answers --version with
+// about and -dumpversion with version, prints the file text when it is to preprocess, and appends
+// the arguments of each run to the file asked beside it.
 func FakeCompiler(t testing.TB, path, about, version string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the compiler is a shell script")
@@ -33,7 +34,7 @@ esac
 	Settle()
 }
 
-// Asked returns the questions that a compiler of FakeCompiler in a folder has noted.
+// Asked returns the arguments of all runs of the compiler that FakeCompiler wrote to a folder.
 func Asked(t testing.TB, dir string) []string {
 	data, err := os.ReadFile(filepath.Join(dir, "asked"))
 	if os.IsNotExist(err) {
@@ -45,7 +46,7 @@ func Asked(t testing.TB, dir string) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// FSF is what a compiler of GCC says about itself.
+// FSF is an answer to --version by which a compiler passes for GCC.
 const FSF = "gcc (GCC) X\nCopyright (C) 2022 Free Software Foundation, Inc."
 
 // Settle waits until what was written is older than what is written next: the launcher keeps

@@ -8,9 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// The block of name parts divides the string table and the symbol names of large units into parts,
-// each of which can be read and decoded alone. A lookup of a function often needs a few names of a
-// large unit, for example of a header from which it inlined something.
+// The block of name parts divides the string table and the symbol names of a large unit into parts.
+// A reader can read and decode one part without the others. A lookup of a function often needs a
+// few names of a large unit, such as a header with functions that were inlined into it.
 
 const (
 	// PartSize is the number of strings, and of rows, in a part. With 128, the lookup of a unit of

@@ -241,7 +241,8 @@ func (s *summaryFlags) addFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("summary", "exact-summary")
 }
 
-// read returns the summary of the profile of --summary or, without it, of the profile in use.
+// read returns the summary that slices get: that of the profile that --summary names or, without
+// --summary, that of the profile in use, which own returns.
 func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	if s.file != "" {
 		return driver.ReadSummary(s.file)

@@ -146,8 +146,8 @@ func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
 	return true, output.Facts(e.Out, json, facts, facts.print)
 }
 
-// newRecordingFacts returns the facts of a recording, which is useless if no event counts
-// execution.
+// newRecordingFacts returns what "afdo show" prints about a recording. useless means that none of
+// its events counts execution, so that no profile can be made of it without --event.
 func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingFacts {
 	r := s.Report
 	f := &RecordingFacts{

@@ -227,7 +227,8 @@ func inBodies(p *profile.Profile, visit func(in profile.SymbolRef, r *profile.Re
 	}
 }
 
-// together sorts a list, and adds up the counts of those that compare as equal.
+// together sorts a list and replaces elements that compare as equal by one element with the sum of
+// their counts.
 func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64) []T {
 	slices.SortFunc(list, compare)
 	kept := list[:0]

@@ -142,7 +142,8 @@ func (l *List) fit(indent int) (numbers Table, without []string) {
 	return numbers, without
 }
 
-// about returns the label of a row in a form that fits behind the columns that are taken.
+// about returns the label at the end of a row. The numbers before it take the given number of
+// columns. If the name has several forms, it is the first form that fits into the rest of the line.
 func (l *List) about(row, taken int) string {
 	if row == 0 {
 		return l.Heading

@@ -220,7 +220,7 @@ func addMatch(t *table.Table, s afdo.Symbol, f *function) {
 	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
 }
 
-// An inlining lists functions into which a symbol without samples of its own was inlined.
+// An inlining is a symbol without samples of its own, with the functions into which it was inlined.
 type inlining struct {
 	shown  []afdo.Symbol
 	others int // number of functions that are not shown
