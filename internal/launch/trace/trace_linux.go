@@ -28,15 +28,17 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 		defer close(done)
 		runtime.LockOSThread() // for good, since the thread can get no new privileges any more
 		real, e := filepath.EvalSymlinks(dir)
+		end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
+		defer func() { _ = unix.Close(end) }()
 		fd, ok := 0, false
-		if e == nil {
+		if e == nil && noEnd == nil {
 			fd, ok = install(filter(links))
 		}
 		if !ok {
 			err = start()
 			return
 		}
-		o := &observer{fd: fd, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
+		o := &observer{fd: fd, end: end, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -44,7 +46,8 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 		}()
 		err = start()
 		var s unix.Stat_t
-		_ = unix.Stat(theEnd, &s) // the observer sees it and ends
+		_ = unix.Stat(theEnd, &s) // the observer sees it
+		_, _ = unix.Write(end, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 		<-ended
 		_ = unix.Close(fd)
 		log = o.log()
@@ -154,7 +157,8 @@ type answer struct {
 
 // An observer notes the paths that a thread and its processes look up.
 type observer struct {
-	fd       int
+	fd       int // of the notifications
+	end      int // to which the thread writes when the program has ended
 	thread   uint32
 	dir      string // in which the program was started, without links
 	uses     map[string]Use
@@ -164,25 +168,40 @@ type observer struct {
 	buf      [4096]byte
 }
 
-// observe notes lookups until the thread looks up theEnd.
+// observe notes lookups until the thread has looked up theEnd and says so. A signal, such as those of
+// Go's scheduler, may have the thread look it up once more, whether it was answered or not. So the
+// observer answers until the thread writes to the descriptor end.
 func (o *observer) observe() {
-	for {
-		var n notification
-		if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); e != 0 {
-			if e == unix.EINTR || e == unix.ENOENT { // the process has been killed
-				continue
-			}
-			o.lost = true
-			return
-		}
-		over := o.note(&n)
-		a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
-		if over || e != 0 && e != unix.ENOENT && e != unix.EINTR {
-			o.lost = o.lost || !over
-			return
-		}
+	for !o.next() {
 	}
+	for {
+		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(ready, -1); err != nil {
+			continue // a signal
+		}
+		if ready[0].Revents != 0 {
+			return
+		}
+		o.next()
+	}
+}
+
+// next waits for a process that looks something up, notes that, and lets the process go on. It
+// reports whether that is the thread with theEnd.
+func (o *observer) next() (over bool) {
+	var n notification
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+	if e != 0 {
+		o.lost = o.lost || e != unix.EINTR && e != unix.ENOENT // else a signal, or the process has been killed
+		return false
+	}
+	over = o.note(&n)
+	a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	for e = unix.EINTR; e == unix.EINTR; {
+		_, _, e = unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
+	}
+	o.lost = o.lost || e != 0 && e != unix.ENOENT
+	return over
 }
 
 // note notes what a process looks up, and reports whether that is theEnd.
