@@ -168,9 +168,9 @@ type observer struct {
 	buf      [4096]byte
 }
 
-// observe notes lookups until the thread has looked up theEnd and says so. A signal, such as those of
-// Go's scheduler, may have the thread look it up once more, whether it was answered or not. So the
-// observer answers until the thread writes to the descriptor end.
+// observe notes lookups until the thread has looked up theEnd and says so. A signal, such as those
+// of Go's scheduler, may have the thread look it up once more, whether it was answered or not. So
+// the observer answers until the thread writes to the descriptor end.
 func (o *observer) observe() {
 	for !o.next() {
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Go's scheduler interrupts threads by signals. An answer to the kernel that a signal interrupts has
-// to be given again: else the program waits for it forever.
+// A signal, such as those of Go's scheduler, may interrupt a lookup that is answered at that
+// moment, and the lookup is made again. If nobody answers then, the program waits forever.
 func TestSignals(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	dir := t.TempDir()
