@@ -68,15 +68,15 @@ func run(args []string) error {
 	if len(args) < 5 {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
-	e, err := evidence(args[3], args[4:], o)
+	p, err := read(args[3], args[4:], o)
 	if err != nil {
 		return err
 	}
-	return infer(args[0], args[1], args[2], e, o)
+	return infer(args[0], args[1], args[2], p, o)
 }
 
-// evidence reads recordings of a binary.
-func evidence(binary string, recordings []string, o options) (*profile.Evidence, error) {
+// read returns the profile of recordings of a binary.
+func read(binary string, recordings []string, o options) (*profile.Profile, error) {
 	f, err := symbolize.Open(binary, symbolize.Columns())
 	if err != nil {
 		return nil, err
@@ -102,10 +102,7 @@ func evidence(binary string, recordings []string, o options) (*profile.Evidence,
 		all = thinned(all, o.thin, o.skew)
 	}
 	p, _, err := create.Profile(context.Background(), f, all, create.Options{Evidence: true})
-	if err != nil {
-		return nil, err
-	}
-	return p.Evidence(), nil
+	return p, err
 }
 
 // thinned returns the samples of addresses that a sampler would have taken: one of n. If each
@@ -209,7 +206,7 @@ func sourceOf(n *gcda.Notes) string {
 	return ""
 }
 
-func infer(notes, truth, out string, e *profile.Evidence, o options) error {
+func infer(notes, truth, out string, p *profile.Profile, o options) error {
 	all, err := units(notes)
 	if err != nil {
 		return err
@@ -219,10 +216,10 @@ func infer(notes, truth, out string, e *profile.Evidence, o options) error {
 	}
 	c := comparison{functions: make(map[definition]*compared)}
 	var total arcs.Report
-	options := arcs.Options{Sampled: o.thin > 1, Largest: arcs.Largest(e)}
+	options := arcs.Options{Largest: arcs.Largest(p.Evidence())}
 	for _, u := range all {
 		options.Source = sourceOf(u.notes)
-		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), e, options)
+		counters, report, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), p, options)
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.name, err)
 		}

@@ -20,10 +20,6 @@ type Options struct {
 	// assigns to another file does not count, such as other units' copies of an inline function.
 	// With an empty path, the code of all functions in the notes counts.
 	Source string
-	// Sampled is true if the evidence is samples, and false if executions were counted. A function
-	// without samples may have run, so it gets no counters. A function without executions has not
-	// run, and its counters are zero.
-	Sampled bool
 	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
 	// hot code from it. 0 stands for the largest counter of the unit.
 	Largest uint64
@@ -59,16 +55,25 @@ func (r *Report) Add(other *Report) {
 	r.Moved += other.Moved
 }
 
-// Infer computes the counters of a unit. dump is the output of GCC's option
-// -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
+// Infer computes the counters of a unit from the evidence of a profile, or from its counts of lines
+// if it has no evidence. dump is the output of GCC's option -fdump-ipa-profile-lineno-blocks-details
+// from the compile that made the notes.
 //
-// The error is [ErrDump] if no function of the notes
-// is in the dump.
-func Infer(notes *gcda.Notes, dump io.Reader, evidence *profile.Evidence, o Options) (*gcda.Counters, *Report, error) {
+// If the evidence is samples, a function without samples may have run, so it gets no counters. A
+// function without counted executions has not run, and its counters are zero.
+//
+// The error is [ErrDump] if no function of the notes is in the dump.
+func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*gcda.Counters, *Report, error) {
 	u, report, err := newUnit(notes, dump)
 	if err != nil {
 		return nil, nil, err
 	}
+	evidence := p.Evidence()
+	u.sampled = evidence == nil || evidence.Fraction > 0
+	if evidence == nil {
+		evidence = lineEvidence(p, notes)
+	}
+	u.addTargets(p, notes)
 	if o.Source != "" {
 		u.source = baseName(o.Source)
 	}
@@ -126,18 +131,18 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 				report.Limited++
 			}
 			p.describe(flows, report)
-			if o.Sampled {
+			if u.sampled {
 				p.addFloor(flows)
 			}
 			report.Inferred++
-		case o.Sampled:
+		case u.sampled:
 			continue
 		}
 		largest = max(largest, addCounters(c, f, flows))
 	}
 	if o.Largest > 0 {
 		largest = count(o.Largest)
-		if o.Sampled {
+		if u.sampled {
 			largest *= floorScale
 		}
 	}
@@ -154,7 +159,11 @@ func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
 	if largest == 0 {
 		all = gcda.Counter{Zeros: uint32(len(all.Values))}
 	}
-	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: []gcda.Counter{all}})
+	counters := []gcda.Counter{all}
+	if targets := f.targetCounters(); targets != nil && largest > 0 {
+		counters = append(counters, gcda.Counter{Kind: gcda.IndirectCalls, Values: targets})
+	}
+	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: counters})
 	return largest
 }
 

@@ -38,6 +38,7 @@ type body struct {
 	fixed    map[key]bool     // positions of statements that are seldom moved to another block
 	tests    map[key][]uint32 // blocks that end with a condition, by its position
 	switches map[key][]uint32 // blocks that end with a switch, by its position
+	sites    []site           // indirect calls whose targets GCC counts, in the order of the counters
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before
@@ -90,6 +91,8 @@ func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 			p.begin(header, blocks)
 		} else if p.body != nil {
 			p.line(line)
+		} else if statement, ok := bytes.CutPrefix(line, []byte("Stmt ")); ok && p.last != nil {
+			p.profiled(statement)
 		}
 	}
 }
@@ -112,7 +115,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 type dumpParser struct {
 	*dump
 	paths   map[string]uint32
-	body    *body // nil outside of the first body of a wanted function
+	body    *body  // nil outside of the first body of a wanted function
+	last    *body  // whose function the text is about, nil if it is not wanted
+	pending []site // calls in last for which no line of profiled was found
 	limit   uint32
 	current uint32 // block
 	inBlock bool
@@ -121,7 +126,7 @@ type dumpParser struct {
 
 // begin starts a function: "name (linkage, funcdef_no=1, ...".
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
-	p.body, p.inBlock, p.next = nil, false, false
+	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))
 	if end < 0 {
 		return
@@ -142,7 +147,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 		p.names[printed] = name
 	}
 	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32), switches: make(map[key][]uint32)}, count
-	p.functions[name] = p.body
+	p.functions[name], p.last = p.body, p.body
 }
 
 func (p *dumpParser) line(line []byte) {
@@ -214,10 +219,13 @@ func (p *dumpParser) statement(text []byte) {
 		return
 	}
 	at, own, text, ok := p.position(text)
+	b := &p.body.blocks[p.current]
+	if isCall(text) {
+		p.call(at, own, callee(text))
+	}
 	if !ok || len(text) == 0 {
 		return
 	}
-	b := &p.body.blocks[p.current]
 	if debug, ok := bytes.CutPrefix(text, []byte("# DEBUG ")); ok {
 		b.inlined = b.inlined || bytes.HasPrefix(debug, []byte("INLINE_ENTRY"))
 		return
@@ -244,6 +252,17 @@ func (p *dumpParser) statement(text []byte) {
 	if n := len(b.places); n == 0 || b.places[n-1] != at {
 		b.places = append(b.places, at)
 	}
+}
+
+// call keeps an indirect call for profiled.
+func (p *dumpParser) call(at place, own bool, name string) {
+	if !isIndirect(name) {
+		return
+	}
+	if !own {
+		at.discriminator = p.body.blocks[p.current].discriminator
+	}
+	p.pending = append(p.pending, site{place: at, callee: name})
 }
 
 // isCall recognises "f (x_1);" and "_2 = f (x_1);", and not "if (x_1 != 0)" and "_2 = (int) x_1;".

@@ -25,15 +25,16 @@ func ExampleInfer() {
 		log.Fatal(err)
 	}
 	defer dump.Close()
-	evidence := &profile.Evidence{Copies: []profile.CodeCopy{{
+	p := profile.New()
+	p.SetEvidence(&profile.Evidence{Copies: []profile.CodeCopy{{
 		Symbol: "f",
 		Unit:   "a.c",
 		Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}},
 		Blocks: []profile.CodeBlock{{Count: 100, Size: 4, Places: []profile.Place{{
 			Position: profile.Position{File: "a.c", Line: 4, Column: 7},
 		}}}},
-	}}}
-	counters, _, err := arcs.Infer(notes, dump, evidence, arcs.Options{})
+	}}})
+	counters, _, err := arcs.Infer(notes, dump, p, arcs.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

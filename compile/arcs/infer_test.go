@@ -34,10 +34,16 @@ func counted() *profile.Evidence {
 	}}}
 }
 
+func withEvidence(e *profile.Evidence) *profile.Profile {
+	p := profile.New()
+	p.SetEvidence(e)
+	return p
+}
+
 func TestInfer(t *testing.T) {
 	for _, version := range []string{"12", "14", "16"} {
 		notes := readNotes(t, version)
-		c, report, err := Infer(notes, bytes.NewReader(read(t, "gcc"+version+".profile")), counted(), Options{})
+		c, report, err := Infer(notes, bytes.NewReader(read(t, "gcc"+version+".profile")), withEvidence(counted()), Options{})
 		require.NoError(t, err)
 		require.Equal(t, &Report{Functions: 1, Inferred: 1, Counted: report.Counted, Owned: report.Counted - 1, Blocks: 17, Guessed: report.Guessed, Evidence: report.Evidence, Moved: 2}, report)
 		require.Len(t, c.Functions, 1)
@@ -59,6 +65,6 @@ func TestInfer(t *testing.T) {
 }
 
 func TestInferRejectsAnotherDump(t *testing.T) {
-	_, _, err := Infer(readNotes(t, "12"), bytes.NewReader([]byte("nothing\n")), counted(), Options{})
+	_, _, err := Infer(readNotes(t, "12"), bytes.NewReader([]byte("nothing\n")), withEvidence(counted()), Options{})
 	require.Equal(t, ErrDump, err)
 }

@@ -5,16 +5,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Lines makes evidence of the counts of lines, for a profile without evidence of its own and for
-// the functions of a unit. Each location becomes a block whose position has no column, which
+// lineEvidence makes evidence of the counts of lines, for a profile without evidence of its own and
+// for the functions of a unit. Each location becomes a block whose position has no column, which
 // matches all code of the line. The profile counts lines from the declaration of a function, and
-// the notes have the line of the declaration. Lines leaves out inlined functions that are not in
-// the notes.
-func Lines(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
-	l := lineReader{profile: p, functions: make(map[string]*gcda.Function, len(notes.Functions))}
-	for i := range notes.Functions {
-		l.functions[notes.Functions[i].Name] = &notes.Functions[i]
-	}
+// the notes have the line of the declaration. Inlined functions that are not in the notes are left
+// out.
+func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
+	l := newLineReader(p, notes)
 	e := &profile.Evidence{}
 	for s, f := range p.Functions() {
 		if c := l.read(s, f); len(c.Blocks) > 0 {
@@ -28,6 +25,14 @@ type lineReader struct {
 	profile   *profile.Profile
 	functions map[string]*gcda.Function
 	copy      profile.CodeCopy
+}
+
+func newLineReader(p *profile.Profile, notes *gcda.Notes) *lineReader {
+	l := &lineReader{profile: p, functions: make(map[string]*gcda.Function, len(notes.Functions))}
+	for i := range notes.Functions {
+		l.functions[notes.Functions[i].Name] = &notes.Functions[i]
+	}
+	return l
 }
 
 // read returns the evidence of one function of the profile.

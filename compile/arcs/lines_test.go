@@ -37,13 +37,13 @@ func TestLines(t *testing.T) {
 	block := func(frame int32, n uint64, at profile.Position) profile.CodeBlock {
 		return profile.CodeBlock{Count: n, Size: 1, Places: []profile.Place{{Frame: frame, Position: at, Factor: 1}}}
 	}
-	e := Lines(p, notes)
+	e := lineEvidence(p, notes)
 	require.Equal(t, &profile.Evidence{Copies: []profile.CodeCopy{{
 		Symbol: "f",
 		Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, {Parent: 0, Function: "sq", Call: at(6, 1)}, {Parent: 1, Function: "f"}},
 		Blocks: []profile.CodeBlock{{Count: 1, Size: 1}, block(0, 100, at(6, 0)), block(2, 7, at(7, 0)), block(0, 1, at(7, 2)), block(0, 80, at(3, 0))},
 	}}}, e)
-	_, report, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), e, Options{})
+	_, report, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), p, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 1, report.Inferred)
 	require.EqualValues(t, 188, report.Owned, "all lines are in the graph")

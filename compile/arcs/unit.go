@@ -20,6 +20,7 @@ type unit struct {
 	blocks    int32 // number of machine blocks before the current copy
 	counted   uint64
 	owned     uint64
+	sampled   bool // the evidence is samples, not counted executions
 }
 
 // addNames lets functions be found by their unqualified names with template arguments. Debug info

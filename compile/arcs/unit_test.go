@@ -111,9 +111,9 @@ func FuzzMachineEvidence(f *testing.F) {
 		}
 		for i, version := range []string{"12", "16"} {
 			notes := readNotes(t, version)
-			first, _, err := Infer(notes, bytes.NewReader(data[i]), e, Options{})
+			first, _, err := Infer(notes, bytes.NewReader(data[i]), withEvidence(e), Options{})
 			require.NoError(t, err)
-			second, _, err := Infer(notes, bytes.NewReader(data[i]), e, Options{})
+			second, _, err := Infer(notes, bytes.NewReader(data[i]), withEvidence(e), Options{})
 			require.NoError(t, err)
 			require.Equal(t, first, second)
 			for _, n := range first.Functions[0].Counters[0].Values {

@@ -137,17 +137,10 @@ func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options
 	if err != nil {
 		return nil, noArcs{err}
 	}
-	evidence := moved.Evidence()
-	if evidence == nil {
-		evidence = arcs.Lines(moved, notes.graph)
-		options.Sampled = true
-	} else {
-		options.Sampled = evidence.Fraction > 0
-	}
-	counters, report, err := arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
+	counters, report, err := arcs.Infer(notes.graph, bytes.NewReader(notes.dump), moved, options)
 	if err == nil && report.Inferred == 0 { // the functions were in a file of another name
 		options.Source = ""
-		counters, report, err = arcs.Infer(notes.graph, bytes.NewReader(notes.dump), evidence, options)
+		counters, report, err = arcs.Infer(notes.graph, bytes.NewReader(notes.dump), moved, options)
 	}
 	if err != nil {
 		return nil, noArcs{err}

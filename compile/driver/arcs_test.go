@@ -224,6 +224,47 @@ func TestArcsOfLines(t *testing.T) {
 	assert.True(t, p.has("counts of arcs for 1 of 1 functions; 100% of the counts have an owner"), "%q", p.said)
 }
 
+// Calls through pointers become direct calls of their most frequent target.
+func TestArcsOfIndirectCalls(t *testing.T) {
+	const source = `static int twice(int n) { return 2 * n; }
+static int thrice(int n) { return 3 * n; }
+int (*operation)(int) = twice, (*other)(int) = thrice;
+int sum(int n)
+{
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += operation(i);
+  return s;
+}
+`
+	for _, compiler := range []string{"gcc", "gcc-16"} {
+		path, ok := testenv.Find(compiler)
+		if !ok {
+			continue
+		}
+		p := newArcProject(t, nil)
+		whole := profile.New()
+		unit := whole.AddUnit("i.c")
+		var body profile.Body
+		body.Count(3, 0, 1000)
+		body.Count(4, 0, 1000)
+		body.Call(4, 0, whole.AddSymbol(unit, "twice"), 20)
+		body.Call(4, 0, whole.AddSymbol(unit, "thrice"), 980)
+		whole.AddFunction(whole.AddSymbol(unit, "sum"), profile.Function{HeadCount: 1, Records: body.Records()})
+		var file bytes.Buffer
+		require.NoError(t, builder.Write(&file, whole, builder.Options{}))
+		p.write("p.afdo", file.String())
+		p.write("i.c", source)
+		plan := p.prepare(path, "-O2", "-c", "i.c")
+		cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-fdump-ipa-profile-details=dump")...)
+		cmd.Dir = p.dir
+		require.NoError(t, cmd.Run())
+		dump, err := os.ReadFile(filepath.Join(p.dir, "dump"))
+		require.NoError(t, err)
+		assert.Regexp(t, `direct call.* => thrice`, string(dump))
+	}
+}
+
 func TestCountersName(t *testing.T) {
 	for name, want := range map[string]string{"x": "#b#x.gcda", "sub/x.y": "#b#sub#x.y.gcda", "../o/x": "#b#^#o#x.gcda", "/o/x": "/o/x.gcda"} {
 		assert.Equal(t, want, countersName(name, "/b/"))

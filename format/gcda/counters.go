@@ -45,8 +45,11 @@ func (c *Counter) Len() int { return len(c.Values) + int(c.Zeros) }
 // A Kind is the number of a kind of counters in GCC.
 type Kind uint32
 
-// Arcs are the counts of arcs. Each of the others counts values, and depends on the version.
-const Arcs Kind = 0
+// Kinds of counters since GCC 10. Those without a name here count other values.
+const (
+	Arcs          Kind = 0 // counts of arcs
+	IndirectCalls Kind = 4 // of each call: the number of calls, that of targets, and targets with their counts
+)
 
 const (
 	tagObjectSummary  = 0xa1000000

@@ -65,13 +65,12 @@ type merger struct {
 
 // Kinds of counters that are not added. The first two are lists of the most frequent values.
 const (
-	topValues     Kind = 3
-	indirectCalls Kind = 4
-	orBits        Kind = 6
-	firstRun      Kind = 7
-	oldTopCalls   Kind = 8 // before GCC 10
-	conditions    Kind = 8 // since GCC 14
-	paths         Kind = 9 // since GCC 15
+	topValues   Kind = 3
+	orBits      Kind = 6
+	firstRun    Kind = 7
+	oldTopCalls Kind = 8 // before GCC 10
+	conditions  Kind = 8 // since GCC 14
+	paths       Kind = 9 // since GCC 15
 )
 
 // function returns the sum of two functions. first is set if a is empty yet.
@@ -116,7 +115,7 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 	}
 	for _, c := range counters {
 		switch {
-		case c.Kind != topValues && c.Kind != indirectCalls && c.Kind != oldTopCalls:
+		case c.Kind != topValues && c.Kind != IndirectCalls && c.Kind != oldTopCalls:
 			kept = append(kept, c)
 		case c.Len() > 0:
 			dropped++
@@ -127,7 +126,7 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 
 // counter returns the sum of two lists of counters. first is set if there was no list before.
 func (m *merger) counter(a, b *Counter, first bool) (Counter, bool) {
-	if b.Kind == topValues || b.Kind == indirectCalls {
+	if b.Kind == topValues || b.Kind == IndirectCalls {
 		return m.top(a, b, first)
 	}
 	if a.Len() != b.Len() {
