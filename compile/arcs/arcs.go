@@ -160,8 +160,8 @@ func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
 		all = gcda.Counter{Zeros: uint32(len(all.Values))}
 	}
 	counters := []gcda.Counter{all}
-	if targets := f.targetCounters(); targets != nil && largest > 0 {
-		counters = append(counters, gcda.Counter{Kind: gcda.IndirectCalls, Values: targets})
+	if largest > 0 {
+		counters = append(counters, f.targetCounters()...)
 	}
 	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: counters})
 	return largest

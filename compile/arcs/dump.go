@@ -39,6 +39,7 @@ type body struct {
 	tests    map[key][]uint32 // blocks that end with a condition, by its position
 	switches map[key][]uint32 // blocks that end with a switch, by its position
 	sites    []site           // indirect calls whose targets GCC counts, in the order of the counters
+	valued   uint32           // statements of which GCC counts other values
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before

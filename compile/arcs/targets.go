@@ -52,6 +52,8 @@ func (p *dumpParser) profiled(text []byte) {
 	}
 	if isIndirect(name) && isCall(text) {
 		p.last.sites, p.pending = append(p.last.sites, site{callee: name}), nil
+	} else {
+		p.last.valued++
 	}
 }
 
@@ -132,8 +134,11 @@ func (u *unit) identifier(name string) uint32 {
 }
 
 // targetCounters returns the counters of a function's indirect calls: for each the number of calls
-// and of targets, and the targets, the most frequent first.
-func (f *function) targetCounters() (values []int64) {
+// and of targets, and the targets, the most frequent first. GCC 12 crashes if it finds counters of
+// calls and none of the most frequent values of other statements, so those are zero. There are two
+// for each statement, which may be more than GCC reads.
+func (f *function) targetCounters() []gcda.Counter {
+	var values []int64
 	known := false
 	for i := range f.body.sites {
 		targets := f.body.sites[i].targets
@@ -151,5 +156,9 @@ func (f *function) targetCounters() (values []int64) {
 	if !known {
 		return nil
 	}
-	return values
+	counters := []gcda.Counter{{Kind: gcda.IndirectCalls, Values: values}}
+	if f.body.valued > 0 {
+		counters = slices.Insert(counters, 0, gcda.Counter{Kind: gcda.TopValues, Zeros: 2 * f.body.valued})
+	}
+	return counters
 }

@@ -85,12 +85,12 @@ func TestTargets(t *testing.T) {
 	body.Leave()
 	p.AddFunction(outer, profile.Function{Records: body.Records()})
 	u.addTargets(p, notes)
-	require.Equal(t, []int64{
+	require.Equal(t, []gcda.Counter{{Kind: gcda.TopValues, Zeros: 4}, {Kind: gcda.IndirectCalls, Values: []int64{
 		6, 1, 77, 6,
 		0, 0,
 		0, 0,
 		40, 2, int64(u.identifier("often")), 30, int64(u.identifier("rare")), 10,
-	}, f.targetCounters())
+	}}}, f.targetCounters())
 }
 
 // GCC's identifier of a function that other units can call is the checksum of its name.

@@ -224,7 +224,8 @@ func TestArcsOfLines(t *testing.T) {
 	assert.True(t, p.has("counts of arcs for 1 of 1 functions; 100% of the counts have an owner"), "%q", p.said)
 }
 
-// Calls through pointers become direct calls of their most frequent target.
+// Calls through pointers become direct calls of their most frequent target. Without counters of the
+// division, GCC 12 crashes.
 func TestArcsOfIndirectCalls(t *testing.T) {
 	const source = `static int twice(int n) { return 2 * n; }
 static int thrice(int n) { return 3 * n; }
@@ -233,7 +234,7 @@ int sum(int n)
 {
   int s = 0;
   for (int i = 0; i < n; i++)
-    s += operation(i);
+    s += operation(i) / n;
   return s;
 }
 `

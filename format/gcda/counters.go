@@ -48,6 +48,7 @@ type Kind uint32
 // Kinds of counters since GCC 10. Those without a name here count other values.
 const (
 	Arcs          Kind = 0 // counts of arcs
+	TopValues     Kind = 3 // of each statement: the number of executions, that of values, and values with their counts
 	IndirectCalls Kind = 4 // of each call: the number of calls, that of targets, and targets with their counts
 )
 
@@ -211,7 +212,7 @@ var kindNames = [...]string{
 // KindName returns the name of a kind of counters in a version of GCC.
 func (v Version) KindName(k Kind) string {
 	switch {
-	case v.Major() < 10 && k == topValues:
+	case v.Major() < 10 && k == TopValues:
 		return "single"
 	case v.Major() < 10 && k == oldTopCalls:
 		return "indirect_call_topn"

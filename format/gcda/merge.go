@@ -63,9 +63,8 @@ type merger struct {
 	dropped int
 }
 
-// Kinds of counters that are not added. The first two are lists of the most frequent values.
+// Kinds of counters that are not added.
 const (
-	topValues   Kind = 3
 	orBits      Kind = 6
 	firstRun    Kind = 7
 	oldTopCalls Kind = 8 // before GCC 10
@@ -115,7 +114,7 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 	}
 	for _, c := range counters {
 		switch {
-		case c.Kind != topValues && c.Kind != IndirectCalls && c.Kind != oldTopCalls:
+		case c.Kind != TopValues && c.Kind != IndirectCalls && c.Kind != oldTopCalls:
 			kept = append(kept, c)
 		case c.Len() > 0:
 			dropped++
@@ -126,7 +125,7 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 
 // counter returns the sum of two lists of counters. first is set if there was no list before.
 func (m *merger) counter(a, b *Counter, first bool) (Counter, bool) {
-	if b.Kind == topValues || b.Kind == IndirectCalls {
+	if b.Kind == TopValues || b.Kind == IndirectCalls {
 		return m.top(a, b, first)
 	}
 	if a.Len() != b.Len() {
