@@ -56,8 +56,8 @@ func (r *Report) Add(other *Report) {
 }
 
 // Infer computes the counters of a unit from the evidence of a profile, or from its counts of lines
-// if it has no evidence. dump is the output of GCC's option -fdump-ipa-profile-lineno-blocks-details
-// from the compile that made the notes.
+// if it has no evidence. dump is the output of GCC's option
+// -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
 //
 // If the evidence is samples, a function without samples may have run, so it gets no counters. A
 // function without counted executions has not run, and its counters are zero.

@@ -146,11 +146,6 @@ func TestStats(t *testing.T) {
 	check()
 	require.NoError(t, c.ZeroStats())
 	require.NoError(t, c.ZeroStats())
-	require.NoError(t, os.WriteFile(c.store.StatsPath(), []byte("same\t\t3\t20\t5\nsliced\t\t1\t20\t5\t2\nfailed\t\t1\t0\t5\t2\n"), 0o666)) // the first line is an earlier version's
-	old, _, err := c.Stats()
-	require.NoError(t, err)
-	assert.Zero(t, old[0].SliceBytes)
-	assert.EqualValues(t, 3, old[0].Times, "of the first line")
 	require.NoError(t, c.ZeroStats())
 	counts, _, err := c.Stats()
 	require.NoError(t, err)

@@ -188,12 +188,6 @@ func (t *tally) add(c Count) {
 
 func parseCount(line string) (c Count, ok bool) {
 	fields := strings.Split(line, "\t")
-	switch len(fields) { // of earlier versions
-	case 5:
-		fields = append(fields, "0", "0", "0", `""`)
-	case 6:
-		fields = append(fields, "0", "0", `""`)
-	}
 	if len(fields) != 9 {
 		return c, false
 	}

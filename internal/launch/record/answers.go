@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ type looker struct {
 // Add puts the answers to what a command has asked into its record, as they are now. files are the
 // inputs of the command, and dir is the folder that it ran in, since start. Add reports whether the
 // answers were the same for the command: nothing was changed since.
-func (r *Record) Add(cache *store.Store, dir string, files []string, asked []trace.Lookup, start time.Time) bool {
+func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[string]trace.Use, start time.Time) bool {
 	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, BufferSize), near: make(map[string]string),
 		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[string]uint64)}
 	known := make(map[string]bool)
@@ -40,15 +41,15 @@ func (r *Record) Add(cache *store.Store, dir string, files []string, asked []tra
 		known[name] = true
 		r.Inputs = append(r.Inputs, l.file(name))
 	}
-	slices.SortFunc(asked, func(a, b trace.Lookup) int { return strings.Compare(a.Path, b.Path) })
-	for _, a := range asked {
-		for strings.HasPrefix(a.Path, "./") && len(a.Path) > len("./") {
-			a.Path = strings.TrimLeft(a.Path[1:], "/")
+	for _, path := range slices.Sorted(maps.Keys(asked)) {
+		use := asked[path]
+		for strings.HasPrefix(path, "./") && len(path) > len("./") {
+			path = strings.TrimLeft(path[1:], "/")
 		}
-		if known[a.Path] {
-			l.links(a.Path)
-		} else if !isOfSystem(a.Path) {
-			l.lookup(a)
+		if known[path] {
+			l.links(path)
+		} else if !isOfSystem(path) {
+			l.lookup(path, use)
 		}
 	}
 	for folder, missing := range l.absent {
@@ -75,29 +76,24 @@ func (l *looker) file(name string) File {
 }
 
 // lookup looks at a path.
-func (l *looker) lookup(a trace.Lookup) {
-	l.links(a.Path)
-	info, err := os.Stat(PathIn(l.dir, a.Path))
+func (l *looker) lookup(path string, use trace.Use) {
+	l.links(path)
+	info, err := os.Stat(PathIn(l.dir, path))
 	switch {
 	case err != nil:
-		l.missing(a.Path)
+		l.missing(path)
 	case info.IsDir():
-		l.folder(a, info)
+		f := Folder{Path: path, Same: l.number(info, len(l.Folders))}
+		if use&trace.List != 0 {
+			f.Names = hashOfNames(PathIn(l.dir, path))
+			l.sure = l.sure && changedAt(info).Before(l.start)
+		}
+		l.Folders = append(l.Folders, f)
 	case info.Mode().IsRegular():
-		l.Others = append(l.Others, l.file(a.Path))
+		l.Others = append(l.Others, l.file(path))
 	default:
 		l.sure = false
 	}
-}
-
-// folder looks at a folder.
-func (l *looker) folder(a trace.Lookup, info fs.FileInfo) {
-	f := Folder{Path: a.Path, Same: l.number(info, len(l.Folders))}
-	if a.Use&trace.List != 0 {
-		f.Names = hashOfNames(PathIn(l.dir, a.Path))
-		l.sure = l.sure && changedAt(info).Before(l.start)
-	}
-	l.Folders = append(l.Folders, f)
 }
 
 // number returns the number of the first folder in a list that is the same as this one. own is the

@@ -88,7 +88,7 @@ func versionOf(ctx context.Context, path, dir string, cache *store.Store) (strin
 	}
 	r := &record.Record{Text: []byte(version)}
 	if o.blind && o.Plain && !o.foreign { // a compiler that the system cannot observe
-		o.blind, o.asked = false, []trace.Lookup{{Path: path, Use: trace.Open}}
+		o.blind, o.asked = false, map[string]trace.Use{path: trace.Open}
 	}
 	if o.Fill(r, cache, nil) {
 		cache.Put(store.Compilers, key, r.Encode())

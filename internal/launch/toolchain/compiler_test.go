@@ -82,3 +82,17 @@ func TestRealCompiler(t *testing.T) {
 		assert.Regexp(t, `^\d+\.\d+`, c.Version)
 	}
 }
+
+// A wrapper may start a server that keeps the wrapper's output open. The launcher does not wait for
+// the server.
+func TestServerOfWrapper(t *testing.T) {
+	testenv.Tool(t, "sh")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gcc")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 30 &\necho $1\n"), 0o777))
+	began := time.Now()
+	out, err := NewObserver(path, dir).Ask(t.Context(), "--version")
+	require.NoError(t, err)
+	assert.Equal(t, "--version\n", string(out))
+	assert.Less(t, time.Since(began), 20*time.Second)
+}

@@ -3,6 +3,7 @@ package toolchain
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,14 +25,14 @@ type Observer struct {
 	Dir   string    // in which it runs
 	Plain bool      // the program has the name of a compiler, and is no script
 	start time.Time // of the first run
-	asked []trace.Lookup
+	asked map[string]trace.Use
 
 	foreign bool // other programs than the parts of a compiler ran, so the environment counts
 	blind   bool // not all is known that was asked
 }
 
 func NewObserver(path, dir string) *Observer {
-	o := &Observer{Path: path, Dir: dir, start: record.Now()}
+	o := &Observer{Path: path, Dir: dir, start: record.Now(), asked: make(map[string]trace.Use)}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		base := filepath.Base(target)
 		hasName := slices.ContainsFunc([]string{"gcc", "g++", "c++", "clang"}, func(name string) bool { return strings.Contains(base, name) })
@@ -73,7 +74,10 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 		o.blind = true
 		return err
 	}
-	o.asked = append(append(o.asked, log.Lookups...), trace.Lookup{Path: o.Path, Use: trace.Open})
+	for path, use := range log.Uses {
+		o.asked[path] |= use
+	}
+	o.asked[o.Path] |= trace.Open
 	for _, program := range log.Programs {
 		o.noteProgram(program, log.Programs[0].Path)
 	}
@@ -82,7 +86,7 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 
 // noteProgram notes a program that ran. The shells and tools of a script look programs up in $PATH.
 func (o *Observer) noteProgram(program trace.Program, first string) {
-	o.asked = append(o.asked, trace.Lookup{Path: program.Path, Use: trace.Open})
+	o.asked[program.Path] |= trace.Open
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
 		o.blind = o.blind || o.Plain // it was taken for a compiler, and links were not noted
 		o.foreign = true
@@ -91,7 +95,7 @@ func (o *Observer) noteProgram(program trace.Program, first string) {
 		return
 	}
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
-		o.asked = append(o.asked, trace.Lookup{Path: filepath.Join(folder, program.Name), Use: trace.Status})
+		o.asked[filepath.Join(folder, program.Name)] |= trace.Status
 	}
 }
 
@@ -101,25 +105,21 @@ func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bo
 	if o.foreign {
 		r.Environment = record.WholeEnvironment()
 	}
-	slices.SortFunc(o.asked, func(a, b trace.Lookup) int { return strings.Compare(a.Path, b.Path) })
-	merged := o.asked[:0]
-	for _, a := range o.asked {
-		if n := len(merged); n > 0 && merged[n-1].Path == a.Path {
-			merged[n-1].Use |= a.Use
-			continue
-		}
-		merged = append(merged, a)
-	}
-	sure := r.Add(cache, o.Dir, files, merged, o.start)
-	return sure && !o.blind
+	return r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
 }
 
-// RunUntilDeath runs a command that ends when this process does.
+// RunUntilDeath runs a command that ends when this process does. It does not wait for processes
+// that the command leaves in the background and that have its output open, such as a server.
 func RunUntilDeath(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	together.EndWithParent(cmd)
-	return cmd.Run()
+	cmd.WaitDelay = 2 * time.Second // enough for a filter of the output, which may end last
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	return err
 }
 
 // Ask runs the program and returns its output. A program that fails has no output, which is not an

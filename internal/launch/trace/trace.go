@@ -11,21 +11,15 @@ const (
 	Link                   // reads a symbolic link
 )
 
-// A Lookup is a path that a program has looked up, spelled as the program spelled it. A relative
-// path begins at the folder where the program was started.
-type Lookup struct {
-	Path string
-	Use  Use
-}
-
 // A Program is a program that was executed.
 type Program struct {
 	Name string // as it was called
 	Path string // of the file, without links
 }
 
-// A Log is what a run has asked the file system.
+// A Log is what a run has asked the file system. Uses has the paths that were looked up, as the
+// program spelled them. A relative path begins at the folder where the program was started.
 type Log struct {
-	Lookups  []Lookup
+	Uses     map[string]Use
 	Programs []Program
 }

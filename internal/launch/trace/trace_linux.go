@@ -5,9 +5,11 @@ package trace
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -21,39 +23,90 @@ import (
 //
 // The kernel holds a program in each of the system calls that look something up until the launcher
 // has noted the path (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the
-// processes that the thread starts. So start runs in a thread of its own, which ends afterwards.
+// processes that the thread starts. So start runs in a thread of its own, which ends afterwards. A
+// program may leave processes that still have the filter: see release.
 func Run(dir string, links bool, start func() error) (log *Log, err error) {
-	done := make(chan struct{})
-	go func() {
+	fd, done := -1, make(chan struct{})
+	observed := func() {
 		defer close(done)
 		runtime.LockOSThread() // for good, since the thread can get no new privileges any more
-		real, e := filepath.EvalSymlinks(dir)
-		end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
-		defer func() { _ = unix.Close(end) }()
-		fd, ok := 0, false
-		if e == nil && noEnd == nil {
-			fd, ok = install(filter(links))
-		}
-		if !ok {
-			err = start()
+		fd, log, err = observe(dir, links, start)
+	}
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if unix.Gettid() != os.Getpid() {
+			observed()
 			return
 		}
-		o := &observer{fd: fd, end: end, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			o.observe()
-		}()
-		err = start()
-		var s unix.Stat_t
-		_ = unix.Stat(theEnd, &s) // the observer sees it
-		_, _ = unix.Write(end, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-		<-ended
-		_ = unix.Close(fd)
-		log = o.log()
+		go observed() // on another thread, because the first one of a process never ends
+		<-done
 	}()
 	<-done
+	if fd >= 0 {
+		release(fd)
+	}
 	return log, err
+}
+
+// observe is [Run] in a thread of its own. It returns the descriptor of the notifications, or -1.
+func observe(dir string, links bool, start func() error) (fd int, log *Log, err error) {
+	real, e := filepath.EvalSymlinks(dir)
+	end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	defer func() { _ = unix.Close(end) }()
+	ok := false
+	if e == nil && noEnd == nil {
+		fd, ok = install(filter(links))
+	}
+	if !ok {
+		return -1, nil, start()
+	}
+	o := &observer{fd: fd, end: end, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		o.observe()
+	}()
+	err = start()
+	var s unix.Stat_t
+	_ = unix.Stat(theEnd, &s) // the observer sees it
+	_, _ = unix.Write(end, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	<-ended
+	return fd, o.log(), err
+}
+
+// release closes the descriptor of the notifications once no process has the filter any more. A
+// process that a program has left in the background, such as a server, may have it for long, and
+// would get ENOSYS for each lookup without somebody who answers. Then a helper process answers.
+func release(fd int) {
+	const threadEnds = 20 // milliseconds; it takes less than one
+	defer func() { _ = unix.Close(fd) }()
+	users := []unix.PollFd{{Fd: int32(fd)}} // POLLHUP is always reported
+	if n, _ := unix.Poll(users, threadEnds); n > 0 {
+		return
+	}
+	listener, err := unix.Dup(fd)
+	if err != nil {
+		return
+	}
+	file := os.NewFile(uintptr(listener), "listener")
+	defer file.Close()
+	helper := exec.Cmd{Path: "/proc/self/exe", Args: []string{helperName}, Dir: "/", Env: []string{"GOMAXPROCS=1"},
+		ExtraFiles: []*os.File{file}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if helper.Start() == nil {
+		go func() { _ = helper.Wait() }()
+	}
+}
+
+// helperName is the name by which a process learns that it is a helper of release, with the
+// descriptor of the notifications after the three standard ones.
+const helperName = "afdo-observer"
+
+func init() {
+	if len(os.Args) > 0 && os.Args[0] == helperName {
+		(&observer{fd: 3, end: -1}).answer()
+		os.Exit(0)
+	}
 }
 
 // theEnd is a path that the thread looks up when the program has ended.
@@ -123,7 +176,8 @@ func install(code []unix.SockFilter) (fd int, ok bool) {
 	return int(n), true
 }
 
-// canContinue reports whether the system knows SECCOMP_USER_NOTIF_FLAG_CONTINUE: Linux 5.5 does.
+// canContinue reports whether the system knows SECCOMP_USER_NOTIF_FLAG_CONTINUE, as Linux 5.5 does,
+// and reports when no process has a filter any more, as Linux 5.9 does.
 func canContinue() bool {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -133,7 +187,7 @@ func canContinue() bool {
 	minor, _, _ := bytes.Cut(rest, []byte{'.'})
 	m, err1 := strconv.Atoi(string(major))
 	n, err2 := strconv.Atoi(string(minor))
-	return err1 == nil && err2 == nil && (m > 5 || m == 5 && n >= 5)
+	return err1 == nil && err2 == nil && (m > 5 || m == 5 && n >= 9)
 }
 
 // A notification is the kernel's struct seccomp_notif.
@@ -160,8 +214,8 @@ type observer struct {
 	fd       int // of the notifications
 	end      int // to which the thread writes when the program has ended
 	thread   uint32
-	dir      string // in which the program was started, without links
-	uses     map[string]Use
+	dir      string            // in which the program was started, without links
+	uses     map[string]Use    // nil: nothing is noted
 	programs map[uint32]string // the last one of each process
 	ran      []Program
 	lost     bool // something was looked up that is not known
@@ -174,12 +228,17 @@ type observer struct {
 func (o *observer) observe() {
 	for !o.next() {
 	}
+	o.answer()
+}
+
+// answer answers until something is written to the descriptor end, or no process has the filter.
+func (o *observer) answer() {
 	for {
 		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(ready, -1); err != nil {
 			continue // a signal
 		}
-		if ready[0].Revents != 0 {
+		if ready[0].Revents != 0 || ready[1].Revents&unix.POLLIN == 0 {
 			return
 		}
 		o.next()
@@ -195,7 +254,7 @@ func (o *observer) next() (over bool) {
 		o.lost = o.lost || e != unix.EINTR && e != unix.ENOENT // else a signal, or the process has been killed
 		return false
 	}
-	over = o.note(&n)
+	over = o.uses != nil && o.note(&n)
 	a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	for e = unix.EINTR; e == unix.EINTR; {
 		_, _, e = unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
@@ -301,11 +360,7 @@ func (o *observer) log() *Log {
 	if o.lost {
 		return nil
 	}
-	log := &Log{Programs: o.ran}
-	for path, use := range o.uses {
-		log.Lookups = append(log.Lookups, Lookup{path, use})
-	}
-	return log
+	return &Log{o.uses, o.ran}
 }
 
 // A call is a system call that looks a path up. chdir and execve must not be among calls: Go makes

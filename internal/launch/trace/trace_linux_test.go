@@ -55,3 +55,47 @@ func TestSignals(t *testing.T) {
 		}
 	}
 }
+
+// A process that a program leaves in the background has the filter, too. Its lookups have to be
+// answered after Run has returned, also if this process becomes another program.
+func TestBackground(t *testing.T) {
+	sh := testenv.Tool(t, "sh")
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("read"), 0o600))
+	for range 3 {
+		cmd := exec.Command(sh, "-c", "(while [ ! -e go ]; do sleep 0.05; done; cat a >b 2>&1; mv b c) </dev/null >/dev/null 2>&1 & exit 3")
+		cmd.Dir = dir
+		log, err := trace.Run(dir, true, cmd.Run)
+		assert.Error(t, err)
+		if log == nil {
+			t.Skip("the system cannot observe a program")
+		}
+		testenv.Settle()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+		var text []byte
+		require.Eventually(t, func() bool {
+			text, err = os.ReadFile(filepath.Join(dir, "c"))
+			return err == nil
+		}, 20*time.Second, 10*time.Millisecond)
+		assert.Equal(t, "read", string(text))
+		require.Eventually(t, func() bool { return len(children(t)) == 0 }, 20*time.Second, 10*time.Millisecond, "the helper ends")
+		require.NoError(t, os.Remove(filepath.Join(dir, "go")))
+		require.NoError(t, os.Remove(filepath.Join(dir, "c")))
+	}
+	cmd := exec.Command(sh, "-c", "[ -e a ]")
+	cmd.Dir = dir
+	_, err := trace.Run(dir, true, cmd.Run)
+	assert.NoError(t, err)
+	assert.Empty(t, children(t), "a program that leaves nothing needs no helper")
+}
+
+// children returns the processes that this process has started, as the kernel lists them.
+func children(t *testing.T) (pids string) {
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		pids += string(text)
+	}
+	return pids
+}
