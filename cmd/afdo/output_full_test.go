@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
 // A disk that is full leaves the old file, and nothing beside it.
@@ -40,6 +42,48 @@ func TestFullDisk(t *testing.T) {
 	want, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
+}
+
+// fullDisk returns a folder on a disk that takes nothing but empty files.
+func fullDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4k"); err != nil {
+		t.Skipf("no small file system to fill up, which takes root: %v", err)
+	}
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), make([]byte, 4096), 0o600))
+	return dir
+}
+
+// The error names the recording, and not its temporary file.
+func TestFullDiskRecord(t *testing.T) {
+	needRecord(t)
+	dir := fullDisk(t)
+	out := filepath.Join(dir, "perf.data")
+	r := afdoRun("record", "-o", out, "-e", "cpu-clock", "--", "sh", "-c", "i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done; echo done")
+	assert.Equal(t, result{cli.StatusFault, "done\n", "afdo: write " + out + ": no space left on device\n"}, r)
+	assert.Equal(t, []string{"mine"}, clitest.Files(t, dir))
+}
+
+// With a cache on a full disk, exec says so once, and the compile gets its slice all the same.
+func TestFullDiskExec(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc-12")
+	dir := fullDisk(t)
+	t.Setenv("AFDO_CACHE_DIR", filepath.Join(dir, "cache"))
+	work := t.TempDir()
+	t.Chdir(work)
+	require.NoError(t, os.WriteFile("a.c", []byte("int f0(int x) { return x; }\n"), 0o600))
+	must(t, "convert", writeFile(t, "p", gen.Big(50, true)), "--to", "v4", "-o", "p.afdo")
+	said := ""
+	for range 2 {
+		out, err := exec.Command("afdo", "exec", "--profile", "p.afdo", "--", gcc, "-O2", "-c", "a.c").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		said += string(out)
+	}
+	assert.Equal(t, 1, strings.Count(said, "each compile reads all of p.afdo, because the cache takes no copy with an index: "), said)
+	assert.NotContains(t, said, "indexed a copy")
+	assert.FileExists(t, "a.o.afdo")
 }
 
 // So does a limit on the size of a file.

@@ -137,14 +137,23 @@ func (s source) indexedCopy() (string, error) {
 	if err != nil {
 		return "", cacheError{err}
 	}
-	return path, makeOnce(path, func(w io.Writer) error {
+	made := false
+	err = makeOnce(path, func(w io.Writer) error {
 		whole, err := file.load()
 		if err != nil {
 			return err
 		}
-		s.warn("indexed a copy of %s in the cache; \"afdo convert --to v4c --index\" makes a profile with an index", file.name)
+		made = true
 		return builder.Write(w, whole, builder.Options{Compact: true, Index: &index.Options{Unqualified: slice.Names}})
 	})
+	const advice = "\"afdo convert --to v4c --index\" makes a profile with an index"
+	switch {
+	case err == nil && made:
+		s.warn("indexed a copy of %s in the cache; "+advice, file.name)
+	case isCacheError(err):
+		s.warn("each compile reads all of %s, because the cache takes no copy with an index: %v; "+advice, file.name, err)
+	}
+	return path, err
 }
 
 // makeOnce fills a file of the cache unless it is there.

@@ -40,6 +40,9 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 		if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
 			err = inURL.Err // without the URL and its secrets
 		}
+		if strings.Contains(err.Error(), "Location") { // which may have secrets, and be long
+			err = fmt.Errorf("%w: its address is malformed", errRedirect)
+		}
 		if err = faultAt(h.Name(), err, ""); !errors.Is(err, errRedirect) {
 			err = &Transient{Err: err}
 		}

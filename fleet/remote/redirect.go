@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
+	"unicode/utf8"
 )
 
 // maxRedirects is how many redirects a request follows: the default of http.Client.
@@ -37,8 +39,12 @@ func guarded(c *http.Client) *http.Client {
 }
 
 // inward refuses a redirect from a host elsewhere to one that only this machine or its network
-// reaches.
+// reaches. It also refuses names with characters outside ASCII. net/http converts such a name
+// before it connects, and may get an address, such as of digits in circles.
 func inward(ctx context.Context, from, to string) error {
+	if strings.ContainsFunc(to, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return fmt.Errorf("%w: the host in its address is not in ASCII", errRedirect)
+	}
 	address, found := closeBy(ctx, to)
 	if !found {
 		return nil

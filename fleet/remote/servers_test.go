@@ -203,6 +203,7 @@ func TestRedirect(t *testing.T) {
 		inside.URL, fmt.Sprintf("http://localhost:%d/", port), fmt.Sprintf("http://[::ffff:127.0.0.1]:%d/", port),
 		"http://0.0.0.0/", "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://100.100.100.200/",
 		"http://[fd00:ec2::23]/", "http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b::7f00:1]/", "http://[64:ff9b:1::a9fe:a9fe]/", "http://[::169.254.169.254]/", "http://[2002:a9fe:a9fe::]/",
+		"http://x%zz?signature=secret", "http://[::1?secret",
 	} {
 		t.Run(target, func(t *testing.T) {
 			_, err := remote.Open(t.Context(), "http://192.0.2.1/all?signature=secret", remote.Client(elsewhere))
@@ -211,6 +212,10 @@ func TestRedirect(t *testing.T) {
 		})
 	}
 	require.Len(t, referers, 1)
+	for _, target = range []string{"http://①②⑦.0.0.1/", "http://127。0。0。1/", "http://%E2%91%A0%E2%91%A1%E2%91%A6.0.0.1/"} {
+		_, err := remote.Open(t.Context(), "http://192.0.2.1/all", remote.Client(elsewhere))
+		require.ErrorContains(t, err, "not in ASCII", target)
+	}
 }
 
 // answers is a transport to one handler, whatever the host.

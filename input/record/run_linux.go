@@ -46,7 +46,7 @@ func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	if err == nil {
 		err = s.round(r.rings)
 	}
-	command.end(ctx, s.report, err)
+	command.end(ctx, s.report)
 	r.files = s.files
 	return s.report, err
 }
@@ -136,17 +136,15 @@ func (c *command) ended() bool {
 	}
 }
 
-// end waits for the command and reports its exit status. It stops the command if ctx is done, or if
-// the recording could not be written, which failure says.
-func (c *command) end(ctx context.Context, report *Report, failure error) {
+// end waits for the command and reports its exit status. It stops the command if ctx is done. The
+// command goes on if the recording could not be written.
+func (c *command) end(ctx context.Context, report *Report) {
 	if c.Cmd == nil {
 		return
 	}
-	if failure == nil {
-		select {
-		case <-c.exited:
-		case <-ctx.Done():
-		}
+	select {
+	case <-c.exited:
+	case <-ctx.Done():
 	}
 	if report.Ended = !c.ended(); report.Ended {
 		_ = c.Process.Signal(syscall.SIGTERM) // the process may have ended by now

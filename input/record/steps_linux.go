@@ -111,7 +111,7 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 		s.report.Stopped, s.report.Longest, s.report.Lost = stats.Stopped, stats.Longest, stats.Dropped
 	}
 	if r.steps.command != nil {
-		r.steps.command.end(ctx, s.report, err)
+		r.steps.command.end(ctx, s.report)
 	}
 	r.files = s.files
 	return s.report, err

@@ -34,8 +34,12 @@ var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrN
 
 const other = 1
 
-// maxText is the length of the longest name or error in bytes.
-const maxText = 64 << 10
+// These are the lengths of the longest name and of the longest error, in bytes. An error may quote
+// a header of the server, which may have 1 MB.
+const (
+	maxText  = 64 << 10
+	maxError = 2_000
+)
 
 // An Error is an error of a helper. Under errors.Is it matches fault.ErrChanged, fs.ErrNotExist,
 // fs.ErrPermission or context.DeadlineExceeded if the error in the helper did.
@@ -64,7 +68,7 @@ func writeAnswer(w io.Writer, data []byte, err error) error {
 	if err != nil {
 		head[0] = classOf(err)
 		data = []byte(err.Error())
-		data = data[:min(len(data), maxText)]
+		data = data[:min(len(data), maxError)]
 	}
 	binary.LittleEndian.PutUint32(head[1:], uint32(len(data)))
 	if _, err := w.Write(head); err != nil {
@@ -82,7 +86,7 @@ func readAnswer(r io.Reader, p []byte) (int, error) {
 	}
 	class, n := head[0], int64(binary.LittleEndian.Uint32(head[1:]))
 	if class != 0 {
-		text, err := io.ReadAll(io.LimitReader(r, min(n, maxText)))
+		text, err := io.ReadAll(io.LimitReader(r, min(n, maxError)))
 		if err != nil {
 			return 0, ended(err)
 		}

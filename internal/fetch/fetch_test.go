@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -220,6 +221,9 @@ func TestServeRefuses(t *testing.T) {
 		require.Error(t, fetch.Serve(in, io.Discard, f, nil))
 	}
 	var out bytes.Buffer
+	require.NoError(t, fetch.Serve(nil, &out, nil, errors.New(strings.Repeat("header ", 100_000))))
+	require.Less(t, out.Len(), 3_000)
+	out.Reset()
 	require.NoError(t, fetch.Serve(question(5, 5), &out, f, nil))
 	require.Equal(t, "\x00\x04\x00\x00\x00file\x00\x01\x00\x00\x007\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x0056789", out.String())
 }

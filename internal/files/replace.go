@@ -15,7 +15,7 @@ import (
 // A Pending is a new file in the folder of its target. Commit gives it the target's name; until
 // then the target is untouched. The caller calls Discard in any case.
 type Pending struct {
-	*os.File
+	file   *os.File
 	path   string // of the target, as the caller named it, for errors
 	target string // the file that is replaced
 	exists bool   // the target is there, so its mode and owner are kept
@@ -41,7 +41,7 @@ func Create(path, target string) (*Pending, error) {
 		if err != nil {
 			return nil, p.about("create", err)
 		}
-		p.File = f
+		p.file = f
 		return p, nil
 	}
 }
@@ -59,9 +59,12 @@ func (p *Pending) about(op string, err error) error {
 	return err
 }
 
+// TempName returns the path of the file before Commit.
+func (p *Pending) TempName() string { return p.file.Name() }
+
 // Write writes to the file.
 func (p *Pending) Write(data []byte) (int, error) {
-	n, err := p.File.Write(data)
+	n, err := p.file.Write(data)
 	return n, p.about("write", err)
 }
 
@@ -93,24 +96,24 @@ func CommitPair(first, second *Pending) error {
 // complete does what may fail before the file is renamed.
 func (p *Pending) complete(durable bool) error {
 	if p.exists {
-		if err := p.Chmod(p.mode); err != nil {
+		if err := p.file.Chmod(p.mode); err != nil {
 			return p.about("chmod", err)
 		}
-		keepOwner(p.File, p.target)
+		keepOwner(p.file, p.target)
 	}
 	if durable {
-		if err := p.Sync(); err != nil {
+		if err := p.file.Sync(); err != nil {
 			return p.about("sync", err)
 		}
 	}
-	if err := p.Close(); err != nil {
+	if err := p.file.Close(); err != nil {
 		return p.about("close", err)
 	}
 	return nil
 }
 
 func (p *Pending) rename(durable bool) error {
-	if err := os.Rename(p.Name(), p.target); err != nil {
+	if err := os.Rename(p.file.Name(), p.target); err != nil {
 		return p.about("rename", err)
 	}
 	if durable {
@@ -121,8 +124,8 @@ func (p *Pending) rename(durable bool) error {
 
 // Discard removes the file unless it was committed.
 func (p *Pending) Discard() {
-	_ = p.Close()
-	_ = os.Remove(p.Name()) // after a Commit there is no such file
+	_ = p.file.Close()
+	_ = os.Remove(p.file.Name()) // after a Commit there is no such file
 }
 
 // syncFolder makes a rename durable. Not every system can do that for a folder, and the file is

@@ -102,7 +102,7 @@ func TestCommitPair(t *testing.T) {
 	first := pair("old")
 	require.NoError(t, CommitPair(first[0], first[1]))
 	second := pair("new")
-	require.NoError(t, os.Remove(second[1].Name())) // as if the process ended before this rename
+	require.NoError(t, os.Remove(second[1].TempName())) // as if the process ended before this rename
 	require.Error(t, CommitPair(second[0], second[1]))
 	require.NoFileExists(t, paths[0])
 	left, err := os.ReadFile(paths[1])

@@ -200,7 +200,7 @@ func replaceFile(path, target string, write func(io.Writer) error, commit func(*
 	if err != nil {
 		return err
 	}
-	stop := removeOnSignal(f.Name())
+	stop := removeOnSignal(f.TempName())
 	defer stop()
 	defer f.Discard()
 	if err := buffered(f, write); err != nil {

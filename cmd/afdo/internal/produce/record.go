@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -191,13 +192,24 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 	buffer := bufio.NewWriterSize(spool, 1<<20)
 	report, err := r.Run(ctx, buffer)
 	if err != nil || report.Samples == 0 {
-		return report, err
+		return report, aboutSpool(c.out, err)
 	}
 	stop() // from here on, a signal ends this process as any other
 	if err := buffer.Flush(); err != nil {
-		return nil, err
+		return nil, aboutSpool(c.out, err)
 	}
 	return report, writeRecording(e, c, r, spool)
+}
+
+// spoolName is the beginning of the names of temporary files of recordings.
+const spoolName = ".afdo-record-"
+
+// aboutSpool has an error about the temporary file of a recording name the recording.
+func aboutSpool(path string, err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
+		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+	}
+	return err
 }
 
 // spoolFor returns a file for the records of a recording: its head, which comes before them, says
@@ -210,11 +222,8 @@ func spoolFor(path string) (files.Temp, error) {
 	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
 		folder = ""
 	}
-	spool, err := files.CreateTemp(folder, ".afdo-record-*.tmp")
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		err = &fs.PathError{Op: "create", Path: path, Err: at.Err}
-	}
-	return spool, err
+	spool, err := files.CreateTemp(folder, spoolName+"*.tmp")
+	return spool, aboutSpool(path, err)
 }
 
 // streamRecording records in pipe mode.
