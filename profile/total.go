@@ -54,10 +54,7 @@ func compareProducts(a, b, c, d total) int {
 }
 
 func (t total) compare(u total) int {
-	if t.hi != u.hi {
-		return cmp.Compare(t.hi, u.hi)
-	}
-	return cmp.Compare(t.lo, u.lo)
+	return cmp.Or(cmp.Compare(t.hi, u.hi), cmp.Compare(t.lo, u.lo))
 }
 
 // times returns the product in 256 bits.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/look"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
@@ -73,13 +74,15 @@ func TestShowBadRecording(t *testing.T) {
 }
 
 func TestRecordingVerdict(t *testing.T) {
-	for verdict, f := range map[string]look.RecordingFacts{
-		"no samples":   {},
-		"many records": {Samples: 80, BranchStacks: 80, Lost: 20},
-		"no branch":    {Samples: 80},
-		"branch stack": {Samples: 80, BranchStacks: 80, Lost: 2},
+	for verdict, r := range map[string]samples.Report{
+		"no samples":                         {},
+		"thin: 20.00% of the records":        {Samples: 80, Stacks: 80, Lost: 20},
+		"no branch":                          {Samples: 80},
+		"branch stack":                       {Samples: 80, Stacks: 80, Lost: 2},
+		"thin: the recording by steps has 9": {Samples: 90, Stacks: 90, Bursts: 90},
 	} {
-		f.Judge()
+		f := look.RecordingFacts{Samples: r.Samples, BranchStacks: r.Stacks}
+		f.Judge(&r)
 		assert.Contains(t, f.Verdict, verdict)
 	}
 }

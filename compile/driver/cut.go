@@ -2,8 +2,8 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/produce/rebase"
+	"github.com/go-afdo/afdo/produce/verdict"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -107,18 +108,14 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	if len(s.Preprocessed()) > 0 { // whose files have other names
 		return ""
 	}
-	for f := range selected.Functions() {
-		unit := selected.UnitPath(selected.SymbolUnit(f))
-		switch {
-		case strings.Contains(unit, "/usr/") || strings.Contains(unit, "/include/c++/"):
-		case selected.SymbolName(f) != "main":
-			return ""
-		default:
-			file = unit
+	file, _ = verdict.Foreign(func(yield func(name, file string) bool) {
+		for f := range selected.Functions() {
+			if !yield(selected.SymbolName(f), selected.UnitPath(selected.SymbolUnit(f))) {
+				return
+			}
 		}
-	}
-	isSame := func(name string) bool { return filepath.Base(name) == filepath.Base(file) }
-	if file == "" || slices.ContainsFunc(s.inputs.Files, isSame) {
+	})
+	if !verdict.IsOtherMain(file, s.inputs.Files...) {
 		return ""
 	}
 	return file
@@ -151,9 +148,7 @@ const DefaultStaleWarn = 0.2
 // warnIfStale warns once in a build if many samples of a compile do not fit its sources.
 func (s source) warnIfStale(stale, compared uint64) {
 	threshold := s.StaleWarn
-	if threshold == 0 {
-		threshold = DefaultStaleWarn
-	}
+	threshold = cmp.Or(threshold, DefaultStaleWarn)
 	share := float64(stale) / max(float64(compared), 1)
 	if share > threshold && threshold < 1 {
 		s.warnOf("stale", "%s: %.0f%% of its samples in the profile are for lines that it does not have any more: record a new profile soon; \"afdo explain\" shows the functions", s.Sources[0], 100*share)

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/bitcode"
@@ -61,10 +62,5 @@ func mayEmit(defined map[string]bool, symbol string) bool {
 		}
 		name = name[:at]
 	}
-	for _, beginning := range generated {
-		if strings.HasPrefix(symbol, beginning) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(generated, func(beginning string) bool { return strings.HasPrefix(symbol, beginning) })
 }

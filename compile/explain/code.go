@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -36,9 +37,7 @@ type Code struct {
 
 // Unprofiled says that the build compiles this without the profile.
 func (c *Code) Unprofiled() {
-	if c.fault == "" {
-		c.fault = Unprofiled
-	}
+	c.fault = cmp.Or(c.fault, Unprofiled)
 }
 
 // compiles reports whether a path of a profile is the path of the source.

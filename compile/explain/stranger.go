@@ -1,9 +1,9 @@
 package explain
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/go-afdo/afdo/produce/verdict"
 )
 
 // A Stranger describes a profile that seems to be of another program. The compiles have none of its
@@ -25,21 +25,20 @@ const mainFunction = "main"
 // findStranger finds out whether the profile is of another program.
 func (e *Explainer) findStranger(profiled map[string]*shape) {
 	e.stranger = nil
+	main, foreign := verdict.Foreign(func(yield func(name, file string) bool) {
+		for name := range profiled {
+			if file, _ := e.declaration(name, ""); e.has(name) && !yield(name, file) {
+				return
+			}
+		}
+	})
 	s := &Stranger{Functions: len(profiled)}
-	for name := range profiled {
-		if !e.has(name) {
-			continue
-		}
-		file, _ := e.declaration(name, "")
-		switch {
-		case ofSystem(file):
-		case name == mainFunction && file != "" && e.otherMain(profiled[name], e.mainFile(), file):
-			s.MainThere, s.MainHere = e.mainFile(), file
-		default:
-			return
-		}
+	if main != "" {
+		s.MainThere, s.MainHere = e.mainFile(), main
 	}
-	e.stranger = s
+	if foreign && (main == "" || e.otherMain(profiled[mainFunction], s.MainThere, main)) {
+		e.stranger = s
+	}
 }
 
 // has reports whether one of the compiles has a function, either out of line or inlined.
@@ -65,12 +64,5 @@ func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	if there == "" {
 		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited
 	}
-	return filepath.Base(there) != filepath.Base(here)
-}
-
-// ofSystem reports whether a file is a header of the system or of a compiler. Many programs share
-// the functions of such headers.
-func ofSystem(file string) bool {
-	file = filepath.ToSlash(file)
-	return strings.Contains(file, "/usr/include/") || strings.Contains(file, "/usr/lib/") || strings.Contains(file, "/include/c++/")
+	return verdict.IsOtherMain(there, here)
 }

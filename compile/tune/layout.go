@@ -64,9 +64,7 @@ func (t *tuning) placer() (*placer, error) {
 	p.hashes = true
 	for _, name := range names {
 		major, why := t.clangWithLayouts(t.compilers[name])
-		if whyNot == "" {
-			whyNot = why
-		}
+		whyNot = cmp.Or(whyNot, why)
 		p.hashes = p.hashes && major >= hashesClang
 	}
 	if whyNot == "" && len(names) > 0 {

@@ -1,9 +1,11 @@
 package tune
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"debug/elf"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -300,12 +302,25 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	}
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
-		argv := []string{t.Afdo, "create", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
+		argv := []string{t.Afdo, "create", "--json", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
 		for _, r := range recordings[program] {
 			argv = append(argv, "--profile", r)
 		}
-		if _, err := t.do(ctx, task{argv: argv, dir: t.Folder}); err != nil {
+		var report bytes.Buffer
+		if _, err := t.do(ctx, task{argv: argv, dir: t.Folder, out: &report}); err != nil {
 			return err
+		}
+		var facts struct {
+			Quality struct {
+				Verdict string
+				Reasons []string
+			}
+		}
+		if err := json.Unmarshal(report.Bytes(), &facts); err != nil {
+			return fmt.Errorf("tune: the report of afdo create: %w", err)
+		}
+		if q := facts.Quality; len(q.Reasons) > 0 {
+			t.note("the profile of %s is %s: %s", program, q.Verdict, strings.Join(q.Reasons, "; "))
 		}
 		merge = append(merge, made)
 	}
@@ -425,10 +440,7 @@ func builtFiles(tree string) ([]string, error) {
 		return nil
 	})
 	slices.SortFunc(built, func(a, b string) int {
-		if byDepth := strings.Count(a, "/") - strings.Count(b, "/"); byDepth != 0 {
-			return byDepth
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
 	})
 	return built, err
 }

@@ -14,6 +14,7 @@ package tune
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,9 +146,7 @@ func newTuning(o Options) (*tuning, error) {
 			return nil, err
 		}
 	}
-	if o.Out == nil {
-		o.Out = io.Discard
-	}
+	o.Out = cmp.Or[io.Writer](o.Out, io.Discard)
 	if o.Doing == nil {
 		o.Doing = func(Step) {}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/format/gcda"
@@ -140,12 +141,7 @@ func isYAML(head []byte) bool {
 	if strings.IndexByte(text, 0) >= 0 {
 		return false
 	}
-	for _, key := range []string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"} {
-		if strings.Contains(text, key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"}, func(key string) bool { return strings.Contains(text, key) })
 }
 
 func detectInstr(head []byte) Format {

@@ -175,16 +175,22 @@ func indexedReader(f *File) (*instrprof.Reader, error) {
 	return lazily(f, instrprof.NewReader, instrprof.OpenBytes)
 }
 
-func openRaw(f *File, _ *options) (*Profile, error) {
+// wholly reads a file and parses it. It returns the size of the file.
+func wholly[T any](f *File, parse func(data []byte) (T, error)) (parsed T, size int64, err error) {
 	data, err := f.ReadAll()
 	if err != nil {
-		return nil, err
+		return parsed, 0, err
 	}
-	r, err := instrprof.OpenRawBytes(data)
+	parsed, err = parse(data)
+	return parsed, int64(len(data)), err
+}
+
+func openRaw(f *File, _ *options) (*Profile, error) {
+	r, size, err := wholly(f, instrprof.OpenRawBytes)
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: r.Size(), reader: &instrRaw{r}, model: r}, nil
+	return &Profile{size: size, reader: &instrRaw{r}, model: r}, nil
 }
 
 func openInstrText(f *File, o *options) (*Profile, error) {
@@ -227,15 +233,11 @@ func Memory(r *instrprof.Reader) (*memprof.Reader, error) {
 }
 
 func openRawMemory(f *File, _ *options) (*Profile, error) {
-	data, err := f.ReadAll()
+	r, size, err := wholly(f, memprof.OpenRawBytes)
 	if err != nil {
 		return nil, err
 	}
-	r, err := memprof.OpenRawBytes(data)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: int64(len(data)), reader: nameless{ErrAddresses}, model: r}, nil
+	return &Profile{size: size, reader: nameless{ErrAddresses}, model: r}, nil
 }
 
 func openYAML(f *File, _ *options) (*Profile, error) {
@@ -247,13 +249,9 @@ func openYAML(f *File, _ *options) (*Profile, error) {
 }
 
 func openCounters(f *File, _ *options) (*Profile, error) {
-	data, err := f.ReadAll()
+	c, size, err := wholly(f, gcda.ReadCounters)
 	if err != nil {
 		return nil, err
 	}
-	c, err := gcda.ReadCounters(data)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: int64(len(data)), reader: nameless{ErrNotes}, model: c}, nil
+	return &Profile{size: size, reader: nameless{ErrNotes}, model: c}, nil
 }

@@ -1,6 +1,7 @@
 package gcda
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -189,9 +190,7 @@ func (e *encoder) summary(s Summary) error {
 		words[wordRuns] = s.Runs
 		words[wordSumMax], words[wordSumMax+1] = uint32(s.SumMax), uint32(s.SumMax>>32)
 		tag := s.tag
-		if tag == 0 {
-			tag = tagProgramSummary
-		}
+		tag = cmp.Or(tag, tagProgramSummary)
 		e.begin(tag)
 		e.word(words...)
 		return nil

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -166,9 +167,7 @@ func (r *Recorder) chooseRate() {
 	if r.options.Period != 0 {
 		return
 	}
-	if r.options.Frequency == 0 {
-		r.options.Frequency = DefaultFrequency
-	}
+	r.options.Frequency = cmp.Or(r.options.Frequency, DefaultFrequency)
 	most, err := setting("perf_event_max_sample_rate")
 	if err == nil && most > 0 && r.options.Frequency > uint64(most) {
 		r.warnings = append(r.warnings, fmt.Sprintf("the kernel allows %d samples a second (perf_event_max_sample_rate), not %d", most, r.options.Frequency))

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -31,9 +32,7 @@ func (r *Recorder) openSteps() error {
 		return fmt.Errorf("record: %w: steps cannot record the whole machine, because it would have to trace every process: record a command or a process", ErrEvent)
 	}
 	overhead := r.options.Overhead
-	if overhead == 0 {
-		overhead = DefaultOverhead
-	}
+	overhead = cmp.Or(overhead, DefaultOverhead)
 	session, err := steps.Start(steps.Config{Overhead: overhead})
 	if err != nil {
 		return r.explainSteps(err)
@@ -108,7 +107,7 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 	stats, failure := r.steps.session.Wait()
 	r.steps.waited = true
 	if s.report.Broken = failure; failure == nil {
-		s.report.Stopped, s.report.Longest, s.report.Lost = stats.Stopped, stats.Longest, stats.Dropped
+		s.report.Stopped, s.report.Longest = stats.Stopped, stats.Longest
 	}
 	if r.steps.command != nil {
 		r.steps.command.end(ctx, s.report)

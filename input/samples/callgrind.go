@@ -2,6 +2,7 @@ package samples
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"io"
 	"math"
@@ -227,9 +228,7 @@ func (r *callgrindReader) readCall(at int) error {
 		r.own, r.repeats = r.address, 0
 	}
 	object := r.callee
-	if object == nil {
-		object = r.object
-	}
+	object = cmp.Or(object, r.object)
 	r.call, r.callee = &call{count, target, object}, nil
 	return c.err
 }

@@ -158,6 +158,7 @@ type counting struct {
 	steps bool // afdo record followed the program in software
 	tid   int32
 	time  uint64 // of the last sample
+	found bool   // the last burst is in the binary
 }
 
 type objectCount struct{ samples, branches uint64 }
@@ -176,8 +177,18 @@ func (c *counting) noteBurst(s *perfdata.Sample) {
 	const sameBurst = 50_000 // nanoseconds
 	if c.steps && (s.TID != c.tid || s.Time > c.time+sameBurst || s.Time == 0) {
 		c.report.Bursts++
+		c.found = false
 	}
 	c.tid, c.time = s.TID, s.Time
+}
+
+// noteWithin counts a sample in the binary.
+func (c *counting) noteWithin() {
+	c.report.Within++
+	if c.steps && !c.found {
+		c.report.BurstsWithin++
+	}
+	c.found = true
 }
 
 // decide finds out whether the event may be used.
@@ -288,7 +299,7 @@ func (p *perfCollector) finish() (*Set, *Report, error) {
 		r.addObject(o.Object)
 	}
 	r.sortObjects()
-	r.Lost = p.lost
+	r.Lost, r.Effort = p.lost, p.told.Effort
 	for _, c := range p.countings {
 		if c != best {
 			r.Skipped = saturating.Add(r.Skipped, c.report.Samples)

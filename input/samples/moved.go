@@ -16,12 +16,7 @@ func isAnonymous(name string) bool {
 	if name == "" || strings.Contains(name, "hugetlbfs") {
 		return true
 	}
-	for _, prefix := range []string{"//anon", "[anon", "/anon_hugepage", "anon_inode:", "/memfd:", "/dev/zero", "/dev/hugepages/", "/mnt/huge", "[heap]"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"//anon", "[anon", "/anon_hugepage", "anon_inode:", "/memfd:", "/dev/zero", "/dev/hugepages/", "/mnt/huge", "[heap]"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // movedCode returns the file offset of memory from start to end, if it holds code of the binary. A

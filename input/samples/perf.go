@@ -1,11 +1,14 @@
 package samples
 
 import (
+	"cmp"
 	"debug/elf"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
+	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/perfdata"
@@ -82,6 +85,7 @@ type perfCollector struct {
 	byEvent   []*counting              // by number of the event, of perf.data
 	byName    map[string]*counting     // of perf script
 	lost      uint64
+	told      Report // the effort of recorders by steps
 
 	damaged error  // the first damaged line
 	spe     uint64 // samples of Arm's SPE
@@ -147,6 +151,12 @@ func (p *perfCollector) take(record perfdata.Record) error {
 			return p.maps.add(r)
 		}
 	case *perfdata.Comm:
+		if figures, ok := strings.CutPrefix(r.Name, perfdata.StepsReport); ok {
+			var one Report
+			if json.Unmarshal([]byte(figures), &one.Effort) == nil { // else it is a name after all
+				p.told.Add(&one)
+			}
+		}
 		p.maps.exec(r)
 	case *perfdata.Fork:
 		return p.maps.fork(r)
@@ -199,7 +209,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 		p.report.InBinary++
 	}
 	if within {
-		p.report.Within++
+		p.noteWithin()
 	}
 }
 
@@ -466,9 +476,7 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 
 // damage counts a damaged sample.
 func (p *perfCollector) damage(err error) {
-	if p.damaged == nil {
-		p.damaged = err
-	}
+	p.damaged = cmp.Or(p.damaged, err)
 	p.report.Damaged++
 }
 

@@ -41,8 +41,11 @@ type Report struct {
 	Filter      string
 	AtBranch    uint64 // samples with such a filter that were taken at the source or target of their newest branch
 
-	// Bursts is how many independent moments of the program a recording by steps has.
-	Bursts uint64
+	// Bursts is how many independent moments a recording by steps has, and BurstsWithin how many
+	// of them are in the binary. Effort is what the recorder says of itself; it is zero if the
+	// recorder was killed, or is older.
+	Bursts, BurstsWithin uint64
+	Effort               Effort
 
 	// Guessed is set if the base of an unsymbolized profile of llvm-profgen is uncertain: its
 	// ranges fit addresses counted from the first segment, from the first segment of code, or from
@@ -65,35 +68,47 @@ type Object struct {
 	Ours     bool   // it was taken for the binary
 }
 
+// An Effort is what a recorder by steps has done. The recorder writes it into the recording
+// as JSON.
+type Effort struct {
+	Moments   uint64 `json:"moments"`   // moments at which a thread of the program ran
+	Missed    uint64 `json:"missed"`    // those at which it was not stopped: it waited for a processor, or must not be stopped
+	Unsampled uint64 `json:"unsampled"` // those of Missed of threads that have no sample at all
+	Stops     uint64 `json:"stops"`     // times that a thread was stopped
+	Dropped   uint64 `json:"dropped"`   // those of Stops that gave no sample
+	Threads   uint64 `json:"threads"`   // threads that ran, however short
+	Sampled   uint64 `json:"sampled"`   // those that have a sample
+	Budget    uint64 `json:"budget"`    // time for which threads might have been stopped, in nanoseconds
+	Stopped   uint64 `json:"stopped"`   // time for which they were stopped, in nanoseconds
+}
+
+// counts returns the numbers of a report.
+func (r *Report) counts() []*uint64 {
+	e := &r.Effort
+	return []*uint64{
+		&r.Samples, &r.InBinary, &r.Within, &r.Outside, &r.Stacks, &r.Branches, &r.Chains, &r.Lost, &r.Bogus, &r.Damaged, &r.Skipped, &r.AtBranch, &r.Bursts, &r.BurstsWithin,
+		&e.Moments, &e.Missed, &e.Unsampled, &e.Stops, &e.Dropped, &e.Threads, &e.Sampled, &e.Budget, &e.Stopped,
+	}
+}
+
 // Add adds the numbers of another report.
 func (r *Report) Add(other *Report) {
 	if r.Format == Unknown {
 		r.Format = other.Format
 	}
-	r.Samples = saturating.Add(r.Samples, other.Samples)
-	r.InBinary = saturating.Add(r.InBinary, other.InBinary)
-	r.Within = saturating.Add(r.Within, other.Within)
-	r.Outside = saturating.Add(r.Outside, other.Outside)
-	r.Stacks = saturating.Add(r.Stacks, other.Stacks)
-	r.Branches = saturating.Add(r.Branches, other.Branches)
-	r.Chains = saturating.Add(r.Chains, other.Chains)
+	more := other.counts()
+	for i, n := range r.counts() {
+		*n = saturating.Add(*n, *more[i])
+	}
 	r.trace = max(r.trace, other.trace)
 	r.Guessed = r.Guessed || other.Guessed
 	r.Flattened = r.Flattened || other.Flattened
-	r.Lost = saturating.Add(r.Lost, other.Lost)
-	r.Bogus = saturating.Add(r.Bogus, other.Bogus)
-	r.Damaged = saturating.Add(r.Damaged, other.Damaged)
-	r.Skipped = saturating.Add(r.Skipped, other.Skipped)
 	if r.Event == "" {
 		r.Event, r.Counts = other.Event, other.Counts
 	}
-	if r.Filter == "" {
-		r.Filter = other.Filter
-	}
+	r.Filter = cmp.Or(r.Filter, other.Filter)
 	r.HasBranches = r.HasBranches || other.HasBranches
 	r.Events = append(r.Events, other.Events...)
-	r.AtBranch = saturating.Add(r.AtBranch, other.AtBranch)
-	r.Bursts = saturating.Add(r.Bursts, other.Bursts)
 	r.Objects = append(r.Objects, other.Objects...)
 	r.sortObjects()
 }

@@ -154,14 +154,7 @@ func (s *Set) Times() iter.Seq2[uint64, uint64] { return sorted(s.times, cmp.Com
 func (s *Set) Name(offset uint64) string { return s.names[offset] }
 
 // HasNames reports whether the recording has names for some functions.
-func (s *Set) HasNames() bool {
-	for _, name := range s.names {
-		if name != "" {
-			return true
-		}
-	}
-	return false
-}
+func (s *Set) HasNames() bool { return len(s.names) > 0 }
 
 // NumRanges returns the number of different ranges.
 func (s *Set) NumRanges() int { return len(s.ranges) }

@@ -2,6 +2,7 @@ package symbolize
 
 import (
 	"bytes"
+	"cmp"
 	"debug/dwarf"
 	"strconv"
 	"strings"
@@ -103,9 +104,7 @@ func (f *Function) isNamedLike(coroutine *Function) bool {
 // none.
 func (f *Function) declareLike(d *Function, linkage string) {
 	f.Line, f.File = d.Line, d.File
-	if f.LinkageName == "" {
-		f.LinkageName = linkage
-	}
+	f.LinkageName = cmp.Or(f.LinkageName, linkage)
 }
 
 // readActors finds the actors of coroutines, by the linkage name of the coroutine.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/go-afdo/afdo/internal/elfid"
@@ -190,10 +191,5 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 
 // isMissing reports whether an error means that there is no regular file at a path.
 func isMissing(err error) bool {
-	for _, none := range []error{fs.ErrNotExist, files.ErrNotRegular, syscall.ENOTDIR, syscall.ENAMETOOLONG} {
-		if errors.Is(err, none) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{fs.ErrNotExist, files.ErrNotRegular, syscall.ENOTDIR, syscall.ENAMETOOLONG}, func(none error) bool { return errors.Is(err, none) })
 }

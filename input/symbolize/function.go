@@ -1,6 +1,7 @@
 package symbolize
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -98,12 +99,8 @@ func (f *Function) beginAt(l Line) {
 // The position of an abstract origin overrides the entry's own. That of a specification does not,
 // because GCC counts lines from the definition.
 func (f *Function) inherit(from *Function, origin bool) {
-	if f.Name == "" {
-		f.Name = from.Name
-	}
-	if f.LinkageName == "" {
-		f.LinkageName = from.LinkageName
-	}
+	f.Name = cmp.Or(f.Name, from.Name)
+	f.LinkageName = cmp.Or(f.LinkageName, from.LinkageName)
 	f.Artificial = f.Artificial || origin && from.Artificial
 	if f.Line == 0 || origin && from.Line != 0 {
 		f.Line, f.column = from.Line, from.column

@@ -9,8 +9,11 @@ import (
 
 // isClang reports whether the name of a program is clang or clang++, with an optional target before
 // it and an optional version after it, or whether the program is a link to such a program.
-func isClang(word, dir string) bool {
-	if hasClangName(word) {
+func isClang(word, dir string) bool { return isNamed(word, dir, hasClangName) }
+
+// isNamed reports whether the name of a program, or of the program that it is a link to, fits.
+func isNamed(word, dir string, fits func(word string) bool) bool {
+	if fits(word) {
 		return true
 	}
 	path, err := lookPath(word, dir)
@@ -18,7 +21,7 @@ func isClang(word, dir string) bool {
 		return false
 	}
 	target, err := filepath.EvalSymlinks(path)
-	return err == nil && target != path && hasClangName(target)
+	return err == nil && target != path && fits(target)
 }
 
 func hasClangName(word string) bool {

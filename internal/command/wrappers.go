@@ -123,17 +123,7 @@ func ProgramName(word string) string {
 // isCompiler reports whether the name of a program is the name of a compiler of GCC, with an
 // optional target before it and an optional version after it, or whether the program is a link to
 // such a program.
-func isCompiler(word, dir string) bool {
-	if hasCompilerName(word) {
-		return true
-	}
-	path, err := lookPath(word, dir)
-	if err != nil {
-		return false
-	}
-	target, err := filepath.EvalSymlinks(path)
-	return err == nil && target != path && hasCompilerName(target)
-}
+func isCompiler(word, dir string) bool { return isNamed(word, dir, hasCompilerName) }
 
 // baseCompilerName returns the name of a compiler without target and version.
 func baseCompilerName(word string) string {

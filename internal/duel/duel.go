@@ -8,6 +8,7 @@
 package duel
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -133,9 +134,7 @@ func (p *Plan) looks(pair time.Duration) []int {
 		return []int{p.Rounds}
 	}
 	budget := p.Budget
-	if budget == 0 {
-		budget = Budget
-	}
+	budget = cmp.Or(budget, Budget)
 	n := int(min(max(budget/max(pair, 1), minFirst), maxFirst))
 	looks := []int{n}
 	for n *= 2; len(looks) < maxLooks && time.Duration(n)*pair <= maxTime; n *= 2 {

@@ -1,6 +1,8 @@
 package perfdata
 
 import (
+	"cmp"
+
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -63,9 +65,7 @@ func parseAttr(c *cursor) *Event {
 	start, whole := c.Pos, c.left()
 	e := &Event{Type: uint64(c.Uint32(field))}
 	size := int(c.Uint32(field))
-	if size == 0 {
-		size = minAttr
-	}
+	size = cmp.Or(size, minAttr)
 	e.Config = c.Uint64(field)
 	e.Period = c.Uint64(field)
 	e.sampleType = c.Uint64(field)

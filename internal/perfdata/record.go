@@ -103,6 +103,10 @@ type Mmap struct {
 	BuildID    string // build ID of the file in hexadecimal, "" if not recorded here
 }
 
+// StepsReport is how the name of a thread begins that is not a name but a report: what the recorder
+// of steps has done, as JSON. Names that the kernel records have 15 bytes at most.
+const StepsReport = "afdo-steps "
+
 // A Comm records the new name of a thread.
 type Comm struct {
 	PID, TID int32

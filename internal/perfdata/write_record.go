@@ -48,9 +48,10 @@ func (w *Writer) Copy(record []byte) (Record, error) {
 	return decoded, w.write(record)
 }
 
-// Write writes a record created by the recorder: a *[Sample], *[Mmap], *[Comm], *[Fork] or *[Exit].
-// Of a sample it writes IP, PID, TID, Time, Period, Mode and Branches, as far as the event has
-// these fields. A sample of an event with other fields is an error, and so is a branch with flags.
+// Write writes a record created by the recorder: a *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit] or
+// *[Lost]. Of a sample it writes IP, PID, TID, Time, Period, Mode and Branches, as far as the event
+// has these fields. A sample of an event with other fields is an error, and so is a branch with
+// flags.
 func (w *Writer) Write(record Record) (err error) {
 	w.b = w.b[:0]
 	switch r := record.(type) {
@@ -62,6 +63,12 @@ func (w *Writer) Write(record Record) (err error) {
 		err = w.sample(r)
 	case *Fork:
 		err = w.task(typeFork, r.PID, r.ParentPID, r.TID, r.ParentTID, r.Time)
+	case *Lost:
+		err = w.record(typeLost, 0, func() {
+			w.u64(0) // ID of the event
+			w.u64(r.Count)
+			w.trailer(0, 0, r.Time)
+		})
 	case *Exit:
 		err = w.task(typeExit, r.PID, r.PID, r.TID, r.TID, r.Time)
 	default:

@@ -207,7 +207,7 @@ func TestWriterRefuses(t *testing.T) {
 	require.NoError(t, err)
 	for name, r := range map[string]perfdata.Record{
 		"flags":       &perfdata.Sample{Branches: []perfdata.Branch{{Flags: 1}}},
-		"a loss":      &perfdata.Lost{},
+		"a throttle":  &perfdata.Throttle{},
 		"no build ID": &perfdata.Mmap{BuildID: "x"},
 		"long ID":     &perfdata.Mmap{BuildID: strings.Repeat("0", 42)},
 		"long path":   &perfdata.Mmap{Path: strings.Repeat("x", 1<<16)},
@@ -258,4 +258,13 @@ func TestLostAndThrottled(t *testing.T) {
 	assert.Equal(t, []perfdata.Record{
 		&perfdata.Lost{Count: 30, Time: 100}, &perfdata.Lost{Count: 12, Time: 101}, &perfdata.Throttle{Time: 102},
 	}, got)
+
+	written, stream := write(t, &perfdata.Head{Name: "x", Attr: takeApart(t, f.Bytes()).head.Attr}, func(w *perfdata.Writer) {
+		require.NoError(t, w.Write(&perfdata.Lost{Count: 9, Time: 5}))
+	})
+	for _, data := range [][]byte{written, stream} {
+		got, err := all(open(t, data).Records())
+		require.NoError(t, err)
+		assert.Equal(t, []perfdata.Record{&perfdata.Lost{Count: 9, Time: 5}}, got)
+	}
 }

@@ -263,9 +263,7 @@ func spellTemplates(symbol string, heads map[string]*head, added map[string]stri
 	spelled := []byte(symbol)
 	var ends []mangled.Arguments
 	for _, a := range mangled.ArgumentsIn(symbol) {
-		if a.Name == "" {
-			a.Name = referred
-		}
+		a.Name = cmp.Or(a.Name, referred)
 		more, ok := added[a.Name]
 		if !ok {
 			continue

@@ -160,12 +160,7 @@ func (f *Files) readAll() {
 
 // lost reports whether a function that has samples is gone.
 func (p *plan) lost() bool {
-	for _, c := range p.changes {
-		if c.outcome == Lost && len(c.lines) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.changes, func(c *change) bool { return c.outcome == Lost && len(c.lines) > 0 })
 }
 
 // keepLost leaves functions that are gone as they are.

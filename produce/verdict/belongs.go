@@ -2,7 +2,10 @@ package verdict
 
 import (
 	"fmt"
+	"iter"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/input/samples"
@@ -71,6 +74,29 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 		}
 	}
 	return nil
+}
+
+// Foreign reports whether the functions that a profile and a compile have in common say nothing
+// about whether they are of one program: all are of headers of the system, or main. functions are
+// names, and the file of each. main is the file of main, "" if main is not among them.
+func Foreign(functions iter.Seq2[string, string]) (main string, foreign bool) {
+	for name, file := range functions {
+		path := filepath.ToSlash(file)
+		switch {
+		case strings.Contains(path, "/usr/include/") || strings.Contains(path, "/usr/lib/") || strings.Contains(path, "/include/c++/"):
+		case name == "main" && file != "":
+			main = file
+		default:
+			return "", false
+		}
+	}
+	return main, true
+}
+
+// IsOtherMain reports whether main of a profile is that of another program: no file that a compile
+// reads has the name of the file that defined it.
+func IsOtherMain(profiled string, files ...string) bool {
+	return !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(profiled) })
 }
 
 // Ran returns how often a recording met each of its files, by path: samples and targets of

@@ -10,6 +10,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo/input/samples"
@@ -64,6 +65,8 @@ const (
 	poorContradicted = 0.2
 
 	goodLost   = 0.1 // share of the records that the recorder dropped
+	goodMissed = 0.1 // share of the moments in threads of which nothing was recorded
+	goodSpent  = 0.5 // share of the time that steps might have taken, from which the machine was not too busy
 	goodPlaced = 0.5 // share of the samples that found a location
 	atBranches = 0.9 // share of samples at a recorded branch that shows that no other moment was sampled
 )
@@ -79,22 +82,15 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 		return Verdict{Exact: true, Longer: 1}
 	}
 	v := Verdict{Longer: 1}
-	v.judgeRecording(read, made)
-	few := fmt.Sprintf("%.2g", q.Density) + " samples for each instruction of the hot functions"
-	switch {
-	case q.Density < poorDensity:
+	v.judgePlaces(read, made)
+	v.judgeRecording(read, q.Branches)
+	few := fmt.Sprintf("%.2g samples for each instruction of the hot functions", q.Density)
+	if q.Density < goodDensity && q.Uncertain > poorUncertain { // a small program, hardly sampled
 		v.limit(LevelPoor, few)
-	case q.Density < goodDensity && q.Uncertain > poorUncertain: // a small program, hardly sampled
-		v.limit(LevelPoor, few)
-	case q.Density < goodDensity:
-		v.limit(LevelThin, few)
+	} else {
+		v.grade(-q.Density, -goodDensity, -poorDensity, few)
 	}
-	switch left := percent(q.LeftOut) + " of the samples are in functions with too few to be written"; {
-	case q.LeftOut > poorLeftOut:
-		v.limit(LevelPoor, left)
-	case q.LeftOut > goodLeftOut:
-		v.limit(LevelThin, left)
-	}
+	v.grade(q.LeftOut, goodLeftOut, poorLeftOut, percent(q.LeftOut)+" of the samples are in functions with too few to be written")
 	if len(v.Reasons) > 0 && q.Uncertain >= 0.01 {
 		v.limit(LevelThin, percent(q.Uncertain)+" of them are where counts are estimates of fewer than 10 samples")
 	}
@@ -105,14 +101,28 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 	return v
 }
 
+// OfRecording judges a recording of which no profile is made yet. read is the report about it, such
+// as that of a [samples.Survey]. The level may become worse once the program is known.
+func OfRecording(read *samples.Report) Verdict {
+	v := Verdict{Longer: 1}
+	v.judgeRecording(read, false)
+	return v
+}
+
+// judgePlaces judges how the samples fit the program.
+func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
+	contradicted := Contradicted(read, made)
+	v.grade(contradicted, goodContradicted, poorContradicted, fmt.Sprintf(Contradiction, percent(contradicted)))
+	outside := float64(read.Outside) / max(1, float64(read.InBinary))
+	v.grade(outside, goodContradicted, never, percent(outside)+" of the samples in the program are in no code of it")
+	placed := made.PlacedShare()
+	v.grade(-placed, -goodPlaced, never, "only "+percent(placed)+" of the samples have a place in the profile")
+}
+
 // judgeRecording judges what does not depend on the number of samples, and the number of moments.
-func (v *Verdict) judgeRecording(read *samples.Report, made *create.Report) {
-	if s := Contradicted(read, made); s > poorContradicted {
-		v.limit(LevelPoor, fmt.Sprintf(Contradiction, percent(s)))
-	} else if s > goodContradicted {
-		v.limit(LevelThin, percent(s)+" of the ranges between two branches contradict the program")
-	}
-	if read.Filter != "" && !made.Quality.Branches {
+// branches is true if branches counted in spite of a filter.
+func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
+	if read.Filter != "" && !branches {
 		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
 		if float64(read.AtBranch) > atBranches*float64(read.Stacks) {
 			v.limit(LevelPoor, "samples were only taken at these branches, so code without them seems not to run: record all branches, with perf record -b")
@@ -121,31 +131,55 @@ func (v *Verdict) judgeRecording(read *samples.Report, made *create.Report) {
 	if read.Counts == samples.CountsOther {
 		v.limit(LevelThin, "the event "+read.Event+" does not count execution")
 	}
-	if n := read.Bursts; n > 0 && n < poorBursts {
-		v.limit(LevelPoor, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
-	} else if n > 0 && n < GoodBursts {
-		v.limit(LevelThin, fmt.Sprintf("the recording by steps has %d moments of at least %d", n, GoodBursts))
-		v.Longer = GoodBursts / float64(n)
+	if read.Bursts > 0 {
+		v.judgeSteps(read)
 	}
-	if all := float64(read.Samples) + float64(read.Lost); float64(read.Lost) > goodLost*all {
-		v.limit(LevelThin, percent(float64(read.Lost)/all)+" of the records were lost")
+	lost := float64(read.Lost) / max(1, float64(read.Samples)+float64(read.Lost))
+	v.grade(lost, goodLost, never, percent(lost)+" of the records were lost")
+}
+
+// judgeSteps judges how many moments a recording by steps has, and names what was dropped. On a
+// busy machine the recorder finds few moments, but they are as good as others.
+func (v *Verdict) judgeSteps(read *samples.Report) {
+	n, e, where := read.Bursts, &read.Effort, ""
+	if read.Within > 0 { // the program is known
+		n, where = read.BurstsWithin, " in the program"
 	}
-	if share := float64(read.Outside) / max(1, float64(read.InBinary)); share > goodContradicted {
-		v.limit(LevelThin, percent(share)+" of the samples in the program are in no code of it")
+	few := fmt.Sprintf("the recording by steps has %d moments%s of at least %d", n, where, GoodBursts)
+	if other := read.Bursts - n; other > n {
+		few += fmt.Sprintf(", and %d in other programs", other)
 	}
-	if share := made.PlacedShare(); share < goodPlaced {
-		v.limit(LevelThin, "only "+percent(share)+" of the samples have a place in the profile")
+	moments, budget := max(1, float64(e.Moments)), float64(e.Budget)
+	if spent := float64(e.Stopped); spent < goodSpent*budget {
+		few += fmt.Sprintf("; it spent %s of the time that it might have, as the program waited for a processor at %s of the moments: record on an idle machine",
+			percent(spent/budget), percent(float64(e.Missed)/moments))
+	}
+	v.grade(-float64(n), -GoodBursts, -poorBursts, few)
+	v.Longer = max(1, GoodBursts/max(1, float64(n)))
+	unsampled := float64(e.Unsampled) / moments
+	v.grade(unsampled, goodMissed, never, fmt.Sprintf("%s of the moments were in threads that could not be stopped: of %d threads, %d have a sample", percent(unsampled), e.Threads, e.Sampled))
+}
+
+// never is a share that no recording exceeds.
+const never = math.MaxFloat64
+
+// grade lowers the level if a value exceeds the limit of a good or thin profile.
+func (v *Verdict) grade(value, good, thin float64, reason string) {
+	switch {
+	case value > thin:
+		v.limit(LevelPoor, reason)
+	case value > good:
+		v.limit(LevelThin, reason)
 	}
 }
 
 // limit lowers the level, and adds a reason.
 func (v *Verdict) limit(to Level, reason string) {
+	at := len(v.Reasons)
 	if to > v.Level {
-		v.Level = to
-		v.Reasons = append([]string{reason}, v.Reasons...)
-		return
+		v.Level, at = to, 0
 	}
-	v.Reasons = append(v.Reasons, reason)
+	v.Reasons = slices.Insert(v.Reasons, at, reason)
 }
 
 // Contradicted returns the share of the ranges between two branches that cannot have run.

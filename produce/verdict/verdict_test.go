@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,10 @@ func TestVerdict(t *testing.T) {
 		{quality: create.Quality{Density: 0.5, LeftOut: 0.6}, level: verdict.LevelPoor, longer: 12, reason: "60.00%"},
 		{quality: create.Quality{Density: 0.5, Uncertain: 1}, level: verdict.LevelPoor, longer: 2, reason: "0.5 samples"},
 		{quality: create.Quality{Density: 4, Uncertain: 1}, level: verdict.LevelGood, longer: 1},
+		{samples.Report{Bursts: 400, BurstsWithin: 90, Within: 90}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "90 moments in the program of at least 300, and 310 in other programs"},
+		{samples.Report{Bursts: 90, Effort: samples.Effort{Moments: 1000, Missed: 800, Stops: 200, Budget: 1000, Stopped: 80}}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "it spent 8.00% of the time that it might have, as the program waited for a processor at 80.00% of the moments: record on an idle machine"},
+		{samples.Report{Bursts: 400, Effort: samples.Effort{Moments: 1000, Missed: 800, Stops: 200, Budget: 1000, Stopped: 80}}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
+		{samples.Report{Bursts: 400, Effort: samples.Effort{Moments: 1000, Missed: 300, Unsampled: 200, Threads: 4, Sampled: 3}}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 1, "20.00% of the moments were in threads that could not be stopped: of 4 threads, 3 have a sample"},
 		{samples.Report{Bursts: 90}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "90 moments of at least 300"},
 		{samples.Report{Bursts: 9}, create.Quality{Density: 50, Branches: true}, verdict.LevelPoor, 1, "9 moments of at least 300"},
 		{samples.Report{Bursts: 300}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
@@ -57,4 +62,25 @@ func TestVerdict(t *testing.T) {
 func TestRan(t *testing.T) {
 	r := &samples.Report{Objects: []samples.Object{{Name: "/lib/libc.so", Samples: 5}, {Name: "/bin/x", Branches: 7}}}
 	assert.Equal(t, map[string]uint64{"/lib/libc.so": 5, "/bin/x": 7}, verdict.Ran(r))
+}
+
+// A compile that shares only main and functions of system headers with a profile may be of another
+// program. Sources of debug packages are below /usr/src and are no headers of the system.
+func TestForeign(t *testing.T) {
+	for _, c := range []struct {
+		functions map[string]string
+		main      string
+		foreign   bool
+	}{
+		{map[string]string{"main": "/a/x.c", "std::max": "/usr/include/c++/12/bits/stl_algo.h"}, "/a/x.c", true},
+		{map[string]string{"main": "/a/x.c", "f": "/usr/src/debug/x-1/f.c"}, "", false},
+		{map[string]string{"printf": "/usr/include/stdio.h"}, "", true},
+		{map[string]string{"main": ""}, "", false},
+	} {
+		main, foreign := verdict.Foreign(maps.All(c.functions))
+		assert.Equal(t, c.foreign, foreign, c.functions)
+		assert.Equal(t, c.main, main, c.functions)
+	}
+	assert.True(t, verdict.IsOtherMain("/a/x.c", "/b/y.c"))
+	assert.False(t, verdict.IsOtherMain("/a/x.c", "/b/y.c", "/b/x.c"))
 }

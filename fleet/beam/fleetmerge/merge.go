@@ -9,6 +9,7 @@ package fleetmerge
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -58,9 +59,7 @@ func Merge(s beam.Scope, o Options) error {
 		}
 		fs.Close()
 	}
-	if o.Output.ShardBytes == 0 {
-		o.Output.ShardBytes = DefaultShardBytes
-	}
+	o.Output.ShardBytes = cmp.Or(o.Output.ShardBytes, DefaultShardBytes)
 	units, bad := Read(s, o.Rules, Inputs(s, o.Rules, o.List, o.Globs))
 	sums, err := Trim(s, Sum(s, units), o.Trim)
 	if err != nil {

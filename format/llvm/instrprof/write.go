@@ -2,6 +2,7 @@ package instrprof
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -49,9 +50,7 @@ type Payload interface {
 // Errors are those of w and o.MemProf, or match afdo.ErrUnrepresentable. A version that
 // WriteIndexed cannot write is an error.
 func (p *Profile) WriteIndexed(w io.Writer, o IndexedOptions) error {
-	if o.Version == 0 {
-		o.Version = usualWritten
-	}
+	o.Version = cmp.Or(o.Version, usualWritten)
 	if o.Version < minWritten || o.Version > maxIndexed {
 		return fmt.Errorf("instrprof: no version %d to write, only %d to %d", o.Version, minWritten, maxIndexed)
 	}

@@ -414,9 +414,7 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	if start >= uint64(g.section.Size) || end > uint64(g.section.Size) {
 		return fields{}, g.section.fault(g.section.Offset+g.section.Size, fault.ErrSection, "the function offsets lead to %d", max(start, end))
 	}
-	if end == 0 {
-		end = uint64(g.section.Size)
-	}
+	end = cmp.Or(end, uint64(g.section.Size))
 	f := fields{section: g.section, start: g.section.Offset + int64(start)}
 	var err error
 	f.Data, err = r.src.View(f.start, int(end-start))

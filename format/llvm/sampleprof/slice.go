@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 )
@@ -161,12 +162,7 @@ func isKept(f *Function, keep []bool) bool {
 	if f.Context == nil {
 		return keep[f.Name]
 	}
-	for _, frame := range f.Context {
-		if keep[frame.Name] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Context, func(frame Frame) bool { return keep[frame.Name] })
 }
 
 // Write writes the slice as an ExtBinary file. The output is deterministic.

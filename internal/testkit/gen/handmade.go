@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/go-afdo/afdo/internal/testkit/naive"
@@ -231,9 +232,7 @@ func (l *Layout) place(placed []naive.Section, header int) ([]naive.Section, int
 // header writes the header to a buffer.
 func (l *Layout) header(buf []byte, table []int, placed []naive.Section, least []int) []byte {
 	version := l.Version
-	if version == 0 {
-		version = 4
-	}
+	version = cmp.Or(version, 4)
 	e := &Enc{Buf: buf, Compact: l.Compact}
 	e.Stretch = func() int {
 		n := least[0]

@@ -10,15 +10,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/profile/index"
-	"github.com/stretchr/testify/require"
 )
 
 // File converts everything that a Reader returns to the form of the naive decoder. It leaves out
@@ -239,10 +241,5 @@ func CheckFile(data []byte) (faults, remarks []*afdo.FormatError) {
 
 // Has reports whether one of the problems has the given class.
 func Has(problems []*afdo.FormatError, class error) bool {
-	for _, p := range problems {
-		if errors.Is(p, class) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(problems, func(p *afdo.FormatError) bool { return errors.Is(p, class) })
 }

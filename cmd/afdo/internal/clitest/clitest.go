@@ -2,9 +2,9 @@
 package clitest
 
 import (
-	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,18 +34,10 @@ func Terminal(t *testing.T) *os.File {
 func Exponential(levels int) string {
 	name := "_Z1fI1AIiiE"
 	for i := range levels {
-		ref := "S" + strings.ToUpper(fmt.Sprintf("%s_", base36(i)))
+		ref := "S" + strings.ToUpper(strconv.FormatInt(int64(i), 36)) + "_"
 		name += "S_I" + ref + ref + "E"
 	}
 	return name + "EvT_"
-}
-
-func base36(i int) string {
-	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if i < 36 {
-		return digits[i : i+1]
-	}
-	return base36(i/36) + digits[i%36:i%36+1]
 }
 
 // Say returns a writer of an output.

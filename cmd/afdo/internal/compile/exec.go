@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,9 +212,7 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 	if o.verbose {
 		l.Trace = l.Warn
 	}
-	if l.Profile == "" {
-		l.Profile = os.Getenv("AFDO_PROFILE")
-	}
+	l.Profile = cmp.Or(l.Profile, os.Getenv("AFDO_PROFILE"))
 	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, driver.ErrCacheSetting)) {
 		e.Warnf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -160,24 +161,19 @@ func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingF
 	if f.BranchStacks > 0 {
 		f.StackDepth = float64(r.Branches) / float64(f.BranchStacks)
 	}
-	if f.Judge(); useless && f.Samples > 0 {
+	if f.Judge(r); useless && f.Samples > 0 {
 		f.Event, f.Verdict = "", "nothing that counts execution: afdo create refuses it without --event"
 	}
 	return f
 }
 
 // Judge sets what the recording is good for, as far as it can be known without the program.
-func (f *RecordingFacts) Judge() {
-	const lossy = 0.1 // share of records
-	switch {
+func (f *RecordingFacts) Judge(r *samples.Report) {
+	switch v := verdict.OfRecording(r); {
 	case f.Samples == 0:
 		f.Verdict = "no samples: no profile can be made of it"
-	case float64(f.Lost) > lossy*float64(f.Samples+f.Lost):
-		f.Verdict = "many records are lost: record with a lower frequency"
-	case f.BranchFilter != "":
-		f.Verdict = "only some branches (" + f.BranchFilter + "): code between two branches is unknown, so addresses count"
-	case f.Moments > 0 && f.Moments < verdict.GoodBursts:
-		f.Verdict = fmt.Sprintf("branch stacks of %d moments, of at least %d: record longer", f.Moments, verdict.GoodBursts)
+	case v.Level != verdict.LevelGood:
+		f.Verdict = v.Level.String() + ": " + strings.Join(v.Reasons, "; ")
 	case f.BranchStacks == 0:
 		f.Verdict = "no branch stacks: calls and head counts will be estimates, and hot code takes many samples"
 	default:

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	"github.com/go-afdo/afdo/internal/v4"
+	v4 "github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/profile/index"
 )
 
@@ -58,9 +59,7 @@ func NewIndex(e *verb.Env) *cobra.Command {
 		Long:  indexHelp,
 		Args:  verb.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if x.output == "" {
-				x.output = args[0]
-			}
+			x.output = cmp.Or(x.output, args[0])
 			if err := x.check(e); err != nil {
 				return err
 			}

@@ -91,14 +91,19 @@ JSON, with these members:
     "placed_share", "without_lines_share", "estimated_heads", "estimated_calls", "functions",
     "functions_left_out", "missing_debug_files": [...], "quality": {"verdict": "exact" |
     "good" | "thin" | "poor", "density", "uncertain_share", "left_out_share",
-    "contradicted_share", "stack_depth", "lost", "moments", "reasons": [...],
-    "record_longer"}, "sources": {"functions",
+    "contradicted_share", "stack_depth", "lost", "moments", "moments_elsewhere", "effort":
+    {"moments", "missed", "unsampled", "stops", "dropped", "threads", "sampled",
+    "budget", "stopped"}, "reasons": [...], "record_longer"}, "sources": {"functions",
     "known", "unread": [...], "newer": [...]}, "objects": [{"name",
     "build_id", "samples"}, ...]}
 
-where a weight is samples times bytes of code if ranges were counted, and "objects" are
-the most sampled files other than BIN. With --to samples, members about the profile are
-missing.`
+where "moments" are of a recording by steps, in BIN and in other programs, and "effort" is
+what the recorder did: moments at which a thread ran, those that were missed because it
+waited for a processor or must not be stopped, and those missed in threads without any
+sample; stops, and those that gave no sample; threads, and those with a sample; and for how
+many nanoseconds threads might have been stopped, and were. A weight is samples times bytes
+of code if ranges were counted, and "objects" are the most sampled files other than BIN.
+With --to samples, members about the profile are missing.`
 
 func NewCreate(e *verb.Env) *cobra.Command {
 	var c creating
@@ -223,38 +228,36 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 	return nil
 }
 
+// remedies are what to do about errors of package create.
+var remedies = []struct {
+	err error
+	do  string
+}{
+	{symbolize.ErrNoDebugInfo, "compile with -g1 or more, or name the file that has it with --debug-file"},
+	{create.ErrNoBranches, "record with perf record -b, or leave --need-branches away"},
+	{create.ErrThreshold, "record longer, or lower --min-samples"},
+	{create.ErrNoDeclarations, "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"},
+	{create.ErrNoCalls, "record with perf record -g, or with afdo record"},
+	{create.ErrNoContexts, "record with perf record -b --call-graph fp of a program built with -fno-omit-frame-pointer, or leave --contexts away"},
+	{create.ErrNoProbes, "compile with -fpseudo-probe-for-profiling, or go by debug info with --no-probes"},
+	{create.ErrNoLines, "compile with -g1 or more"},
+	{create.ErrNoCode, "is this the file that ran, with its symbols?"},
+}
+
 // explain adds to an error what to do.
 func (c *creating) explain(err error, report *create.Report) error {
-	do := ""
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, symbolize.ErrNoDebugInfo):
-		do = "compile with -g1 or more, or name the file that has it with --debug-file"
-	case errors.Is(err, create.ErrNoBranches):
-		do = "record with perf record -b, or leave --need-branches away"
-	case errors.Is(err, create.ErrThreshold):
-		do = "record longer, or lower --min-samples"
-	case errors.Is(err, create.ErrNoDeclarations):
-		do = "with clang, compile with -g, or add -fdebug-info-for-profiling to -g1"
-	case errors.Is(err, create.ErrNoCalls):
-		do = "record with perf record -g, or with afdo record"
-	case errors.Is(err, create.ErrNoContexts):
-		do = "record with perf record -b --call-graph fp of a program built with -fno-omit-frame-pointer, or leave --contexts away"
-	case errors.Is(err, create.ErrNoProbes) && c.contexts:
-		do = "compile with -fpseudo-probe-for-profiling, or leave --contexts away"
-	case errors.Is(err, create.ErrNoProbes):
-		do = "compile with -fpseudo-probe-for-profiling, or go by debug info with --no-probes"
-	case errors.Is(err, create.ErrNoLines) && len(report.Missing) > 0:
-		do = "keep the .dwo files, or make BIN.dwp of them with dwp"
-	case errors.Is(err, create.ErrNoLines):
-		do = "compile with -g1 or more"
-	case errors.Is(err, create.ErrNoCode):
-		do = "is this the file that ran, with its symbols?"
-	default:
-		return err
+	for _, r := range remedies {
+		switch {
+		case !errors.Is(err, r.err):
+			continue
+		case r.err == create.ErrNoProbes && c.contexts:
+			r.do = "compile with -fpseudo-probe-for-profiling, or leave --contexts away"
+		case r.err == create.ErrNoLines && len(report.Missing) > 0:
+			r.do = "keep the .dwo files, or make BIN.dwp of them with dwp"
+		}
+		return fmt.Errorf("%w; %s", err, r.do)
 	}
-	return fmt.Errorf("%w; %s", err, do)
+	return err
 }
 
 // explainMissing adds to the error of a recording that nobody has named how to name one.

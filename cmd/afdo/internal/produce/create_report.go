@@ -238,16 +238,18 @@ func readers(format string) string {
 
 // QualityFacts say how far the samples can be trusted.
 type QualityFacts struct {
-	Verdict           string   `json:"verdict"`
-	Density           float64  `json:"density"`
-	UncertainShare    float64  `json:"uncertain_share"`
-	LeftOutShare      float64  `json:"left_out_share"`
-	ContradictedShare float64  `json:"contradicted_share"`
-	StackDepth        float64  `json:"stack_depth"`
-	Lost              uint64   `json:"lost"`
-	Moments           uint64   `json:"moments,omitempty"`
-	Reasons           []string `json:"reasons"`
-	RecordLonger      float64  `json:"record_longer"`
+	Verdict           string          `json:"verdict"`
+	Density           float64         `json:"density"`
+	UncertainShare    float64         `json:"uncertain_share"`
+	LeftOutShare      float64         `json:"left_out_share"`
+	ContradictedShare float64         `json:"contradicted_share"`
+	StackDepth        float64         `json:"stack_depth"`
+	Lost              uint64          `json:"lost"`
+	Moments           uint64          `json:"moments,omitempty"`
+	MomentsElsewhere  uint64          `json:"moments_elsewhere,omitempty"`
+	Effort            *samples.Effort `json:"effort,omitempty"`
+	Reasons           []string        `json:"reasons"`
+	RecordLonger      float64         `json:"record_longer"`
 
 	of       verdict.Verdict
 	branches bool
@@ -260,11 +262,14 @@ func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 	q, v := r.Quality, verdict.Of(all, r)
 	f := &QualityFacts{
 		Verdict: v.Level.String(), Density: q.Density, UncertainShare: q.Uncertain, LeftOutShare: q.LeftOut,
-		ContradictedShare: verdict.Contradicted(all, r), Lost: all.Lost, Moments: all.Bursts, Reasons: append([]string{}, v.Reasons...),
+		ContradictedShare: verdict.Contradicted(all, r), Lost: all.Lost, Moments: all.BurstsWithin, MomentsElsewhere: all.Bursts - all.BurstsWithin, Reasons: append([]string{}, v.Reasons...),
 		RecordLonger: v.Longer, of: v, branches: q.Branches,
 	}
 	if v.Exact {
 		f.Verdict = exactVerdict
+	}
+	if all.Effort.Moments > 0 {
+		f.Effort = &all.Effort
 	}
 	if all.Stacks > 0 {
 		f.StackDepth = float64(all.Branches) / float64(all.Stacks)
@@ -318,7 +323,7 @@ func (f *QualityFacts) warn(e *verb.Env) {
 		e.Warnf("the profile is %v: %s%s", f.of.Level, strings.Join(f.Reasons, "; "), f.advice())
 	}
 	if f.Lost > 0 {
-		e.Warnf("the recording lacks %s, for which perf had no room: record with a lower frequency", human.Counted(f.Lost, "record"))
+		e.Warnf("the recording lacks %s, for which the recorder had no room: record with a lower frequency", human.Counted(f.Lost, "record"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package produce
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -115,9 +116,7 @@ func (l *laying) check() error {
 		if l.ccProfile == "" && !l.orderOnly {
 			l.ccProfile = l.prefix + "_cc_profile.txt"
 		}
-		if l.ldProfile == "" {
-			l.ldProfile = l.prefix + "_ld_profile.txt"
-		}
+		l.ldProfile = cmp.Or(l.ldProfile, l.prefix+"_ld_profile.txt")
 	}
 	switch {
 	case l.prefix == cli.Stdio || l.ccProfile == cli.Stdio || l.ldProfile == cli.Stdio:

@@ -48,13 +48,20 @@ func (t *tracer) moment(now int64) {
 		return
 	}
 	th, picked := t.pick()
-	if th == nil || !keepsCalls && isFiltered(th.tid) {
+	if th == nil {
+		t.schedule.plan(now)
+		return
+	}
+	t.stats.Moments++
+	if !keepsCalls && isFiltered(th.tid) {
+		t.miss(th)
 		t.schedule.plan(now)
 		return
 	}
 	b := burst{tracer: t, th: th, woke: now, picked: picked, cpu: &t.cpu, stack: t.branches[:0]}
 	if !b.leave() || !b.shares && !th.files.executes(b.picked.arrived) {
 		_ = unix.SchedSetaffinity(0, &t.processors)
+		t.miss(th)
 		t.schedule.miss(clock())
 		return
 	}
@@ -63,6 +70,15 @@ func (t *tracer) moment(now int64) {
 	t.stats.Stopped += time.Duration(cost)
 	t.stats.Longest = max(t.stats.Longest, time.Duration(cost))
 	t.schedule.add(clock(), float64(cost))
+}
+
+// miss counts a moment at which a thread ran, but was not stopped.
+func (t *tracer) miss(th *thread) {
+	t.stats.Missed++
+	if !th.sampled {
+		th.missed++
+		t.stats.Unsampled++
+	}
 }
 
 // maxPicks bounds how many threads a moment looks at.
@@ -106,10 +122,9 @@ func (b *burst) run() int64 {
 	if started {
 		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
 		b.stats.Bursts++
-		b.stats.Instructions += uint64(b.walked)
 		b.sample()
 	} else {
-		b.stats.Elsewhere++
+		b.stats.Dropped++
 	}
 	return cost
 }
@@ -269,7 +284,6 @@ func (b *burst) follow(deadline int64) bool {
 		}
 		in, from := c.Decode(), c.IP
 		if in == nil {
-			b.stats.Unknown++
 			return true
 		}
 		next, name := from+in.Flow.Size, ""
@@ -277,7 +291,6 @@ func (b *burst) follow(deadline int64) bool {
 			name = b.libraryFunction(from, slot)
 		}
 		if !c.Execute(in) {
-			b.stats.Unknown++
 			return true
 		}
 		b.walked++
@@ -323,10 +336,14 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 func (b *burst) sample() {
 	b.branches = b.stack
 	if len(b.stack) < 2 {
-		b.stats.Elsewhere++
+		b.stats.Dropped++
 		return
 	}
-	b.stats.Branches += uint64(len(b.stack))
+	if th := b.th; !th.sampled {
+		th.sampled = true
+		b.stats.Sampled++
+		b.stats.Unsampled -= th.missed
+	}
 	for piece := range slices.Chunk(b.stack, maxStack) {
 		slices.Reverse(piece)
 		b.emit(&perfdata.Sample{

@@ -17,6 +17,7 @@ type outbox struct {
 	mu      sync.Mutex
 	filled  sync.Cond
 	waiting []byte
+	limit   int // bytes that may wait
 	closed  bool
 	failed  bool // the reader is gone
 	dropped uint64
@@ -24,7 +25,7 @@ type outbox struct {
 }
 
 func newOutbox(to io.Writer) *outbox {
-	o := &outbox{done: make(chan struct{})}
+	o := &outbox{limit: outboxLimit, done: make(chan struct{})}
 	o.filled.L = &o.mu
 	go o.write(to)
 	return o
@@ -36,7 +37,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	defer o.mu.Unlock()
 	switch {
 	case o.failed:
-	case len(o.waiting)+len(b) > outboxLimit:
+	case len(o.waiting)+len(b) > o.limit:
 		o.dropped++
 	default:
 		o.waiting = append(o.waiting, b...)
@@ -50,6 +51,14 @@ func (o *outbox) isFull() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.waiting) > outboxPause
+}
+
+// finish returns how many records were dropped, and makes room for a report about that.
+func (o *outbox) finish() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.limit += outboxPause
+	return o.dropped
 }
 
 // close lets done be closed once everything is written.

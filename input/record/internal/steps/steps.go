@@ -13,6 +13,7 @@
 package steps
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -51,26 +52,26 @@ type Config struct {
 	Seed     uint64  // of the random moments; 0 means a random seed
 }
 
-// Stats describe what a tracer has done.
+// Stats describe what a tracer has done. The recording contains them as JSON: package samples reads
+// the names of some fields.
 type Stats struct {
-	Bursts       uint64        // bursts that could start
-	Elsewhere    uint64        // bursts without a sample: the thread was in a library or the kernel
-	Instructions uint64        // instructions that bursts followed
-	Branches     uint64        // taken branches in samples
-	Stops        uint64        // times that a thread was stopped for a burst
-	Stopped      time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
-	Longest      time.Duration // the longest burst
-	LongestWork  time.Duration // the most processor time that a burst needed
-	Duration     time.Duration // time that the tracer was attached
-	Unknown      uint64        // bursts that ended at an instruction that cannot be simulated
-	Dropped      uint64        // samples that the caller did not read in time
+	Moments     uint64        // moments at which a thread ran
+	Missed      uint64        // those at which it was not stopped: it waited for a processor, or must not be stopped
+	Unsampled   uint64        // those of Missed of threads that have no sample at all
+	Threads     uint64        // threads of the program
+	Sampled     uint64        // those that have a sample
+	Ran         time.Duration // time in which a thread ran, as far as moments have seen
+	Budget      time.Duration // share of Ran for which threads might have been stopped
+	Bursts      uint64        // bursts that could start
+	Stops       uint64        // times that a thread was stopped for a burst
+	Dropped     uint64        // stops without a sample: in a library or the kernel, or by the rule of lengthBetween
+	Stopped     time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
+	Longest     time.Duration // the longest burst
+	LongestWork time.Duration // the most processor time that a burst needed
+	Duration    time.Duration // time that the tracer was attached
 }
 
 func (c *Config) setDefaults() {
-	if c.Overhead == 0 {
-		c.Overhead = DefaultOverhead
-	}
-	if c.Length == 0 {
-		c.Length = DefaultLength
-	}
+	c.Overhead = cmp.Or(c.Overhead, DefaultOverhead)
+	c.Length = cmp.Or(c.Length, DefaultLength)
 }

@@ -24,6 +24,8 @@ type thread struct {
 	stopped   bool // the kernel keeps it in a group stop
 	files     threadFiles
 	copied    []uint64 // pages that the last burst has used
+	sampled   bool     // a burst of it gave a sample
+	missed    uint64   // moments at which it ran and was not stopped, before its first sample
 }
 
 // A process is a traced process.
@@ -52,6 +54,7 @@ func (t *tracer) add(pid, tid int) *thread {
 		t.processes[pid] = p
 	}
 	p.threads++
+	t.stats.Threads++
 	th := &thread{tid: tid, process: p}
 	t.threads[tid] = th
 	t.order = append(t.order, th)

@@ -3,6 +3,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,9 +89,7 @@ func runTracer(control, records, status *os.File) int {
 		slots: make(slotCache),
 	}
 	seed := t.config.Seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed = cmp.Or(seed, rand.Uint64())
 	t.random = rand.New(rand.NewPCG(seed, 0))
 	err := t.prepare()
 	if t.replies.Encode(replyTo(err)) != nil || err != nil {
@@ -99,13 +98,26 @@ func runTracer(control, records, status *os.File) int {
 	go t.receive(requests)
 	began := clock()
 	err = t.serve()
-	t.flush()
 	t.stats.Duration = time.Duration(clock() - began)
-	t.stats.Dropped = t.out.dropped
+	t.report()
+	t.flush()
 	last := replyTo(err)
 	last.Stats = &t.stats
 	_ = t.replies.Encode(last) // the caller may be gone
 	return 0
+}
+
+// report writes what was lost, and what the tracer has done.
+func (t *tracer) report() {
+	s := &t.stats
+	s.Ran = time.Duration(t.schedule.busy)
+	s.Budget = time.Duration(t.config.Overhead * t.schedule.busy)
+	if lost := t.out.finish(); lost > 0 {
+		t.emit(&perfdata.Lost{Count: lost, Time: uint64(clock())})
+	}
+	if figures, err := json.Marshal(s); err == nil {
+		t.emit(&perfdata.Comm{PID: int32(t.self), TID: int32(t.self), Time: uint64(clock()), Name: perfdata.StepsReport + string(figures)})
+	}
 }
 
 // protect keeps this process alive while the processes around it are killed: it ignores signals and

@@ -1,6 +1,10 @@
 package exttsp
 
-import "github.com/go-afdo/afdo/produce/layout/internal/chains"
+import (
+	"slices"
+
+	"github.com/go-afdo/afdo/produce/layout/internal/chains"
+)
 
 // join merges two chains in the order of the parts.
 func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
@@ -74,12 +78,7 @@ func (m *merging) tryAll() {
 
 // follows reports whether a block jumps to another.
 func (m *merging) follows(from, to int) bool {
-	for _, j := range m.nodes[from].out {
-		if j.to == to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.nodes[from].out, func(j *jump) bool { return j.to == to })
 }
 
 // split tries orders with x split at a position.

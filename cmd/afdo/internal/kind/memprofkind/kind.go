@@ -3,6 +3,7 @@
 package memprofkind
 
 import (
+	"cmp"
 	"context"
 	"debug/dwarf"
 	"debug/elf"
@@ -11,6 +12,9 @@ import (
 	"io"
 	"slices"
 	"sort"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
@@ -23,8 +27,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
@@ -160,9 +162,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 		return writeYAML(e, out, p)
 	}
 	version := k.version
-	if version == 0 {
-		version = kind.MemoryVersion(p)
-	}
+	version = cmp.Or(version, kind.MemoryVersion(p))
 	section, err := p.Section(version)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package samplekind
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -176,9 +177,7 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 
 // listed returns the names, one per line. Unless most is 0, it returns at most that many.
 func listed(names []string, most int) string {
-	if most == 0 {
-		most = len(names)
-	}
+	most = cmp.Or(most, len(names))
 	list := ""
 	for _, name := range names[:min(len(names), most)] {
 		list += "\n  " + name

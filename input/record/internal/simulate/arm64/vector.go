@@ -92,16 +92,19 @@ func saturate(v int64, size int) int64 {
 // addSaturated returns a sum, or the number that is next to it.
 func addSaturated(a, b int64, size int) int64 {
 	r := a + b
-	if overflows := (a^r)&(b^r) < 0; overflows {
-		return saturate(a>>63^int64(mask(63)), size)
-	}
-	return saturate(r, size)
+	return saturateSum(r, a, (a^r)&(b^r) < 0, size)
 }
 
 func subtractSaturated(a, b int64, size int) int64 {
 	r := a - b
-	if overflows := (a^b)&(a^r) < 0; overflows {
-		return saturate(a>>63^int64(mask(63)), size)
+	return saturateSum(r, a, (a^b)&(a^r) < 0, size)
+}
+
+// saturateSum returns the number of some bytes that is next to a sum or difference. If that has
+// overflown 64 bits, it is on the side of the first operand.
+func saturateSum(r, first int64, overflows bool, size int) int64 {
+	if overflows {
+		r = first>>63 ^ int64(mask(63))
 	}
 	return saturate(r, size)
 }

@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -86,9 +87,7 @@ func broadcast(size int) func(*CPU) {
 func broadcastRegister(size int) ownOperation {
 	return ownOperation{when: func(w *wide) bool { return w.isEVEX }, does: func(c *CPU) {
 		n := size
-		if n == 0 {
-			n = c.wide.element()
-		}
+		n = cmp.Or(n, c.wide.element())
 		c.setVector(0, repeat(c.R[c.wide.rm&15], n))
 	}}
 }

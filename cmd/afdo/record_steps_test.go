@@ -1,0 +1,71 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
+	"github.com/go-afdo/afdo/internal/testkit/testenv"
+)
+
+// judged records a program by steps and returns how good "afdo create" finds that recording, of
+// which it has nothing but the file.
+func judged(t *testing.T, program string, args ...string) *produce.QualityFacts {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "perf.data")
+	r := afdoRun(append([]string{"record", "--event", "steps", "-o", out}, args...)...)
+	if r.status == 2 || strings.Contains(r.err, "not possible") {
+		t.Skipf("steps cannot be recorded here: %s", r.err)
+	}
+	require.Equal(t, 0, r.status, r.err)
+	r = afdoRun("create", "--allow-poor", "--json", "--binary", program, "--profile", out, "--to", "v2", "-o", out+".afdo")
+	require.Equal(t, 0, r.status, r.err)
+	facts := produce.CreateFacts{ProfileFacts: new(produce.ProfileFacts)}
+	require.NoError(t, json.Unmarshal([]byte(r.out), &facts))
+	q := facts.Quality
+	require.NotNil(t, q.Effort, "what the recorder did is in the recording")
+	assert.Equal(t, q.Effort.Stops-q.Effort.Dropped, q.Moments+q.MomentsElsewhere)
+	assert.Equal(t, q.Effort.Moments, q.Effort.Stops+q.Effort.Missed)
+	if low := q.Moments < 300; low {
+		assert.NotEqual(t, "good", q.Verdict)
+		assert.Contains(t, q.Reasons[0], "moments in the program of at least 300")
+	} else {
+		assert.Equal(t, "good", q.Verdict, q.Reasons)
+	}
+	return q
+}
+
+// A recording by steps says what the recorder did, so the profile of it is judged by that.
+func TestStepsAreJudged(t *testing.T) {
+	t.Parallel()
+	program := compileC(t, spinningProgram, "-g")
+	q := judged(t, program, "--overhead", "50%", "--", program, "200000000")
+	assert.Equal(t, [2]uint64{1, 1}, [2]uint64{q.Effort.Threads, q.Effort.Sampled})
+	assert.Zero(t, q.Effort.Unsampled)
+	assert.Positive(t, q.Effort.Budget)
+	assert.Positive(t, q.Effort.Stopped)
+}
+
+// On a busy machine, a recording has few moments, and the verdict says why.
+func TestStepsOnABusyMachine(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := compileC(t, spinningProgram, "-g")
+	for range 16 {
+		busy := exec.Command(program, "1000000000000")
+		require.NoError(t, busy.Start())
+		t.Cleanup(func() { _ = busy.Process.Kill(); _ = busy.Wait() })
+	}
+	q := judged(t, program, "--", program, "60000000")
+	if 2*q.Effort.Stopped < q.Effort.Budget && q.Moments < 300 {
+		assert.Contains(t, q.Reasons[0], "record on an idle machine")
+	}
+	t.Logf("%s: %v, %+v", q.Verdict, q.Reasons, *q.Effort)
+}
