@@ -197,10 +197,7 @@ func (s *selection) compareCallers(a, b program.Symbol) int {
 
 // compareSymbols orders symbols by name and file.
 func (s *selection) compareSymbols(a, b program.Symbol) int {
-	if c := strings.Compare(a.Name, b.Name); c != 0 {
-		return c
-	}
-	return strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit))
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }
 
 // placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It

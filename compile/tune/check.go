@@ -155,12 +155,8 @@ func hasDebugInfo(path string) bool {
 		return false
 	}
 	defer f.Close()
-	for _, name := range []string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"} {
-		if f.Section(name) != nil {
-			return true
-		}
-	}
-	return false
+	names := []string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"}
+	return slices.ContainsFunc(names, func(name string) bool { return f.Section(name) != nil })
 }
 
 // firstRun runs the measured commands once, so that a mistake in them comes to light before the

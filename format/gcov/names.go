@@ -217,8 +217,5 @@ func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 		}
 		return 3
 	}
-	if c := cmp.Compare(claim(s), claim(t)); c != 0 {
-		return c
-	}
-	return strings.Compare(e.p.UnitPath(e.p.SymbolUnit(s)), e.p.UnitPath(e.p.SymbolUnit(t)))
+	return cmp.Or(cmp.Compare(claim(s), claim(t)), strings.Compare(e.p.UnitPath(e.p.SymbolUnit(s)), e.p.UnitPath(e.p.SymbolUnit(t))))
 }

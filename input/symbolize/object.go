@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -144,12 +145,10 @@ func (o *object) debugSection(name string) (*section, error) {
 
 // hasDebugInfo reports whether the object has a non-empty .debug_info section.
 func (o *object) hasDebugInfo() bool {
-	for _, name := range []string{".debug_info", ".zdebug_info"} {
-		if s := o.byName[name]; s != nil && s.header.Type != elf.SHT_NOBITS && s.header.Size > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".debug_info", ".zdebug_info"}, func(name string) bool {
+		s := o.byName[name]
+		return s != nil && s.header.Type != elf.SHT_NOBITS && s.header.Size > 0
+	})
 }
 
 // smallSection is the maximum size of sections that are expected to be small.

@@ -3,6 +3,7 @@ package create
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -75,9 +76,7 @@ func (c *creation) tally(set *samples.Set) error {
 	if err := t.times(set); err != nil {
 		return err
 	}
-	for _, f := range t.byLow {
-		c.functions = append(c.functions, f)
-	}
+	c.functions = slices.AppendSeq(c.functions, maps.Values(t.byLow))
 	c.sortFunctions()
 	if len(c.functions) == 0 {
 		return fmt.Errorf("create: %s: %w: %s", c.file.Path(), ErrNoCode, c.whyNoCode())

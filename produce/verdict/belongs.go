@@ -36,27 +36,15 @@ func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *sam
 // provesBuild reports whether every selected file of a recording has the program's build ID. Then
 // its addresses are not compared with instructions: a kernel changes some of its own at run time.
 func provesBuild(binary *samples.Binary, read *samples.Report) bool {
-	selected := 0
-	for _, o := range read.Objects {
-		if o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID)) {
-			return false
-		}
-		if o.Ours {
-			selected++
-		}
-	}
-	return selected > 0
+	return slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours }) && !slices.ContainsFunc(read.Objects, func(o samples.Object) bool {
+		return o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID))
+	})
 }
 
 // Proved reports whether something in the recording says that the program ran: a build ID, or names
 // of functions, which [Belongs] compares.
 func Proved(set *samples.Set, read *samples.Report) bool {
-	for _, o := range read.Objects {
-		if o.Ours && o.BuildID != "" {
-			return true
-		}
-	}
-	return set.HasNames()
+	return set.HasNames() || slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" })
 }
 
 // checkTimes returns an error if a recording without names and build IDs is of the very file that

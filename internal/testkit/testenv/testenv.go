@@ -149,12 +149,10 @@ func canLink() bool {
 	if _, err := exec.LookPath("ld"); err != nil {
 		return false
 	}
-	for _, pattern := range []string{"/usr/lib/crt1.o", "/usr/lib64/crt1.o", "/usr/lib/*-linux-gnu*/crt1.o"} {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/usr/lib/crt1.o", "/usr/lib64/crt1.o", "/usr/lib/*-linux-gnu*/crt1.o"}, func(pattern string) bool {
+		found, _ := filepath.Glob(pattern)
+		return len(found) > 0
+	})
 }
 
 func makesProgram(compiler string) bool {
