@@ -71,18 +71,9 @@ const asideCost = 4
 
 // A nodeHeap holds ranges, the one of the latest entry first. Later entries are inlined into
 // earlier ones.
-type nodeHeap []nodeRange
+type nodeHeap struct{ heapSlice[nodeRange] }
 
-func (h nodeHeap) Len() int           { return len(h) }
-func (h nodeHeap) Less(i, j int) bool { return h[i].node > h[j].node }
-func (h nodeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *nodeHeap) Push(x any)        { *h = append(*h, x.(nodeRange)) }
-func (h *nodeHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
-}
+func (h nodeHeap) Less(i, j int) bool { return h.heapSlice[i].node > h.heapSlice[j].node }
 
 // code returns the spans of a symbol, and how well the unit fits the symbol.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
@@ -184,7 +175,7 @@ func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 		heap.Push(&s.active, s.ranges[0])
 		s.ranges = s.ranges[1:]
 	}
-	for len(s.active) > 0 && (s.active[0].high <= addr || top.excludes(s.tree, s.tree.nodes[s.active[0].node].top)) {
+	for s.active.Len() > 0 && (s.active.heapSlice[0].high <= addr || top.excludes(s.tree, s.tree.nodes[s.active.heapSlice[0].node].top)) {
 		if r := heap.Pop(&s.active).(nodeRange); r.high > addr {
 			s.aside = append(s.aside, r)
 		}
@@ -196,9 +187,9 @@ func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	if len(s.ranges) > 0 {
 		next = min(next, s.ranges[0].low)
 	}
-	if len(s.active) > 0 {
-		n = s.active[0].node
-		next = min(next, s.active[0].high)
+	if s.active.Len() > 0 {
+		n = s.active.heapSlice[0].node
+		next = min(next, s.active.heapSlice[0].high)
 	}
 	if len(s.rows) > 0 {
 		if r := s.rows[0]; r.low > addr {

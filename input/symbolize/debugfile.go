@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/go-afdo/afdo/internal/elfid"
@@ -137,14 +138,8 @@ func (f *File) checkMoved() error {
 // tried.
 func (f *File) noDebugInfo() error {
 	looked := ""
-	for i, path := range f.tried {
-		if i > 0 {
-			looked += ","
-		}
-		looked += " " + path
-	}
-	if looked != "" {
-		looked = " (looked for it at" + looked + ")"
+	if len(f.tried) > 0 {
+		looked = " (looked for it at " + strings.Join(f.tried, ", ") + ")"
 	}
 	return fmt.Errorf("symbolize: %s has %w%s", f.path, ErrNoDebugInfo, looked)
 }

@@ -125,7 +125,7 @@ func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
 		if err != nil {
 			return nil, err
 		}
-		*s.to = string(str)
+		*s.to = w.intern(str)
 	}
 	v, ok := e.get(slotDeclFile)
 	if !ok {
@@ -137,6 +137,19 @@ func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
 	}
 	f.File, err = w.path(h, v.v)
 	return f, err
+}
+
+// intern returns a string, the same one for equal names. Units repeat the names of templates.
+func (w *worker) intern(name []byte) string {
+	s, ok := w.names[string(name)]
+	if !ok {
+		if len(w.names) >= maxFunctions || w.names == nil {
+			w.names = make(map[string]string)
+		}
+		s = string(name)
+		w.names[s] = s
+	}
+	return s
 }
 
 // entryAt reads an entry of any unit. It also returns the unit.

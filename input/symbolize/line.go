@@ -172,11 +172,7 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 }
 
 // count calls spend, and stops c if the budget is exceeded.
-func (r *reading) count(c *cursor, n int) {
-	if err := r.spend(n); err != nil {
-		c.Stop(err)
-	}
-}
+func (r *reading) count(c *cursor, n int) { c.Stop(r.spend(n)) }
 
 // lineFile reads the fields that follow a file's name before DWARF 5.
 func (c *cursor) lineFile(name []byte) lineFile {

@@ -63,10 +63,10 @@ func (w *worker) lineRows(u *dwarfUnit, targets []span) ([]row, error) {
 		w.lineBuf = data
 	}
 	h.files = h.files[:h.listed]
-	m := lineMachine{header: h, worker: w, targets: targets, sequence: w.sequence[:0]}
+	m := lineMachine{header: h, worker: w, targets: targets, sequence: w.sequence[:0], rows: w.rows[:0]}
 	m.cursor = *newCursor(data, h.program, h.sect)
 	m.run()
-	w.sequence = m.sequence[:0]
+	w.sequence, w.rows = m.sequence, m.rows
 	if m.Err != nil {
 		return nil, m.err()
 	}
@@ -134,7 +134,7 @@ func (m *lineMachine) advance(n uint64) {
 
 func (m *lineMachine) emit() {
 	if len(m.sequence)%rowsHeld == 0 {
-		m.worker.countHeld(&m.cursor, rowsHeld*rowCost)
+		m.Stop(m.worker.hold(rowsHeld * rowCost))
 	}
 	m.row.low = m.addr
 	m.sequence = append(m.sequence, m.row)
@@ -143,13 +143,6 @@ func (m *lineMachine) emit() {
 
 // rowsHeld is the number of rows that are charged to the budget at once.
 const rowsHeld = 64
-
-// countHeld calls hold, and stops c if the budget is exceeded.
-func (w *worker) countHeld(c *cursor, n int) {
-	if err := w.hold(n); err != nil {
-		c.Stop(err)
-	}
-}
 
 func (m *lineMachine) extended() {
 	n := m.ULEB()

@@ -184,7 +184,11 @@ func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err 
 			return err
 		}
 		if len(j.symbols) > 0 {
-			q.expect(j)
+			q.mu.Lock()
+			for _, s := range j.symbols {
+				q.answer[s].units++ // which will report on the symbol
+			}
+			q.mu.Unlock()
 			found.add(j)
 		}
 		return ctx.Err()
@@ -193,15 +197,6 @@ func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err 
 		q.foundAll()
 	}
 	return unlisted, err
-}
-
-// expect records that a unit will report on symbols.
-func (q *question) expect(j job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, s := range j.symbols {
-		q.answer[s].units++
-	}
 }
 
 // within returns the symbols whose addresses overlap the ranges of a unit.
@@ -260,7 +255,8 @@ func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 func (q *question) work(ctx context.Context, find func(context.Context, *queue) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	found := newQueue()
+	found := &queue{}
+	found.more.L = &found.mu
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
 		wait.Go(func() {

@@ -50,10 +50,13 @@ type worker struct {
 	llvm     bool        // compiled by LLVM, for which undeclared functions begin at line 0
 	bytes    []byte      // contents of current
 	abbrevs  abbrevTable // abbreviations of current
+	tree     tree        // of current
 	unitBuf  []byte
 	lineBuf  []byte
 	sequence []row
+	rows     []row // of current
 	spans    []span
+	names    map[string]string // names read recently, which units share
 }
 
 // unitCursor returns a cursor at the start of the current unit.
@@ -103,7 +106,9 @@ func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
 	c.Pos = int(u.entries - u.span.off)
-	t := &tree{tops: make(map[int32][]span)}
+	t := &w.tree
+	clear(t.nodes)
+	*t = tree{t.nodes[:0], t.ranges[:0], make(map[int32][]span)}
 	within := []int32{noNode} // for each nesting level of entries, the enclosing node
 	var e dwarfEntry
 	for c.Pos < len(c.Data) {
@@ -195,12 +200,6 @@ type queue struct {
 	ended bool
 }
 
-func newQueue() *queue {
-	q := &queue{}
-	q.more.L = &q.mu
-	return q
-}
-
 func (q *queue) add(j job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -220,27 +219,30 @@ func (q *queue) end() {
 func (q *queue) take() (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.jobs) == 0 && !q.ended {
+	for q.jobs.Len() == 0 && !q.ended {
 		q.more.Wait()
 	}
-	if len(q.jobs) == 0 {
+	if q.jobs.Len() == 0 {
 		return job{}, false
 	}
 	return heap.Pop(&q.jobs).(job), true
 }
 
 // A jobHeap is a heap of jobs, the largest unit first.
-type jobHeap []job
+type jobHeap struct{ heapSlice[job] }
 
-func (h jobHeap) Len() int           { return len(h) }
-func (h jobHeap) Less(i, j int) bool { return h[i].size() > h[j].size() }
-func (h jobHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *jobHeap) Push(x any)        { *h = append(*h, x.(job)) }
-func (h *jobHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
-}
+func (h jobHeap) Less(i, j int) bool { return h.heapSlice[i].size() > h.heapSlice[j].size() }
 
 func (j job) size() uint64 { return j.unit.end - j.unit.off }
+
+// A heapSlice has all methods of heap.Interface except Less.
+type heapSlice[T any] []T
+
+func (h heapSlice[T]) Len() int      { return len(h) }
+func (h heapSlice[T]) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *heapSlice[T]) Push(x any)   { *h = append(*h, x.(T)) }
+func (h *heapSlice[T]) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}

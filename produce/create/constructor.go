@@ -15,6 +15,21 @@ import (
 // bases.
 func unifyConstructor(name string) string { return baseStructor(name, "4") }
 
+// unify returns unifyConstructor's result for a name. It caches the results, because a program
+// inlines the same constructors thousands of times, and each result takes two demanglings. One
+// goroutine at a time may call it.
+func (c *creation) unify(name string) string {
+	if !strings.Contains(name, "C4") && !strings.Contains(name, "D4") {
+		return name
+	}
+	unified, ok := c.unified[name]
+	if !ok {
+		unified = unifyConstructor(name)
+		c.unified[name] = unified
+	}
+	return unified
+}
+
 // baseStructor gives a constructor or destructor of some kind the name of the one for base classes.
 // Other names stay.
 func baseStructor(name, of string) string {

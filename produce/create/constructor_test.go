@@ -31,3 +31,12 @@ func TestUnifyConstructor(t *testing.T) {
 		assert.Equal(t, want, unifyConstructor(name))
 	}
 }
+
+func TestUnifyIsCached(t *testing.T) {
+	c := &creation{unified: make(map[string]string)}
+	const name = "_ZN3re23DFA8RWLockerC4EPNS_5MutexE"
+	for _, name := range []string{name, "_ZN3AC43fooEv", "_ZN1AC1Ev", ""} {
+		assert.Equal(t, unifyConstructor(name), c.unify(name))
+	}
+	assert.Zero(t, testing.AllocsPerRun(10, func() { c.unify(name) }), "it is demangled again")
+}

@@ -106,7 +106,7 @@ const (
 // [CheckBuild], and [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and
 // [ErrNoLines]. The report is returned with these six as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
-	c := &creation{file: f, options: o, report: &Report{}}
+	c := &creation{file: f, options: o, report: &Report{}, unified: make(map[string]string)}
 	if err := c.choose(set); err != nil {
 		return nil, c.report, err
 	}
@@ -141,6 +141,8 @@ type creation struct {
 
 	rests   map[uint64]*function // symbols that are the rest of a function of which a part is inlined, by address
 	hasRest map[string]bool      // functions that have one
+
+	unified map[string]string // constructors and destructors by abstract name, see unify
 
 	clangSpans    int  // stretches of clang's code
 	discriminated bool // some of them have discriminators

@@ -46,7 +46,7 @@ func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	}
 	b.copy.Symbol = code.Symbol.Names[0]
 	b.copy.Unit = p.path(unitPath(code.Unit))
-	b.copy.Frames = []profile.InlineFrame{{Parent: -1, Function: unifyConstructor(SelectedSuffixes.Name(b.copy.Symbol))}}
+	b.copy.Frames = []profile.InlineFrame{{Parent: -1, Function: p.unify(SelectedSuffixes.Name(b.copy.Symbol))}}
 	if n := slices.IndexFunc(code.Spans, func(s symbolize.Span) bool { return s.Instance != nil }); n >= 0 {
 		b.copy.Frames[0].Declared = code.Spans[n].Instance.Chain()[0].Function.Line
 	}
@@ -63,6 +63,7 @@ func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	if len(b.copy.Blocks) == 0 {
 		return nil
 	}
+	b.copy.Frames, b.copy.Blocks = slices.Clone(b.copy.Frames), slices.Clone(b.copy.Blocks)
 	b.addJumps()
 	return &b.copy
 }
@@ -201,7 +202,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	}
 	for _, i := range slices.Backward(missing) {
 		call, factor := b.position(i.Call)
-		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: InlinedName(i.Function), Declared: i.Function.Line, Call: call})
+		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: b.unify(i.Function.Linkage()), Declared: i.Function.Line, Call: call})
 		f = frame{int32(len(b.copy.Frames) - 1), saturating.Mul(f.factor, factor)}
 		b.frames[i] = f
 	}

@@ -119,7 +119,8 @@ func (p *mapper) place(code *symbolize.Code) {
 		return
 	}
 	if p.clang {
-		p.noteDiscriminators(code.Spans)
+		p.clangSpans += len(code.Spans)
+		p.discriminated = p.discriminated || slices.ContainsFunc(code.Spans, func(s symbolize.Span) bool { return s.Line.Discriminator != 0 })
 	}
 	p.findStubs(code.Spans)
 	p.counts(code.Spans)
@@ -134,12 +135,6 @@ func (p *mapper) place(code *symbolize.Code) {
 // someSpans is the number of stretches of code without any discriminator from which on the program
 // is taken to have none. A small function may have none by chance.
 const someSpans = 100
-
-// noteDiscriminators notes whether any code of clang has one.
-func (c *creation) noteDiscriminators(spans []symbolize.Span) {
-	c.clangSpans += len(spans)
-	c.discriminated = c.discriminated || slices.ContainsFunc(spans, func(s symbolize.Span) bool { return s.Line.Discriminator != 0 })
-}
 
 // declare says where a function of the profile is declared.
 func (p *mapper) declare(s symbol, f *symbolize.Function) {
@@ -318,7 +313,7 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
 	}
-	if p.options.Suffixes != NoSuffixes && isPart(i, name) {
+	if p.options.Suffixes != NoSuffixes && p.isPart(i, name) {
 		return outer
 	}
 	if rest := p.rest[i]; rest != nil {
@@ -338,8 +333,8 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 // .part.0, and is often inlined again into the original function, at the line of the declaration.
 // No source contains that call, so a compiler does not look for counts there. A function that calls
 // itself on this line does so in a later column.
-func isPart(i *symbolize.Instance, name string) bool {
+func (c *creation) isPart(i *symbolize.Instance, name string) bool {
 	outer, inner := i.Caller.Function, i.Function
 	return i.AtDeclaration && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&
-		unifyConstructor(outer.Linkage()) == name
+		c.unify(outer.Linkage()) == name
 }

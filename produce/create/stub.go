@@ -82,7 +82,7 @@ func (p *mapper) isStub(i *symbolize.Instance, rest *function) bool {
 
 // inlinedName returns the name of an inlined function in the profile.
 func (c *creation) inlinedName(i *symbolize.Instance) string {
-	return unifyConstructor(c.options.Suffixes.canonical(i.Function.Linkage()).name)
+	return c.unify(c.options.Suffixes.canonical(i.Function.Linkage()).name)
 }
 
 // newStub returns the site of a stub.
