@@ -296,23 +296,15 @@ func Declarations(ctx context.Context, binary string, functions []Name, holders 
 	for _, name := range holders {
 		canonicals[symname.Canonical(name)] = true
 	}
-	symbols, err := symbolsNamed(file, canonicals)
+	lines, found := make([]uint32, len(functions)), false
+	err = InCode(ctx, file, canonicals, func(f *symbolize.Function) {
+		// The profile may have the function in another file than debug info.
+		for _, i := range wanted[Name{path.Base(f.File), symname.Canonical(f.Linkage())}] {
+			lines[i], found = f.Line, true
+		}
+	})
 	if err != nil {
 		return nil, err
-	}
-	lines, found := make([]uint32, len(functions)), false
-	for code, err := range file.Code(ctx, symbols) {
-		if err != nil {
-			return nil, err
-		}
-		for _, span := range code.Spans {
-			for i := span.Instance; i != nil; i = i.Caller {
-				// The profile may have the function in another file than debug info.
-				for _, f := range wanted[Name{path.Base(i.Function.File), symname.Canonical(i.Function.Linkage())}] {
-					lines[f], found = i.Function.Line, true
-				}
-			}
-		}
 	}
 	if !found {
 		return nil, fmt.Errorf("%s: %w", binary, ErrNoDeclaration)
@@ -334,18 +326,29 @@ func (l *Listing) holders() (names []string, err error) {
 	return names, nil
 }
 
-// symbolsNamed returns the functions of a binary that have one of the canonical names.
-func symbolsNamed(file *symbolize.File, names map[string]bool) ([]symbolize.Symbol, error) {
+// InCode calls each with the functions whose code is in the functions of a binary that have one of
+// the canonical names: with these functions themselves and with all that are inlined in them.
+func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, each func(*symbolize.Function)) error {
 	var symbols []symbolize.Symbol
 	for s, err := range file.Symbols() {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if slices.ContainsFunc(s.Names, func(name string) bool { return names[symname.Canonical(name)] }) {
 			symbols = append(symbols, s)
 		}
 	}
-	return symbols, nil
+	for code, err := range file.Code(ctx, symbols) {
+		if err != nil {
+			return err
+		}
+		for _, span := range code.Spans {
+			for i := span.Instance; i != nil; i = i.Caller {
+				each(i.Function)
+			}
+		}
+	}
+	return nil
 }
 
 // A Row is a line of the source with its counts.

@@ -16,6 +16,7 @@
 package kind
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -169,6 +170,22 @@ type Merge struct {
 	// Limit is called before anything is written. It returns an error if too much of the inputs was
 	// lost. kept and dropped count what was kept and lost of the inputs that were not left out.
 	Limit func(kept, dropped uint64) error
+}
+
+// EachInput calls add for each input with the number of times that it counts, and leaves out inputs
+// that cannot be added if [Merge.Skip] says so. Then it asks [Merge.Limit].
+func (m *Merge) EachInput(k Kind, add func(i int, times uint64) error) error {
+	for i, weight := range m.Weights {
+		times, err := Times(k, weight)
+		if err != nil {
+			return err
+		}
+		m.Say("merging %d profiles, %d read", len(m.Weights), i)
+		if err := add(i, times); err != nil && !m.Skip(i, err) {
+			return err
+		}
+	}
+	return m.Limit(0, 0)
 }
 
 // Times returns how many times an input counts in a merge of a kind that adds up whole profiles.
@@ -467,6 +484,32 @@ func (o *Once) String() string { return string(*o) }
 
 // Type names the kind of value in help texts.
 func (*Once) Type() string { return "string" }
+
+// A BinaryFlag is the flag --binary of a kind, on each verb that has it. Where another kind or the
+// verb itself has the flag already, it is shared.
+type BinaryFlag struct {
+	own    Once
+	shared []func() string
+}
+
+// AddTo adds the flag to a verb, except to create, which has a --binary of its own.
+func (b *BinaryFlag) AddTo(verb *cobra.Command, usage string) {
+	f := verb.Flags()
+	if flag := f.Lookup("binary"); flag != nil {
+		b.shared = append(b.shared, flag.Value.String)
+	} else if verb.Name() != "create" {
+		f.Var(&b.own, "binary", usage)
+	}
+}
+
+// Path returns the path of the program, or "".
+func (b *BinaryFlag) Path() string {
+	path := string(b.own)
+	for _, value := range b.shared {
+		path = cmp.Or(path, value())
+	}
+	return path
+}
 
 // CanRebase is a Kind that moves profiles to edited sources itself.
 type CanRebase interface {

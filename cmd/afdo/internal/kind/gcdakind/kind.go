@@ -118,19 +118,12 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	var sum *gcda.Counters
 	dropped := 0
-	for i, weight := range m.Weights {
-		times, err := kind.Times(k, weight)
-		if err != nil {
-			return err
-		}
-		m.Say("merging %d profiles, %d read", len(m.Weights), i)
+	err := m.EachInput(k, func(i int, times uint64) error {
 		lost, err := k.add(m, i, times, &sum)
-		if err != nil && !m.Skip(i, err) {
-			return err
-		}
 		dropped += lost
-	}
-	if err := m.Limit(0, 0); err != nil {
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	data, err := gcda.WriteCounters(sum)

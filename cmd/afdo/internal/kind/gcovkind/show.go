@@ -32,20 +32,10 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if err != nil {
 		return err
 	}
-	summary, err := r.Summary()
-	if err != nil {
-		return err
-	}
-	t, err := takeTally(r)
-	if err != nil {
-		return err
-	}
-	doing.Stop()
-	facts := newShowFacts(in, r, summary, t)
-	if facts.Sources, err = newSourcesFacts(r); err != nil {
-		return err
-	}
-	return facts.show(e, r, o)
+	return in.show(e, r, o, func() (*tally, error) {
+		defer doing.Stop()
+		return takeTally(r)
+	})
 }
 
 // Show prints what the file is, as Kind.Show does.
@@ -54,22 +44,25 @@ func (v *Overview) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if err != nil {
 		return err
 	}
-	r := in.reader
+	return in.show(e, in.reader, o, func() (*tally, error) { return v.tally, nil })
+}
+
+// show prints what a file is, as text or JSON. take returns what it consists of.
+func (in *Input) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions, take func() (*tally, error)) error {
 	summary, err := r.Summary()
 	if err != nil {
 		return err
 	}
-	facts := newShowFacts(in, r, summary, v.tally)
-	if v.tally.sections[afdo.SectionSources].count > 0 {
-		if facts.Sources, err = newSourcesFacts(r); err != nil {
+	t, err := take()
+	if err != nil {
+		return err
+	}
+	f := newShowFacts(in, r, summary, t)
+	if t.sections[afdo.SectionSources].count > 0 {
+		if f.Sources, err = newSourcesFacts(r); err != nil {
 			return err
 		}
 	}
-	return facts.show(e, r, o)
-}
-
-// show adds the facts about the index, and prints all as text or JSON.
-func (f *ShowFacts) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions) (err error) {
 	if f.Index, err = newIndexFacts(r); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@
 package instrprofkind
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +19,11 @@ import (
 
 // Kind is instrumentation profiles: indexed, raw and text.
 type Kind struct {
-	version     uint32          // --indexed-version
-	vtableNames bool            // --keep-vtable-symbols
-	sparse      bool            // --sparse
-	hash        string          // --hash
-	binary      string          // --binary
-	shared      []func() string // --binary of verbs where another kind has it already
+	version     uint32 // --indexed-version
+	vtableNames bool   // --keep-vtable-symbols
+	sparse      bool   // --sparse
+	hash        string // --hash
+	binary      kind.BinaryFlag
 }
 
 // Name is "instrumentation profile".
@@ -62,11 +60,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if verb.Name() == "lookup" {
 		f.StringVar(&k.hash, "hash", "", "of an instrumentation profile, only the record of that hash")
 	}
-	if flag := f.Lookup("binary"); flag != nil {
-		k.shared = append(k.shared, flag.Value.String)
-	} else if verb.Name() != "create" { // which has a --binary of its own
-		f.Var((*kind.Once)(&k.binary), "binary", "the program, for correlated raw instrumentation profiles and raw memory profiles")
-	}
+	k.binary.AddTo(verb, "the program, for correlated raw instrumentation profiles and raw memory profiles")
 	if f.Lookup("to") == nil {
 		return
 	}
@@ -94,10 +88,7 @@ func (k *Kind) CheckFlags(format string) error {
 
 // correlation returns what --binary says of the functions of correlated raw files, nil without it.
 func (k *Kind) correlation() (*instrprof.Correlation, error) {
-	path := k.binary
-	for _, value := range k.shared {
-		path = cmp.Or(path, value())
-	}
+	path := k.binary.Path()
 	if path == "" {
 		return nil, nil
 	}

@@ -31,11 +31,10 @@ import (
 
 // Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
 type Kind struct {
-	version int             // --memprof-version
-	full    bool            // --memprof-full-schema
-	flags   *pflag.FlagSet  // of the verb
-	binary  string          // --binary
-	shared  []func() string // --binary of verbs where another kind has it already
+	version int            // --memprof-version
+	full    bool           // --memprof-full-schema
+	flags   *pflag.FlagSet // of the verb
+	binary  kind.BinaryFlag
 }
 
 // Name is "memory profile".
@@ -69,11 +68,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	if verb.Name() == "create" {
 		return // which writes no memory profiles and has a --binary of its own
 	}
-	if flag := f.Lookup("binary"); flag != nil {
-		k.shared = append(k.shared, flag.Value.String)
-	} else {
-		f.Var((*kind.Once)(&k.binary), "binary", "the program, for the functions of a raw memory profile and the names of others")
-	}
+	k.binary.AddTo(verb, "the program, for the functions of a raw memory profile and the names of others")
 	if f.Lookup("to") != nil {
 		k.flags = f
 		f.IntVar(&k.version, "memprof-version", 0, "version of memprof to write: 2, 3 or 4 (default: 3 if that can hold everything)")
@@ -103,16 +98,6 @@ func (k *Kind) indexed() uint32 {
 	}
 	version, _ := k.flags.GetUint32(kind.IndexedVersionFlag)
 	return version
-}
-
-// binaryPath returns the value of --binary.
-func (k *Kind) binaryPath() string {
-	for _, value := range k.shared {
-		if path := value(); path != "" {
-			return path
-		}
-	}
-	return k.binary
 }
 
 // Convert writes a file as memprof or as YAML. The YAML of an indexed profile equals
@@ -191,17 +176,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 		return err
 	}
 	sum := sum{Profile: new(memprof.Profile)}
-	for i, weight := range m.Weights {
-		times, err := kind.Times(k, weight)
-		if err != nil {
-			return err
-		}
-		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		if err := k.add(e, m, i, &sum, times); err != nil && !m.Skip(i, err) {
-			return err
-		}
-	}
-	if err := m.Limit(0, 0); err != nil {
+	if err := m.EachInput(k, func(i int, times uint64) error { return k.add(e, m, i, &sum, times) }); err != nil {
 		return err
 	}
 	return k.write(e, m.Out, sum.Profile, sum.ids)
@@ -295,7 +270,7 @@ func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string,
 	case l.text != nil:
 		return l.text, nil, nil
 	}
-	path := k.binaryPath()
+	path := k.binary.Path()
 	if path == "" {
 		return nil, nil, errors.New("a raw memory profile has addresses only: give the program that wrote it with --binary")
 	}
@@ -345,7 +320,7 @@ func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string
 
 // withBinary returns names if there are any, or else the names of the functions in the binary.
 func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
-	if path := k.binaryPath(); names == nil && path != "" {
+	if path := k.binary.Path(); names == nil && path != "" {
 		return namesOf(path)
 	}
 	return names, nil

@@ -68,7 +68,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if l.raw != nil {
 		s.raw(l.raw)
 	}
-	if l.raw == nil || k.binaryPath() != "" {
+	if l.raw == nil || k.binary.Path() != "" {
 		src, _, err := k.source(e, l)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/annotate"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
@@ -196,27 +197,11 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	for f := range p.Functions() {
 		wanted[symname.Canonical(p.Name(f.Name).Text)] = true
 	}
-	var symbols []symbolize.Symbol
-	for s, err := range binary.Symbols() {
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(s.Names, func(name string) bool { return wanted[symname.Canonical(name)] }) {
-			symbols = append(symbols, s)
-		}
-	}
 	files := make(map[string]string)
-	for code, err := range binary.Code(context.Background(), symbols) {
-		if err != nil {
-			return nil, err
-		}
-		for _, span := range code.Spans {
-			for i := span.Instance; i != nil; i = i.Caller {
-				files[symname.Canonical(i.Function.Linkage())] = i.Function.File
-			}
-		}
-	}
-	return func(name string) string { return files[symname.Canonical(name)] }, nil
+	err = annotate.InCode(context.Background(), binary, wanted, func(f *symbolize.Function) {
+		files[symname.Canonical(f.Linkage())] = f.File
+	})
+	return func(name string) string { return files[symname.Canonical(name)] }, err
 }
 
 // resolve gives names to the MD5s of a profile, if --names has any.
