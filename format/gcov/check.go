@@ -1,7 +1,6 @@
 package gcov
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,9 +28,9 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 			return
 		}
 		h, _ := DecodeHeader(data) // ParseBytes has decoded it before
-		f := rawFile{data: data, order: h.ByteOrder, version: h.Version, pos: headerSize}
+		f := rawFile{newDecoder(data, h)}
 		if h.Version >= 3 {
-			f.pos = entriesAt + entrySize*int(f.counterAt(entriesNumAt))
+			f.Pos = entriesAt + entrySize*int(f.counterAt(entriesNumAt))
 		}
 		if !f.names(yield) || p.Summary == nil {
 			return
@@ -78,18 +77,13 @@ const (
 
 // rawFile walks through a file that has been decoded without an error. Unlike the model, it does
 // not add up records of the same place or symbol.
-type rawFile struct {
-	data    []byte
-	order   binary.ByteOrder
-	version uint32
-	pos     int
-}
+type rawFile struct{ *decoder }
 
 // names reports problems in the name table. All known writers sort the names, write each once, and
 // put the empty name first. If a name occurs twice, readers differ in which one they use for its
 // function.
 func (f *rawFile) names(yield func(fault.Problem) bool) bool {
-	f.pos += 8 // tag and length
+	f.Pos += 8 // tag and length
 	if f.version >= 3 {
 		for range f.word() {
 			f.name()
@@ -98,7 +92,7 @@ func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 	seen := make(map[string]bool)
 	last, ordered := "", true
 	for i := range f.word() {
-		pos := int64(f.pos)
+		pos := int64(f.Pos)
 		name := f.name()
 		if f.version >= 3 {
 			f.word()
@@ -126,22 +120,22 @@ func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 // format, every call site has a count. A count of 0 may mean that the profile had none, so it is
 // unknown whether the writer counted it; summarize then accepts found, the stored number of counts.
 func (f *rawFile) summarize(found uint64) *afdo.Summary {
-	f.pos += 8 // tag and length
+	f.Pos += 8 // tag and length
 	functions := f.word()
 	head, doubtful := uint64(0), uint64(0)
 	var counts profile.Body
 	n := uint32(0) // number of counts; each gets its own line, so that none are merged
 	for range functions {
-		head = max(head, f.counter())
-		f.pos += 8 + 4 // timestamp, name
+		head = max(head, f.counter("a head count"))
+		f.Pos += 8 + 4 // timestamp, name
 		for bodies := 1; bodies > 0; bodies-- {
 			positions, callSites := f.word(), f.word()
 			for range positions {
-				f.pos += 4
+				f.Pos += 4
 				targets := f.word()
-				count := f.counter()
+				count := f.counter("a count")
 				counts.Count(n, 0, count)
-				f.pos += checkedTarget * int(targets)
+				f.Pos += checkedTarget * int(targets)
 				n++
 				if count == 0 && targets > 0 {
 					doubtful++
@@ -149,7 +143,7 @@ func (f *rawFile) summarize(found uint64) *afdo.Summary {
 			}
 			bodies += int(callSites)
 			if bodies > 1 {
-				f.pos += 8 // location and name of the next call site
+				f.Pos += 8 // location and name of the next call site
 			}
 		}
 	}
@@ -163,23 +157,9 @@ func (f *rawFile) summarize(found uint64) *afdo.Summary {
 	return s
 }
 
-func (f *rawFile) word() uint32 {
-	f.pos += 4
-	return f.order.Uint32(f.data[f.pos-4:])
-}
+func (f *rawFile) word() uint32 { return f.Uint32("a word") }
 
 func (f *rawFile) name() string {
-	size := int(f.word())
-	f.pos += size
-	return string(f.data[f.pos-size : f.pos-1])
-}
-
-func (f *rawFile) counter() uint64 {
-	f.pos += 8
-	return f.counterAt(f.pos - 8)
-}
-
-// counterAt returns the counter at pos, whose low word comes first.
-func (f *rawFile) counterAt(pos int) uint64 {
-	return uint64(f.order.Uint32(f.data[pos:])) | uint64(f.order.Uint32(f.data[pos+4:]))<<32
+	start, end := f.str("a name")
+	return string(f.Data[start:end])
 }

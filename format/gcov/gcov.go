@@ -33,7 +33,6 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -92,11 +91,7 @@ func ParseBytes(data []byte) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{
-		Buffer:  decode.Buffer{Data: data, Pos: headerSize, Big: h.ByteOrder == binary.BigEndian},
-		version: h.Version,
-		p:       profile.New(),
-	}
+	d := newDecoder(data, h)
 	if d.version >= version3 {
 		d.summary()
 	}

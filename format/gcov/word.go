@@ -30,6 +30,12 @@ type decoder struct {
 	open stack.Stack[openBody]
 }
 
+// newDecoder returns a decoder of what follows the header of a file.
+func newDecoder(data []byte, h Header) *decoder {
+	b := decode.Buffer{Data: data, Pos: headerSize, Big: h.ByteOrder == binary.BigEndian}
+	return &decoder{Buffer: b, version: h.Version, p: profile.New()}
+}
+
 // err returns the first error.
 func (d *decoder) err() error {
 	return d.Error(func(f *decode.Fault) error { return faultAt(int64(f.Pos), f.Class, "%s", f.Detail) })
@@ -148,10 +154,8 @@ func (e *encoder) put(pos int, v uint32) {
 }
 
 func (e *encoder) counter(v uint64) {
-	if e.big {
-		v = uint64(bits.ReverseBytes32(uint32(v))) | uint64(bits.ReverseBytes32(uint32(v>>32)))<<32
-	}
-	e.data = binary.LittleEndian.AppendUint64(e.data, v)
+	e.word(uint32(v))
+	e.word(uint32(v >> 32))
 }
 
 // fit returns n as a word. It records an error if n is too large.
