@@ -85,7 +85,7 @@ func (in *importer) record(rec *Record) (err error) {
 		}
 		rec.Allocs[i].Block[AccessHistogram] = 0
 	}
-	if !distinct(rec.Allocs, func(a *Alloc) StackID { return a.Stack }) {
+	if !distinct(rec.Allocs, stackOfAlloc) {
 		rec.Allocs = in.dropRecursion(rec.Function, rec.Allocs)
 	}
 	for i := range rec.Calls {

@@ -129,48 +129,32 @@ func (p *Profile) addRecord(schema Schema, rec Record) {
 
 // add merges other into rec. A stack may occur several times in other.
 func (rec *Record) add(other *Record) {
-	rec.addAllocs(other.Allocs)
-	rec.addCalls(other.Calls)
+	rec.Allocs = joined(rec.Allocs, other.Allocs, stackOfAlloc, func(a, b *Alloc) { a.Block.add(&b.Block) })
+	rec.Calls = joined(rec.Calls, other.Calls, stackOfCall, func(c, d *Call) { c.addCallees(d.Callees) })
 }
 
-func (rec *Record) addAllocs(allocs []Alloc) {
-	if len(rec.Allocs) == 0 && distinct(allocs, func(a *Alloc) StackID { return a.Stack }) {
-		rec.Allocs = allocs
-		return
-	}
-	at := make(map[StackID]int, len(rec.Allocs)+len(allocs))
-	for i := range rec.Allocs {
-		at[rec.Allocs[i].Stack] = i
-	}
-	for i := range allocs {
-		j, ok := at[allocs[i].Stack]
-		if ok {
-			rec.Allocs[j].Block.add(&allocs[i].Block)
-			continue
-		}
-		at[allocs[i].Stack] = len(rec.Allocs)
-		rec.Allocs = append(rec.Allocs, allocs[i])
-	}
-}
+func stackOfAlloc(a *Alloc) StackID { return a.Stack }
+func stackOfCall(c *Call) StackID   { return c.Stack }
 
-func (rec *Record) addCalls(calls []Call) {
-	if len(rec.Calls) == 0 && distinct(calls, func(c *Call) StackID { return c.Stack }) {
-		rec.Calls = calls
-		return
+// joined returns list and what more has. It adds what has the same stack.
+func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)) []T {
+	if len(list) == 0 && distinct(more, stack) {
+		return more
 	}
-	at := make(map[StackID]int, len(rec.Calls)+len(calls))
-	for i := range rec.Calls {
-		at[rec.Calls[i].Stack] = i
+	at := make(map[StackID]int, len(list)+len(more))
+	for i := range list {
+		at[stack(&list[i])] = i
 	}
-	for _, c := range calls {
-		j, ok := at[c.Stack]
-		if ok {
-			rec.Calls[j].addCallees(c.Callees)
+	for i := range more {
+		id := stack(&more[i])
+		if j, ok := at[id]; ok {
+			add(&list[j], &more[i])
 			continue
 		}
-		at[c.Stack] = len(rec.Calls)
-		rec.Calls = append(rec.Calls, c)
+		at[id] = len(list)
+		list = append(list, more[i])
 	}
+	return list
 }
 
 // addCallees adds the callees that are not in the list yet, and sorts the list.

@@ -3,6 +3,7 @@ package memprof
 import (
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,29 +61,22 @@ func (y *yamlReader) document() {
 	}
 }
 
-// A keySet is the set of the keys that a map has had so far, as bits.
-type keySet uint32
-
-// key returns the index of key in keys and adds it to seen. It returns -1 after an error.
-func (y *yamlReader) key(key string, seen *keySet, keys ...string) int {
-	for i, k := range keys {
-		if k != key {
-			continue
-		}
-		if *seen&(1<<i) != 0 {
+// fields reads a map that has each of the keys at most once, and the first required ones for
+// certain. It calls each with the index of a key, to read the value.
+func (y *yamlReader) fields(parent, required int, keys []string, each func(i, indent int)) {
+	seen := uint32(0) // bits, by index
+	y.mapping(parent, func(key string, indent int) {
+		switch i := slices.Index(keys, key); {
+		case i < 0:
+			y.syntax("unknown key %q, not one of %s", key, strings.Join(keys, ", "))
+		case seen&(1<<i) != 0:
 			y.syntax("duplicate key %q", key)
-			return -1
+		default:
+			seen |= 1 << i
+			each(i, indent)
 		}
-		*seen |= 1 << i
-		return i
-	}
-	y.syntax("unknown key %q, not one of %s", key, strings.Join(keys, ", "))
-	return -1
-}
-
-// need reports an error unless the first n keys have been seen.
-func (y *yamlReader) need(n int, seen keySet, keys ...string) {
-	for i := range n {
+	})
+	for i := range required {
 		if seen&(1<<i) == 0 {
 			y.syntax("the key %q is missing before this", keys[i])
 		}
@@ -90,9 +84,8 @@ func (y *yamlReader) need(n int, seen keySet, keys ...string) {
 }
 
 func (y *yamlReader) profile() {
-	var seen keySet
-	y.mapping(-1, func(key string, indent int) {
-		switch y.key(key, &seen, "HeapProfileRecords", "DataAccessProfiles") {
+	y.fields(-1, 0, []string{"HeapProfileRecords", "DataAccessProfiles"}, func(i, indent int) {
+		switch i {
 		case 0:
 			y.sequence(indent, y.record)
 		case 1:
@@ -102,11 +95,9 @@ func (y *yamlReader) profile() {
 }
 
 func (y *yamlReader) record(parent int) {
-	keys := []string{"GUID", "AllocSites", "CallSites"}
-	var seen keySet
 	var rec Record
-	y.mapping(parent, func(key string, indent int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 1, []string{"GUID", "AllocSites", "CallSites"}, func(i, indent int) {
+		switch i {
 		case 0:
 			rec.Function = y.guid()
 		case 1:
@@ -115,39 +106,32 @@ func (y *yamlReader) record(parent int) {
 			y.sequence(indent, func(indent int) { rec.Calls = append(rec.Calls, y.call(indent)) })
 		}
 	})
-	y.need(1, seen, keys...)
 	if y.err == nil {
 		y.p.AddRecord(nil, rec)
 	}
 }
 
 func (y *yamlReader) alloc(parent int) (a Alloc) {
-	keys := []string{"Callstack", "MemInfoBlock"}
-	var seen keySet
-	y.mapping(parent, func(key string, indent int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 2, []string{"Callstack", "MemInfoBlock"}, func(i, indent int) {
+		switch i {
 		case 0:
 			a.Stack = y.stack(indent)
 		case 1:
 			y.block(&a.Block, indent)
 		}
 	})
-	y.need(2, seen, keys...)
 	return a
 }
 
 func (y *yamlReader) call(parent int) (c Call) {
-	keys := []string{"Frames", "CalleeGuids"}
-	var seen keySet
-	y.mapping(parent, func(key string, indent int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 1, []string{"Frames", "CalleeGuids"}, func(i, indent int) {
+		switch i {
 		case 0:
 			c.Stack = y.stack(indent)
 		case 1:
 			y.sequence(indent, func(int) { c.Callees = append(c.Callees, y.guid()) })
 		}
 	})
-	y.need(1, seen, keys...)
 	return c
 }
 
@@ -161,10 +145,8 @@ func (y *yamlReader) stack(parent int) StackID {
 }
 
 func (y *yamlReader) frame(parent int) (f Frame) {
-	keys := []string{"Function", "LineOffset", "Column", "IsInlineFrame"}
-	var seen keySet
-	y.mapping(parent, func(key string, _ int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 4, []string{"Function", "LineOffset", "Column", "IsInlineFrame"}, func(i, _ int) {
+		switch i {
 		case 0:
 			f.Function = y.guid()
 		case 1:
@@ -175,7 +157,6 @@ func (y *yamlReader) frame(parent int) (f Frame) {
 			f.Inlined = y.boolean()
 		}
 	})
-	y.need(4, seen, keys...)
 	return f
 }
 
@@ -198,10 +179,9 @@ func (y *yamlReader) block(b *Block, parent int) {
 }
 
 func (y *yamlReader) access(parent int) {
-	var seen keySet
 	a := new(DataAccess)
-	y.mapping(parent, func(key string, indent int) {
-		switch y.key(key, &seen, "SampledRecords", "KnownColdSymbols", "KnownColdStrHashes") {
+	y.fields(parent, 0, []string{"SampledRecords", "KnownColdSymbols", "KnownColdStrHashes"}, func(i, indent int) {
+		switch i {
 		case 0:
 			y.sequence(indent, func(indent int) { a.Records = append(a.Records, y.dataRecord(indent)) })
 		case 1:
@@ -214,10 +194,8 @@ func (y *yamlReader) access(parent int) {
 }
 
 func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
-	keys := []string{"AccessCount", "Symbol", "Hash", "Locations"}
-	var seen keySet
-	y.mapping(parent, func(key string, indent int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 1, []string{"AccessCount", "Symbol", "Hash", "Locations"}, func(i, indent int) {
+		switch i {
 		case 0:
 			rec.Accesses = y.unsigned(math.MaxUint64)
 		case 1:
@@ -228,7 +206,6 @@ func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
 			y.sequence(indent, func(indent int) { rec.Places = append(rec.Places, y.place(indent)) })
 		}
 	})
-	y.need(1, seen, keys...)
 	if y.err == nil && rec.Literal == (rec.Symbol != "") {
 		y.syntax("the record before this has to have either a symbol or a hash")
 	}
@@ -236,17 +213,14 @@ func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
 }
 
 func (y *yamlReader) place(parent int) (place DataPlace) {
-	keys := []string{"FileName", "Line"}
-	var seen keySet
-	y.mapping(parent, func(key string, _ int) {
-		switch y.key(key, &seen, keys...) {
+	y.fields(parent, 2, []string{"FileName", "Line"}, func(i, _ int) {
+		switch i {
 		case 0:
 			place.File = y.value()
 		case 1:
 			place.Line = uint32(y.unsigned(math.MaxUint32))
 		}
 	})
-	y.need(2, seen, keys...)
 	return place
 }
 
