@@ -25,7 +25,7 @@ func Entries(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	sum := uint64(0) // saturates like the total, so that all counts together reach any share
 	for i, cutoff := range Cutoffs {
 		e.Cutoff = cutoff
-		for share := shareOf(total, cutoff); sum < share; {
+		for share := Share(total, cutoff); sum < share; {
 			count, n := next()
 			e.MinCount = count
 			e.NumCounts += n
@@ -47,8 +47,8 @@ func EntriesOf(total uint64, counts []uint64) []afdo.SummaryEntry {
 	})
 }
 
-// shareOf returns total*cutoff/1000000, rounded down.
-func shareOf(total uint64, cutoff uint32) uint64 {
+// Share returns total*cutoff/1000000, rounded down.
+func Share(total uint64, cutoff uint32) uint64 {
 	hi, lo := bits.Mul64(total, uint64(cutoff))
 	share, _ := bits.Div64(hi, lo, 1000000)
 	return share

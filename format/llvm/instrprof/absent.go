@@ -1,6 +1,7 @@
 package instrprof
 
 import (
+	"encoding/binary"
 	"sync"
 
 	"github.com/go-afdo/afdo/format/llvm/internal/source"
@@ -85,7 +86,7 @@ func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int
 			if !forward {
 				at = n - 1 - i
 			}
-			if off := int64(get64(words[8*at:], false)); off != 0 {
+			if off := int64(binary.LittleEndian.Uint64(words[8*at:])); off != 0 {
 				return off
 			}
 		}
@@ -102,7 +103,7 @@ func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 		return 0, false
 	}
 	c := chainReader{src: src, pos: start, end: t.at, size: firstChainRead}
-	items := int(get16(c.take(chainHeadSize), false))
+	items := int(binary.LittleEndian.Uint16(c.take(chainHeadSize)))
 	for i := 0; i < items && c.err == nil; i++ {
 		c.item()
 		c.skip(c.keyLen + c.dataLen)
@@ -127,7 +128,7 @@ func (t *hashTable) check(src *source.Source) error {
 			if err != nil {
 				return err
 			}
-			if chain, bucket = int64(get64(word, false)), b; chain != start {
+			if chain, bucket = int64(binary.LittleEndian.Uint64(word)), b; chain != start {
 				return faultAt(sectionHashTable, at, fault.ErrHashTable, "bucket %d leads to offset %d, its chain is at %d", b, chain, start)
 			}
 		}

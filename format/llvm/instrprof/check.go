@@ -2,6 +2,7 @@ package instrprof
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"reflect"
@@ -107,7 +108,7 @@ func (c *checker) buckets(whole bool) {
 		return
 	}
 	for b := range t.Buckets {
-		off := int64(get64(data[8*b:], false))
+		off := int64(binary.LittleEndian.Uint64(data[8*b:]))
 		if found := c.chains[b]; off != found && (whole || found != 0) {
 			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), fault.ErrHashTable, "bucket %d leads to offset %d, but its chain is at %d (0 means none)", b, off, found)
 		}

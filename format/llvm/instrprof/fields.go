@@ -31,25 +31,11 @@ func (f *fields) align(what string) {
 	}
 }
 
-func get64(p []byte, big bool) uint64 {
+func order(big bool) binary.ByteOrder {
 	if big {
-		return binary.BigEndian.Uint64(p)
+		return binary.BigEndian
 	}
-	return binary.LittleEndian.Uint64(p)
-}
-
-func get32(p []byte, big bool) uint32 {
-	if big {
-		return binary.BigEndian.Uint32(p)
-	}
-	return binary.LittleEndian.Uint32(p)
-}
-
-func get16(p []byte, big bool) uint16 {
-	if big {
-		return binary.BigEndian.Uint16(p)
-	}
-	return binary.LittleEndian.Uint16(p)
+	return binary.LittleEndian
 }
 
 // append64 appends words in the form that fields.Uint64 reads.

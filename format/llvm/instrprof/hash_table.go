@@ -1,6 +1,7 @@
 package instrprof
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
@@ -64,7 +65,7 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 	c := chainReader{src: r.src, pos: chain, end: t.at, size: firstChainRead}
 	items := 0
 	if chain != 0 {
-		items = int(get16(c.take(chainHeadSize), false))
+		items = int(binary.LittleEndian.Uint16(c.take(chainHeadSize)))
 	}
 	for i := 0; i < items && c.err == nil; i++ {
 		start := c.pos
@@ -101,7 +102,7 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	off := get64(p, false)
+	off := binary.LittleEndian.Uint64(p)
 	if off != 0 && (off < uint64(t.payload) || off > uint64(t.at-chainHeadSize)) {
 		return 0, faultAt(sectionHashTable, bucket, fault.ErrHashTable, "a chain at offset %d, the payload is %d to %d", off, t.payload, t.at)
 	}
@@ -246,7 +247,7 @@ func (w *tableWalk) head() bool {
 		return false
 	}
 	for w.items == 0 && w.err == nil {
-		w.items = int(get16(w.take(chainHeadSize), false))
+		w.items = int(binary.LittleEndian.Uint16(w.take(chainHeadSize)))
 	}
 	w.items--
 	w.left--

@@ -86,7 +86,7 @@ func rawMagic(head []byte) (pointerSize int, big, ok bool) {
 		return 0, false, false
 	}
 	for _, big := range [...]bool{false, true} {
-		switch get64(head, big) {
+		switch order(big).Uint64(head) {
 		case rawMagic64:
 			return 8, big, true
 		case rawMagic32:

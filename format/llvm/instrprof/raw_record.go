@@ -68,28 +68,28 @@ func (h *RawHeader) layout() rawLayout {
 
 // read decodes a data record.
 func (l *rawLayout) read(p []byte) (r rawRecord) {
-	r.nameHash, r.hash = get64(p, l.big), get64(p[8:], l.big)
+	r.nameHash, r.hash = order(l.big).Uint64(p), order(l.big).Uint64(p[8:])
 	r.counters = l.address(p[l.counters:])
 	r.function = l.address(p[l.function:])
-	r.numCounters = get32(p[l.numCounters:], l.big)
+	r.numCounters = order(l.big).Uint32(p[l.numCounters:])
 	if l.uniform != 0 {
 		r.uniform = l.address(p[l.uniform:])
 	}
 	if l.bytes != 0 {
 		r.bitmap = l.address(p[l.bitmap:])
-		r.bitmapBytes = get32(p[l.bytes:], l.big)
+		r.bitmapBytes = order(l.big).Uint32(p[l.bytes:])
 	}
 	for kind := range l.kinds {
-		r.hasValues = r.hasValues || get16(p[l.sites+2*kind:], l.big) != 0
+		r.hasValues = r.hasValues || order(l.big).Uint16(p[l.sites+2*kind:]) != 0
 	}
 	return r
 }
 
 func (l *rawLayout) address(p []byte) uint64 {
 	if l.pointer == 4 {
-		return uint64(get32(p, l.big))
+		return uint64(order(l.big).Uint32(p))
 	}
-	return get64(p, l.big)
+	return order(l.big).Uint64(p)
 }
 
 // distance returns the offset of record i's data in its section, given the address in the record
@@ -116,7 +116,7 @@ type rawVTable struct {
 func (l *rawLayout) vtableSize() int { return roundUp(8 + l.pointer + 4) }
 
 func (l *rawLayout) readVTable(p []byte) rawVTable {
-	return rawVTable{get64(p, l.big), l.address(p[8:]), get32(p[8+l.pointer:], l.big)}
+	return rawVTable{order(l.big).Uint64(p), l.address(p[8:]), order(l.big).Uint32(p[8+l.pointer:])}
 }
 
 // part returns the bytes [start, start+size) of a section, to which record i refers.
@@ -149,7 +149,7 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 		if len(data) < timestampSize {
 			return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no room for a time stamp", i)
 		}
-		stamp, data = get64(data, d.header.BigEndian), data[timestampSize:]
+		stamp, data = order(d.header.BigEndian).Uint64(data), data[timestampSize:]
 	}
 	c = Counters{data: data, width: uint8(width), big: d.header.BigEndian}
 	if n := c.tooLarge(); n > 0 {

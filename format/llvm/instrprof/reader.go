@@ -1,6 +1,7 @@
 package instrprof
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -125,7 +126,7 @@ func (r *Reader) longerHead(f *fields) ([]byte, error) {
 			}
 		}
 		left := (uint64(end) - need) / 8
-		numFields, numEntries := get64(counts, false), get64(counts[8:], false)
+		numFields, numEntries := binary.LittleEndian.Uint64(counts), binary.LittleEndian.Uint64(counts[8:])
 		if numFields > left || numEntries > left {
 			break // summary reports the error
 		}
@@ -208,17 +209,14 @@ func (r *Reader) Function(name string) ([]Record, error) {
 // Record returns the record with the given name and hash, or afdo.ErrNotFound. It costs as much as
 // [Reader.Function].
 func (r *Reader) Record(name string, hash uint64) (Record, error) {
-	f, err := r.lookup(name)
+	records, err := r.Function(name)
 	if err != nil {
 		return Record{}, err
 	}
-	for f.Err == nil && f.Rest() > 0 {
-		if rec := f.record(r.header.Version, []byte(name)); f.Err == nil && rec.hash == hash {
+	for _, rec := range records {
+		if rec.hash == hash {
 			return rec, nil
 		}
-	}
-	if f.Err != nil {
-		return Record{}, f.err()
 	}
 	return Record{}, fmt.Errorf("instrprof: %s has no record of hash %#x: %w", name, hash, fault.ErrNotFound)
 }

@@ -1,6 +1,7 @@
 package instrprof
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -91,7 +92,7 @@ func (f *fields) bitmap() []byte {
 	pos := f.Pos
 	data := f.Take(8*uint64(m), "the bitmap")
 	for i := 0; i < len(data); i += 8 {
-		if b := get64(data[i:], false); b > 255 {
+		if b := binary.LittleEndian.Uint64(data[i:]); b > 255 {
 			f.Fail(pos+i, fault.ErrCount, "%d in the place of a byte of a bitmap", b)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // A Summary describes the distribution of a profile's counters. Compilers compute thresholds for
@@ -31,14 +32,7 @@ type SummaryEntry struct {
 const (
 	summaryFields    = 6
 	summaryEntrySize = 24
-	million          = 1_000_000
 )
-
-// cutoffs are the cutoffs that LLVM writes.
-var cutoffs = [...]uint64{
-	10_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 950_000,
-	990_000, 999_000, 999_900, 999_990, 999_999,
-}
 
 // fieldList returns the fields in file order.
 func (s *Summary) fieldList() [summaryFields]*uint64 {
@@ -170,8 +164,8 @@ func (t *tally) count(n uint64) {
 func (t *tally) openBuckets() {
 	t.opened = map[int][]uint64{}
 	i, sum := len(t.many), uint64(0)
-	for _, cutoff := range cutoffs {
-		for wanted := t.wanted(cutoff); sum < wanted && i > 0; {
+	for _, cutoff := range summary.Cutoffs {
+		for wanted := summary.Share(t.s.TotalCount, cutoff); sum < wanted && i > 0; {
 			if i--; t.many[i].n > 0 && sum+t.many[i].sum >= wanted && i >= exactCounts {
 				t.opened[i] = []uint64{}
 			}
@@ -195,13 +189,6 @@ func (t *tally) addAgain(c Counters) {
 			t.opened[b] = append(list, n)
 		}
 	}
-}
-
-// wanted returns the share of the total count that a cutoff stands for.
-func (t *tally) wanted(cutoff uint64) uint64 {
-	high, low := bits.Mul64(t.s.TotalCount, cutoff)
-	wanted, _ := bits.Div64(high, low, million)
-	return wanted
 }
 
 // groups iterates over the distinct counts, largest first, with their number and sum. For a bucket
@@ -244,12 +231,12 @@ func eachGroup(counts []uint64, yield func(uint64, bucket) bool) bool {
 func (t *tally) summary() *Summary {
 	s := t.s
 	s.MaxCount = max(s.MaxFunctionCount, s.MaxInternalCount)
-	s.Entries = make([]SummaryEntry, 0, len(cutoffs))
+	s.Entries = make([]SummaryEntry, 0, len(summary.Cutoffs))
 	next, stop := iter.Pull2(t.groups())
 	defer stop()
 	var sum, seen, least uint64
-	for _, cutoff := range cutoffs {
-		for wanted := t.wanted(cutoff); sum < wanted; {
+	for _, cutoff := range summary.Cutoffs {
+		for wanted := summary.Share(s.TotalCount, cutoff); sum < wanted; {
 			n, group, ok := next()
 			if !ok {
 				break
@@ -258,7 +245,7 @@ func (t *tally) summary() *Summary {
 			sum += group.sum
 			seen += group.n
 		}
-		s.Entries = append(s.Entries, SummaryEntry{cutoff, least, seen})
+		s.Entries = append(s.Entries, SummaryEntry{uint64(cutoff), least, seen})
 	}
 	return &s
 }

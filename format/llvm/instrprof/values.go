@@ -1,7 +1,6 @@
 package instrprof
 
 import (
-	"encoding/binary"
 	"iter"
 
 	"github.com/go-afdo/afdo/internal/decode"
@@ -68,7 +67,7 @@ func (v Values) NumSites(kind ValueKind) int {
 	if kind >= numValueKinds || v.at[kind] == 0 {
 		return 0
 	}
-	return int(get32(v.data[v.at[kind]+4:], v.big))
+	return int(order(v.big).Uint32(v.data[v.at[kind]+4:]))
 }
 
 // Sites iterates over the sites of a kind in order.
@@ -102,7 +101,7 @@ func (s Site) Len() int { return len(s.data) / valueSize }
 // at returns value i, from 0 to Len()-1.
 func (s Site) at(i int) Value {
 	p := s.data[valueSize*i:][:valueSize]
-	return Value{get64(p, s.big), get64(p[8:], s.big)}
+	return Value{order(s.big).Uint64(p), order(s.big).Uint64(p[8:])}
 }
 
 // All iterates over the values in order.
@@ -185,26 +184,13 @@ func sameValue(_ ValueKind, v uint64) uint64 { return v }
 // append appends value data in the form of indexed files, by ascending kind. It replaces each value
 // by the result of translate. Empty value data is appended as the header alone.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {
-	start := len(p)
-	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)
-	kinds := uint32(0)
-	for kind := range numValueKinds {
-		n := v.NumSites(kind)
-		if n == 0 {
-			continue
-		}
-		kinds++
-		p = binary.LittleEndian.AppendUint32(p, uint32(kind))
-		p = binary.LittleEndian.AppendUint32(p, uint32(n))
-		p = append(p, v.data[v.at[kind]+kindHeaderSize:][:n]...)
-		p = append(p, make([]byte, roundUp(n)-n)...)
-		for site := range v.Sites(kind) {
-			for x := range site.All() {
-				p = append64(p, translate(kind, x.Value), x.Count)
+	sites := v.sites()
+	for kind := range sites {
+		for _, site := range sites[kind] {
+			for i := range site {
+				site[i].Value = translate(ValueKind(kind), site[i].Value)
 			}
 		}
 	}
-	binary.LittleEndian.PutUint32(p[start:], uint32(len(p)-start))
-	binary.LittleEndian.PutUint32(p[start+4:], kinds)
-	return p
+	return sites.appendTo(p)
 }
