@@ -16,23 +16,37 @@ func guess(notes, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return err
-	}
 	for _, u := range all {
 		c, err := arcs.Guess(u.notes, bytes.NewReader(u.dump), 1000)
 		if err != nil {
 			return err
 		}
-		data, err := gcda.WriteCounters(c)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(out, filepath.Base(u.name)+".gcda"), data, 0o666); err != nil {
+		if err := write(c, out, filepath.Base(u.name)+".gcda"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// write writes counters to a file of a folder.
+func write(c *gcda.Counters, dir, name string) error {
+	data, err := gcda.WriteCounters(c)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name), data, 0o666)
+}
+
+// read reads counters.
+func read(path string) (*gcda.Counters, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return gcda.ReadCounters(data)
 }
 
 // only writes the counts of arcs of an instrumented run, without its other counters.
@@ -41,15 +55,8 @@ func only(truth, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return err
-	}
 	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		c, err := gcda.ReadCounters(data)
+		c, err := read(name)
 		if err != nil {
 			return err
 		}
@@ -57,10 +64,7 @@ func only(truth, out string) error {
 			f := &c.Functions[i]
 			f.Counters = slices.DeleteFunc(f.Counters, func(c gcda.Counter) bool { return c.Kind != gcda.Arcs })
 		}
-		if data, err = gcda.WriteCounters(c); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(out, filepath.Base(name)), data, 0o666); err != nil {
+		if err := write(c, out, filepath.Base(name)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -211,9 +212,6 @@ func infer(notes, truth, out string, p *profile.Profile, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return err
-	}
 	c := comparison{functions: make(map[definition]*compared)}
 	var total arcs.Report
 	options := arcs.Options{Largest: arcs.Largest(p.Evidence())}
@@ -224,18 +222,14 @@ func infer(notes, truth, out string, p *profile.Profile, o options) error {
 			return fmt.Errorf("%s: %w", u.name, err)
 		}
 		total.Add(report)
-		data, err := gcda.WriteCounters(counters)
-		if err != nil {
-			return err
-		}
 		base := filepath.Base(u.name) + ".gcda"
-		if err := os.WriteFile(filepath.Join(out, base), data, 0o666); err != nil {
+		if err := write(counters, out, base); err != nil {
 			return err
 		}
-		if data, err = os.ReadFile(filepath.Join(truth, base)); err != nil {
+		real, err := read(filepath.Join(truth, base))
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		real, err := gcda.ReadCounters(data)
 		if err != nil {
 			return err
 		}

@@ -147,11 +147,6 @@ func (v *variation) records(records []profile.Record, symbol func(profile.Symbol
 
 // sample writes the samples of a run.
 func sample(period uint64, binary, counts, to string) error {
-	return withFlow(binary, counts, func(f *flow) error { return writeSamples(f.sample(period), to) })
-}
-
-// withFlow calls a function with the flow of a run.
-func withFlow(binary, counts string, do func(*flow) error) error {
 	f, err := elf.Open(binary)
 	if err != nil {
 		return err
@@ -165,17 +160,7 @@ func withFlow(binary, counts string, do func(*flow) error) error {
 	if err != nil {
 		return err
 	}
-	return do(flow)
-}
-
-// readSamples reads the samples of a file.
-func readSamples(path string) (*samples.Set, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return samples.Parse(in)
+	return writeSamples(flow.sample(period), to)
 }
 
 // writeSamples writes samples to a file.
@@ -194,7 +179,12 @@ func writeSamples(set *samples.Set, path string) error {
 // draw writes n randomly chosen samples of a recording without branches, as if the recording had
 // been shorter. The same seed chooses the same samples.
 func draw(n, seed uint64, from, to string) error {
-	set, err := readSamples(from)
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	set, err := samples.Parse(in)
 	if err != nil {
 		return err
 	}
