@@ -65,7 +65,7 @@ func (g *generator) body(depth, chain int) []record {
 		g.locate(&x, records, taken)
 		records = append(records, x)
 	}
-	if !g.o.AnyOrder {
+	if !g.o.Odd {
 		slices.SortStableFunc(records, func(a, b record) int {
 			return cmp.Or(
 				cmp.Compare(a.loc.Line, b.loc.Line),
@@ -107,7 +107,7 @@ func (g *generator) count() naive.Location {
 		n = 0
 	}
 	l := Count(0, 0, n)
-	if g.o.OddRecords && g.chance(4) {
+	if g.o.Odd && g.chance(4) {
 		l.Type = naive.Wide
 		if n <= math.MaxUint32 && g.chance(2) {
 			l.Type = naive.Normal
@@ -121,11 +121,11 @@ func (g *generator) call() naive.Location {
 	if g.chance(2) {
 		n = 1 + g.r.IntN(g.o.Targets)
 	}
-	if g.o.OddRecords && g.chance(30) {
+	if g.o.Odd && g.chance(30) {
 		n = 200
 	}
 	l := naive.Location{Type: naive.CalledFns}
-	if g.o.OddRecords && g.chance(4) {
+	if g.o.Odd && g.chance(4) {
 		n = g.r.IntN(2)
 	} else if n == 1 {
 		l.Type = naive.CalledFn
@@ -133,13 +133,13 @@ func (g *generator) call() naive.Location {
 	taken := map[uint32]bool{}
 	for range n {
 		callee := g.callee()
-		if !g.o.OddRecords && taken[callee] {
+		if !g.o.Odd && taken[callee] {
 			continue
 		}
 		taken[callee] = true
 		l.Targets = append(l.Targets, naive.Target{Callee: callee, Count: g.magnitude()})
 	}
-	if len(l.Targets) == 1 && !g.o.OddRecords {
+	if len(l.Targets) == 1 && !g.o.Odd {
 		l.Type = naive.CalledFn
 	}
 	return l
@@ -197,7 +197,7 @@ func (g *generator) locate(x *record, before []record, taken map[site]bool) {
 // discriminate decides whether the record has a discriminator.
 func (g *generator) discriminate(x *record) {
 	x.hasDisc = x.loc.Disc != 0
-	if g.o.OddRecords && !x.hasDisc && g.chance(4) {
+	if g.o.Odd && !x.hasDisc && g.chance(4) {
 		g.saw("explicit discriminator 0")
 		x.hasDisc = true
 	}

@@ -21,7 +21,7 @@ func (g *generator) path(units []*unit) string {
 }
 
 func (g *generator) anyPath(units []*unit) string {
-	if g.o.SuffixPaths && len(units) > 0 && g.chance(2) {
+	if g.o.Odd && len(units) > 0 && g.chance(2) {
 		g.saw("path with another's suffix")
 		other := units[g.r.IntN(len(units))].truth.Path
 		_, behindSlash, found := strings.Cut(other, "/")
@@ -61,7 +61,7 @@ func (g *generator) name(taken map[string]bool) string {
 }
 
 func (g *generator) anyName() string {
-	if g.o.EmptyNames && g.chance(16) {
+	if g.o.Odd && g.chance(16) {
 		g.saw("empty name")
 		return ""
 	}

@@ -22,38 +22,37 @@ type Options struct {
 	Targets int // targets per call record (4)
 	Entries int // entries of the summary (16)
 
-	Compact      bool // compact header and sections
-	MixedCompact bool // header and each section compact or not at random, overriding Compact
-	OverLong     bool // overlong varints in compact parts (format note 5)
+	Compact bool // compact header and sections
 
-	ShuffleSections bool // sections and section table in random order (note 1)
-	Gaps            bool // unused bytes before, between and after sections
-	Trailing        bool // unused bytes in sections after their data (note 7)
-	ReservedBits    bool // reserved bits of the header set (note 6)
-	UnknownSections bool // sections of types 0 and 6 to 127 (note 6)
+	// Odd adds all of these shapes:
+	//   - header and each section compact or not at random, overriding Compact; reserved bits of the
+	//     header (note 6); sections and section table in random order (note 1); sections of types 0
+	//     and 6 to 127 (note 6)
+	//   - the unit of unknown files in any position; ranges of IDs in any order; symbol IDs that start
+	//     at 1, anywhere, or end at the last ID (note 9); unused IDs between and in units; empty
+	//     ranges anywhere; paths that are suffixes of another unit's path, at a slash or elsewhere
+	//   - rows of symbol names and string indexes in any order (note 10); strings without a symbol,
+	//     sometimes hundreds; non-terminals with one child, empty labels, shared first bytes, any
+	//     order (note 11); symbols with an empty name (a root terminal)
+	//   - records in any order instead of that of note 15; explicit discriminator 0, types larger than
+	//     the count needs, CALLED_FNS with 0 or 1 targets, duplicate callees; symbol infos without any
+	//     data (note 12)
+	Odd bool
 
-	NoUnknownUnit  bool // no unit of unknown files (note 8); otherwise there always is one
-	ShuffleUnits   bool // the unit of unknown files in any position; ranges of IDs in any order
-	SuffixPaths    bool // paths that are suffixes of another unit's path, at a slash or elsewhere
-	IDBase         bool // symbol IDs that start at 1, anywhere, or end at the last ID (note 9)
-	IDGaps         bool // unused IDs between and in units; empty ranges anywhere
-	ShuffleRows    bool // rows of symbol names in any order
-	ShuffleStrings bool // string indexes in any order (note 10)
-	UnusedStrings  bool // strings without a symbol, sometimes hundreds
-	OddTries       bool // non-terminals with one child, empty labels, shared first bytes, any order (note 11)
-	DeadEnds       bool // with OddTries, also leaves that are not terminals; no note covers this; not in All
+	OverLong bool // overlong varints in compact parts (format note 5)
+	Gaps     bool // unused bytes before, between and after sections
+	Trailing bool // unused bytes in sections after their data (note 7)
 
-	RawNames   bool // names and paths with quotes, braces, control bytes and invalid UTF-8
-	NULNames   bool // symbol names with NUL, which versions 2 and 3 cannot store
-	EmptyNames bool // symbols with an empty name (a root terminal)
-	LongNames  bool // symbol names longer than 65535 bytes, one in some hundreds
+	NoUnknownUnit bool // no unit of unknown files (note 8); otherwise there always is one
+	DeadEnds      bool // with Odd, also leaves that are not terminals; no note covers this; not in All
 
-	AnyOrder         bool // records in any order instead of that of note 15
+	RawNames  bool // names and paths with quotes, braces, control bytes and invalid UTF-8
+	NULNames  bool // symbol names with NUL, which versions 2 and 3 cannot store
+	LongNames bool // symbol names longer than 65535 bytes, one in some hundreds
+
 	Duplicates       bool // several records of the same kind (and callee) at a location (note 13)
-	OddRecords       bool // explicit discriminator 0, types larger than the count needs, CALLED_FNS with 0 or 1 targets, duplicate callees
 	WideLines        bool // line offsets above 65535
 	UnknownLocations bool // records of types 0 and 7 to 127 (note 16)
-	Silent           bool // symbol infos without any data (note 12)
 	Deep             bool // some bodies nested 50 to 100 deep
 	Dangling         bool // callees that do not exist; no note covers this; not in All
 	TrueSummary      bool // the summary that note 19 computes from the records, instead of random numbers
@@ -62,13 +61,9 @@ type Options struct {
 // All returns options with all legal shapes enabled.
 func All() Options {
 	return Options{
-		MixedCompact: true, OverLong: true,
-		ShuffleSections: true, Gaps: true, Trailing: true, ReservedBits: true, UnknownSections: true,
-		NoUnknownUnit: true, ShuffleUnits: true, SuffixPaths: true, IDBase: true, IDGaps: true,
-		ShuffleRows: true, ShuffleStrings: true, UnusedStrings: true, OddTries: true,
-		RawNames: true, NULNames: true, EmptyNames: true, LongNames: true,
-		AnyOrder: true, Duplicates: true, OddRecords: true, WideLines: true,
-		UnknownLocations: true, Silent: true, Deep: true,
+		Odd: true, OverLong: true, Gaps: true, Trailing: true, NoUnknownUnit: true,
+		RawNames: true, NULNames: true, LongNames: true,
+		Duplicates: true, WideLines: true, UnknownLocations: true, Deep: true,
 	}
 }
 
@@ -140,7 +135,7 @@ func (g *generator) file() ([]byte, *naive.File) {
 		for i := range u.symbols {
 			g.info(&u.symbols[i])
 		}
-		if g.o.ShuffleRows {
+		if g.o.Odd {
 			g.r.Shuffle(len(u.symbols), func(i, j int) { u.symbols[i], u.symbols[j] = u.symbols[j], u.symbols[i] })
 		}
 		g.strings(u)
@@ -177,7 +172,7 @@ func (g *generator) units() []*unit {
 	}
 	if !g.o.NoUnknownUnit || !g.chance(4) {
 		units = append(units, &unit{})
-		if g.o.ShuffleUnits {
+		if g.o.Odd {
 			g.r.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
 		}
 	}
@@ -199,12 +194,12 @@ func (g *generator) units() []*unit {
 // number generates the symbol IDs and the ranges of the units.
 func (g *generator) number(units []*unit) {
 	order := slices.Clone(units)
-	if g.o.ShuffleUnits {
+	if g.o.Odd {
 		g.r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	next := uint32(0)
 	gap := func() {
-		if !g.o.IDGaps {
+		if !g.o.Odd {
 			return
 		}
 		switch n := g.r.IntN(12); {
@@ -227,7 +222,7 @@ func (g *generator) number(units []*unit) {
 	}
 
 	base := uint32(0)
-	if most := math.MaxUint32 - next; g.o.IDBase {
+	if most := math.MaxUint32 - next; g.o.Odd {
 		base = [...]uint32{0, 1, most, g.r.Uint32() % most}[g.r.IntN(4)]
 	}
 	for _, u := range units {
@@ -237,7 +232,7 @@ func (g *generator) number(units []*unit) {
 			u.symbols[i].truth.ID += base
 			g.ids = append(g.ids, u.symbols[i].truth.ID)
 		}
-		if g.o.IDGaps && len(u.symbols) == 0 && g.chance(2) {
+		if g.o.Odd && len(u.symbols) == 0 && g.chance(2) {
 			g.saw("empty range anywhere")
 			u.truth.Start = [...]uint32{0, math.MaxUint32, base + uint32(g.r.IntN(int(next)+1))}[g.r.IntN(3)]
 			u.truth.End = u.truth.Start
@@ -252,7 +247,7 @@ func (g *generator) info(s *symbol) {
 		return
 	}
 	s.truth.HasInfo = true
-	if g.o.Silent && g.chance(16) {
+	if g.o.Odd && g.chance(16) {
 		return
 	}
 	s.truth.Head = g.magnitude()
@@ -264,7 +259,7 @@ func (g *generator) info(s *symbol) {
 		chain = 50 + g.r.IntN(51)
 	}
 	s.records = g.body(0, chain)
-	if !g.o.Silent && s.truth.Head == 0 && s.truth.Timestamp == 0 && len(s.records) == 0 {
+	if !g.o.Odd && s.truth.Head == 0 && s.truth.Timestamp == 0 && len(s.records) == 0 {
 		s.truth.Head = 1
 	}
 	s.truth.NumLocations = uint32(len(s.records))
@@ -277,7 +272,7 @@ func (g *generator) strings(u *unit) {
 	for i := range u.symbols {
 		index[u.symbols[i].truth.Name] = 0
 	}
-	if g.o.UnusedStrings && g.chance(3) {
+	if g.o.Odd && g.chance(3) {
 		for range 1 + g.r.IntN(4) {
 			index[g.anyName()] = 0
 		}
@@ -288,7 +283,7 @@ func (g *generator) strings(u *unit) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(index))
-	if g.o.ShuffleStrings {
+	if g.o.Odd {
 		g.r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	}
 	for i, name := range names {
@@ -359,7 +354,7 @@ func (g *generator) unitPieces(u *unit) []piece {
 }
 
 func (g *generator) encodeStrings(e *Enc, names []string) {
-	if !g.o.OddTries || g.chance(4) {
+	if !g.o.Odd || g.chance(4) {
 		encodeStringTable(e, names)
 		return
 	}
@@ -373,7 +368,7 @@ func (g *generator) encodeStrings(e *Enc, names []string) {
 
 // arrange adds unknown sections and shuffles the pieces.
 func (g *generator) arrange(pieces []piece) []piece {
-	if g.o.UnknownSections {
+	if g.o.Odd {
 		for range g.r.IntN(4) {
 			typ := uint8(g.r.IntN(123)) // 0 and 6 to 127
 			if typ > 0 {
@@ -384,7 +379,7 @@ func (g *generator) arrange(pieces []piece) []piece {
 			pieces = slices.Insert(pieces, g.r.IntN(len(pieces)+1), p)
 		}
 	}
-	if g.o.ShuffleSections && !g.chance(4) {
+	if g.o.Odd && !g.chance(4) {
 		g.r.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
 	}
 	for i, p := range pieces {
@@ -396,7 +391,7 @@ func (g *generator) arrange(pieces []piece) []piece {
 // encode fills in the layout. It returns the number of legal trailing bytes in each section.
 func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	compact := func() bool {
-		if g.o.MixedCompact {
+		if g.o.Odd {
 			return g.chance(2)
 		}
 		return g.o.Compact
@@ -414,7 +409,7 @@ func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	}
 
 	l.Compact, l.Stretch = compact(), stretching
-	if g.o.ReservedBits && g.chance(3) {
+	if g.o.Odd && g.chance(3) {
 		l.Reserved = uint8(g.r.IntN(128))
 	}
 	for i, p := range pieces {
@@ -433,7 +428,7 @@ func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 		}
 	}
 	l.Tail = gap()
-	if g.o.ShuffleSections && g.chance(2) {
+	if g.o.Odd && g.chance(2) {
 		g.r.Shuffle(len(l.Table), func(i, j int) { l.Table[i], l.Table[j] = l.Table[j], l.Table[i] })
 		if !slices.IsSorted(l.Table) {
 			g.saw("table out of order")
