@@ -187,10 +187,7 @@ func (o *otlpReader) choose() error {
 	i, err := o.choice.chooseValue(o.kinds, o.by)
 	if err == nil && len(o.kinds) > 0 {
 		o.kind = o.kinds[i]
-		o.report.Event, o.report.Counts = o.kind.name, CountsExecution
-		if o.choice.options.Event != "" && !o.kind.countsSamples() {
-			o.report.Counts = countsOf(o.kind.name)
-		}
+		o.report.Event, o.report.Counts = o.kind.name, o.choice.countsOf(o.kind)
 	}
 	return err
 }

@@ -192,10 +192,7 @@ func (p *pprofReader) readSamples() error {
 	if len(types) == 0 {
 		return nil
 	}
-	p.report.Event, p.report.Counts = types[column].name, CountsExecution
-	if p.choice.options.Event != "" && !types[column].countsSamples() {
-		p.report.Counts = countsOf(types[column].name)
-	}
+	p.report.Event, p.report.Counts = types[column].name, p.choice.countsOf(types[column])
 	p.divide(cmp.Or(types[column].samplePeriod(by, p.period), p.smallest))
 	return nil
 }

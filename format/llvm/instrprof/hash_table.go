@@ -48,12 +48,6 @@ func (r *Reader) openTable() error {
 	return f.err()
 }
 
-// lookup returns the data for a name.
-func (r *Reader) lookup(name string) (*fields, error) {
-	f, _, err := r.find(NameHash(name), &name)
-	return f, err
-}
-
 // find returns the key and data of the item with the given hash and, unless name is nil, the given
 // name.
 func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err error) {

@@ -31,11 +31,6 @@ type Profile struct {
 	traced      map[uint64]string // names in traces of texts, whose functions may have no record
 }
 
-// Correlate sets the description of functions for raw files without a description. It applies to
-// later calls of [Profile.AddFile] and [Profile.AddStream]. For [Profile.AddRaw], use
-// [RawReader.Correlate].
-func (p *Profile) Correlate(c *Correlation) { p.correlation = c }
-
 // NumRecords returns the number of records.
 func (p *Profile) NumRecords() int {
 	n := 0

@@ -108,9 +108,6 @@ func (d *Dump) record(i int) rawRecord {
 	return d.layout.read(d.data.Data[i*d.layout.size:])
 }
 
-// Header returns the header of the dump.
-func (d *Dump) Header() RawHeader { return *d.header }
-
 // BinaryIDs returns the IDs of the binary and its libraries, in file order.
 func (d *Dump) BinaryIDs() ([]BinaryID, error) {
 	f := d.ids

@@ -192,7 +192,7 @@ func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
 // Function returns all records with the given name, one for each hash. It reads one bucket of the
 // hash table and its chain. If there are no records, it returns afdo.ErrNotFound.
 func (r *Reader) Function(name string) ([]Record, error) {
-	f, err := r.lookup(name)
+	f, _, err := r.find(NameHash(name), &name)
 	if err != nil {
 		return nil, err
 	}

@@ -142,21 +142,22 @@ func (m *merger) targets(first, second []Record) {
 		}
 	} else {
 		m.out = append(m.out, second...)
-		m.out = m.out[:start+len(m.joinTargets(m.out[start:]))]
+		m.out = m.out[:start+len(oneOfEach(m.out[start:], m.add))]
 	}
 	sortTargets(m.out, m.compare)
 }
 
-// joinTargets combines targets of the same name. The order of the result is unspecified.
-func (m *merger) joinTargets(targets []Record) []Record {
-	slices.SortFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
-	joined := targets[:0]
+// oneOfEach combines the counts of targets of the same name, in their order. The result is ordered
+// by the numbers of names.
+func oneOfEach(targets []Record, combine func(first, next uint64) uint64) []Record {
+	slices.SortStableFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
+	kept := targets[:0]
 	for _, t := range targets {
-		if n := len(joined); n > 0 && joined[n-1].Name == t.Name {
-			joined[n-1].Count = m.add(joined[n-1].Count, t.Count)
+		if n := len(kept); n > 0 && kept[n-1].Name == t.Name {
+			kept[n-1].Count = combine(kept[n-1].Count, t.Count)
 		} else {
-			joined = append(joined, t)
+			kept = append(kept, t)
 		}
 	}
-	return joined
+	return kept
 }

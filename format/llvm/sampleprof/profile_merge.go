@@ -36,7 +36,7 @@ func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err e
 	if err := p.setKind(r.flags()); err != nil {
 		return 0, err
 	}
-	if err := p.addSymbols(r.SymbolList()); err != nil {
+	if err := p.addSymbols(r.symbolList()); err != nil {
 		return 0, err
 	}
 	spent := budget{limit: r.spent.limit}

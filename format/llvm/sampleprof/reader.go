@@ -324,10 +324,10 @@ func (r *Reader) Summary() (*afdo.Summary, error) {
 	return summary, f.end()
 }
 
-// SymbolList returns the profile symbol list, which holds the names of all functions of the
+// symbolList returns the profile symbol list, which holds the names of all functions of the
 // profiled program, in file order, or nil if the file has no list. Each call reads the section
 // again.
-func (r *Reader) SymbolList() ([]string, error) {
+func (r *Reader) symbolList() ([]string, error) {
 	var list []string
 	for i := range r.sections {
 		s := &r.sections[i]

@@ -78,7 +78,7 @@ func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 // addNames adds the symbol list and the names that clang looks up because of it.
 func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error {
 	s.uniq = r.HasUniqueNames()
-	list, err := r.SymbolList()
+	list, err := r.symbolList()
 	if err != nil || len(list) == 0 {
 		return err
 	}

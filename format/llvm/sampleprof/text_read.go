@@ -2,10 +2,8 @@ package sampleprof
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -339,24 +337,10 @@ func (t *textReader) body(r Record) {
 	}
 	if repeats(t.records[first:]) {
 		t.tangled = true
-		t.records = t.records[:first+len(lastOfEach(t.records[first:]))]
+		// If a line has several targets of the same name, the last one counts.
+		t.records = t.records[:first+len(oneOfEach(t.records[first:], func(_, last uint64) uint64 { return last }))]
 		t.open[len(t.open)-1].last = len(t.records) - 1
 	}
-}
-
-// lastOfEach removes duplicate targets. If a line has several targets of the same name, the last
-// one counts.
-func lastOfEach(targets []Record) []Record {
-	slices.SortStableFunc(targets, func(r, s Record) int { return cmp.Compare(r.Name, s.Name) })
-	kept := targets[:0]
-	for _, r := range targets {
-		if n := len(kept); n > 0 && kept[n-1].Name == r.Name {
-			kept[n-1] = r
-		} else {
-			kept = append(kept, r)
-		}
-	}
-	return kept
 }
 
 // target reads one CALLEE:COUNT and the spaces before it.

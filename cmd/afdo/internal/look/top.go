@@ -1,13 +1,11 @@
 package look
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
@@ -152,37 +150,6 @@ func topOrderNames() []string {
 	return names
 }
 
-// compareBy returns an order of symbols. Those that are equal in it come by total, name and unit.
-func compareBy(order string, p *profile.Profile, r *rank.Ranking) func(a, b profile.SymbolRef) int {
-	byCount := func(a, b profile.SymbolRef) int {
-		return cmp.Compare(r.Symbols[b].Total, r.Symbols[a].Total)
-	}
-	byName := func(a, b profile.SymbolRef) int { return strings.Compare(p.SymbolName(a), p.SymbolName(b)) }
-	byUnit := func(a, b profile.SymbolRef) int {
-		return strings.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b)))
-	}
-	if order == "name" {
-		return oneAfterTheOther(byName, byCount, byUnit)
-	}
-	i := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == order })
-	count := topOrders[i].count
-	return oneAfterTheOther(func(a, b profile.SymbolRef) int {
-		return cmp.Compare(count(&r.Symbols[b]), count(&r.Symbols[a]))
-	}, byCount, byName, byUnit)
-}
-
-// oneAfterTheOther compares by the first of several orders in which two values differ.
-func oneAfterTheOther[T any](orders ...func(a, b T) int) func(a, b T) int {
-	return func(a, b T) int {
-		for _, order := range orders {
-			if c := order(a, b); c != 0 {
-				return c
-			}
-		}
-		return 0
-	}
-}
-
 // A topList is what top prints. Names are made as they are printed: a
 // demangled one may be a thousand times as long as the other, and so may all together.
 type topList struct {
@@ -208,7 +175,8 @@ func (l *topList) functions() func(io.Writer) error {
 			symbols = append(symbols, s)
 		}
 	}
-	shown := rank.First(symbols, l.shown(len(symbols)), compareBy(l.Order, l.profile, r))
+	order := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == l.Order })
+	shown := rank.First(symbols, l.shown(len(symbols)), rank.Order(l.profile, r, topOrders[order].count))
 	return l.writer(r, shown, len(symbols)-len(shown))
 }
 

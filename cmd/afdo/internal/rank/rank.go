@@ -317,9 +317,22 @@ func Hottest(p *profile.Profile, r *Ranking, n int) (hottest []profile.SymbolRef
 		}
 	}
 	sampled = len(all)
-	return First(all, n, func(a, b profile.SymbolRef) int {
+	return First(all, n, Order(p, r, func(s *Symbol) uint64 { return s.Own })), sampled
+}
+
+// Order returns an order of symbols: the largest count first, and those with the same count by
+// total, name and unit. Without a count it is that of names, then totals and units.
+func Order(p *profile.Profile, r *Ranking, count func(*Symbol) uint64) func(a, b profile.SymbolRef) int {
+	return func(a, b profile.SymbolRef) int {
 		x, y := &r.Symbols[a], &r.Symbols[b]
-		return cmp.Or(cmp.Compare(y.Own, x.Own), cmp.Compare(y.Total, x.Total),
-			cmp.Compare(p.SymbolName(a), p.SymbolName(b)), cmp.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b))))
-	}), sampled
+		byTotal, first := cmp.Compare(y.Total, x.Total), 0
+		if count != nil {
+			first = cmp.Or(cmp.Compare(count(y), count(x)), byTotal)
+		}
+		if first != 0 {
+			return first
+		}
+		return cmp.Or(cmp.Compare(p.SymbolName(a), p.SymbolName(b)), byTotal,
+			cmp.Compare(p.UnitPath(p.SymbolUnit(a)), p.UnitPath(p.SymbolUnit(b))))
+	}
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -348,13 +348,7 @@ func (n count) append(dst []byte) []byte {
 
 func (n count) MarshalJSON() ([]byte, error) { return n.append(nil), nil }
 
-func (n *count) add(v uint64) {
-	if v > math.MaxUint64-uint64(*n) {
-		*n = math.MaxUint64
-		return
-	}
-	*n += count(v)
-}
+func (n *count) add(v uint64) { *n = count(saturating.Add(uint64(*n), v)) }
 
 // counts is a column of counts.
 type counts []uint64
