@@ -86,6 +86,36 @@ func (b *Body) Leave() {
 	b.last, b.place = left.head+1, head.place()
 }
 
+// AddRecords adds the records of a function to the body, as change makes them. change gets a copy
+// of each record, and may set its line, discriminator, callee and, unless it is KindInlined, its
+// count. A record for which change returns false is left out, with all that is inlined there.
+func (b *Body) AddRecords(records []Record, change func(r *Record) bool) {
+	open := 0
+	var changed Record
+	w := Walk(records)
+	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
+		for ; open > depth; open-- {
+			b.Leave()
+		}
+		changed = *r
+		if open < depth || !change(&changed) {
+			continue
+		}
+		switch changed.Kind {
+		case KindCount:
+			b.Count(changed.Line, changed.Discriminator, changed.Count)
+		case KindCall:
+			b.Call(changed.Line, changed.Discriminator, changed.Callee, changed.Count)
+		case KindInlined:
+			b.Enter(changed.Line, changed.Discriminator, changed.Callee)
+			open++
+		}
+	}
+	for ; open > 0; open-- {
+		b.Leave()
+	}
+}
+
 // Records returns the canonical records, which are valid until the next call of a method of b. More
 // records may be added afterwards. Records panics if a body is still open.
 func (b *Body) Records() []Record {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -169,4 +170,34 @@ func requireChain(t *testing.T, records, level []Record) {
 			require.Equal(t, want, r, "record %d", i)
 		}
 	}
+}
+
+// What is inlined in a body that is left out is left out with it, and only that.
+func TestBodyAddRecords(t *testing.T) {
+	var from, to Body
+	from.Count(1, 0, 5)
+	from.Enter(2, 0, 7)
+	from.Count(1, 0, 6)
+	from.Enter(2, 0, 8)
+	from.Call(1, 0, 9, 7)
+	from.Leave()
+	from.Count(3, 0, 1)
+	from.Leave()
+	from.Enter(3, 0, 8)
+	from.Count(1, 0, 2)
+	from.Leave()
+	records := slices.Clone(from.Records())
+
+	to.AddRecords(records, func(*Record) bool { return true })
+	assert.Equal(t, records, to.Records())
+	to.Reset()
+	to.AddRecords(records, func(r *Record) bool {
+		r.Line, r.Discriminator = r.Line+10, 1
+		return r.Kind != KindInlined || r.Callee != 7
+	})
+	assert.Equal(t, []Record{
+		{Kind: KindCount, Line: 11, Discriminator: 1, Count: 5},
+		{Kind: KindInlined, Line: 13, Discriminator: 1, Callee: 8, Count: 1},
+		{Kind: KindCount, Line: 11, Discriminator: 1, Count: 2},
+	}, to.Records())
 }

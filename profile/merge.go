@@ -44,25 +44,12 @@ func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 		return body.records
 	}
 	body.Reset()
-	open := 0
-	w := Walk(records)
-	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
-		for ; open > depth; open-- {
-			body.Leave()
+	body.AddRecords(records, func(r *Record) bool {
+		if r.Kind != KindCount {
+			r.Callee = symbols[r.Callee]
 		}
-		switch r.Kind {
-		case KindCount:
-			body.Count(r.Line, r.Discriminator, r.Count)
-		case KindCall:
-			body.Call(r.Line, r.Discriminator, symbols[r.Callee], r.Count)
-		case KindInlined:
-			body.Enter(r.Line, r.Discriminator, symbols[r.Callee])
-			open++
-		}
-	}
-	for ; open > 0; open-- {
-		body.Leave()
-	}
+		return true
+	})
 	return body.Records()
 }
 

@@ -155,32 +155,9 @@ func (m *model) numbered(records []profile.Record) []profile.Record {
 	if ordered {
 		return m.records
 	}
-	return m.reordered()
-}
-
-// reordered returns the scratch records in canonical order.
-func (m *model) reordered() []profile.Record {
 	m.body.Reset()
-	walk := profile.Walk(m.records)
-	open := 0
-	for {
-		r, depth, ok := walk.Next()
-		for ; open > depth; open-- {
-			m.body.Leave()
-		}
-		if !ok {
-			return m.body.Records()
-		}
-		switch r.Kind {
-		case profile.KindCount:
-			m.body.Count(r.Line, r.Discriminator, r.Count)
-		case profile.KindCall:
-			m.body.Call(r.Line, r.Discriminator, r.Callee, r.Count)
-		case profile.KindInlined:
-			m.body.Enter(r.Line, r.Discriminator, r.Callee)
-			open++
-		}
-	}
+	m.body.AddRecords(m.records, func(*profile.Record) bool { return true })
+	return m.body.Records()
 }
 
 func (m *model) id(rank profile.SymbolRef) uint32 { return uint32(rank) + 1 }

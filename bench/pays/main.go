@@ -121,27 +121,16 @@ func (v *variation) count(n uint64) uint64 {
 // remaining records.
 func (v *variation) records(records []profile.Record, symbol func(profile.SymbolRef) profile.SymbolRef) []profile.Record {
 	var body profile.Body
-	var ends []int
-	for i, r := range records {
-		for len(ends) > 0 && ends[len(ends)-1] == i {
-			body.Leave()
-			ends = ends[:len(ends)-1]
-		}
+	body.AddRecords(records, func(r *profile.Record) bool {
 		switch {
-		case r.Kind == profile.KindInlined:
-			body.Enter(r.Line, r.Discriminator, symbol(r.Callee))
-			ends = append(ends, i+1+int(r.Count))
-		case r.Kind == profile.KindCall:
-			if v.what != "targets" {
-				body.Call(r.Line, r.Discriminator, symbol(r.Callee), v.count(r.Count))
-			}
-		case v.what != "zeros" || r.Count > 0:
-			body.Count(r.Line, r.Discriminator, v.count(r.Count))
+		case r.Kind == profile.KindCall && v.what == "targets", r.Kind == profile.KindCount && v.what == "zeros" && r.Count == 0:
+			return false
+		case r.Kind != profile.KindCount:
+			r.Callee = symbol(r.Callee)
 		}
-	}
-	for range ends {
-		body.Leave()
-	}
+		r.Count = v.count(r.Count)
+		return true
+	})
 	return body.Records()
 }
 

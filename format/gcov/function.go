@@ -214,34 +214,20 @@ func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool
 // addRecords adds a symbol's records with name indexes instead of symbols. This sorts callees by
 // name and merges those with the same name.
 func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []profile.Record) {
-	depth := 0
-	for walk := profile.Walk(records); ; {
-		r, d, ok := walk.Next()
-		for ; depth > d; depth-- {
-			body.Leave()
-		}
-		if !ok {
-			return
-		}
+	body.AddRecords(records, func(r *profile.Record) bool {
 		e.check(s, r)
 		line, keep := r.Line16()
 		switch {
 		case !keep:
 			e.losses.SilentLines++
-			continue
 		case line != r.Line:
 			e.losses.FoldedLines++
 		}
-		switch r.Kind {
-		case profile.KindCount:
-			body.Count(line, r.Discriminator, r.Count)
-		case profile.KindCall:
-			body.Call(line, r.Discriminator, e.index[r.Callee], r.Count)
-		case profile.KindInlined:
-			body.Enter(line, r.Discriminator, e.index[r.Callee])
-			depth++
+		if r.Line = line; r.Kind != profile.KindCount {
+			r.Callee = e.index[r.Callee]
 		}
-	}
+		return keep
+	})
 }
 
 // check rejects discriminators that do not fit (format note 17).

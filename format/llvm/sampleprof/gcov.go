@@ -181,33 +181,18 @@ func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Recor
 		return from
 	}
 	c.body.Reset()
-	depth := 0
-	for walk := profile.Walk(from); ; {
-		r, d, ok := walk.Next()
-		for ; depth > d; depth-- {
-			c.body.Leave()
-		}
-		if !ok {
-			return c.body.Records()
-		}
+	c.body.AddRecords(from, func(r *profile.Record) bool {
 		line, keep := r.Line16()
 		switch {
 		case !keep:
 			losses.SilentLines++
-			continue
 		case line != r.Line:
 			losses.FoldedLines++
 		}
-		switch r.Kind {
-		case profile.KindCount:
-			c.body.Count(line, r.Discriminator, r.Count)
-		case profile.KindCall:
-			c.body.Call(line, r.Discriminator, r.Callee, r.Count)
-		case profile.KindInlined:
-			c.body.Enter(line, r.Discriminator, r.Callee)
-			depth++
-		}
-	}
+		r.Line = line
+		return keep
+	})
+	return c.body.Records()
 }
 
 // records converts a body. It returns the records and the sum of their counts.
