@@ -21,15 +21,15 @@ func guess(notes, out string) error {
 		if err != nil {
 			return err
 		}
-		if err := write(c, out, filepath.Base(u.name)+".gcda"); err != nil {
+		if err := writeCounters(c, out, filepath.Base(u.name)+".gcda"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write writes counters to a file of a folder.
-func write(c *gcda.Counters, dir, name string) error {
+// writeCounters writes counters to a file of a folder.
+func writeCounters(c *gcda.Counters, dir, name string) error {
 	data, err := gcda.WriteCounters(c)
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func write(c *gcda.Counters, dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name), data, 0o666)
 }
 
-// read reads counters.
-func read(path string) (*gcda.Counters, error) {
+// readCounters reads counters.
+func readCounters(path string) (*gcda.Counters, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func only(truth, out string) error {
 		return err
 	}
 	for _, name := range names {
-		c, err := read(name)
+		c, err := readCounters(name)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func only(truth, out string) error {
 			f := &c.Functions[i]
 			f.Counters = slices.DeleteFunc(f.Counters, func(c gcda.Counter) bool { return c.Kind != gcda.Arcs })
 		}
-		if err := write(c, out, filepath.Base(name)); err != nil {
+		if err := writeCounters(c, out, filepath.Base(name)); err != nil {
 			return err
 		}
 	}

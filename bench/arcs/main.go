@@ -223,10 +223,10 @@ func infer(notes, truth, out string, p *profile.Profile, o options) error {
 		}
 		total.Add(report)
 		base := filepath.Base(u.name) + ".gcda"
-		if err := write(counters, out, base); err != nil {
+		if err := writeCounters(counters, out, base); err != nil {
 			return err
 		}
-		real, err := read(filepath.Join(truth, base))
+		real, err := readCounters(filepath.Join(truth, base))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -25,18 +25,18 @@ type Options struct {
 	Compact bool // compact header and sections
 
 	// Odd adds all of these shapes:
-	//   - header and each section compact or not at random, overriding Compact; reserved bits of the
-	//     header (note 6); sections and section table in random order (note 1); sections of types 0
-	//     and 6 to 127 (note 6)
-	//   - the unit of unknown files in any position; ranges of IDs in any order; symbol IDs that start
-	//     at 1, anywhere, or end at the last ID (note 9); unused IDs between and in units; empty
-	//     ranges anywhere; paths that are suffixes of another unit's path, at a slash or elsewhere
-	//   - rows of symbol names and string indexes in any order (note 10); strings without a symbol,
-	//     sometimes hundreds; non-terminals with one child, empty labels, shared first bytes, any
-	//     order (note 11); symbols with an empty name (a root terminal)
-	//   - records in any order instead of that of note 15; explicit discriminator 0, types larger than
-	//     the count needs, CALLED_FNS with 0 or 1 targets, duplicate callees; symbol infos without any
-	//     data (note 12)
+	//   - header and each section compact or not at random, overriding Compact; reserved bits of
+	//     the header (note 6); sections and section table in random order (note 1); sections of
+	//     types 0 and 6 to 127 (note 6)
+	//   - the unit of unknown files in any position; ranges of IDs in any order; symbol IDs that
+	//     start at 1, anywhere, or end at the last ID (note 9); unused IDs between and in units;
+	//     empty ranges anywhere; paths that are suffixes of another unit's path
+	//   - rows of symbol names and string indexes in any order (note 10); strings without a
+	//     symbol, sometimes hundreds; non-terminals with one child, empty labels, shared first
+	//     bytes, any order (note 11); symbols with an empty name (a root terminal)
+	//   - records in any order instead of that of note 15; explicit discriminator 0, types larger
+	//     than the count needs, CALLED_FNS with 0 or 1 targets, duplicate callees; symbol infos
+	//     without any data (note 12)
 	Odd bool
 
 	OverLong bool // overlong varints in compact parts (format note 5)
