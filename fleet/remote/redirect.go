@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // maxRedirects is how many redirects a request follows: the default of http.Client.
@@ -42,7 +42,7 @@ func guarded(c *http.Client) *http.Client {
 // reaches. It also refuses names with characters outside ASCII. net/http converts such a name
 // before it connects, and may get an address, such as of digits in circles.
 func inward(ctx context.Context, from, to string) error {
-	if strings.ContainsFunc(to, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if strings.ContainsFunc(to, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return fmt.Errorf("%w: the host in its address is not in ASCII", errRedirect)
 	}
 	address, found := closeBy(ctx, to)

@@ -311,16 +311,14 @@ func isHost(text string) bool {
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
 		name, port = text[:at], text[at+1:]
 	}
-	inName := func(c rune) bool { return c >= 0x80 || strings.ContainsRune("-._~%", c) || isAlphanumeric(c) }
+	inName := func(c rune) bool {
+		return c >= 0x80 || strings.ContainsRune("-._~%", c) || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
 	if address, ok := strings.CutPrefix(name, "["); ok {
 		name = strings.ReplaceAll(strings.TrimSuffix(address, "]"), ":", "")
 	}
 	return !strings.ContainsFunc(name, func(c rune) bool { return !inName(c) }) &&
 		!strings.ContainsFunc(port, func(c rune) bool { return c < '0' || '9' < c })
-}
-
-func isAlphanumeric(c rune) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // helpers are the programs that read URLs, by scheme.

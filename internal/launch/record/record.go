@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -76,7 +76,7 @@ func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
 	found = slices.ContainsFunc(w.Missing, func(name string) bool {
-		near := err != nil || !isASCII(name) || name == "." || name == ".." || there[strings.ToLower(name)]
+		near := err != nil || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) || name == "." || name == ".." || there[strings.ToLower(name)]
 		return near && Exists(folder, name)
 	})
 	return found, err != nil || len(there) >= longListing
@@ -121,10 +121,6 @@ func namesIn(folder string) (map[string]bool, error) {
 		names[strings.ToLower(name)] = true
 	}
 	return names, err
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // Look looks at a file or folder, but not into it. A path that is not absolute is of the folder

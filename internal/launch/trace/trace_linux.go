@@ -4,6 +4,7 @@ package trace
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -180,14 +181,10 @@ func install(code []unix.SockFilter) (fd int, ok bool) {
 // and reports when no process has a filter any more, as Linux 5.9 does.
 func canContinue() bool {
 	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return false
-	}
-	major, rest, _ := bytes.Cut(u.Release[:], []byte{'.'})
-	minor, _, _ := bytes.Cut(rest, []byte{'.'})
-	m, err1 := strconv.Atoi(string(major))
-	n, err2 := strconv.Atoi(string(minor))
-	return err1 == nil && err2 == nil && (m > 5 || m == 5 && n >= 9)
+	var major, minor int
+	_ = unix.Uname(&u)
+	n, _ := fmt.Sscanf(string(u.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 5 || major == 5 && minor >= 9)
 }
 
 // A notification is the kernel's struct seccomp_notif.
