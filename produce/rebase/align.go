@@ -60,12 +60,7 @@ func align(old, new []outline.Line) *alignment {
 // firstOfBody returns the index of the first line of a function's body. If an old function was
 // written on a single line, its counts belong to its body.
 func firstOfBody(lines []outline.Line) int {
-	for i := 1; i < len(lines); i++ {
-		if lines[i].Weight > 0 {
-			return i
-		}
-	}
-	return 0
+	return 1 + slices.IndexFunc(lines[1:], func(l outline.Line) bool { return l.Weight > 0 })
 }
 
 // taken returns the offsets of the new lines that old ones have become.
@@ -79,13 +74,7 @@ func (a *alignment) taken() map[int32]bool {
 	return taken
 }
 
-func nones(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = none
-	}
-	return s
-}
+func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }
 
 func (a *alignment) pair(i, j int) { a.to[i], a.from[j] = int32(j), int32(i) }
 
@@ -254,6 +243,9 @@ func free(lines []int32, low, high int) (list []int) {
 func (a *alignment) alike(i, j int) float32 {
 	old, new := &a.old[i], &a.new[j]
 	if old.Hash == new.Hash {
+		if old.Words == nil {
+			return a.confirmed(i, j) * weight(new)
+		}
 		return weight(new)
 	}
 	if old.Words == nil { // there is no telling, so lines that were replaced go in their order
@@ -271,6 +263,28 @@ func (a *alignment) alike(i, j int) float32 {
 	}
 	return share * weight(new)
 }
+
+// confirmed returns how much the equal marks of two lines say. A mark has a few bits, so many
+// lines are equal by chance where lines were inserted between most others. Equal neighbours show
+// that a pair is not one of these.
+func (a *alignment) confirmed(i, j int) float32 {
+	share := float32(lonely)
+	for _, step := range [...]int{-1, 1} {
+		if a.same(i+step, j+step) {
+			share += (1 - lonely) / 2
+		}
+	}
+	return share
+}
+
+// same reports whether there are two lines at these indexes, and they are equal.
+func (a *alignment) same(i, j int) bool {
+	return min(i, j) >= 0 && i < len(a.old) && j < len(a.new) && a.old[i].Hash == a.new[j].Hash
+}
+
+// lonely is the similarity of two lines with equal marks whose neighbours have others. It is more
+// than replaced, so that equal lines go first.
+const lonely = 0.3
 
 // weight says how much a line matters: a brace little.
 func weight(l *outline.Line) float32 {
@@ -324,7 +338,7 @@ func (a *alignment) extendAll() {
 func (a *alignment) extend(i, j, step int) {
 	for {
 		i, j = i+step, j+step
-		if i < 0 || i >= len(a.old) || j < 0 || j >= len(a.new) || a.to[i] != none || a.from[j] != none || a.old[i].Hash != a.new[j].Hash {
+		if !a.same(i, j) || a.to[i] != none || a.from[j] != none {
 			return
 		}
 		a.pair(i, j)

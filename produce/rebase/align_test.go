@@ -104,3 +104,36 @@ func TestMarksThatDiffer(t *testing.T) {
 		}
 	}
 }
+
+// Where lines were inserted after every few others, no row of equal marks is long. Most lines are
+// found nevertheless: equal marks side by side go before those that are equal by chance.
+func TestMarksBetweenInsertedLines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 0))
+	right, all := 0, 0
+	for range 50 {
+		var old, new []outline.Mark
+		var at []int
+		for len(old) < 150 {
+			for range 1 + rng.IntN(4) {
+				m := outline.Mark(1 + rng.UintN(16))
+				at = append(at, len(new))
+				old, new = append(old, m), append(new, m)
+			}
+			old, at = append(old, outline.Mark(1+rng.UintN(16))), append(at, none) // a line that is gone
+			for range 2 + rng.IntN(6) {
+				new = append(new, outline.Mark(1+rng.UintN(16)))
+			}
+		}
+		a := align(outline.Marked(old), outline.Marked(new))
+		for i, j := range at {
+			if j != none {
+				all++
+			}
+			if j != none && int(a.to[i]) == j {
+				right++
+			}
+		}
+	}
+	t.Logf("%d of %d", right, all)
+	assert.Greater(t, float64(right), 0.92*float64(all))
+}
