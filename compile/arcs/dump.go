@@ -55,8 +55,9 @@ type block struct {
 
 // A successor is a block that may follow, with the frequency that GCC guesses.
 type successor struct {
-	block uint32
-	guess uint64
+	block  uint32
+	guess  uint64
+	throws bool // it follows if a call throws an exception
 }
 
 // A step is the position of something that happens between two blocks: of a value that a variable
@@ -210,7 +211,7 @@ func (p *dumpParser) successor(text []byte) {
 		guess = number64(count)
 	}
 	b := &p.body.blocks[p.current]
-	b.successors = append(b.successors, successor{to, guess})
+	b.successors = append(b.successors, successor{to, guess, bytes.Contains(rest, []byte("(EH"))})
 }
 
 // statement reads a line of code.

@@ -16,7 +16,7 @@ const (
 	costUnion = 4_000  // below the upper bound, if the item is about several blocks
 	costArc   = 5_000  // below and above the bounds, if the item is about arcs
 	costGuess = 200    // from the guessed share of a successor
-	costFake  = 20_000 // an arc that is no jump, beside one that is
+	costFake  = 20_000 // an arc that is no jump, or that an exception takes, beside another one
 	costFlow  = 1      // any execution
 )
 
@@ -46,6 +46,7 @@ type problem struct {
 	in, out [][]int32
 	guess   []float64 // GCC's guessed frequency of each arc
 	block   []float64 // and of each block
+	rare    []bool    // arcs that cost costFake
 	items   []item
 	weights []int64 // of items: costs are multiplied by these thousandths
 	flows   []int64 // of all arcs
@@ -91,11 +92,15 @@ func (p *problem) weigh() {
 
 // guesses sets the guessed frequencies of arcs and blocks.
 func (p *problem) guesses() {
-	p.guess, p.block = make([]float64, len(p.all)), make([]float64, p.Blocks)
+	p.guess, p.block, p.rare = make([]float64, len(p.all)), make([]float64, p.Blocks), make([]bool, len(p.all))
+	for i, a := range p.all {
+		p.rare[i] = a.Flags&gcda.Fake != 0
+	}
 	for from := range p.blocks {
 		for _, s := range p.blocks[from].successors {
 			if arc, ok := p.arcs[[2]uint32{uint32(from), s.block}]; ok {
 				p.guess[arc] = float64(s.guess)
+				p.rare[arc] = p.rare[arc] || s.throws
 				p.block[from] += float64(s.guess)
 			}
 		}
@@ -297,11 +302,11 @@ func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 
 }
 
 // successorCosts adds the costs of deviating from the guessed shares of the successors of a block,
-// and of arcs that are no jumps.
+// and of rare arcs.
 func (p *problem) successorCosts(b int, arcs []curve) {
 	total, jumps := float64(0), 0
 	for _, a := range p.out[b] {
-		if p.all[a].Flags&gcda.Fake == 0 {
+		if !p.rare[a] {
 			total += p.guess[a]
 			jumps++
 		} else if len(p.out[b]) > 1 {
@@ -312,7 +317,7 @@ func (p *problem) successorCosts(b int, arcs []curve) {
 		return
 	}
 	for _, a := range p.out[b] {
-		if p.all[a].Flags&gcda.Fake != 0 {
+		if p.rare[a] {
 			continue
 		}
 		share := 1 / float64(jumps)
