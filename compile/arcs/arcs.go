@@ -118,27 +118,33 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Counters {
 	c := &gcda.Counters{Header: notes.Header, Ended: true}
 	largest := int64(0)
+	var known []*function
 	for i := range notes.Functions {
 		f := u.functions[notes.Functions[i].Name]
 		if f == nil || f.Function != &notes.Functions[i] {
 			continue
 		}
-		flows := make([]int64, len(f.Arcs))
-		switch p := newProblem(f); {
-		case len(p.items) > 0:
-			flows = p.infer()
+		known = append(known, f)
+		if p := newProblem(f); len(p.items) > 0 {
+			f.flows, f.evidence = p.infer(), p.items
 			if !p.optimal {
 				report.Limited++
 			}
-			p.describe(flows, report)
-			if u.sampled {
-				p.addFloor(flows)
-			}
+			p.describe(f.flows, report)
 			report.Inferred++
-		case u.sampled:
-			continue
 		}
-		largest = max(largest, addCounters(c, f, flows))
+	}
+	u.addUnseen(known)
+	for _, f := range known {
+		switch {
+		case f.flows == nil && u.sampled:
+			continue
+		case f.flows == nil:
+			f.flows = make([]int64, len(f.Arcs))
+		case u.sampled:
+			newProblem(f).addFloor(f.flows)
+		}
+		largest = max(largest, addCounters(c, f, f.flows))
 	}
 	if o.Largest > 0 {
 		largest = count(o.Largest)

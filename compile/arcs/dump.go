@@ -40,6 +40,7 @@ type body struct {
 	switches map[key][]uint32 // blocks that end with a switch, by its position
 	sites    []site           // indirect calls whose targets GCC counts, in the order of the counters
 	valued   uint32           // statements of which GCC counts other values
+	callees  []callee         // direct calls
 }
 
 // A block is a basic block. GCC writes the discriminators of statements since version 13; before
@@ -222,14 +223,14 @@ func (p *dumpParser) statement(text []byte) {
 	}
 	at, own, text, ok := p.position(text)
 	b := &p.body.blocks[p.current]
-	if isCall(text) {
-		p.call(at, own, callee(text))
-	}
-	if !ok || len(text) == 0 {
+	if debug, is := bytes.CutPrefix(text, []byte("# DEBUG ")); is {
+		b.inlined = b.inlined || ok && bytes.HasPrefix(debug, []byte("INLINE_ENTRY"))
 		return
 	}
-	if debug, ok := bytes.CutPrefix(text, []byte("# DEBUG ")); ok {
-		b.inlined = b.inlined || bytes.HasPrefix(debug, []byte("INLINE_ENTRY"))
+	if isCall(text) {
+		p.call(at, own, called(text))
+	}
+	if !ok || len(text) == 0 {
 		return
 	}
 	if target, ok := bytes.CutPrefix(text, []byte("goto <bb ")); ok {
@@ -256,9 +257,10 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call keeps an indirect call for profiled.
+// call keeps a call: an indirect one for profiled.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
+		p.body.callees = append(p.body.callees, callee{p.current, name})
 		return
 	}
 	if !own {

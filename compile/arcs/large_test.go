@@ -68,7 +68,7 @@ func grow(n int, seed uint64) (*function, []int64) {
 	g.arc(last, 1, 1000)
 	b := &body{blocks: make([]block, g.notes.Blocks)}
 	for _, a := range g.notes.Arcs {
-		b.blocks[a.From].successors = append(b.blocks[a.From].successors, successor{a.To, uint64(1 + g.random.IntN(100))})
+		b.blocks[a.From].successors = append(b.blocks[a.From].successors, successor{block: a.To, guess: uint64(1 + g.random.IntN(100))})
 	}
 	for i := range b.blocks {
 		b.blocks[i].places = []place{{key: key{1, uint32(i / 2), 1}}, {key: key{1, uint32(i), 2}}}

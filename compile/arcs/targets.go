@@ -17,9 +17,9 @@ type site struct {
 	targets map[uint32]uint64 // calls by the identifier of the target
 }
 
-// callee returns the beginning of the called expression of a statement, up to where the forms of
+// called returns the beginning of the called expression of a statement, up to where the forms of
 // the dump differ: of "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)", it is "OBJ_TYPE_REF(_2".
-func callee(text []byte) string {
+func called(text []byte) string {
 	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
 		text = value
 	}
@@ -42,7 +42,7 @@ func isIndirect(callee string) bool {
 // profiled reads a line that follows the body of a function: "Stmt _27 = c_25(D) (_10, &x);". GCC
 // writes one for each statement whose values it counts, in the order of the counters.
 func (p *dumpParser) profiled(text []byte) {
-	name := callee(text)
+	name := called(text)
 	for i, s := range p.pending {
 		if s.callee == name {
 			p.last.sites = append(p.last.sites, s)

@@ -1,0 +1,45 @@
+package arcs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-afdo/afdo/format/gcda"
+)
+
+// loop returns a function with a loop, which begins at a line.
+func loop(t testing.TB, name string, line uint32) *function {
+	notes := &gcda.Function{
+		ID: gcda.ID{Ident: line}, Name: name, Start: gcda.Position{Line: line}, End: gcda.Position{Line: line + 4}, Blocks: 4,
+		Arcs: []gcda.Arc{{From: 0, To: 2}, {From: 2, To: 2}, {From: 2, To: 3}, {From: 3, To: 1}},
+	}
+	b := &body{blocks: make([]block, 4)}
+	for _, a := range notes.Arcs {
+		b.blocks[a.From].successors = append(b.blocks[a.From].successors, successor{block: a.To, guess: 50})
+	}
+	b.blocks[2].places = []place{{key: key{1, line + 1, 5}}, {key: key{2, line, 5}}}
+	b.blocks[3].places = []place{{key: key{1, line + 4, 1}}}
+	f := newFunction(notes, b)
+	require.NotNil(t, f)
+	return f
+}
+
+// The compiler has merged two equal functions. Their callers tell how often each one ran.
+func TestUnseen(t *testing.T) {
+	seen, unseen, other := loop(t, "seen", 10), loop(t, "unseen", 110), loop(t, "other", 210)
+	other.blocks[3].places[0].column = 2
+	caller := loop(t, "caller", 310)
+	u := &unit{names: map[string]string{"Unseen": "unseen", "Other": "other"}, functions: make(map[string]*function)}
+	all := []*function{seen, unseen, other, caller}
+	for _, f := range all {
+		u.functions[f.Name] = f
+	}
+	seen.flows, seen.evidence = []int64{20, 180, 20, 20}, []item{{blocks: []uint32{2}, low: 200, high: 200}}
+	caller.flows = []int64{1, 14, 1, 1}
+	caller.callees = []callee{{2, "Unseen"}, {2, "Other"}, {3, "unknown"}}
+	u.addUnseen(all)
+	require.Equal(t, []int64{15, 135, 15, 15}, unseen.flows)
+	require.Equal(t, []int64{5, 45, 5, 5}, seen.flows)
+	require.Nil(t, other.flows)
+}
