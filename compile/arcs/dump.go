@@ -32,6 +32,7 @@ type dump struct {
 
 // A body is the code of a function.
 type body struct {
+	name     string // as the dump prints it, without types of parameters
 	blocks   []block
 	steps    []step
 	calls    map[key]bool     // positions of calls
@@ -149,7 +150,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	} else {
 		p.names[printed] = name
 	}
-	p.body, p.limit = &body{blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32), switches: make(map[key][]uint32)}, count
+	p.body, p.limit = &body{name: printed, blocks: make([]block, count), calls: make(map[key]bool), fixed: make(map[key]bool), tests: make(map[key][]uint32), switches: make(map[key][]uint32)}, count
 	p.functions[name], p.last = p.body, p.body
 }
 

@@ -27,11 +27,9 @@ type unit struct {
 // has no linkage names of functions that only their unit can call.
 func (u *unit) addNames() {
 	u.plain = make(map[string][]*function)
-	for printed, linkage := range u.names {
-		if f := u.functions[linkage]; f != nil {
-			name := unqualified(printed)
-			u.plain[name] = append(u.plain[name], f)
-		}
+	for _, f := range u.functions {
+		name := unqualified(f.name)
+		u.plain[name] = append(u.plain[name], f)
 	}
 }
 

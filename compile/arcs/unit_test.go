@@ -167,14 +167,15 @@ func TestLimitCalls(t *testing.T) {
 
 // Of functions with the same plain name, a frame is of the one that is declared on its line.
 func TestFunctionsOfOneName(t *testing.T) {
-	u := &unit{functions: map[string]*function{}, names: map[string]string{}}
-	for name, line := range map[string]uint32{"write1": 7, "write2": 9, "put1": 7, "put2": 7, "only": 3} {
-		u.functions[name] = &function{Function: &gcda.Function{Name: name, Start: gcda.Position{Line: line}}}
+	u := &unit{functions: map[string]*function{}}
+	names := map[string]string{"write1": "a::write", "write2": "(anonymous namespace)::write", "write3": "a::write", "put1": "a::put", "put2": "b::put", "only": "a::one"}
+	for name, line := range map[string]uint32{"write1": 7, "write2": 9, "write3": 11, "put1": 7, "put2": 7, "only": 3} {
+		u.functions[name] = &function{Function: &gcda.Function{Name: name, Start: gcda.Position{Line: line}}, body: &body{name: names[name]}}
 	}
-	u.names = map[string]string{"a::write": "write1", "(anonymous namespace)::write": "write2", "a::put": "put1", "b::put": "put2", "a::one": "only"}
 	u.addNames()
 	require.Same(t, u.functions["write1"], u.function("write", 7))
 	require.Same(t, u.functions["write2"], u.function("write", 9))
+	require.Same(t, u.functions["write3"], u.function("write", 11))
 	require.Same(t, u.functions["only"], u.function("one", 100))
 	require.Same(t, u.functions["put1"], u.function("put1", 0))
 	for _, name := range []string{"write", "put", "none"} {
