@@ -40,7 +40,7 @@ func (u *unit) function(name string, declared uint32) *function {
 	if f := u.functions[name]; f != nil {
 		return f
 	}
-	candidates := u.plain[name]
+	candidates := u.plain[oneAnonymous.Replace(name)]
 	if len(candidates) == 1 {
 		return candidates[0]
 	}
@@ -56,8 +56,12 @@ func (u *unit) function(name string, declared uint32) *function {
 	return found
 }
 
+// oneAnonymous replaces what GCC calls an anonymous namespace in debug info and in dumps.
+var oneAnonymous = strings.NewReplacer("<unnamed>", "(anonymous namespace)", "{anonymous}", "(anonymous namespace)")
+
 // unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".
 func unqualified(name string) string {
+	name = oneAnonymous.Replace(name)
 	end := len(name)
 	if i := strings.IndexByte(name, '<'); i >= 0 {
 		end = i

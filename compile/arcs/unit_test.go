@@ -168,14 +168,15 @@ func TestLimitCalls(t *testing.T) {
 // Of functions with the same plain name, a frame is of the one that is declared on its line.
 func TestFunctionsOfOneName(t *testing.T) {
 	u := &unit{functions: map[string]*function{}}
-	names := map[string]string{"write1": "a::write", "write2": "(anonymous namespace)::write", "write3": "a::write", "put1": "a::put", "put2": "b::put", "only": "a::one"}
-	for name, line := range map[string]uint32{"write1": 7, "write2": 9, "write3": 11, "put1": 7, "put2": 7, "only": 3} {
+	names := map[string]string{"axis": "step<(a::(anonymous namespace)::axis)2>", "write1": "a::write", "write2": "(anonymous namespace)::write", "write3": "a::write", "put1": "a::put", "put2": "b::put", "only": "a::one"}
+	for name, line := range map[string]uint32{"axis": 3, "write1": 7, "write2": 9, "write3": 11, "put1": 7, "put2": 7, "only": 3} {
 		u.functions[name] = &function{Function: &gcda.Function{Name: name, Start: gcda.Position{Line: line}}, body: &body{name: names[name]}}
 	}
 	u.addNames()
 	require.Same(t, u.functions["write1"], u.function("write", 7))
 	require.Same(t, u.functions["write2"], u.function("write", 9))
 	require.Same(t, u.functions["write3"], u.function("write", 11))
+	require.Same(t, u.functions["axis"], u.function("step<(a::<unnamed>::axis)2>", 3))
 	require.Same(t, u.functions["only"], u.function("one", 100))
 	require.Same(t, u.functions["put1"], u.function("put1", 0))
 	for _, name := range []string{"write", "put", "none"} {
