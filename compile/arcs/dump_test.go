@@ -82,6 +82,7 @@ func TestLongLines(t *testing.T) {
 }
 
 func FuzzDump(f *testing.F) {
+	f.Add(bytes.ReplaceAll([]byte(indirectDump), []byte("calls"), []byte("f")))
 	for _, version := range []string{"12", "16"} {
 		f.Add(read(f, "gcc"+version+".profile"))
 	}
@@ -95,6 +96,9 @@ func FuzzDump(f *testing.F) {
 		require.Len(t, body.blocks, 19)
 		for _, s := range body.steps {
 			require.True(t, s.from < 19 && s.to < 19)
+		}
+		for _, c := range body.callees {
+			require.Less(t, c.block, uint32(19))
 		}
 		for i := range body.blocks {
 			for _, s := range body.blocks[i].successors {
