@@ -7,7 +7,7 @@ import (
 // A branch is a conditional jump of the machine at the end of a block with a condition.
 type branch struct {
 	from   int32    // block of the machine
-	to     [2]int32 // blocks of the machine, none if it was never taken
+	to     [2]int32 // blocks of the machine
 	counts [2]int64
 }
 

@@ -140,9 +140,8 @@ func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []prof
 			u.owned += b.Count
 			f := frames[owner].function
 			last := len(f.branches) - 1
-			never := len(jumps) == 1 && jumps[0].To == jumps[0].From+1 // a conditional jump that was never taken
-			if (len(jumps) == 2 || never) && len(f.tests[at.key]) > 0 && (last < 0 || f.branches[last].from != n) {
-				test := branch{from: n, to: [2]int32{none, none}}
+			if len(jumps) == 2 && len(f.tests[at.key]) > 0 && (last < 0 || f.branches[last].from != n) {
+				test := branch{from: n}
 				for i, j := range jumps {
 					test.to[i], test.counts[i] = j.To+u.blocks, count(j.Count)
 				}
