@@ -3,6 +3,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +86,14 @@ func TestFullDiskExec(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(said, "each compile reads all of p.afdo, because the cache takes no copy with an index: "), said)
 	assert.NotContains(t, said, "indexed a copy")
 	assert.FileExists(t, "a.o.afdo")
+
+	server := httptest.NewServer(http.FileServer(http.Dir(work)))
+	defer server.Close()
+	out, err := exec.Command("afdo", "exec", "--profile", server.URL+"/p.afdo", "--", gcc, "-O2", "-c", "a.c", "-o", "b.o").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "the cache takes no copy of it: ")
+	assert.Equal(t, 1, strings.Count(string(out), "\n"), "%s", out)
+	assert.FileExists(t, "b.o")
 }
 
 // So does a limit on the size of a file.

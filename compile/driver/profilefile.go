@@ -191,6 +191,10 @@ func (r *run) download(url string) (*profileFile, error) {
 		r.warnOf(command.Reason(slow), "%s: the server is too slow: files are compiled without the profile", fetch.Shown(url))
 		return nil, late
 	}
+	if isCacheError(err) { // such as of a full disk
+		r.warn("%s: the cache takes no copy of it: %v; files are compiled without the profile", fetch.Shown(url), err)
+		return nil, &unchanged{ReasonNoPlace, string(ReasonNoPlace)}
+	}
 	return p, err
 }
 

@@ -192,11 +192,11 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 	buffer := bufio.NewWriterSize(spool, 1<<20)
 	report, err := r.Run(ctx, buffer)
 	if err != nil || report.Samples == 0 {
-		return report, aboutSpool(c.out, err)
+		return report, aboutSpool("write", c.out, err)
 	}
 	stop() // from here on, a signal ends this process as any other
 	if err := buffer.Flush(); err != nil {
-		return nil, aboutSpool(c.out, err)
+		return nil, aboutSpool("write", c.out, err)
 	}
 	return report, writeRecording(e, c, r, spool)
 }
@@ -205,9 +205,9 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 const spoolName = ".afdo-record-"
 
 // aboutSpool has an error about the temporary file of a recording name the recording.
-func aboutSpool(path string, err error) error {
+func aboutSpool(op, path string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
-		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+		return &fs.PathError{Op: op, Path: path, Err: at.Err}
 	}
 	return err
 }
@@ -223,7 +223,7 @@ func spoolFor(path string) (files.Temp, error) {
 		folder = ""
 	}
 	spool, err := files.CreateTemp(folder, spoolName+"*.tmp")
-	return spool, aboutSpool(path, err)
+	return spool, aboutSpool("create", path, err)
 }
 
 // streamRecording records in pipe mode.
