@@ -159,7 +159,7 @@ func TestRecordNowhere(t *testing.T) {
 	for path, err := range map[string]string{dir: "is a directory", filepath.Join(dir, "no/perf.data"): "no such file or directory"} {
 		r := afdoRun("record", "--event", "cpu-clock", "-o", path, "--", "touch", ran)
 		assert.Equal(t, cli.StatusFault, r.status)
-		assert.Equal(t, "afdo: open "+path+": "+err+"\n", r.err)
+		assert.Equal(t, "afdo: create "+path+": "+err+"\n", r.err)
 		assert.NoFileExists(t, ran)
 	}
 }
