@@ -14,11 +14,17 @@ const maxChain = 4
 // addUnseen gives functions without evidence that are called their part of the counts of an equal
 // function, with which the compiler has merged them.
 func (u *unit) addUnseen(functions []*function) {
+	seen := make(map[[2]int][]*function) // those with evidence by the size of the graph
+	for _, f := range functions {
+		if len(f.evidence) > 0 {
+			seen[f.size()] = append(seen[f.size()], f)
+		}
+	}
 	for range maxChain {
 		calls, found := u.countCalls(functions), false
 		for _, f := range functions {
 			if n := calls[f]; f.flows == nil && n > 0 {
-				f.flows = u.unseen(f, n, calls, functions)
+				f.flows = u.unseen(f, n, calls, seen[f.size()])
 				found = found || f.flows != nil
 			}
 		}
@@ -46,11 +52,11 @@ func (u *unit) countCalls(functions []*function) map[*function]int64 {
 }
 
 // unseen returns the counts of a function that ran n times, inferred from its part of the evidence
-// for an equal function. It returns nil if no equal function has evidence.
-func (u *unit) unseen(f *function, n int64, calls map[*function]int64, functions []*function) []int64 {
+// for an equal function. It returns nil if no equal function is in seen.
+func (u *unit) unseen(f *function, n int64, calls map[*function]int64, seen []*function) []int64 {
 	var equal *function
-	for _, other := range functions {
-		if len(other.evidence) > 0 && f.equals(other) && (equal == nil || other.executed() > equal.executed()) {
+	for _, other := range seen {
+		if f.equals(other) && (equal == nil || other.executed() > equal.executed()) {
 			equal = other
 		}
 	}
@@ -98,13 +104,8 @@ func (f *function) part(part float64) []item {
 // equals reports whether two functions have the same graph and the same columns, and the same lines
 // after the declaration.
 func (f *function) equals(other *function) bool {
-	if len(f.Arcs) != len(other.Arcs) || len(f.blocks) != len(other.blocks) {
+	if !slices.Equal(f.Arcs, other.Arcs) || len(f.blocks) != len(other.blocks) {
 		return false
-	}
-	for i, a := range f.Arcs {
-		if a != other.Arcs[i] {
-			return false
-		}
 	}
 	for i := range f.blocks {
 		a, b := f.blocks[i].places, other.blocks[i].places
@@ -127,3 +128,6 @@ func (f *function) distance(line uint32) uint32 {
 	}
 	return line - f.Start.Line
 }
+
+// size returns the numbers of arcs and blocks of the graph.
+func (f *function) size() [2]int { return [2]int{len(f.Arcs), len(f.blocks)} }
