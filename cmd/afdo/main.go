@@ -29,12 +29,14 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/fetch"
+	"github.com/go-afdo/afdo/internal/launch/trace"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/settings"
 )
 
 func main() {
 	record.RunHelper()
+	trace.RunHelper()
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	var err error

@@ -23,6 +23,7 @@ import (
 	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fetch/helper"
+	"github.com/go-afdo/afdo/internal/launch/trace"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -37,6 +38,7 @@ var programs = map[string]func(){
 
 func TestMain(m *testing.M) {
 	record.RunHelper()
+	trace.RunHelper()
 	testscript.Main(testsOf{m}, programs)
 }
 

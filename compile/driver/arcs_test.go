@@ -69,6 +69,7 @@ func newArcProject(t *testing.T, e *profile.Evidence) *arcProject {
 	require.NoError(t, builder.Write(&file, whole, builder.Options{}))
 	p.write("p.afdo", file.String())
 	p.write("a.c", arcSource)
+	testenv.Settle() // nothing is kept of a compile whose source has just changed
 	cache, err := OpenCacheIn(filepath.Join(p.dir, "cache"))
 	require.NoError(t, err)
 	say := func(text string) { p.said = append(p.said, text) }

@@ -78,7 +78,8 @@ func observe(dir string, links bool, start func() error) (fd int, log *Log, err 
 
 // release closes the descriptor of the notifications once no process has the filter any more. A
 // process that a program has left in the background, such as a server, may have it for long, and
-// would get ENOSYS for each lookup without somebody who answers. Then a helper process answers.
+// would get ENOSYS for each lookup without somebody who answers. Then a helper process answers, or
+// this process for as long as it lives, if it has not called [RunHelper].
 func release(fd int) {
 	const threadEnds = 20 // milliseconds; it takes less than one
 	defer func() { _ = unix.Close(fd) }()
@@ -88,6 +89,13 @@ func release(fd int) {
 	}
 	listener, err := unix.Dup(fd)
 	if err != nil {
+		return
+	}
+	if !canHelp {
+		go func() {
+			(&observer{fd: listener, end: -1}).answer()
+			_ = unix.Close(listener)
+		}()
 		return
 	}
 	file := os.NewFile(uintptr(listener), "listener")
@@ -103,7 +111,13 @@ func release(fd int) {
 // descriptor of the notifications after the three standard ones.
 const helperName = "afdo-observer"
 
-func init() {
+// canHelp is true once RunHelper was called: this program can be started again as a helper.
+var canHelp bool
+
+// RunHelper makes this process a helper of [Run] if it was started as one. Then it does not return.
+// Call it first in main.
+func RunHelper() {
+	canHelp = true
 	if len(os.Args) > 0 && os.Args[0] == helperName {
 		(&observer{fd: 3, end: -1}).answer()
 		os.Exit(0)
