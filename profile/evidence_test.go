@@ -110,6 +110,17 @@ func requireEvidenceOf(t *testing.T, file *afdo.Reader, e *profile.Evidence) {
 	}
 }
 
+// Evidence without copies is read back, as a slice may have.
+func TestEvidenceOfNothing(t *testing.T) {
+	r, err := afdo.OpenBytes(fileOf(t, &profile.Evidence{Fraction: 8}, builder.Options{}))
+	require.NoError(t, err)
+	table, err := profile.ReadEvidence(r)
+	require.NoError(t, err)
+	e, err := table.All()
+	require.NoError(t, err)
+	require.Equal(t, &profile.Evidence{Fraction: 8}, e)
+}
+
 // A lookup decompresses no more than the chunks that it needs.
 func TestEvidenceIsLazy(t *testing.T) {
 	e := randomEvidence(rand.New(rand.NewPCG(1, 60)), 4000)

@@ -178,7 +178,10 @@ func (w *evidenceWriter) encodeStrings() (data []byte, ends []int) {
 		}
 		before = s
 	}
-	return e.Data, append(ends, len(e.Data))
+	if len(w.strings) > 0 {
+		ends = append(ends, len(e.Data))
+	}
+	return e.Data, ends
 }
 
 // zigzag codes a difference modulo 2^64 such that small ones of either sign become small numbers.
