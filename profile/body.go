@@ -88,7 +88,8 @@ func (b *Body) Leave() {
 
 // AddRecords adds the records of a function to the body, as change makes them. change gets a copy
 // of each record, and may set its line, discriminator, callee and, unless it is KindInlined, its
-// count. A record for which change returns false is left out, with all that is inlined there.
+// count. If change returns false, the record is left out, and with a KindInlined record also the
+// records of the inlined body.
 func (b *Body) AddRecords(records []Record, change func(r *Record) bool) {
 	open := 0
 	var changed Record

@@ -172,7 +172,7 @@ func requireChain(t *testing.T, records, level []Record) {
 	}
 }
 
-// What is inlined in a body that is left out is left out with it, and only that.
+// If an inlined body is left out, so is what is inlined in it, and nothing else.
 func TestBodyAddRecords(t *testing.T) {
 	var from, to Body
 	from.Count(1, 0, 5)

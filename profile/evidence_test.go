@@ -110,7 +110,7 @@ func requireEvidenceOf(t *testing.T, file *afdo.Reader, e *profile.Evidence) {
 	}
 }
 
-// Evidence without copies is read back, as a slice may have.
+// A slice may have evidence without copies. It can be read back.
 func TestEvidenceOfNothing(t *testing.T) {
 	r, err := afdo.OpenBytes(fileOf(t, &profile.Evidence{Fraction: 8}, builder.Options{}))
 	require.NoError(t, err)

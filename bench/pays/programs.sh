@@ -91,6 +91,7 @@ files() {
 	zstd | zstdmt) ls "$sources"/libzstd-*/lib/{common,compress,decompress}/*.c "$here/programs/$1.c" ;;
 	re2) ls "$sources"/re2-*/re2/*.cc "$sources"/re2-*/util/{rune,strutil}.cc "$work"/re2tables/*.cc "$here/programs/re2.cc" ;;
 	calc) echo "$here/programs/calc.c" ;;
+	exceptions) echo "$here/programs/exceptions.cc" ;;
 	virtual) echo "$here/programs/virtual.cc" ;;
 	fmt) ls "$sources"/fmtlib-*/src/{format,os}.cc "$here/programs/fmt.cc" ;;
 	tinyxml2) ls "$sources"/tinyxml2-*/tinyxml2.cpp "$here/programs/tinyxml2.cc" ;;

@@ -118,33 +118,34 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Counters {
 	c := &gcda.Counters{Header: notes.Header, Ended: true}
 	largest := int64(0)
-	var known []*function
+	var problems []*problem
 	for i := range notes.Functions {
 		f := u.functions[notes.Functions[i].Name]
 		if f == nil || f.Function != &notes.Functions[i] {
 			continue
 		}
-		known = append(known, f)
-		if p := newProblem(f); len(p.items) > 0 {
-			f.flows, f.evidence = p.infer(), p.items
+		p := newProblem(f)
+		problems = append(problems, p)
+		if len(p.items) > 0 {
+			p.result = p.infer()
 			if !p.optimal {
 				report.Limited++
 			}
-			p.describe(f.flows, report)
+			p.describe(p.result, report)
 			report.Inferred++
 		}
 	}
-	u.addUnseen(known)
-	for _, f := range known {
+	u.addMerged(problems)
+	for _, p := range problems {
 		switch {
-		case f.flows == nil && u.sampled:
+		case p.result == nil && u.sampled:
 			continue
-		case f.flows == nil:
-			f.flows = make([]int64, len(f.Arcs))
+		case p.result == nil:
+			p.result = make([]int64, len(p.Arcs))
 		case u.sampled:
-			newProblem(f).addFloor(f.flows)
+			p.addFloor(p.result)
 		}
-		largest = max(largest, addCounters(c, f, f.flows))
+		largest = max(largest, addCounters(c, p.function, p.result))
 	}
 	if o.Largest > 0 {
 		largest = count(o.Largest)

@@ -2,30 +2,32 @@ package arcs
 
 import "slices"
 
-// A callee is a function that a block calls, by the name that the dump prints.
+// A callee is a direct call: the block that calls, and the name of the called function as the dump
+// prints it.
 type callee struct {
 	block uint32
 	name  string
 }
 
-// maxChain is the longest chain of calls of functions without evidence that is followed.
+// maxChain limits how often addMerged starts again because merged functions call other merged
+// functions.
 const maxChain = 4
 
-// addUnseen gives functions without evidence that are called their part of the counts of an equal
-// function, with which the compiler has merged them.
-func (u *unit) addUnseen(functions []*function) {
-	seen := make(map[[2]int][]*function) // those with evidence by the size of the graph
-	for _, f := range functions {
-		if len(f.evidence) > 0 {
-			seen[f.size()] = append(seen[f.size()], f)
+// addMerged gives counts to functions that GCC has merged with an equal function. The machine has
+// one copy of the code, with the name of one of them. The others are called by the graphs of their
+// callers, and have no evidence. Each gets its part of the evidence for the one.
+func (u *unit) addMerged(problems []*problem) {
+	seen := make(map[[2]int][]*problem) // those with evidence by the size of the graph
+	for _, p := range problems {
+		if len(p.items) > 0 {
+			seen[p.size()] = append(seen[p.size()], p)
 		}
 	}
 	for range maxChain {
-		calls, found := u.countCalls(functions), false
-		for _, f := range functions {
-			if n := calls[f]; f.flows == nil && n > 0 {
-				f.flows = u.unseen(f, n, calls, seen[f.size()])
-				found = found || f.flows != nil
+		calls, found := u.countCalls(problems), false
+		for _, p := range problems {
+			if n := calls[p.function]; p.result == nil && n > 0 {
+				found = p.inferMerged(n, calls, seen[p.size()]) || found
 			}
 		}
 		if !found {
@@ -34,15 +36,15 @@ func (u *unit) addUnseen(functions []*function) {
 	}
 }
 
-// countCalls returns how often each function was called by the others.
-func (u *unit) countCalls(functions []*function) map[*function]int64 {
+// countCalls returns how often each function was called by the functions of the unit.
+func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	calls := make(map[*function]int64)
-	for _, f := range functions {
-		if f.flows == nil {
+	for _, p := range problems {
+		if p.result == nil {
 			continue
 		}
-		blocks := f.BlockCounts(f.flows)
-		for _, c := range f.callees {
+		blocks := p.BlockCounts(p.result)
+		for _, c := range p.callees {
 			if to := u.functions[u.names[c.name]]; to != nil {
 				calls[to] += blocks[c.block]
 			}
@@ -51,58 +53,60 @@ func (u *unit) countCalls(functions []*function) map[*function]int64 {
 	return calls
 }
 
-// unseen returns the counts of a function that ran n times, inferred from its part of the evidence
-// for an equal function. It returns nil if no equal function is in seen.
-func (u *unit) unseen(f *function, n int64, calls map[*function]int64, seen []*function) []int64 {
-	var equal *function
+// inferMerged infers the counts of a function that was called n times from evidence for an equal
+// function. It reports whether seen has such a function. Of several, it takes the one that ran most
+// often.
+func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*problem) bool {
+	var equal *problem
 	for _, other := range seen {
-		if f.equals(other) && (equal == nil || other.executed() > equal.executed()) {
+		if p.equals(other.function) && (equal == nil || other.executed() > equal.executed()) {
 			equal = other
 		}
 	}
 	if equal == nil {
-		return nil
+		return false
 	}
-	p := newProblem(f)
-	part := equal.take(n, calls[equal])
+	part := equal.take(n, calls[equal.function])
 	p.items = append(equal.part(part), item{blocks: []uint32{0}, low: n, high: n, fixed: true})
 	p.weigh()
-	return p.infer()
+	p.result = p.infer()
+	return true
 }
 
 // executed returns the sum of the counts of the arcs.
-func (f *function) executed() (sum int64) {
-	for _, n := range f.flows {
+func (p *problem) executed() (sum int64) {
+	for _, n := range p.result {
 		sum += n
 	}
 	return sum
 }
 
-// take removes the part of n calls from the counts of a function, which others have called own
-// times. It returns the part.
-func (f *function) take(n, own int64) (part float64) {
-	own = max(own, f.BlockCounts(f.flows)[0]-n)
-	part = float64(n) / float64(n+own)
-	for i, v := range f.flows {
-		f.flows[i] = int64(float64(float64(v)*(1-part)) + 0.5)
+// take removes the counts of n calls of a merged function from the counts of the function whose
+// name the code has. own is how often the unit calls that function itself. take returns the share
+// of the n calls.
+func (p *problem) take(n, own int64) (share float64) {
+	own = max(own, p.BlockCounts(p.result)[0]-n)
+	share = float64(n) / float64(n+own)
+	for i, v := range p.result {
+		p.result[i] = int64(float64(float64(v)*(1-share)) + 0.5)
 	}
-	return part
+	return share
 }
 
-// part returns a part of the evidence for a function.
-func (f *function) part(part float64) []item {
-	items := slices.Clone(f.evidence)
+// part returns the evidence, with a share of the counts.
+func (p *problem) part(share float64) []item {
+	items := slices.Clone(p.items)
 	for i := range items {
-		items[i].low = int64(float64(items[i].low) * part)
+		items[i].low = int64(float64(items[i].low) * share)
 		if items[i].high < unlimited {
-			items[i].high = int64(float64(items[i].high) * part)
+			items[i].high = int64(float64(items[i].high) * share)
 		}
 	}
 	return items
 }
 
-// equals reports whether two functions have the same graph and the same columns, and the same lines
-// after the declaration.
+// equals reports whether two functions have the same graph, and statements at the same places:
+// columns, and lines counted from the declaration of each.
 func (f *function) equals(other *function) bool {
 	if !slices.Equal(f.Arcs, other.Arcs) || len(f.blocks) != len(other.blocks) {
 		return false
@@ -121,7 +125,8 @@ func (f *function) equals(other *function) bool {
 	return true
 }
 
-// distance returns how far a line is from the beginning of the function, 0 for inlined code.
+// distance returns by how many lines a line is after the declaration of the function. It returns 0
+// for lines outside of the function, which are of inlined code.
 func (f *function) distance(line uint32) uint32 {
 	if line < f.Start.Line || line > f.End.Line {
 		return 0

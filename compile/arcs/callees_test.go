@@ -26,20 +26,21 @@ func loop(t testing.TB, name string, line uint32) *function {
 }
 
 // The compiler has merged two equal functions. Their callers tell how often each one ran.
-func TestUnseen(t *testing.T) {
-	seen, unseen, other := loop(t, "seen", 10), loop(t, "unseen", 110), loop(t, "other", 210)
+func TestMergedFunctions(t *testing.T) {
+	other := loop(t, "other", 210)
 	other.blocks[3].places[0].column = 2
-	caller := loop(t, "caller", 310)
-	u := &unit{names: map[string]string{"Unseen": "unseen", "Other": "other"}, functions: make(map[string]*function)}
-	all := []*function{seen, unseen, other, caller}
-	for _, f := range all {
+	u := &unit{names: map[string]string{"Merged": "merged", "Other": "other"}, functions: make(map[string]*function)}
+	var problems []*problem
+	for _, f := range []*function{loop(t, "seen", 10), loop(t, "merged", 110), other, loop(t, "caller", 310)} {
 		u.functions[f.Name] = f
+		problems = append(problems, newProblem(f))
 	}
-	seen.flows, seen.evidence = []int64{20, 180, 20, 20}, []item{{blocks: []uint32{2}, low: 200, high: 200}}
-	caller.flows = []int64{1, 14, 1, 1}
-	caller.callees = []callee{{2, "Unseen"}, {2, "Other"}, {3, "unknown"}}
-	u.addUnseen(all)
-	require.Equal(t, []int64{15, 135, 15, 15}, unseen.flows)
-	require.Equal(t, []int64{5, 45, 5, 5}, seen.flows)
-	require.Nil(t, other.flows)
+	seen, merged, caller := problems[0], problems[1], problems[3]
+	seen.result, seen.items = []int64{20, 180, 20, 20}, []item{{blocks: []uint32{2}, low: 200, high: 200}}
+	caller.result = []int64{1, 14, 1, 1}
+	caller.callees = []callee{{2, "Merged"}, {2, "Other"}, {3, "unknown"}}
+	u.addMerged(problems)
+	require.Equal(t, []int64{15, 135, 15, 15}, merged.result)
+	require.Equal(t, []int64{5, 45, 5, 5}, seen.result)
+	require.Nil(t, problems[2].result)
 }

@@ -258,7 +258,7 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call keeps a call: an indirect one for profiled.
+// call notes a direct call of the body, and an indirect call until profiled finds its line.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})

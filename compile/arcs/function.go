@@ -21,8 +21,6 @@ type function struct {
 	limits    map[key]int64    // of how often calls that were inlined without a sighting ran
 	copies    map[int32]uint64 // how often each copy ran
 	copiesSum uint64
-	flows     []int64 // inferred counts of the arcs, nil if there is no evidence
-	evidence  []item  // from which they are inferred
 	branches  []branch
 	jumps     []jump
 	decided   []bool    // blocks whose condition a jump decides

@@ -49,7 +49,8 @@ type problem struct {
 	rare    []bool    // arcs that cost costFake
 	items   []item
 	weights []int64 // of items: costs are multiplied by these thousandths
-	flows   []int64 // of all arcs
+	flows   []int64 // of all arcs, in the last round
+	result  []int64 // inferred counts of the arcs, nil if there is no evidence
 	counts  []int64 // of the blocks
 	optimal bool
 	union   int64 // weight of items about several blocks in this round, in percent
@@ -301,8 +302,8 @@ func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 
 	return shares
 }
 
-// successorCosts adds the costs of deviating from the guessed shares of the successors of a block,
-// and of rare arcs.
+// successorCosts adds what it costs if the counts of the arcs out of a block deviate from the
+// guessed shares, and what a rare arc costs.
 func (p *problem) successorCosts(b int, arcs []curve) {
 	total, jumps := float64(0), 0
 	for _, a := range p.out[b] {

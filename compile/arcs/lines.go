@@ -5,11 +5,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// lineEvidence makes evidence of the counts of lines, for a profile without evidence of its own and
-// for the functions of a unit. Each location becomes a block whose position has no column, which
-// matches all code of the line. The profile counts lines from the declaration of a function, and
-// the notes have the line of the declaration. Inlined functions that are not in the notes are left
-// out.
+// lineEvidence makes evidence of the counts of lines, for a profile that has no evidence of its
+// own. Each location becomes a block whose position has no column, which matches all code of the
+// line.
+//
+// The profile counts lines from the declaration of a function, and only the notes say where that
+// declaration is. So a function that is inlined everywhere, which the notes lack, has no evidence.
 func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	l := newLineReader(p, notes)
 	e := &profile.Evidence{}

@@ -5,20 +5,22 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A site is an indirect call, whose targets GCC counts.
+// A site is an indirect call. GCC counts its targets.
 type site struct {
 	place
 	callee  string            // as the dump writes it, such as "c_25(D)"
 	targets map[uint32]uint64 // calls by the identifier of the target
 }
 
-// called returns the beginning of the called expression of a statement, up to where the forms of
-// the dump differ: of "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)", it is "OBJ_TYPE_REF(_2".
+// called returns how the called expression of a statement begins. The two places of the dump that
+// show a call write the rest in two ways. For "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)", it is
+// "OBJ_TYPE_REF(_2".
 func called(text []byte) string {
 	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
 		text = value
@@ -28,19 +30,19 @@ func called(text []byte) string {
 	return string(name)
 }
 
-// isIndirect recognises a called expression that is a value, and not the name of a function that
-// GCC knows to copy or fill memory. These are the only calls whose values GCC counts.
+// isIndirect reports whether a call is through a pointer, given the beginning of the called
+// expression: a variable with its version, such as "c_25" or "c_25(D)", or a virtual function. A
+// function may have a name like "c_25", too. It does no harm: GCC counts no targets of its calls,
+// so the dump has no line for [dumpParser.profiled].
 func isIndirect(callee string) bool {
-	version := len(callee)
-	for version > 0 && callee[version-1] >= '0' && callee[version-1] <= '9' {
-		version--
-	}
-	value := version > 0 && version < len(callee) && callee[version-1] == '_'
-	return value || bytes.HasSuffix([]byte(callee), []byte("(D)")) || bytes.HasPrefix([]byte(callee), []byte("OBJ_TYPE_REF("))
+	name := strings.TrimRight(callee, "0123456789")
+	variable := len(name) < len(callee) && strings.HasSuffix(name, "_")
+	return variable || strings.HasSuffix(callee, "(D)") || strings.HasPrefix(callee, "OBJ_TYPE_REF(")
 }
 
-// profiled reads a line that follows the body of a function: "Stmt _27 = c_25(D) (_10, &x);". GCC
-// writes one for each statement whose values it counts, in the order of the counters.
+// profiled reads a line after the body of a function, such as "Stmt _27 = c_25(D) (_10, &x);". GCC
+// writes such a line for each statement whose values it counts, in the order of the counters. The
+// values of a call through a pointer are its targets.
 func (p *dumpParser) profiled(text []byte) {
 	name := called(text)
 	for i, s := range p.pending {
@@ -57,7 +59,8 @@ func (p *dumpParser) profiled(text []byte) {
 	}
 }
 
-// addTargets gives the indirect calls of the unit the targets that the profile has for their lines.
+// addTargets finds the call targets in the profile, and adds each to the indirect calls of its
+// line.
 func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	l := newLineReader(p, notes)
 	for s, f := range p.Functions() {
@@ -77,8 +80,9 @@ func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	}
 }
 
-// addTarget counts calls at a position for the outermost function of a chain of inlined calls whose
-// graph has an indirect call there.
+// addTarget adds a call target at a position. chain are the functions that were inlined in each
+// other there, the outermost first. The target belongs to the first of them whose graph has an
+// indirect call at the position.
 func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place, r *profile.Record) {
 	for _, s := range chain {
 		f := u.function(p.SymbolName(s), 0)
@@ -98,8 +102,8 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 	}
 }
 
-// sitesAt returns the indirect calls of a line: those with the discriminator if there are any, and
-// otherwise all.
+// sitesAt returns the indirect calls in the line of a position: those with the discriminator of the
+// position if there are any, and otherwise all.
 func (f *function) sitesAt(at place) (sites []*site) {
 	exact := false
 	for i := range f.body.sites {
@@ -117,8 +121,9 @@ func (f *function) sitesAt(at place) (sites []*site) {
 	return sites
 }
 
-// identifier returns the number by which counters name a function. The notes have the numbers of
-// the unit's functions. Of others, which matter for -flto, it is the checksum of the name.
+// identifier returns the number by which a .gcda file names a function, given its linkage name. The
+// notes have the numbers of all functions that the unit defines. The number of a function of
+// another unit, which GCC finds with -flto, is a checksum of its name.
 func (u *unit) identifier(name string) uint32 {
 	if f := u.function(name, 0); f != nil {
 		return f.Ident
@@ -133,10 +138,12 @@ func (u *unit) identifier(name string) uint32 {
 	return max(sum&0x7fffffff, 1)
 }
 
-// targetCounters returns the counters of a function's indirect calls: for each the number of calls
-// and of targets, and the targets, the most frequent first. GCC 12 crashes if it finds counters of
-// calls and none of the most frequent values of other statements, so those are zero. There are two
-// for each statement, which may be more than GCC reads.
+// targetCounters returns the counters of the targets of a function's indirect calls. Each call has
+// its number of executions, its number of targets, and the targets with their counts, the most
+// frequent first.
+//
+// If the function has other statements whose values GCC counts, GCC 12 crashes without counters for
+// them. So they get counters that are zero: two for each statement, as many as GCC reads or more.
 func (f *function) targetCounters() []gcda.Counter {
 	var values []int64
 	known := false

@@ -56,7 +56,8 @@ func (u *unit) function(name string, declared uint32) *function {
 	return found
 }
 
-// oneAnonymous replaces what GCC calls an anonymous namespace in debug info and in dumps.
+// oneAnonymous gives anonymous namespaces one name. GCC writes them differently in debug info and
+// in dumps.
 var oneAnonymous = strings.NewReplacer("<unnamed>", "(anonymous namespace)", "{anonymous}", "(anonymous namespace)")
 
 // unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".

@@ -147,8 +147,7 @@ const DefaultStaleWarn = 0.2
 
 // warnIfStale warns once in a build if many samples of a compile do not fit its sources.
 func (s source) warnIfStale(stale, compared uint64) {
-	threshold := s.StaleWarn
-	threshold = cmp.Or(threshold, DefaultStaleWarn)
+	threshold := cmp.Or(s.StaleWarn, DefaultStaleWarn)
 	share := float64(stale) / max(float64(compared), 1)
 	if share > threshold && threshold < 1 {
 		s.warnOf("stale", "%s: %.0f%% of its samples in the profile are for lines that it does not have any more: record a new profile soon; \"afdo explain\" shows the functions", s.Sources[0], 100*share)

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// What recorders by steps say of themselves adds up, and a name that only begins like that is one.
+// The statistics of several recordings by steps are added up. A thread whose name only begins like
+// a report is a thread.
 func TestEffort(t *testing.T) {
 	said := func(text string) *perfdata.Comm {
 		return &perfdata.Comm{PID: 9, TID: 9, Time: 3, Name: perfdata.StepsReport + text}

@@ -182,7 +182,7 @@ func (c *counting) noteBurst(s *perfdata.Sample) {
 	c.tid, c.time = s.TID, s.Time
 }
 
-// noteWithin counts a sample in the binary.
+// noteWithin counts a sample whose address is in the binary.
 func (c *counting) noteWithin() {
 	c.report.Within++
 	if c.steps && !c.found {

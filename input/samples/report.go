@@ -82,7 +82,7 @@ type Effort struct {
 	Stopped   uint64 `json:"stopped"`   // time for which they were stopped, in nanoseconds
 }
 
-// counts returns the numbers of a report.
+// counts returns pointers to the numbers of a report, so that reports can be added up.
 func (r *Report) counts() []*uint64 {
 	e := &r.Effort
 	return []*uint64{

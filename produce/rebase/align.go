@@ -264,9 +264,9 @@ func (a *alignment) alike(i, j int) float32 {
 	return share * weight(new)
 }
 
-// confirmed returns how much the equal marks of two lines say. A mark has a few bits, so many
-// lines are equal by chance where lines were inserted between most others. Equal neighbours show
-// that a pair is not one of these.
+// confirmed returns how similar two lines with equal marks are taken to be. A mark has few bits, so
+// marks of different lines are often equal by chance. If marks of neighbouring lines are equal,
+// too, chance is unlikely.
 func (a *alignment) confirmed(i, j int) float32 {
 	share := float32(lonely)
 	for _, step := range [...]int{-1, 1} {
@@ -282,8 +282,9 @@ func (a *alignment) same(i, j int) bool {
 	return min(i, j) >= 0 && i < len(a.old) && j < len(a.new) && a.old[i].Hash == a.new[j].Hash
 }
 
-// lonely is the similarity of two lines with equal marks whose neighbours have others. It is more
-// than replaced, so that equal lines go first.
+// lonely is the similarity of two lines with equal marks if the marks of their neighbours differ.
+// It is larger than replaced, so that alignment prefers such a pair to two lines with different
+// marks.
 const lonely = 0.3
 
 // weight says how much a line matters: a brace little.

@@ -64,9 +64,10 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// Foreign reports whether the functions that a profile and a compile have in common say nothing
-// about whether they are of one program: all are of headers of the system, or main. functions are
-// names, and the file of each. main is the file of main, "" if main is not among them.
+// Foreign reports whether the functions that a profile and a compile share leave open whether both
+// are of one program: all of them are main or in headers of the system, which many programs have.
+// functions has the name and the file of each shared function. main is the file of main, or "" if
+// main is not shared.
 func Foreign(functions iter.Seq2[string, string]) (main string, foreign bool) {
 	for name, file := range functions {
 		path := filepath.ToSlash(file)

@@ -101,8 +101,9 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 	return v
 }
 
-// OfRecording judges a recording of which no profile is made yet. read is the report about it, such
-// as that of a [samples.Survey]. The level may become worse once the program is known.
+// OfRecording judges a recording before a profile is made of it. read is the report about the
+// recording, such as the report of a [samples.Survey]. [Of] may give a worse level later, because
+// it also knows how the samples fit the program.
 func OfRecording(read *samples.Report) Verdict {
 	v := Verdict{Longer: 1}
 	v.judgeRecording(read, false)
@@ -119,8 +120,8 @@ func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 	v.grade(-placed, -goodPlaced, never, "only "+percent(placed)+" of the samples have a place in the profile")
 }
 
-// judgeRecording judges what does not depend on the number of samples, and the number of moments.
-// branches is true if branches counted in spite of a filter.
+// judgeRecording judges the recording itself: its event, its branch filter, its moments and its
+// lost records. branches is true if branches were counted although a filter left some out.
 func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	if read.Filter != "" && !branches {
 		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")

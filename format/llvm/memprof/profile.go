@@ -136,7 +136,8 @@ func (rec *Record) add(other *Record) {
 func stackOfAlloc(a *Alloc) StackID { return a.Stack }
 func stackOfCall(c *Call) StackID   { return c.Stack }
 
-// joined returns list and what more has. It adds what has the same stack.
+// joined appends the elements of more to list. An element whose stack list has already is added to
+// that element instead.
 func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)) []T {
 	if len(list) == 0 && distinct(more, stack) {
 		return more

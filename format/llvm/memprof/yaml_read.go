@@ -61,8 +61,8 @@ func (y *yamlReader) document() {
 	}
 }
 
-// fields reads a map that has each of the keys at most once, and the first required ones for
-// certain. It calls each with the index of a key, to read the value.
+// fields reads a map whose keys are all in keys, each at most once. The first required of the keys
+// must be there. For each key, fields calls each with the index in keys, and each reads the value.
 func (y *yamlReader) fields(parent, required int, keys []string, each func(i, indent int)) {
 	seen := uint32(0) // bits, by index
 	y.mapping(parent, func(key string, indent int) {

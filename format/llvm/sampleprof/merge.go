@@ -147,8 +147,8 @@ func (m *merger) targets(first, second []Record) {
 	sortTargets(m.out, m.compare)
 }
 
-// oneOfEach combines the counts of targets of the same name, in their order. The result is ordered
-// by the numbers of names.
+// oneOfEach joins targets of the same name: combine gets their counts in the order of targets, two
+// at a time. The result is sorted by the numbers of the names.
 func oneOfEach(targets []Record, combine func(first, next uint64) uint64) []Record {
 	slices.SortStableFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
 	kept := targets[:0]

@@ -50,7 +50,8 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 	return log, err
 }
 
-// observe is [Run] in a thread of its own. It returns the descriptor of the notifications, or -1.
+// observe does the work of [Run], in a thread that ends afterwards. fd is the descriptor of the
+// notifications, or -1 if the program was not observed.
 func observe(dir string, links bool, start func() error) (fd int, log *Log, err error) {
 	real, e := filepath.EvalSymlinks(dir)
 	end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
@@ -76,10 +77,12 @@ func observe(dir string, links bool, start func() error) (fd int, log *Log, err 
 	return fd, o.log(), err
 }
 
-// release closes the descriptor of the notifications once no process has the filter any more. A
-// process that a program has left in the background, such as a server, may have it for long, and
-// would get ENOSYS for each lookup without somebody who answers. Then a helper process answers, or
-// this process for as long as it lives, if it has not called [RunHelper].
+// release closes the descriptor of the notifications once no process has the filter any more.
+//
+// A program may leave a process in the background, such as a server, which keeps the filter. If
+// nobody answered the notifications, each lookup of that process would fail with ENOSYS. So a
+// helper process answers them. In a program that has not called [RunHelper], a goroutine answers
+// for as long as the program runs.
 func release(fd int) {
 	const threadEnds = 20 // milliseconds; it takes less than one
 	defer func() { _ = unix.Close(fd) }()
@@ -107,8 +110,8 @@ func release(fd int) {
 	}
 }
 
-// helperName is the name by which a process learns that it is a helper of release, with the
-// descriptor of the notifications after the three standard ones.
+// helperName is the name under which release starts this program again to answer lookups. That
+// process has the notifications of the kernel as descriptor 3.
 const helperName = "afdo-observer"
 
 // canHelp is true once RunHelper was called: this program can be started again as a helper.
@@ -177,7 +180,7 @@ const firstForeign = 1 << 30
 
 // install adds a filter to the thread, and returns the descriptor of its notifications.
 func install(code []unix.SockFilter) (fd int, ok bool) {
-	if !canContinue() || unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+	if !canObserve() || unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
 		return 0, false
 	}
 	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
@@ -191,9 +194,10 @@ func install(code []unix.SockFilter) (fd int, ok bool) {
 	return int(n), true
 }
 
-// canContinue reports whether the system knows SECCOMP_USER_NOTIF_FLAG_CONTINUE, as Linux 5.5 does,
-// and reports when no process has a filter any more, as Linux 5.9 does.
-func canContinue() bool {
+// canObserve reports whether the kernel is Linux 5.9 or later. Since Linux 5.5 an observer can let
+// a system call go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE), and since 5.9 the kernel tells the
+// observer when no process has the filter any more.
+func canObserve() bool {
 	var u unix.Utsname
 	var major, minor int
 	_ = unix.Uname(&u)
@@ -242,7 +246,8 @@ func (o *observer) observe() {
 	o.answer()
 }
 
-// answer answers until something is written to the descriptor end, or no process has the filter.
+// answer answers notifications until something is written to the descriptor end, or no process has
+// the filter any more.
 func (o *observer) answer() {
 	for {
 		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.fd), Events: unix.POLLIN}}

@@ -326,8 +326,8 @@ func (l *Listing) holders() (names []string, err error) {
 	return names, nil
 }
 
-// InCode calls each with the functions whose code is in the functions of a binary that have one of
-// the canonical names: with these functions themselves and with all that are inlined in them.
+// InCode finds the functions of a binary that have one of the canonical names. It calls each with
+// every function whose code they contain: with themselves and with what is inlined in them.
 func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, each func(*symbolize.Function)) error {
 	var symbols []symbolize.Symbol
 	for s, err := range file.Symbols() {

@@ -16,27 +16,21 @@
 package kind
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/cli/trim"
-	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
-	"github.com/spf13/cobra"
 )
 
 // A Kind is a kind of profile. One value serves one run of the command: it keeps the values of
@@ -108,12 +102,6 @@ type Loaded struct {
 	NoUnits bool
 }
 
-// A Loss is a kind of item that was left out, with the number of items.
-type Loss struct {
-	What string // such as "sections of unknown types"
-	N    uint64
-}
-
 // CanEncode is a Kind whose formats can hold much of what package profile does.
 type CanEncode interface {
 	Kind
@@ -140,60 +128,6 @@ type TakesPart interface {
 	CanConvert
 	// TakesPart reports whether files of a format may have such a part.
 	TakesPart(f anyprof.Format) bool
-}
-
-// CanMerge is a Kind that adds up profiles itself.
-type CanMerge interface {
-	Kind
-	// Merge writes the sum of files of the kind.
-	Merge(e *cli.Env, m *Merge) error
-}
-
-// A Merge is what the verb merge is asked for.
-type Merge struct {
-	Weights []profile.Ratio                  // one for each input
-	Open    func(i int) (*input.File, error) // opens an input of the kind; the caller closes it; concurrent calls are allowed
-	Say     func(format string, args ...any) // tells what is being done
-	Out     Output
-	Trim    *trim.Flags
-
-	// Skip reports whether to leave out an input that cannot be read, and notes that it was left
-	// out. Calls come one after the other.
-	Skip func(i int, err error) bool
-
-	// Nothing notes that an input was read and has no counts. Calls come one after the other.
-	Nothing func(i int)
-
-	// KeepGoing is set if Skip also leaves out inputs whose damage is found late.
-	KeepGoing bool
-
-	// Limit is called before anything is written. It returns an error if too much of the inputs was
-	// lost. kept and dropped count what was kept and lost of the inputs that were not left out.
-	Limit func(kept, dropped uint64) error
-}
-
-// EachInput calls add for each input with the number of times that it counts, and leaves out inputs
-// that cannot be added if [Merge.Skip] says so. Then it asks [Merge.Limit].
-func (m *Merge) EachInput(k Kind, add func(i int, times uint64) error) error {
-	for i, weight := range m.Weights {
-		times, err := Times(k, weight)
-		if err != nil {
-			return err
-		}
-		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		if err := add(i, times); err != nil && !m.Skip(i, err) {
-			return err
-		}
-	}
-	return m.Limit(0, 0)
-}
-
-// Times returns how many times an input counts in a merge of a kind that adds up whole profiles.
-func Times(k Kind, weight profile.Ratio) (uint64, error) {
-	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-		return 0, cli.Usagef("%ss have whole weights of at least 1, not %d/%d", k.Name(), weight.Num, weight.Den)
-	}
-	return weight.Num / weight.Den, nil
 }
 
 // CanShow is a Kind that the verb show takes.
@@ -352,257 +286,4 @@ func (o *Output) Progress(e *cli.Env) *progress.Line {
 		return nil
 	}
 	return progress.Start(e.Progress())
-}
-
-// Convert writes a file of one kind in a format of another or the same, through memory.
-func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, t *trim.Flags) error {
-	doing := out.Progress(e)
-	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
-	defer doing.Stop()
-	l, err := from.Load(f)
-	if err != nil {
-		return err
-	}
-	losses := StartCount(l.Losses)
-	p, notes := t.Apply(l.Profile)
-	if err := Write(e, to, out, p); err != nil {
-		if l.Hint != nil {
-			err = l.Hint(err)
-		}
-		return err
-	}
-	doing.Stop()
-	Note(e, notes)
-	losses.Tell(e)
-	return nil
-}
-
-// Write writes a profile and says on standard error what the format could not hold.
-func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
-	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
-}
-
-// WriteWith is Write with a function that encodes, and says what the format cannot hold.
-func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err error)) error {
-	var lost string
-	err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
-		lost, err = encode(w)
-		return err
-	})
-	if err == nil && lost != "" {
-		e.Warnf("%s does not store everything: %s", out.Format.Name, lost)
-	}
-	return err
-}
-
-// Note prints on standard error what was trimmed.
-func Note(e *cli.Env, notes []string) {
-	for _, n := range notes {
-		e.Warnf("%s", n)
-	}
-}
-
-// Losses adds up what is lost when several files become profiles in memory.
-type Losses struct {
-	all []Loss
-	err error // of one file that could not be counted
-}
-
-// Add adds what one file has.
-func (l *Losses) Add(losses []Loss, err error) {
-	if err != nil {
-		l.err = err
-	}
-	for _, loss := range losses {
-		l.add(loss)
-	}
-}
-
-// Merge adds the counts of other losses.
-func (l *Losses) Merge(other Losses) { l.Add(other.all, other.err) }
-
-func (l *Losses) add(loss Loss) {
-	for i := range l.all {
-		if l.all[i].What == loss.What {
-			l.all[i].N += loss.N
-			return
-		}
-	}
-	l.all = append(l.all, loss)
-}
-
-// Tell prints on standard error what was left out, if anything.
-func (l *Losses) Tell(e *cli.Env) {
-	if l.err != nil {
-		e.Warnf("unknown what was left out: %s", cli.Message(l.err))
-	}
-	for _, loss := range l.all {
-		if loss.N > 0 {
-			e.Warnf("%s that were left out: %d", loss.What, loss.N)
-		}
-	}
-}
-
-// A Count is going on while the caller does something else with a file.
-type Count <-chan Losses
-
-// StartCount begins to count what [Loaded.Losses] does; nil counts nothing.
-func StartCount(losses func() ([]Loss, error)) Count {
-	counted := make(chan Losses, 1)
-	if losses == nil {
-		counted <- Losses{}
-		return counted
-	}
-	go func() {
-		var l Losses
-		l.Add(losses())
-		counted <- l
-	}()
-	return counted
-}
-
-// Tell waits for the count and prints on standard error what was left out.
-func (c Count) Tell(e *cli.Env) {
-	l := <-c
-	l.Tell(e)
-}
-
-// A Once is the value of a flag that is given at most once, such as the one program that a
-// profile is of.
-type Once string
-
-// Set takes the value. A second one is an error: the first would have no effect.
-func (o *Once) Set(value string) error {
-	if *o != "" && string(*o) != value {
-		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
-	}
-	*o = Once(value)
-	return nil
-}
-
-func (o *Once) String() string { return string(*o) }
-
-// Type names the kind of value in help texts.
-func (*Once) Type() string { return "string" }
-
-// A BinaryFlag is the flag --binary of a kind, on each verb that has it. Where another kind or the
-// verb itself has the flag already, it is shared.
-type BinaryFlag struct {
-	own    Once
-	shared []func() string
-}
-
-// AddTo adds the flag to a verb, except to create, which has a --binary of its own.
-func (b *BinaryFlag) AddTo(verb *cobra.Command, usage string) {
-	f := verb.Flags()
-	if flag := f.Lookup("binary"); flag != nil {
-		b.shared = append(b.shared, flag.Value.String)
-	} else if verb.Name() != "create" {
-		f.Var(&b.own, "binary", usage)
-	}
-}
-
-// Path returns the path of the program, or "".
-func (b *BinaryFlag) Path() string {
-	path := string(b.own)
-	for _, value := range b.shared {
-		path = cmp.Or(path, value())
-	}
-	return path
-}
-
-// CanRebase is a Kind that moves profiles to edited sources itself.
-type CanRebase interface {
-	Kind
-	// Rebase moves a profile from one state of the sources to another and writes it. The report is
-	// returned with [rebase.ErrNothing], too.
-	Rebase(e *cli.Env, f *input.File, r *Rebase) (*rebase.Report, error)
-}
-
-// A Rebase is what the verb rebase is asked for.
-type Rebase struct {
-	Old, New *rebase.Sources // Old is nil if the profile has to remember them
-
-	// Output says what to write and which kind its format is of, for a profile that has a format.
-	// It is nil if nothing is to be written.
-	Output func(format string) (Output, Kind, error)
-}
-
-// RebaseModel moves a profile by way of package profile.
-func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Report, error) {
-	l, err := from.Load(f)
-	if err != nil {
-		return nil, err
-	}
-	p, report, err := rebase.Profile(l.Profile, r.Old, r.New)
-	if err != nil || r.Output == nil {
-		return report, err
-	}
-	out, of, err := r.Output(l.Format)
-	if err != nil {
-		return nil, err
-	}
-	to, ok := of.(CanEncode)
-	if !ok {
-		return nil, fmt.Errorf("%s cannot hold %ss", out.Format.Name, from.Name())
-	}
-	losses := StartCount(l.Losses)
-	if err := Write(e, to, out, p); err != nil {
-		return nil, err
-	}
-	losses.Tell(e)
-	return report, nil
-}
-
-// SummaryFacts is the JSON form of the summary of a sample profile, as show prints it.
-type SummaryFacts struct {
-	TotalCount       uint64       `json:"total_count"`
-	MaxCount         uint64       `json:"max_count"`
-	MaxFunctionCount uint64       `json:"max_fn_count"`
-	NumCounts        uint64       `json:"num_counts"`
-	NumFunctions     uint64       `json:"num_functions"`
-	Entries          []EntryFacts `json:"detailed_entries"`
-}
-
-// EntryFacts is one share of the total.
-type EntryFacts struct {
-	Cutoff    uint64 `json:"cutoff"` // parts per million
-	MinCount  uint64 `json:"min_count"`
-	NumCounts uint64 `json:"num_counts"`
-}
-
-// NewSummaryFacts returns the facts of a summary.
-func NewSummaryFacts(s *afdo.Summary) SummaryFacts {
-	f := SummaryFacts{
-		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
-		NumCounts: s.NumCounts, NumFunctions: s.NumFunctions, Entries: []EntryFacts{},
-	}
-	for _, e := range s.Entries {
-		f.Entries = append(f.Entries, EntryFacts{uint64(e.Cutoff), e.MinCount, e.NumCounts})
-	}
-	return f
-}
-
-// Table has a row a figure.
-func (s *SummaryFacts) Table() *table.Table {
-	t := &table.Table{Columns: "lr"}
-	t.Row("Total count", human.Number(s.TotalCount))
-	t.Row("Largest count", human.Number(s.MaxCount))
-	t.Row("Largest head count", human.Number(s.MaxFunctionCount))
-	t.Row("Counts", human.Number(s.NumCounts))
-	t.Row("Functions", human.Number(s.NumFunctions))
-	return t
-}
-
-// EntryTable has a row a share of the total.
-func EntryTable(entries []EntryFacts) *table.Table {
-	t := &table.Table{Columns: "rrr"}
-	for i, e := range entries {
-		if i == 0 {
-			t.Row("Share of total", "Least count", "Counts")
-		}
-		share := strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%"
-		t.Row(share, human.Number(e.MinCount), human.Number(e.NumCounts))
-	}
-	return t
 }

@@ -228,7 +228,7 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 	return nil
 }
 
-// remedies are what to do about errors of package create.
+// remedies say for errors of package create what the user can do.
 var remedies = []struct {
 	err error
 	do  string

@@ -201,10 +201,12 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 	return report, writeRecording(e, c, r, spool)
 }
 
-// spoolName is the beginning of the names of temporary files of recordings.
+// spoolName is how the name of the temporary file begins that keeps the records until the recording
+// is written.
 const spoolName = ".afdo-record-"
 
-// aboutSpool has an error about the temporary file of a recording name the recording.
+// aboutSpool changes an error about the temporary file with the records into one about the
+// recording, whose path the user knows.
 func aboutSpool(op, path string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
 		return &fs.PathError{Op: op, Path: path, Err: at.Err}

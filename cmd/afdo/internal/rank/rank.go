@@ -320,8 +320,9 @@ func Hottest(p *profile.Profile, r *Ranking, n int) (hottest []profile.SymbolRef
 	return First(all, n, Order(p, r, func(s *Symbol) uint64 { return s.Own })), sampled
 }
 
-// Order returns an order of symbols: the largest count first, and those with the same count by
-// total, name and unit. Without a count it is that of names, then totals and units.
+// Order returns a function that compares symbols for sorting. The symbol with the larger count
+// comes first. Symbols with equal counts are in the order of totals, then names, then units. If
+// count is nil, the order is that of names, then totals, then units.
 func Order(p *profile.Profile, r *Ranking, count func(*Symbol) uint64) func(a, b profile.SymbolRef) int {
 	return func(a, b profile.SymbolRef) int {
 		x, y := &r.Symbols[a], &r.Symbols[b]

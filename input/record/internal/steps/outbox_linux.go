@@ -53,7 +53,8 @@ func (o *outbox) isFull() bool {
 	return len(o.waiting) > outboxPause
 }
 
-// finish returns how many records were dropped, and makes room for a report about that.
+// finish returns how many records the outbox has dropped. From then on it has room for one more
+// record, which reports that number.
 func (o *outbox) finish() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

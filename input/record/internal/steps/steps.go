@@ -52,8 +52,8 @@ type Config struct {
 	Seed     uint64  // of the random moments; 0 means a random seed
 }
 
-// Stats describe what a tracer has done. The recording contains them as JSON: package samples reads
-// the names of some fields.
+// Stats describe what a tracer has done. The recording contains them as JSON. Package samples reads
+// the JSON into its type Effort, so names of fields must stay the same.
 type Stats struct {
 	Moments     uint64        // moments at which a thread ran
 	Missed      uint64        // those at which it was not stopped: it waited for a processor, or must not be stopped

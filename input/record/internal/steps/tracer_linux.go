@@ -107,7 +107,7 @@ func runTracer(control, records, status *os.File) int {
 	return 0
 }
 
-// report writes what was lost, and what the tracer has done.
+// report writes two records: how many records were dropped, and the statistics of the tracer.
 func (t *tracer) report() {
 	s := &t.stats
 	s.Ran = time.Duration(t.schedule.busy)

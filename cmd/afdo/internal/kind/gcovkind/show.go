@@ -47,7 +47,8 @@ func (v *Overview) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	return in.show(e, in.reader, o, func() (*tally, error) { return v.tally, nil })
 }
 
-// show prints what a file is, as text or JSON. take returns what it consists of.
+// show prints what a version 4 file is, as text or JSON. take counts what the
+// file consists of, or returns what was counted before.
 func (in *Input) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions, take func() (*tally, error)) error {
 	summary, err := r.Summary()
 	if err != nil {

@@ -3,7 +3,6 @@
 package memprofkind
 
 import (
-	"cmp"
 	"context"
 	"debug/dwarf"
 	"debug/elf"
@@ -147,7 +146,9 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 		return writeYAML(e, out, p)
 	}
 	version := k.version
-	version = cmp.Or(version, kind.MemoryVersion(p))
+	if version == 0 {
+		version = kind.MemoryVersion(p)
+	}
 	section, err := p.Section(version)
 	if err != nil {
 		return err

@@ -100,8 +100,8 @@ func subtractSaturated(a, b int64, size int) int64 {
 	return saturateSum(r, a, (a^b)&(a^r) < 0, size)
 }
 
-// saturateSum returns the number of some bytes that is next to a sum or difference. If that has
-// overflown 64 bits, it is on the side of the first operand.
+// saturateSum limits r, a sum or difference, to what a signed number of size bytes can hold. If r
+// has overflown 64 bits, first, which is the first operand, tells the sign.
 func saturateSum(r, first int64, overflows bool, size int) int64 {
 	if overflows {
 		r = first>>63 ^ int64(mask(63))

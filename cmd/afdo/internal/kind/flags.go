@@ -1,0 +1,52 @@
+package kind
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// A Once is the value of a flag that is given at most once, such as the one program that a
+// profile is of.
+type Once string
+
+// Set takes the value. A second one is an error: the first would have no effect.
+func (o *Once) Set(value string) error {
+	if *o != "" && string(*o) != value {
+		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
+	}
+	*o = Once(value)
+	return nil
+}
+
+func (o *Once) String() string { return string(*o) }
+
+// Type names the kind of value in help texts.
+func (*Once) Type() string { return "string" }
+
+// A BinaryFlag is the flag --binary of a kind, on each verb that has it. Where another kind or the
+// verb itself has the flag already, it is shared.
+type BinaryFlag struct {
+	own    Once
+	shared []func() string
+}
+
+// AddTo adds the flag to a verb, except to create, which has a --binary of its own.
+func (b *BinaryFlag) AddTo(verb *cobra.Command, usage string) {
+	f := verb.Flags()
+	if flag := f.Lookup("binary"); flag != nil {
+		b.shared = append(b.shared, flag.Value.String)
+	} else if verb.Name() != "create" {
+		f.Var(&b.own, "binary", usage)
+	}
+}
+
+// Path returns the path of the program, or "".
+func (b *BinaryFlag) Path() string {
+	path := string(b.own)
+	for _, value := range b.shared {
+		path = cmp.Or(path, value())
+	}
+	return path
+}
