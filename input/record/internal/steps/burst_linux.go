@@ -108,6 +108,7 @@ func (t *tracer) pick() (*thread, activity) {
 // thread runs freely afterwards.
 func (b *burst) run() int64 {
 	if ptrace(unix.PTRACE_INTERRUPT, b.th.tid, 0, 0) != nil || !b.await() {
+		b.miss(b.th)
 		return eventCost
 	}
 	began, worked := clock(), processorTime()

@@ -56,7 +56,7 @@ type Config struct {
 // the JSON into its type Effort, so names of fields must stay the same.
 type Stats struct {
 	Moments     uint64        // moments at which a thread ran
-	Missed      uint64        // those at which it was not stopped: it waited for a processor, or must not be stopped
+	Missed      uint64        // those at which it was not stopped: it waited for a processor, ended, or must not be stopped
 	Unsampled   uint64        // those of Missed of threads that have no sample at all
 	Threads     uint64        // threads of the program
 	Sampled     uint64        // those that have a sample

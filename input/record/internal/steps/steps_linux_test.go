@@ -79,6 +79,7 @@ func collectAfter(t *testing.T, s *Session, cmd *exec.Cmd, data []byte) *recorde
 	}
 	r.stats, err = s.Wait()
 	require.NoError(t, err)
+	assert.Equal(t, r.stats.Moments, r.stats.Stops+r.stats.Missed, "a moment either stops a thread or is missed")
 	var file bytes.Buffer
 	require.NoError(t, Head().WriteFile(&file, bytes.NewReader(data), int64(len(data))))
 	r.file = file.Bytes()
@@ -255,13 +256,14 @@ int main(int argc, char **argv) {
 `
 
 // Code that comes to new memory now and then is recorded like other code, although the thread comes
-// to a page fault while it is being stopped.
+// to a page fault while it is being stopped. On a busy machine its share is 0.36 to 0.44 of the
+// samples.
 func TestWorkOnNewMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, slowlyFilled, "-no-pie")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
 	in, all := samplesIn(t, program, "slowly", r)
-	assert.Greater(t, in, all*2/5)
+	assert.Greater(t, in, all/4)
 }
 
 // allocates executes as many instructions in build, which comes to a new page in malloc after some
@@ -280,13 +282,14 @@ int main(int argc, char **argv) { return walk(build(atol(argv[1]))) == 1; }
 `
 
 // Code that allocates is recorded like other code, although its page faults are in the C library.
+// Its share is 0.03 if bursts at them are dropped. On a busy machine it may be 0.2.
 func TestAllocations(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, allocates, "-no-pie", "-O2")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "3000000"))
 	in := branchesIn(t, program, "build", r)
 	t.Logf("%.2f, %+v", in, *r.stats)
-	assert.Greater(t, in, 0.25)
+	assert.Greater(t, in, 0.12)
 	assert.Less(t, in, 0.75)
 }
 
