@@ -9,6 +9,7 @@
 # ../pays/programs.sh, and of ../panel/programs, which are built by their own build systems. KEEP is a folder for what
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
 # "lines arcs guess pgo"; bare is arcs of a profile without evidence, and only is pgo without its counters of values.
+# lines+bolt and arcs+bolt are these, laid out by llvm-bolt.
 # lines and arcs may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
 # ROUNDS is how often each program runs for the processor times, which need an idle machine.
 # STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
@@ -138,6 +139,18 @@ profile() {
 	"$work/afdo" create --binary "$(binary "$dir/plain")" "${wanted[@]}" -o "$dir/profile" >"$dir/create.log" 2>&1
 }
 
+# bolt PROGRAM FOLDER records the program in FOLDER, and has llvm-bolt lay it out.
+bolt() {
+	local binary recordings
+	binary=$(binary "$2")
+	rm -f "$2".callgrind.*
+	out=$2.callgrind each "$1" train callgrind "$2.x"
+	recordings=$(grep -l "ob=.*$(basename "$binary")" "$2".callgrind.* | sed 's/^/--profile /')
+	"$work/afdo" create --binary "$binary" $recordings --to fdata -o "$2.fdata"
+	llvm-bolt-22 "$binary" -o "$2.bolted" -data "$2.fdata" -reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -split-eh
+	mv "$2.bolted" "$binary"
+} >/dev/null 2>&1
+
 make_variant() {
 	local program=$1 way=${2%%:*} flags
 	IFS=, read -ra flags <<<"${2#"$way"}"
@@ -148,6 +161,10 @@ make_variant() {
 		[[ $here != */arcs ]] || compressed "$program" "$dir/plain.x"
 		;;
 	lines | arcs) build "$program" "$dir/$2" "$work/afdo exec --as $way --profile $dir/profile --" "${flags[@]}" ;;
+	lines+bolt | arcs+bolt)
+		build "$program" "$dir/$2" "$work/afdo exec --as ${way%+bolt} --profile $dir/profile --" -fno-reorder-blocks-and-partition -Wl,-q
+		bolt "$program" "$dir/$2"
+		;;
 	bare)
 		"$work/afdo" convert "$dir/profile" --to v4c --no-evidence -o "$dir/profile.bare"
 		build "$program" "$dir/$2" "$work/afdo exec --as arcs --profile $dir/profile.bare --"

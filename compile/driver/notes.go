@@ -62,11 +62,11 @@ func (s source) notes(index int) (*compileNotes, error) {
 const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
 
 // compileNotes has the compiler write the notes and the dump of a source into a folder, and stop
-// before it makes code: -flto leaves that to the linker.
+// before it makes code: -flto leaves that to the linker, and -S saves the assembler.
 func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
 	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
-	argv := s.CompileTo(path, file("x.o"), "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
+	argv := s.CompileTo(path, file("x.s"), "-S", "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, ArcOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
