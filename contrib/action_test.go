@@ -1,5 +1,5 @@
 // Package contrib tests what its folders have for other programs: a GitHub Action, rules for Bazel,
-// a description for the Kaitai Struct compiler, and what file(1) needs to know.
+// descriptions for the Kaitai Struct compiler and GNU poke, and what file(1) needs to know.
 package contrib
 
 import (
