@@ -114,14 +114,6 @@ func (t *tuning) forgetShortTraining() error {
 	return errors.Join(t.state.set(training, ""), t.state.set(shortTraining, ""))
 }
 
-// counted returns a number of samples with its noun.
-func counted(samples int) string {
-	if samples == 1 {
-		return "1 sample"
-	}
-	return fmt.Sprintf("%d samples", samples)
-}
-
 // train runs the training commands under a recorder, and once more in another way if that was too
 // short for steps and the caller of tune has not asked for steps.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
@@ -156,10 +148,10 @@ func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short er
 	case isTooShort(short):
 		return "", "", fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
 	default:
-		t.note("the training took %s of at least %d: let it run longer, or install valgrind and run the same command again", counted(n), minSteps)
+		t.note("the training took %d moments in the program of at least %d: let it run longer, or install valgrind and run the same command again", n, minSteps)
 		return Steps, why, errors.Join(short, t.state.set(shortTraining, t.key))
 	}
-	why = fmt.Sprintf("the training is too short for steps, which took %s of at least %d, and callgrind counts exactly", counted(n), minSteps)
+	why = fmt.Sprintf("the training is too short for steps, which took %d moments in the program of at least %d, and callgrind counts exactly", n, minSteps)
 	t.logf("# training again under %s: %s", Callgrind, why)
 	t.detail("under callgrind")
 	err := t.trainUnder(ctx, Callgrind, t.base, t.recordings())
@@ -169,7 +161,7 @@ func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short er
 	why = "the training fails under callgrind"
 	t.logf("# training again under %s: %s", Steps, why)
 	n, err = t.trainManyTimes(ctx)
-	t.note("%s, and %d runs by steps took %s of at least %d: let it run longer", why, maxTrainings, counted(n), minSteps)
+	t.note("%s, and %d runs by steps took %d moments in the program of at least %d: let it run longer", why, maxTrainings, n, minSteps)
 	return Steps, why, err
 }
 
@@ -196,7 +188,7 @@ func (t *tuning) trainMore(ctx context.Context, patient bool) (samples int, err 
 			return samples, err
 		}
 		t.detail("run %d under steps", run)
-		t.logf("# %s of at least %d", counted(samples), minSteps)
+		t.logf("# %d moments in the program of at least %d", samples, minSteps)
 		if err := t.recordTraining(ctx, Steps, t.base, t.recordings(), "."+strconv.Itoa(run)); err != nil && !isTooShort(err) {
 			return samples, err
 		}
@@ -220,32 +212,26 @@ func (t *tuning) usedRecorder() (Recorder, string, error) {
 	return Recorder(recorder), why, nil
 }
 
-// countSamples returns the number of samples of all recordings.
-func (t *tuning) countSamples() (n int, err error) {
-	recordings, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
-	for _, path := range recordings {
-		more, err := countSamplesOf(path)
-		if err != nil {
-			return 0, err
+// countSamples returns how many moments the recordings by steps have of the program or library of
+// the build that has most of them. Moments of shells and other programs do not count, so that
+// training ends when [verdict.Of] finds enough of them.
+func (t *tuning) countSamples() (most int, err error) {
+	programs, recordings, err := t.trained()
+	if errors.Is(err, errNotRun) {
+		return 0, nil
+	}
+	for _, program := range programs {
+		within := uint64(0)
+		for _, recording := range recordings[program] {
+			report, err := readFor(filepath.Join(t.base, program), recording)
+			if err != nil {
+				return 0, err
+			}
+			within += report.BurstsWithin
 		}
-		n += more
+		most = max(most, int(within))
 	}
-	return n, err
-}
-
-// countSamplesOf returns how many samples a perf.data has. A recording by steps takes many samples
-// at one moment, so the moments are counted.
-func countSamplesOf(path string) (n int, err error) {
-	f, _, err := files.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	survey, err := samples.NewSurvey(f)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return int(cmp.Or(survey.Report.Bursts, survey.Report.Samples)), nil
+	return most, err
 }
 
 // trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
@@ -328,6 +314,9 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
+// errNotRun: the recordings have no sample of the build.
+var errNotRun = errors.New("none of the programs of the build has run")
+
 // trained returns the programs and libraries of the build for which the recordings have samples,
 // relative to the tree, and for each of them these recordings.
 func (t *tuning) trained() (programs []string, recordings map[string][]string, err error) {
@@ -364,12 +353,12 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 		}
 	}
 	if len(programs) == 0 {
-		why := "none of the programs of the build has run, or for so short a time that no sample was taken"
+		why := ", or for so short a time that no sample was taken"
 		if len(total) > 0 {
 			hottest := slices.MaxFunc(slices.Sorted(maps.Keys(total)), func(a, b string) int { return cmp.Compare(total[a], total[b]) })
-			why = "no sample is in a program of the build, and most are in " + hottest
+			why = ": no sample is in one, and most are in " + hottest
 		}
-		return nil, nil, fmt.Errorf("tune: %s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", why, t.base, built[0])
+		return nil, nil, fmt.Errorf("tune: %w%s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", errNotRun, why, t.base, built[0])
 	}
 	return programs, recordings, nil
 }
@@ -397,6 +386,24 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 
 // objectsOf returns how often a recording met each of its files.
 func objectsOf(recording, program string) (map[string]uint64, error) {
+	report, err := readFor(program, recording)
+	if err != nil {
+		return nil, err
+	}
+	ran := make(map[string]uint64)
+	for name, n := range verdict.Ran(report) {
+		path, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			path = name
+		}
+		ran[path] += n
+	}
+	return ran, nil
+}
+
+// readFor reads a recording for one of the programs that ran, and returns the report. The recording
+// need not have samples of the program.
+func readFor(program, recording string) (*samples.Report, error) {
 	e, err := elf.Open(program)
 	if err != nil {
 		return nil, err
@@ -412,22 +419,13 @@ func objectsOf(recording, program string) (map[string]uint64, error) {
 	}
 	defer f.Close()
 	_, report, err := samples.Read(f, binary, samples.Options{})
-	var none *samples.NoSamplesError
-	if errors.As(err, &none) {
-		report, err = none.Report, nil
+	if none := (*samples.NoSamplesError)(nil); errors.As(err, &none) {
+		return none.Report, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", recording, err)
 	}
-	ran := make(map[string]uint64)
-	for name, n := range verdict.Ran(report) {
-		path, err := filepath.EvalSymlinks(name)
-		if err != nil {
-			path = name
-		}
-		ran[path] += n
-	}
-	return ran, nil
+	return report, nil
 }
 
 // builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.

@@ -1,45 +1,65 @@
 package tune
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/internal/perfdata"
-	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// recordingOf returns a perf.data with a number of samples.
-func recordingOf(samples int) []byte {
-	records := []any{&perfdata.Comm{PID: 1, TID: 1, Name: "prog"}}
-	for range samples {
-		records = append(records, &perfdata.Sample{PID: 1, TID: 1, IP: 4100})
+// recordingOf returns a recording by steps with a number of moments in a program, and as many and
+// 300 more in a shell.
+func recordingOf(program string, moments int) []byte {
+	var text strings.Builder
+	fmt.Fprintf(&text, "PERF_RECORD_MMAP2 1/1: [0x10000(0x1000) @ 0 fe:00 1 2]: r-xp %s\n", program)
+	fmt.Fprintln(&text, "PERF_RECORD_MMAP2 2/2: [0x10000(0x1000) @ 0 fe:00 2 2]: r-xp /bin/sh")
+	for i := range 2*moments + 300 {
+		pid := 1
+		if i >= moments {
+			pid = 2
+		}
+		fmt.Fprintf(&text, "a %d 1.%09d: steps:u: 10210 0x10220/0x10210/-/-/-/0\n", pid, (i+1)*1e5)
 	}
-	return (&perfgen.File{Events: []perfgen.Event{{SampleType: perfgen.IP | perfgen.TID}}, Records: records}).Bytes()
+	return []byte(text.String())
 }
 
-// The samples of all recordings count, and a file that is no recording is an error.
+// addProgram puts a program into a copy of the tree, and returns its path.
+func addProgram(t *testing.T, copied string) string {
+	t.Helper()
+	data, err := os.ReadFile("../../input/symbolize/testdata/tiny5.so")
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(copied, 0o700))
+	program := filepath.Join(copied, "prog")
+	require.NoError(t, os.WriteFile(program, data, 0o700))
+	return program
+}
+
+// The moments of all recordings in a program of the build count, those in shells do not, and a file
+// that is no recording is an error.
 func TestCountSamples(t *testing.T) {
-	w := &tuning{Options: Options{Folder: t.TempDir()}}
+	folder := t.TempDir()
+	w := &tuning{Options: Options{Folder: folder}, base: filepath.Join(folder, "base")}
+	program := addProgram(t, w.base)
 	require.NoError(t, os.Mkdir(w.recordings(), 0o700))
 	n, err := w.countSamples()
 	require.NoError(t, err)
 	assert.Zero(t, n)
-	file := recordingOf(2)
-	for _, name := range []string{"1", "2"} {
-		require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), name), file, 0o600))
+	for i, moments := range []int{2, 0, 3} {
+		require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), strconv.Itoa(i+1)), recordingOf(program, moments), 0o600))
 	}
 	n, err = w.countSamples()
 	require.NoError(t, err)
-	assert.Equal(t, 4, n)
-	require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), "3"), []byte("text"), 0o600))
+	assert.Equal(t, 5, n)
+	require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), "4"), []byte("text"), 0o600))
 	_, err = w.countSamples()
-	assert.ErrorContains(t, err, filepath.Join("recordings", "3"))
+	assert.ErrorContains(t, err, filepath.Join("recordings", "4"))
 }
 
 // A training that is too short for steps runs again until there are enough samples, unless too many
@@ -50,7 +70,7 @@ func TestTrainMore(t *testing.T) {
 		samples, runs int // samples of one run, and the number of runs
 		enough        bool
 	}{{300, 1, true}, {299, 2, true}, {100, 3, true}, {15, 20, true}, {14, 1, false}, {0, 1, false}} {
-		o, said := newTree(t, map[string]string{"recording": string(recordingOf(c.samples))})
+		o, said := newTree(t, nil)
 		o.Train = []string{"true"}
 		o.Afdo = filepath.Join(o.Tree, "afdo") // it is called with record --event steps -o FILE -- COMMAND
 		script := "#!/bin/sh\nexec '" + cp + "' '" + filepath.Join(o.Tree, "recording") + "' \"$5\"\n"
@@ -58,7 +78,8 @@ func TestTrainMore(t *testing.T) {
 		w, err := newTuning(o)
 		require.NoError(t, err)
 		require.NoError(t, w.claim())
-		require.NoError(t, os.MkdirAll(w.base, 0o700))
+		recording := recordingOf(addProgram(t, w.base), c.samples)
+		require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "recording"), recording, 0o600))
 		require.NoError(t, w.train(t.Context(), Steps, "the machine has nothing better"))
 		n, err := w.countSamples()
 		require.NoError(t, err)
@@ -71,7 +92,7 @@ func TestTrainMore(t *testing.T) {
 // allowed.
 func TestTrainingFailsUnderCallgrind(t *testing.T) {
 	cp := testenv.Tool(t, "cp")
-	o, said := newTree(t, map[string]string{"recording": string(recordingOf(10))})
+	o, said := newTree(t, nil)
 	o.Train, o.Afdo = []string{"true"}, filepath.Join(o.Tree, "afdo")
 	require.NoError(t, os.WriteFile(o.Afdo, []byte("#!/bin/sh\nexec '"+cp+"' '"+filepath.Join(o.Tree, "recording")+"' \"$5\"\n"), 0o755))
 	tools := t.TempDir()
@@ -80,12 +101,13 @@ func TestTrainingFailsUnderCallgrind(t *testing.T) {
 	w, err := newTuning(o)
 	require.NoError(t, err)
 	require.NoError(t, w.claim())
-	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	recording := recordingOf(addProgram(t, w.base), 10)
+	require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "recording"), recording, 0o600))
 	require.NoError(t, w.train(t.Context(), Steps, "the machine has nothing better"))
 	n, err := w.countSamples()
 	require.NoError(t, err)
 	assert.Equal(t, 10*maxTrainings, n)
-	assert.Contains(t, said.String(), "the training fails under callgrind, and 20 runs by steps took 200 samples of at least 300: let it run longer")
+	assert.Contains(t, said.String(), "the training fails under callgrind, and 20 runs by steps took 200 moments in the program of at least 300: let it run longer")
 	recorder, why, err := w.usedRecorder()
 	require.NoError(t, err)
 	assert.Equal(t, Steps, recorder)

@@ -147,7 +147,8 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 		n, where = read.BurstsWithin, " in the program"
 	}
 	few := fmt.Sprintf("the recording by steps has %d moments%s of at least %d", n, where, GoodBursts)
-	if other := read.Bursts - n; other > n {
+	other := read.Bursts - n
+	if other > n {
 		few += fmt.Sprintf(", and %d in other programs", other)
 	}
 	moments, budget := max(1, float64(e.Moments)), float64(e.Budget)
@@ -158,6 +159,9 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 	v.grade(-float64(n), -GoodBursts, -poorBursts, few)
 	v.Longer = max(1, GoodBursts/max(1, float64(n)))
 	unsampled := float64(e.Unsampled) / moments
+	if other > n { // most threads are of shells and other short programs
+		unsampled = 0
+	}
 	v.grade(unsampled, goodMissed, never, fmt.Sprintf("%s of the moments were in threads that could not be stopped: of %d threads, %d have a sample", percent(unsampled), e.Threads, e.Sampled))
 }
 

@@ -32,6 +32,7 @@ func TestVerdict(t *testing.T) {
 		{samples.Report{Bursts: 90, Effort: samples.Effort{Moments: 1000, Missed: 800, Stops: 200, Budget: 1000, Stopped: 80}}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "it spent 8.00% of the time that it might have, as the program waited for a processor at 80.00% of the moments: record on an idle machine"},
 		{samples.Report{Bursts: 400, Effort: samples.Effort{Moments: 1000, Missed: 800, Stops: 200, Budget: 1000, Stopped: 80}}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
 		{samples.Report{Bursts: 400, Effort: samples.Effort{Moments: 1000, Missed: 300, Unsampled: 200, Threads: 4, Sampled: 3}}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 1, "20.00% of the moments were in threads that could not be stopped: of 4 threads, 3 have a sample"},
+		{samples.Report{Bursts: 800, BurstsWithin: 310, Within: 310, Effort: samples.Effort{Moments: 1000, Missed: 300, Unsampled: 200, Threads: 400, Sampled: 3}}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
 		{samples.Report{Bursts: 90}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 300.0 / 90, "90 moments of at least 300"},
 		{samples.Report{Bursts: 9}, create.Quality{Density: 50, Branches: true}, verdict.LevelPoor, 1, "9 moments of at least 300"},
 		{samples.Report{Bursts: 300}, create.Quality{Density: 50, Branches: true}, verdict.LevelGood, 1, ""},
