@@ -22,10 +22,6 @@ type block struct {
 	err    error
 }
 
-func newCache(limit int) *cache {
-	return &cache{limit: limit, blocks: make(map[int64]*list.Element), order: list.New()}
-}
-
 // get returns the blocks from one number up to another. The caller has to fetch the missing ones.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
@@ -103,7 +99,8 @@ func (f *File) fetchBlocks(missing []*block) {
 func (f *File) fetchRun(run []*block) {
 	low := run[0].number * f.block
 	high := min((run[len(run)-1].number+1)*f.block, f.size)
-	data, err := f.fetchRest(low, high)
+	data := make([]byte, high-low)
+	_, err := f.fill(data, low)
 	if err != nil {
 		f.cache.forget(run)
 	}
@@ -114,24 +111,4 @@ func (f *File) fetchRun(run []*block) {
 		}
 		close(b.done)
 	}
-}
-
-// fetchRest returns the bytes from low to high. It requests those that are in neither the head nor
-// the tail.
-func (f *File) fetchRest(low, high int64) ([]byte, error) {
-	data := make([]byte, high-low)
-	from, to := low, high
-	if head := int64(len(f.headData)); low < head {
-		from = min(head, high)
-		copy(data, f.headData[low:from])
-	}
-	if tail := f.size - int64(len(f.tailData)); tail < high {
-		to = max(tail, from)
-		copy(data[to-low:], f.tailData[to-tail:])
-	}
-	if from == to {
-		return data, nil
-	}
-	_, err := f.fetch(f.ctx, Range{from, to}, data[from-low:to-low])
-	return data, err
 }

@@ -103,10 +103,7 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 		return answer{}, err
 	}
 	if part.Body == nil && r.Low < 0 {
-		if err := f.checkSize(part.Size); err != nil {
-			return answer{}, err
-		}
-		return answer{size: part.Size, version: part.Version}, nil
+		return answer{size: part.Size, version: part.Version}, f.checkSize(part.Size)
 	}
 	if part.Body == nil {
 		return answer{}, faultAt(f.Name(), fault.ErrChanged, "it is empty now")

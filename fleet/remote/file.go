@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"cmp"
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -44,24 +46,19 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", bare(u))
 	}
-	o := defaults(opts)
-	return open(ctx, &httpFile{url: u, client: guarded(o.client)}, o)
+	return OpenSource(ctx, &httpFile{url: u, client: guarded(defaults(opts).client)}, opts...)
 }
 
 // OpenSource opens the file of a source, as [Open] does that of a URL. File.Close closes the
 // source, and so does OpenSource if it fails.
 func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
-	return open(ctx, s, defaults(opts))
-}
-
-func open(ctx context.Context, s Source, o options) (*File, error) {
-	f := &File{ctx: ctx, source: s, options: o}
+	f := &File{ctx: ctx, source: s, options: defaults(opts)}
 	if err := f.ends(); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	if f.blocks > 0 {
-		f.cache = newCache(f.blocks)
+		f.cache = &cache{limit: f.blocks, blocks: make(map[int64]*list.Element), order: list.New()}
 	}
 	return f, nil
 }
@@ -108,12 +105,7 @@ func (f *File) Name() string { return f.source.Name() }
 
 // Tag identifies the version of the file: its ETag, or the modification time if it has no ETag. It
 // is empty if the server sends neither.
-func (f *File) Tag() string {
-	if f.version.ETag != "" {
-		return f.version.ETag
-	}
-	return f.version.Modified
-}
+func (f *File) Tag() string { return cmp.Or(f.version.ETag, f.version.Modified) }
 
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
@@ -161,30 +153,32 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 
 // read reads a range within the file.
 func (f *File) read(p []byte, off int64) (int, error) {
-	end := int64(len(p))
-	if off+end <= int64(len(f.headData)) {
-		return copy(p, f.headData[off:]), nil
+	end := off + int64(len(p))
+	if f.cache != nil && end > int64(len(f.headData)) && off < f.size-int64(len(f.tailData)) {
+		return f.readBlocks(p, Range{off, end})
 	}
-	if tail := f.size - int64(len(f.tailData)); off+end > tail {
-		from := max(tail-off, 0)
-		copy(p[from:], f.tailData[off+from-tail:])
-		end = from
+	return f.fill(p, off)
+}
+
+// fill reads a range within the file without the cache. It requests the bytes that are in neither
+// the head nor the tail.
+func (f *File) fill(p []byte, low int64) (int, error) {
+	high := low + int64(len(p))
+	from, to := low, high
+	if head := int64(len(f.headData)); low < head {
+		from = min(head, high)
+		copy(p, f.headData[low:from])
 	}
-	if end == 0 {
+	if tail := f.size - int64(len(f.tailData)); tail < high {
+		to = max(tail, from)
+		copy(p[to-low:], f.tailData[to-tail:])
+	}
+	if from == to {
 		return len(p), nil
 	}
-	before := Range{off, off + end}
-	var got int
-	var err error
-	if f.cache != nil {
-		got, err = f.readBlocks(p[:end], before)
-	} else {
-		var a answer
-		a, err = f.fetch(f.ctx, before, p[:end])
-		got = len(a.data)
-	}
+	a, err := f.fetch(f.ctx, Range{from, to}, p[from-low:to-low])
 	if err != nil {
-		return got, err
+		return int(from-low) + len(a.data), err
 	}
 	return len(p), nil
 }

@@ -18,6 +18,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -145,65 +146,35 @@ var limits Limits
 // before its verb runs; it must not be called at the same time as Open.
 func SetLimits(l Limits) { limits = l }
 
-// The options of a helper, which precede the URL.
-const (
-	wholeOption   = "-whole"
-	maxSizeOption = "-max-size="
-	timeoutOption = "-timeout="
-	minRateOption = "-min-rate="
-)
-
 // arguments returns the arguments of the helper for a request.
 func (r Request) arguments() []string {
 	var args []string
 	if r.Whole {
-		args = append(args, wholeOption)
+		args = append(args, "-whole")
 	}
 	if r.MaxSize > 0 {
-		args = append(args, maxSizeOption+strconv.FormatInt(r.MaxSize, 10))
+		args = append(args, "-max-size="+strconv.FormatInt(r.MaxSize, 10))
 	}
 	if r.Timeout > 0 {
-		args = append(args, timeoutOption+r.Timeout.String())
+		args = append(args, "-timeout="+r.Timeout.String())
 	}
 	if r.MinRate > 0 {
-		args = append(args, minRateOption+strconv.FormatInt(r.MinRate, 10))
+		args = append(args, "-min-rate="+strconv.FormatInt(r.MinRate, 10))
 	}
 	return append(args, r.URL)
 }
 
 // ParseArguments parses the arguments of a helper. It reports whether they are valid.
 func ParseArguments(args []string) (r Request, ok bool) {
-	if len(args) == 0 {
-		return Request{}, false
-	}
-	options, url := args[:len(args)-1], args[len(args)-1]
-	for _, option := range options {
-		if !r.parseOption(option) {
-			return Request{}, false
-		}
-	}
-	r.URL = url
-	return r, !strings.HasPrefix(url, "-")
-}
-
-// parseOption sets the field of an option, and reports whether the option is valid.
-func (r *Request) parseOption(option string) bool {
-	var err error
-	if option == wholeOption {
-		r.Whole = true
-	} else if size, ok := strings.CutPrefix(option, maxSizeOption); ok {
-		r.MaxSize, err = strconv.ParseInt(size, 10, 64)
-		return err == nil && r.MaxSize > 0
-	} else if timeout, ok := strings.CutPrefix(option, timeoutOption); ok {
-		r.Timeout, err = time.ParseDuration(timeout)
-		return err == nil && r.Timeout > 0
-	} else if rate, ok := strings.CutPrefix(option, minRateOption); ok {
-		r.MinRate, err = strconv.ParseInt(rate, 10, 64)
-		return err == nil && r.MinRate > 0
-	} else {
-		return false
-	}
-	return true
+	options := flag.NewFlagSet("", flag.ContinueOnError)
+	options.SetOutput(io.Discard)
+	options.BoolVar(&r.Whole, "whole", false, "")
+	options.Int64Var(&r.MaxSize, "max-size", 0, "")
+	options.DurationVar(&r.Timeout, "timeout", 0, "")
+	options.Int64Var(&r.MinRate, "min-rate", 0, "")
+	err := options.Parse(args)
+	r.URL = options.Arg(0)
+	return r, err == nil && options.NArg() == 1 && min(r.MaxSize, r.MinRate, int64(r.Timeout)) >= 0
 }
 
 // Serve runs the conversation of a helper about the file that it has opened, or about its failure

@@ -91,11 +91,10 @@ var installCommands = map[string]string{
 // hello reads the name, the tag and the size of the file from the helper.
 func (f *File) hello() error {
 	var err error
-	if f.name, err = readText(f.out); err != nil {
-		return err
-	}
-	if f.tag, err = readText(f.out); err != nil {
-		return err
+	for _, text := range []*string{&f.name, &f.tag} {
+		if *text, err = readText(f.out); err != nil {
+			return err
+		}
 	}
 	if err := binary.Read(f.out, binary.LittleEndian, &f.size); err != nil {
 		return ended(err)
