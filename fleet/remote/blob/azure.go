@@ -1,15 +1,65 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"os"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"gocloud.dev/blob"
+	"gocloud.dev/blob/azureblob"
 
 	"github.com/go-afdo/afdo/fleet/remote"
 )
+
+// guardedAzure is guardedS3 for Azure, whose clients cannot be changed. So it makes another client
+// with the same URL and with the credentials that gocloud takes from the environment.
+func guardedAzure(ctx context.Context, client *container.Client, name string) (*blob.Bucket, error) {
+	options := &container.ClientOptions{}
+	options.Transport = &http.Client{Transport: timed{guarded(http.DefaultTransport)}}
+	account, secret := os.Getenv("AZURE_STORAGE_ACCOUNT"), os.Getenv("AZURE_STORAGE_KEY")
+	connection := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING"))
+	var shared *container.SharedKeyCredential
+	var credential *azidentity.DefaultAzureCredential
+	var err error
+	switch {
+	case account != "" && secret != "":
+		if shared, err = container.NewSharedKeyCredential(account, secret); err == nil {
+			client, err = container.NewClientWithSharedKeyCredential(client.URL(), shared, options)
+		}
+	case os.Getenv("AZURE_STORAGE_SAS_TOKEN") != "":
+		client, err = container.NewClientWithNoCredential(client.URL(), options)
+	case connection != "":
+		client, err = container.NewClientFromConnectionString(connection, name, options)
+	default:
+		if credential, err = azidentity.NewDefaultAzureCredential(nil); err == nil {
+			client, err = container.NewClient(client.URL(), credential, options)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return azureblob.OpenBucket(ctx, client, nil)
+}
+
+// timed completes answers of servers that send no times, for which gocloud would panic.
+type timed struct{ http.RoundTripper }
+
+func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		for _, name := range []string{"Last-Modified", "X-Ms-Creation-Time"} {
+			response.Header.Set(name, cmp.Or(response.Header.Get(name), time.Unix(0, 0).UTC().Format(http.TimeFormat)))
+		}
+	}
+	return response, err
+}
 
 // azureService is Azure Blob Storage. It does not support ranges that count from the end.
 type azureService struct{}

@@ -21,15 +21,7 @@ func refused(err error) (status int, text string) {
 			return status, text
 		}
 	}
-	return 0, err.Error()
-}
-
-func isStatus(err error, want int) bool {
-	if err == nil {
-		return false
-	}
-	status, _ := refused(err)
-	return status == want
+	return 0, fmt.Sprint(err)
 }
 
 // fault converts an error of a service.
@@ -61,19 +53,14 @@ func bare(err error) error {
 
 // classOf returns the error that callers test for, nil if there is none.
 func classOf(err error, status int, code gcerrors.ErrorCode) error {
-	switch status {
-	case http.StatusNotFound, http.StatusGone:
-		return fs.ErrNotExist
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fs.ErrPermission
-	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
-		return afdo.ErrChanged
-	}
+	said := &remote.StatusError{Code: status}
 	switch {
-	case code == gcerrors.NotFound:
+	case said.Is(fs.ErrNotExist), code == gcerrors.NotFound:
 		return fs.ErrNotExist
-	case code == gcerrors.PermissionDenied, errors.Is(err, fs.ErrPermission):
+	case said.Is(fs.ErrPermission), code == gcerrors.PermissionDenied, errors.Is(err, fs.ErrPermission):
 		return fs.ErrPermission
+	case status == http.StatusPreconditionFailed, status == http.StatusRequestedRangeNotSatisfiable:
+		return afdo.ErrChanged
 	}
 	return nil
 }

@@ -11,25 +11,40 @@ import (
 
 	"cloud.google.com/go/storage"
 	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
 	"gocloud.dev/gcp"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
 
 	"github.com/go-afdo/afdo/fleet/remote"
 )
 
-const gsScheme = "gs"
-
-// gsCredentials returns an error if the environment has no credentials. Without this check, gocloud
-// prints a warning to standard output and continues.
-func gsCredentials(ctx context.Context, u *url.URL) error {
-	anonymous, _ := strconv.ParseBool(u.Query().Get("anonymous"))
-	if anonymous || os.Getenv("STORAGE_EMULATOR_HOST") != "" {
-		return nil
+// openGS opens a bucket as gocloud does, but with the limits of guard, which do not apply to the
+// gRPC API. Without credentials it returns an error, where gocloud prints a warning to standard
+// output and continues.
+func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
+	query, client := u.Query(), gcp.NewAnonymousHTTPClient(guarded(http.DefaultTransport))
+	set := func(parameter string) bool { yes, _ := strconv.ParseBool(query.Get(parameter)); return yes }
+	opener := gcsblob.URLOpener{Client: client}
+	if !set("anonymous") && query.Get("access_id") != "-" && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
+		params := google.CredentialsParams{UniverseDomain: query.Get("universe_domain")}
+		credentials, err := gcp.DefaultCredentialsWithParams(ctx, params)
+		if err != nil {
+			return nil, fmt.Errorf("no credentials (?anonymous=true reads public buckets): %w", err)
+		}
+		if domain, err := credentials.GetUniverseDomain(); err == nil {
+			opener.Options.ClientOptions = append(opener.Options.ClientOptions, option.WithUniverseDomain(domain))
+		}
+		client.Transport = &oauth2.Transport{Base: client.Transport, Source: credentials.TokenSource}
 	}
-	if _, err := gcp.DefaultCredentials(ctx); err != nil {
-		return fmt.Errorf("no credentials (?anonymous=true reads public buckets): %w", err)
+	if set("grpc") || set("zonal") {
+		return blob.OpenBucket(ctx, u.String())
 	}
-	return nil
+	// The opener would replace the client for anonymous requests and for an emulator.
+	opener.Options.ClientOptions = append(opener.Options.ClientOptions, option.WithHTTPClient(&client.Client))
+	return opener.OpenBucketURL(ctx, u)
 }
 
 // gsService is Google Cloud Storage. The version is the generation.

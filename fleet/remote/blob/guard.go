@@ -11,49 +11,58 @@ import (
 	"gocloud.dev/blob/s3blob"
 )
 
-// Limits on what a server of an S3 store can send beside the object. The store's library reads all
-// of an error response into memory, and follows redirects without end.
+// Limits on what a server can send beside the object. The stores' libraries read all of an error
+// response, and of a description of an object, into memory.
 const (
 	maxErrorBody = 64 << 10
 	maxHeader    = 256 << 10
 )
 
-// guardedS3 returns a bucket whose client applies the limits, if the bucket is in an S3 store. The
-// URL of such a bucket can name any server. Objects of the other stores come from Google and
-// Microsoft, unless the environment or the URL names an emulator.
-func guardedS3(ctx context.Context, bucket *blob.Bucket, name string) (*blob.Bucket, error) {
-	var client *s3.Client
-	if !bucket.As(&client) {
-		return bucket, nil
-	}
+// guardedS3 returns a bucket whose client applies the limits, and follows no redirect: the store's
+// library would follow them without end. The URL of such a bucket can name any server.
+func guardedS3(ctx context.Context, bucket *blob.Bucket, client *s3.Client, name string) (*blob.Bucket, error) {
 	options := client.Options()
-	transport := http.DefaultTransport.(*http.Transport)
+	transport := http.DefaultTransport
 	if own, ok := options.HTTPClient.(*awshttp.BuildableClient); ok {
 		transport = own.GetTransport()
 	}
-	transport = transport.Clone()
-	transport.MaxResponseHeaderBytes = maxHeader
-	options.HTTPClient = &guard{http.Client{
-		Transport:     transport,
+	options.HTTPClient = &http.Client{
+		Transport:     guarded(transport),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
 	if err := bucket.Close(); err != nil {
 		return nil, err
 	}
 	return s3blob.OpenBucket(ctx, s3.New(options), name, nil)
 }
 
-// A guard is an HTTP client that follows no redirect and cuts the body of an error response off.
-type guard struct{ client http.Client }
+// A guard cuts off the body of an answer that has no part of an object.
+type guard struct{ http.RoundTripper }
 
-func (g *guard) Do(r *http.Request) (*http.Response, error) {
-	response, err := g.client.Do(r)
-	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
+// guarded returns a transport that applies the limits.
+func guarded(transport http.RoundTripper) http.RoundTripper {
+	if own, ok := transport.(*http.Transport); ok {
+		own = own.Clone()
+		own.MaxResponseHeaderBytes = maxHeader
+		transport = own
+	}
+	return guard{transport}
+}
+
+// RoundTrip does not limit an answer with a part, because package remote reads no more of it than
+// it asked for. Azure has a header of its own for ranges.
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := g.RoundTripper.RoundTrip(r)
+	switch {
+	case err != nil:
+	case response.StatusCode >= http.StatusMultipleChoices:
 		body := response.Body
 		response.Body = struct {
 			io.Reader
 			io.Closer
 		}{io.LimitReader(body, maxErrorBody), body}
+	case r.Header.Get("Range")+r.Header.Get("X-Ms-Range") == "":
+		response.Body = http.MaxBytesReader(nil, response.Body, maxErrorBody)
 	}
 	return response, err
 }

@@ -64,10 +64,11 @@ func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version
 		BeforeRead: func(as func(any) bool) error { return prepare(ctx, as, r, known) },
 	})
 	var done *answered
+	status, _ := refused(err)
 	switch {
 	case errors.As(err, &done):
 		return withoutNothing(done.part), nil
-	case r.Low < 0 && (errors.Is(err, errNoEnd) || isStatus(err, http.StatusRequestedRangeNotSatisfiable)):
+	case r.Low < 0 && (errors.Is(err, errNoEnd) || status == http.StatusRequestedRangeNotSatisfiable):
 		return o.size(ctx)
 	case err != nil:
 		return remote.Part{}, o.fault(ctx, err)
@@ -124,13 +125,8 @@ func (o *object) size(ctx context.Context) (remote.Part, error) {
 		return remote.Part{}, o.fault(ctx, err)
 	}
 	p := remote.Part{Size: a.Size, Version: changedAt(a.ModTime)}
-	if insists(a) {
+	if a.As(new(s3.HeadObjectOutput)) || a.As(new(azblob.GetPropertiesResponse)) { // If-Match is possible
 		p.Version = remote.Version{ETag: a.ETag}
 	}
 	return p, nil
-}
-
-// insists reports whether requests can be made conditional on the ETag.
-func insists(a *blob.Attributes) bool {
-	return a.As(new(s3.HeadObjectOutput)) || a.As(new(azblob.GetPropertiesResponse))
 }

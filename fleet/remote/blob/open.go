@@ -8,11 +8,11 @@ import (
 	"path"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/azureblob" // for azblob://
-	_ "gocloud.dev/blob/fileblob"  // for file://
-	_ "gocloud.dev/blob/gcsblob"   // for gs://
-	_ "gocloud.dev/blob/s3blob"    // for s3://
+	_ "gocloud.dev/blob/fileblob" // for file://
+	"gocloud.dev/blob/gcsblob"
 
 	"github.com/go-afdo/afdo/fleet/remote"
 )
@@ -59,16 +59,22 @@ func split(u *url.URL) (bucket *url.URL, key string) {
 }
 
 func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
-	if u.Scheme == gsScheme {
-		if err := gsCredentials(ctx, u); err != nil {
-			return nil, err
-		}
+	if u.Scheme == gcsblob.Scheme {
+		return openGS(ctx, u)
 	}
 	bucket, err := blob.OpenBucket(ctx, u.String())
 	if err != nil {
 		return nil, err
 	}
-	return guardedS3(ctx, bucket, u.Host)
+	var amazon *s3.Client
+	var azure *container.Client
+	switch {
+	case bucket.As(&amazon):
+		return guardedS3(ctx, bucket, amazon, u.Host)
+	case bucket.As(&azure):
+		return guardedAzure(ctx, azure, u.Host) // closing a bucket of Azure does nothing
+	}
+	return bucket, nil
 }
 
 // OpenObject opens an object in a bucket. Closing the file does not close the bucket. The name is
