@@ -146,7 +146,7 @@ func mustJSON(t *testing.T, into any, args ...string) {
 func example(extension string) string { return filepath.Join("../../testdata", "shop"+extension) }
 
 // writeFile writes a file into a new folder.
-func writeFile(t *testing.T, name string, data []byte) string {
+func writeFile(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o666))

@@ -36,7 +36,7 @@ type servedFile struct {
 	requests, bytes atomic.Int64
 }
 
-func serveFile(t *testing.T, data []byte) *servedFile {
+func serveFile(t testing.TB, data []byte) *servedFile {
 	f := &servedFile{path: writeFile(t, "all.afdo", data), size: int64(len(data))}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.requests.Add(1)
@@ -63,7 +63,7 @@ var progressLine = regexp.MustCompile(`(?m)^afdo: reading .*\n`)
 
 // run runs a verb on the file of the server, and returns the requests and bytes that it took.
 // Output and status must be those for the file on the disk. FILE in the arguments is the file.
-func (f *servedFile) run(t *testing.T, args ...string) (requests, bytes int64) {
+func (f *servedFile) run(t testing.TB, args ...string) (requests, bytes int64) {
 	t.Helper()
 	on := func(path string) result {
 		args := slices.Clone(args)

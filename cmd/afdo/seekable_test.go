@@ -16,7 +16,7 @@ import (
 )
 
 // compress compresses a file as output.Write does for names that end with .zst.
-func compress(t *testing.T, data []byte) []byte {
+func compress(t testing.TB, data []byte) []byte {
 	var packed bytes.Buffer
 	c, err := anyprof.NewCompressor(&packed)
 	require.NoError(t, err)

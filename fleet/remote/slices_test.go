@@ -64,7 +64,7 @@ func BenchmarkSlices(b *testing.B) {
 			_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.NewSectionReader(f, 0, f.Size()), make([]byte, 4<<20))
 			require.NoError(b, err)
 		}, remote.Tail(1))
-		for _, units := range []int{1, 10, 100} {
+		for _, units := range []int{1, 20, 100} {
 			measure(fmt.Sprintf("profile=%s/units=%d", name, units), func(f *remote.File) {
 				for _, path := range remotetest.SomeUnits(b, data, units+1)[1:] {
 					r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
