@@ -140,6 +140,8 @@ func TestExplain(t *testing.T) {
 	s := newExplainedSite(t, "gcc")
 	none := s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-c", "table.c")
 	assert.Contains(t, none, "not optimised  100.00%")
+	whole := s.run("afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "words.c", "table.c")
+	assert.Regexp(t, `\n  begin or end +[0-9.]+%  of a function, where no compiler looks up counts\n`, whole)
 
 	s.editHash()
 	moved, f := s.explain("hash", "--", "gcc", "-O2", "-c", "table.c") // as exec compiles it

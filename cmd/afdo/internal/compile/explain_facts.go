@@ -96,10 +96,11 @@ func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
 	if f.Findable < f.Counts {
 		fmt.Fprintf(w, "No compiler of this version looks up more than %s of them; of these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
 	}
-	reasons := table.Table{Columns: "lr"}
+	reasons := table.Table{Columns: "lrl"}
+	meaning := map[explain.Reason]string{explain.Border: "of a function, where no compiler looks up counts"}
 	for _, r := range explain.Reasons {
 		if f.Reasons[r] > 0 {
-			reasons.Row(string(r), human.Percentage(f.Reasons[r], f.Counts))
+			reasons.Row(string(r), human.Percentage(f.Reasons[r], f.Counts), meaning[r])
 		}
 	}
 	if err := reasons.Write(w, 2); err != nil {
@@ -157,7 +158,6 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
 	advice := []explain.Reason{}
-	said := make(map[explain.Reason]bool)
 	for _, g := range f.Functions[:most.Of(len(f.Functions))] {
 		if g.suspect == 0 {
 			break
@@ -171,12 +171,11 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 			reason += ", entry used"
 		}
 		functions.Row(human.Percentage(g.Found, g.Counts), human.Number(g.Counts), reason, human.Name(demangled.Short(g.Name)), at)
-		if !said[g.Reason] && g.Advice != "" {
-			said[g.Reason] = true
+		if g.Advice != "" && !slices.Contains(advice, g.Reason) {
 			advice = append(advice, g.Reason)
 		}
 	}
-	if len(said) == 0 {
+	if len(advice) == 0 {
 		return nil
 	}
 	if _, err := fmt.Fprintln(w, "\nFunctions that lose most"); err != nil {
