@@ -347,18 +347,18 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 	if err := t.checkLibraries(built, total); err != nil {
 		return nil, nil, err
 	}
-	for _, b := range built {
-		if len(recordings[b]) > 0 {
-			programs = append(programs, b)
-		}
-	}
+	programs = slices.DeleteFunc(slices.Clone(built), func(b string) bool { return len(recordings[b]) == 0 })
 	if len(programs) == 0 {
 		why := ", or for so short a time that no sample was taken"
 		if len(total) > 0 {
 			hottest := slices.MaxFunc(slices.Sorted(maps.Keys(total)), func(a, b string) int { return cmp.Compare(total[a], total[b]) })
 			why = ": no sample is in one, and most are in " + hottest
 		}
-		return nil, nil, fmt.Errorf("tune: %w%s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s; --recorder callgrind counts every instruction of a short run", errNotRun, why, t.base, built[0])
+		advice := "; --recorder callgrind counts every instruction of a short run"
+		if used, _, _ := t.usedRecorder(); used == Callgrind {
+			advice = ""
+		}
+		return nil, nil, fmt.Errorf("tune: %w%s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s%s", errNotRun, why, t.base, built[0], advice)
 	}
 	return programs, recordings, nil
 }

@@ -62,6 +62,23 @@ func TestCountSamples(t *testing.T) {
 	assert.ErrorContains(t, err, filepath.Join("recordings", "4"))
 }
 
+// Without samples of a program of the build, callgrind is advised unless it was the recorder.
+func TestTrainedNothing(t *testing.T) {
+	program, err := os.ReadFile(testenv.Tool(t, "true"))
+	require.NoError(t, err)
+	o, _ := newTree(t, nil)
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(w.base, "prog"), program, 0o700))
+	for recorder, advised := range map[Recorder]bool{Steps: true, Callgrind: false} {
+		require.NoError(t, os.WriteFile(w.in(recorderName), []byte(recorder+"\nwhy"), 0o600))
+		_, _, err := w.trained()
+		require.ErrorContains(t, err, "should name programs there, such as ./prog")
+		assert.Equal(t, advised, strings.Contains(err.Error(), "--recorder callgrind"), err)
+	}
+}
+
 // A training that is too short for steps runs again until there are enough samples, unless too many
 // runs would be needed.
 func TestTrainMore(t *testing.T) {
