@@ -261,8 +261,7 @@ func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, 
 
 // recording returns the command that records another command.
 func (t *tuning) recording(recorder Recorder, out string) []string {
-	switch recorder {
-	case Callgrind:
+	if recorder == Callgrind {
 		argv := []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
 		if t.Layout {
 			argv = append(argv, "--collect-jumps=yes")

@@ -102,14 +102,6 @@ func namesOf(folder string, state uint64) (map[string]bool, error) {
 	if last, ok := listings.Load(folder); ok && last.(listing).state == state {
 		return last.(listing).names, nil
 	}
-	names, err := namesIn(folder)
-	if err == nil {
-		listings.Store(folder, listing{state, names})
-	}
-	return names, err
-}
-
-func namesIn(folder string) (map[string]bool, error) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return nil, err
@@ -119,6 +111,9 @@ func namesIn(folder string) (map[string]bool, error) {
 	names := make(map[string]bool, len(list))
 	for _, name := range list {
 		names[strings.ToLower(name)] = true
+	}
+	if err == nil {
+		listings.Store(folder, listing{state, names})
 	}
 	return names, err
 }

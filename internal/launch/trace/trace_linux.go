@@ -4,11 +4,13 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -24,14 +26,19 @@ import (
 //
 // The kernel holds a program in each of the system calls that look something up until the launcher
 // has noted the path (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the
-// processes that the thread starts. So start runs in a thread of its own, which ends afterwards. A
-// program may leave processes that still have the filter: see release.
+// processes that the thread starts. So start runs in a thread of its own, which ends afterwards.
+//
+// A program may leave processes in the background, such as a server, which keep the filter. If
+// nobody answered the notifications, each lookup of theirs would fail with ENOSYS. So a helper
+// process answers them, see [listener.help]. With links, as for scripts, the helper is started
+// before the program, so that it answers as well if this process is killed.
 func Run(dir string, links bool, start func() error) (log *Log, err error) {
-	fd, done := -1, make(chan struct{})
+	var l *listener
+	done := make(chan struct{})
 	observed := func() {
 		defer close(done)
 		runtime.LockOSThread() // for good, since the thread can get no new privileges any more
-		fd, log, err = observe(dir, links, start)
+		l, log, err = observe(dir, links, start)
 	}
 	go func() {
 		runtime.LockOSThread()
@@ -44,74 +51,107 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 		<-done
 	}()
 	<-done
-	if fd >= 0 {
-		release(fd)
+	if l != nil {
+		l.release()
 	}
 	return log, err
 }
 
-// observe does the work of [Run], in a thread that ends afterwards. fd is the descriptor of the
-// notifications, or -1 if the program was not observed.
-func observe(dir string, links bool, start func() error) (fd int, log *Log, err error) {
+// observe does the work of [Run], in a thread that ends afterwards. The listener is nil if
+// the program was not observed.
+func observe(dir string, links bool, start func() error) (l *listener, log *Log, err error) {
 	real, e := filepath.EvalSymlinks(dir)
 	end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	defer func() { _ = unix.Close(end) }()
-	ok := false
+	fd, ok := 0, false
 	if e == nil && noEnd == nil {
 		fd, ok = install(filter(links))
 	}
 	if !ok {
-		return -1, nil, start()
+		return nil, nil, start()
 	}
-	o := &observer{fd: fd, end: end, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
+	l = newListener(fd)
+	o := &observer{listener: l, end: end, thread: uint32(unix.Gettid()), dir: real, uses: make(map[string]Use), programs: make(map[uint32]string)}
 	ended := make(chan struct{})
+	ready := make(chan struct{})
 	go func() {
 		defer close(ended)
-		o.observe()
+		if links {
+			l.help() // not in the thread with the filter, which the helper would inherit
+		}
+		close(ready)
+		// A signal, such as those of Go's scheduler, may have the thread look theEnd up once more,
+		// whether it was answered or not. So answer until the thread writes to the descriptor end.
+		for !o.next() {
+		}
+		o.answer()
 	}()
+	<-ready
 	err = start()
 	var s unix.Stat_t
 	_ = unix.Stat(theEnd, &s) // the observer sees it
 	_, _ = unix.Write(end, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	<-ended
-	return fd, o.log(), err
+	if !o.lost {
+		log = &Log{o.uses, o.ran}
+	}
+	return l, log, err
 }
 
-// release closes the descriptor of the notifications once no process has the filter any more.
-//
-// A program may leave a process in the background, such as a server, which keeps the filter. If
-// nobody answered the notifications, each lookup of that process would fail with ENOSYS. So a
-// helper process answers them. In a program that has not called [RunHelper], a goroutine answers
-// for as long as the program runs.
-func release(fd int) {
-	const threadEnds = 20 // milliseconds; it takes less than one
-	defer func() { _ = unix.Close(fd) }()
-	users := []unix.PollFd{{Fd: int32(fd)}} // POLLHUP is always reported
-	if n, _ := unix.Poll(users, threadEnds); n > 0 {
-		return
+// A listener is where the kernel puts its notifications. last is the last one that was received, in
+// the memory of the file page, which the helper reads. If there is a helper, it begins when no
+// process has the file alive open any more.
+type listener struct {
+	file, page, alive *os.File
+	last              *notification
+}
+
+func newListener(fd int) *listener {
+	page, _ := unix.MemfdCreate(helperName, unix.MFD_CLOEXEC)
+	_ = unix.Ftruncate(page, 4096)
+	l := &listener{file: os.NewFile(uintptr(fd), "listener"), page: os.NewFile(uintptr(page), helperName), last: new(notification)}
+	if data, err := unix.Mmap(page, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err == nil {
+		l.last = (*notification)(unsafe.Pointer(&data[0])) // for as long as this process runs
 	}
-	listener, err := unix.Dup(fd)
+	return l
+}
+
+// help starts a helper process, and reports whether it runs. The helper answers notifications once
+// this process has closed l.alive or has ended, in whatever way, and until no process has the
+// filter any more. First, it answers the one that this process may have left without an answer.
+func (l *listener) help() bool {
+	ended, alive, err := os.Pipe()
 	if err != nil {
-		return
+		return false
 	}
-	if !canHelp {
+	defer ended.Close()
+	helper := exec.Cmd{Path: "/proc/self/exe", Args: []string{helperName}, Dir: "/", Env: []string{"GOMAXPROCS=1"},
+		ExtraFiles: []*os.File{l.file, ended, l.page}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if !canHelp || helper.Start() != nil {
+		return alive.Close() != nil
+	}
+	l.alive = alive
+	go func() { _ = helper.Wait() }()
+	return true
+}
+
+// release has a helper answer the notifications if a process still has the filter. In a program
+// that has not called [RunHelper], a goroutine answers for as long as the program runs.
+func (l *listener) release() {
+	const threadEnds = 20                            // milliseconds; it takes less than one
+	users := []unix.PollFd{{Fd: int32(l.file.Fd())}} // POLLHUP is always reported
+	if n, _ := unix.Poll(users, threadEnds); n == 0 && l.alive == nil && !l.help() {
 		go func() {
-			(&observer{fd: listener, end: -1}).answer()
-			_ = unix.Close(listener)
+			(&observer{listener: l, end: -1}).answer()
+			_ = l.file.Close()
 		}()
 		return
 	}
-	file := os.NewFile(uintptr(listener), "listener")
-	defer file.Close()
-	helper := exec.Cmd{Path: "/proc/self/exe", Args: []string{helperName}, Dir: "/", Env: []string{"GOMAXPROCS=1"},
-		ExtraFiles: []*os.File{file}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
-	if helper.Start() == nil {
-		go func() { _ = helper.Wait() }()
-	}
+	_, _, _ = l.alive.Close(), l.page.Close(), l.file.Close() // without a helper, alive is nil
 }
 
-// helperName is the name under which release starts this program again to answer lookups. That
-// process has the notifications of the kernel as descriptor 3.
+// helperName is the name under which this program is started again to answer lookups. That process
+// has the listener as descriptor 3, the end of a pipe as 4, and the page as 5.
 const helperName = "afdo-observer"
 
 // canHelp is true once RunHelper was called: this program can be started again as a helper.
@@ -122,7 +162,12 @@ var canHelp bool
 func RunHelper() {
 	canHelp = true
 	if len(os.Args) > 0 && os.Args[0] == helperName {
-		(&observer{fd: 3, end: -1}).answer()
+		_, _ = os.NewFile(4, "ended").Read(make([]byte, 1))
+		o := &observer{listener: &listener{file: os.NewFile(3, "listener"), last: new(notification)}, end: -1}
+		var id [8]byte // the first member of the notification
+		_, _ = unix.Pread(5, id[:], 0)
+		o.send(binary.NativeEndian.Uint64(id[:]))
+		o.answer()
 		os.Exit(0)
 	}
 }
@@ -140,39 +185,27 @@ const (
 // filter returns the program that selects the system calls that look something up. It selects calls
 // of another architecture as well, whose numbers have other meanings.
 func filter(links bool) []unix.SockFilter {
-	load := func(offset uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+	const load, equal, give = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
+	op := func(code uint16, k uint32, then, otherwise uint8) unix.SockFilter { // the last two are how many instructions to skip
+		return unix.SockFilter{Code: code, Jt: then, Jf: otherwise, K: k}
 	}
-	give := func(action uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
-	}
-	equal := func(k uint32) unix.SockFilter { // skips one instruction if it is not equal
-		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
-	}
+	ask, allow := op(give, unix.SECCOMP_RET_USER_NOTIF, 0, 0), op(give, unix.SECCOMP_RET_ALLOW, 0, 0)
 	code := []unix.SockFilter{
-		load(dataArch),
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: architecture, Jt: 1},
-		give(unix.SECCOMP_RET_USER_NOTIF),
-		load(dataNumber),
-		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: firstForeign, Jf: 1},
-		give(unix.SECCOMP_RET_USER_NOTIF),
+		op(load, dataArch, 0, 0), op(equal, architecture, 1, 0), ask,
+		op(load, dataNumber, 0, 0), op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, firstForeign, 0, 1), ask,
 	}
 	for _, c := range calls {
 		if c.use == Link && !links {
 			continue
 		}
 		if c.number == statusAt { // of an open file, if the path is empty
-			code = append(code,
-				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(c.number), Jf: 4},
-				load(dataArgs+8*3),
-				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.AT_EMPTY_PATH, Jf: 1},
-				give(unix.SECCOMP_RET_ALLOW),
-				give(unix.SECCOMP_RET_USER_NOTIF))
+			code = append(code, op(equal, uint32(c.number), 0, 4),
+				op(load, dataArgs+8*3, 0, 0), op(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.AT_EMPTY_PATH, 0, 1), allow, ask)
 			continue
 		}
-		code = append(code, equal(uint32(c.number)), give(unix.SECCOMP_RET_USER_NOTIF))
+		code = append(code, op(equal, uint32(c.number), 0, 1), ask)
 	}
-	return append(code, give(unix.SECCOMP_RET_ALLOW))
+	return append(code, allow)
 }
 
 // firstForeign is the first number of a system call of another interface, such as x32.
@@ -226,7 +259,7 @@ type answer struct {
 
 // An observer notes the paths that a thread and its processes look up.
 type observer struct {
-	fd       int // of the notifications
+	*listener
 	end      int // to which the thread writes when the program has ended
 	thread   uint32
 	dir      string            // in which the program was started, without links
@@ -237,20 +270,11 @@ type observer struct {
 	buf      [4096]byte
 }
 
-// observe notes lookups until the thread has looked up theEnd and says so. A signal, such as those
-// of Go's scheduler, may have the thread look it up once more, whether it was answered or not. So
-// the observer answers until the thread writes to the descriptor end.
-func (o *observer) observe() {
-	for !o.next() {
-	}
-	o.answer()
-}
-
 // answer answers notifications until something is written to the descriptor end, or no process has
 // the filter any more.
 func (o *observer) answer() {
 	for {
-		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.fd), Events: unix.POLLIN}}
+		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.file.Fd()), Events: unix.POLLIN}}
 		if _, err := unix.Poll(ready, -1); err != nil {
 			continue // a signal
 		}
@@ -264,19 +288,25 @@ func (o *observer) answer() {
 // next waits for a process that looks something up, notes that, and lets the process go on. It
 // reports whether that is the thread with theEnd.
 func (o *observer) next() (over bool) {
-	var n notification
-	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n)))
+	*o.last = notification{}
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, o.file.Fd(), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(o.last)))
 	if e != 0 {
 		o.lost = o.lost || e != unix.EINTR && e != unix.ENOENT // else a signal, or the process has been killed
 		return false
 	}
-	over = o.uses != nil && o.note(&n)
-	a := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-	for e = unix.EINTR; e == unix.EINTR; {
-		_, _, e = unix.Syscall(unix.SYS_IOCTL, uintptr(o.fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
+	over = o.uses != nil && o.note(o.last)
+	o.send(o.last.id)
+	return over
+}
+
+// send lets the process of a notification go on.
+func (o *observer) send(id uint64) {
+	a := answer{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	e := unix.EINTR
+	for e == unix.EINTR {
+		_, _, e = unix.Syscall(unix.SYS_IOCTL, o.file.Fd(), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a)))
 	}
 	o.lost = o.lost || e != 0 && e != unix.ENOENT
-	return over
 }
 
 // note notes what a process looks up, and reports whether that is theEnd.
@@ -289,7 +319,7 @@ func (o *observer) note(n *notification) (over bool) {
 		return path == theEnd
 	}
 	o.noteProgram(n.pid)
-	i := indexOf(n.number)
+	i := slices.IndexFunc(calls, func(c call) bool { return c.number == int(n.number) })
 	if n.arch != architecture || i < 0 {
 		o.lost = true
 		return false
@@ -327,15 +357,6 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
-func indexOf(number int32) int {
-	for i := range calls {
-		if calls[i].number == int(number) {
-			return i
-		}
-	}
-	return -1
-}
-
 // noteProgram notes the program of a process.
 func (o *observer) noteProgram(pid uint32) {
 	process := "/proc/" + strconv.Itoa(int(pid))
@@ -369,14 +390,6 @@ func (o *observer) text(pid uint32, address uint64) (string, bool) {
 		text, address = o.buf[:len(text)+n], address+uint64(n)
 	}
 	return "", false
-}
-
-// log returns what was noted, nil if that is not all.
-func (o *observer) log() *Log {
-	if o.lost {
-		return nil
-	}
-	return &Log{o.uses, o.ran}
 }
 
 // A call is a system call that looks a path up. chdir and execve must not be among calls: Go makes

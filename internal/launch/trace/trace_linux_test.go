@@ -61,6 +61,10 @@ func TestMain(m *testing.M) {
 	if os.Args[0] == "afdo-observer" {
 		trace.RunHelper()
 	}
+	if os.Args[0] == "afdo-observed" {
+		observeLoop(os.Args[1])
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -93,9 +97,42 @@ func TestBackground(t *testing.T) {
 	}
 	cmd := exec.Command(sh, "-c", "[ -e a ]")
 	cmd.Dir = dir
-	_, err := trace.Run(dir, true, cmd.Run)
+	_, err := trace.Run(dir, false, cmd.Run)
 	assert.NoError(t, err)
-	assert.Empty(t, children(t), "a program that leaves nothing needs no helper")
+	assert.Empty(t, children(t), "a compiler that leaves nothing needs no helper")
+}
+
+// If the process that observes is killed in the middle of a run, a helper answers the lookups of
+// the processes that live on, and also one that was received and not answered.
+func TestKilled(t *testing.T) {
+	sh := testenv.Tool(t, "sh")
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		for range testenv.Rounds(3, 50) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("read"), 0o600))
+			cmd := exec.Command("/proc/self/exe")
+			cmd.Args, cmd.Dir = []string{"afdo-observed", sh}, dir
+			require.NoError(t, cmd.Start())
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(filepath.Join(dir, "ready"))
+				return err == nil
+			}, 20*time.Second, time.Millisecond)
+			require.NoError(t, cmd.Process.Signal(signal))
+			_ = cmd.Wait()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+			require.Eventually(t, func() bool {
+				text, err := os.ReadFile(filepath.Join(dir, "c"))
+				return err == nil && string(text) == "read"
+			}, 20*time.Second, 10*time.Millisecond)
+		}
+	}
+}
+
+// observeLoop observes a shell that looks files up all the time until the file go exists.
+func observeLoop(sh string) {
+	trace.RunHelper()
+	cmd := exec.Command(sh, "-c", "> ready; i=0; while [ ! -e go ] && [ $i -lt 1000000 ]; do i=$((i+1)); done; cat a >b 2>&1; mv b c")
+	_, _ = trace.Run(".", true, cmd.Run)
 }
 
 // children returns the processes that this process has started, as the kernel lists them.
