@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 

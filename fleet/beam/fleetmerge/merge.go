@@ -1,5 +1,5 @@
 // Package fleetmerge merges the profiles of a fleet on Apache Beam. The result equals that of afdo
-// merge for the same inputs and rules, see package [github.com/go-afdo/afdo/fleet], but
+// merge for the same inputs and rules, see [Rules], but
 // the work is distributed over the machines of a runner.
 //
 // [Merge] is the whole pipeline. [Inputs], [Read], [Sum], [Trim] and [Write] are its steps, for
@@ -21,7 +21,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -29,10 +29,18 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func(*[]byte) bool, error](new(deadLetterFn))
 }
 
+// An Input is a profile of one host: its Path, the name of its Host, its Weight and the Time of the
+// recording. Only the path is required.
+type Input = fleet.Input
+
+// Rules determine what inputs count for. Scale is a factor for every weight. An input's weight
+// halves with every HalfLife of its age at AsOf. HostCap limits the samples of a host.
+type Rules = fleet.Rules
+
 // Options configure a merge.
 type Options struct {
-	Rules  fleet.Rules
-	List   []fleet.Input
+	Rules  Rules
+	List   []Input
 	Globs  []string // more inputs: each file is a separate host
 	Trim   []string // flags of afdo merge that leave out parts of the result
 	Output Output

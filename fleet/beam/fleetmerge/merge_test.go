@@ -17,8 +17,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/format/gcov"
+	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"

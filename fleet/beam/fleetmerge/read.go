@@ -16,9 +16,9 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/decode"
+	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -31,7 +31,7 @@ func init() {
 }
 
 // Inputs returns groups of inputs for [Read]. A group is merged before it is capped, see
-// [fleet.Rules.Groups]. The inputs are those of a list and the files that match globs, each of
+// fleet.Rules.Groups. The inputs are those of a list and the files that match globs, each of
 // which is a separate host. A glob without a match fails the pipeline.
 func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string) beam.PCollection {
 	s = s.Scope("Inputs")

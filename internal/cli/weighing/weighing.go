@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
 

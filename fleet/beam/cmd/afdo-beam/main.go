@@ -19,11 +19,11 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"github.com/go-afdo/afdo/fleet"
 	"github.com/go-afdo/afdo/fleet/beam/fleetmerge"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/cli/weighing"
+	"github.com/go-afdo/afdo/internal/fleet"
 )
 
 const mergeHelp = `Write the sum of GCOV profiles as a version 4 file: the bytes that afdo merge

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-afdo/afdo/fleet"
+	"github.com/go-afdo/afdo/internal/fleet"
 )
 
 // Profiles count for half as much with every week of age.
