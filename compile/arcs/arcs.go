@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// ErrDump is returned if the dump does not describe the functions of the notes.
-var ErrDump = errors.New("the dump does not match the notes")
+// errDump is returned if the dump does not describe the functions of the notes.
+var errDump = errors.New("the dump does not match the notes")
 
 // Options controls Infer.
 type Options struct {
@@ -62,7 +62,7 @@ func (r *Report) Add(other *Report) {
 // If the evidence is samples, a function without samples may have run, so it gets no counters. A
 // function without counted executions has not run, and its counters are zero.
 //
-// The error is [ErrDump] if no function of the notes is in the dump.
+// It fails if no function of the notes is in the dump.
 func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*gcda.Counters, *Report, error) {
 	u, report, err := newUnit(notes, dump)
 	if err != nil {
@@ -109,7 +109,7 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	}
 	u.addNames()
 	if len(u.functions) == 0 && len(notes.Functions) > 0 {
-		return nil, nil, ErrDump
+		return nil, nil, errDump
 	}
 	return u, report, nil
 }

@@ -66,5 +66,5 @@ func TestInfer(t *testing.T) {
 
 func TestInferRejectsAnotherDump(t *testing.T) {
 	_, _, err := Infer(readNotes(t, "12"), bytes.NewReader([]byte("nothing\n")), withEvidence(counted()), Options{})
-	require.Equal(t, ErrDump, err)
+	require.Equal(t, errDump, err)
 }

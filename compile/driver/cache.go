@@ -27,10 +27,10 @@ const (
 	defaultCacheDays = 30
 )
 
-// ErrNoCache is what the errors of [OpenCache] match, and ErrCacheSetting those about a limit that
+// errNoCache is matched by all errors of [OpenCache], and ErrCacheSetting by those about a limit that
 // makes no sense.
 var (
-	ErrNoCache      = store.ErrNone
+	errNoCache      = store.ErrNone
 	ErrCacheSetting = errors.New("no such limit")
 )
 
@@ -41,11 +41,11 @@ var (
 // The limits are $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the
 // number of days for which an unused file is kept.
 //
-// If there is an error, which is [ErrNoCache], the cache is nil.
+// If there is an error, the cache is nil.
 func OpenCache() (*Cache, error) {
 	dir, err := store.DefaultDir()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
+		return nil, fmt.Errorf("%w: %w", errNoCache, err)
 	}
 	return OpenCacheIn(dir)
 }
@@ -63,7 +63,7 @@ func OpenCacheIn(dir string) (c *Cache, err error) {
 	}
 	c.maxAge = time.Duration(days) * 24 * time.Hour
 	if c.store, err = store.OpenStore(dir); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoCache, err)
+		return nil, fmt.Errorf("%w: %w", errNoCache, err)
 	}
 	return c, nil
 }
@@ -80,10 +80,10 @@ func setting(name string, otherwise int64) (int64, error) {
 // A cacheSettingError is about a limit of the cache.
 type cacheSettingError struct{ error }
 
-func (e cacheSettingError) Error() string { return ErrNoCache.Error() + ": " + e.error.Error() }
+func (e cacheSettingError) Error() string { return errNoCache.Error() + ": " + e.error.Error() }
 
 func (cacheSettingError) Is(target error) bool {
-	return target == ErrNoCache || target == ErrCacheSetting
+	return target == errNoCache || target == ErrCacheSetting
 }
 
 // Dir returns the path of the folder.

@@ -35,10 +35,10 @@ func TestCacheFolder(t *testing.T) {
 	t.Setenv("AFDO_CACHE_DIR", filepath.Join(dir, "file", "x"))
 	require.NoError(t, os.WriteFile("file", nil, 0o666))
 	_, err = OpenCache()
-	assert.ErrorIs(t, err, ErrNoCache)
+	assert.ErrorIs(t, err, errNoCache)
 	t.Setenv("AFDO_CACHE_DIR", filepath.Join(dir, "file"))
 	_, err = OpenCache()
-	assert.ErrorIs(t, err, ErrNoCache)
+	assert.ErrorIs(t, err, errNoCache)
 
 	t.Setenv("AFDO_CACHE_DIR", "relative")
 	for value, ok := range map[string]bool{"": true, "10": true, "5M": true, "1g": true, "x": false, "5T": false, "-1": false, "9999999999G": false} {
@@ -55,7 +55,7 @@ func TestNoCache(t *testing.T) {
 	_, ok := c.files().Get(store.Inputs, "a")
 	assert.False(t, ok)
 	_, err := c.files().Path(store.Inputs, "a")
-	assert.ErrorIs(t, err, ErrNoCache)
+	assert.ErrorIs(t, err, errNoCache)
 	assert.True(t, c.files().Once("x"))
 	assert.True(t, c.files().Once("x"), "nothing is kept")
 	c.note(Count{Outcome: OutcomeSliced, Times: 1})

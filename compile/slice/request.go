@@ -57,19 +57,19 @@ type Edited interface {
 	Gone(path, symbol string)
 }
 
-// ErrRequest is what errors match that are about a [Request] that makes no sense.
-var ErrRequest = errors.New("bad request")
+// errRequest is what errors match that are about a [Request] that makes no sense.
+var errRequest = errors.New("bad request")
 
 func (q *Request) check() error {
 	if q.Target != Version2 && q.Target != Version3 {
-		return fmt.Errorf("slice: %w: the target is %d, not %d or %d", ErrRequest, q.Target, Version2, Version3)
+		return fmt.Errorf("slice: %w: the target is %d, not %d or %d", errRequest, q.Target, Version2, Version3)
 	}
 	return checkBits(q.Bits)
 }
 
 func checkBits(bits int) error {
 	if bits < 0 {
-		return fmt.Errorf("slice: %w: %d significant bits", ErrRequest, bits)
+		return fmt.Errorf("slice: %w: %d significant bits", errRequest, bits)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // own. It takes all symbols whose file is unknown, and all functions that the units' functions
 // inline.
 //
-// An empty slice is a valid profile, too. Errors are [ErrRequest] and errors of reading the
+// An empty slice is a valid profile, too. An error is about the request, or about reading the
 // profile. A profile that refers to a missing symbol is [afdo.ErrMalformed].
 //
 // The first call on a Program without an index goes through all of its names, and the first call

@@ -68,7 +68,7 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 		return err
 	}
 	if _, err := os.Stat(log); err != nil {
-		return fmt.Errorf("tune: %w: if the tree has been built already, let the build begin with cleaning, such as sh -c 'make clean && make'; if the build names a compiler by its path, have it take CC, CXX and FC", ErrNoCompiler)
+		return fmt.Errorf("tune: %w: if the tree has been built already, let the build begin with cleaning, such as sh -c 'make clean && make'; if the build names a compiler by its path, have it take CC, CXX and FC", errNoCompiler)
 	}
 	return nil
 }

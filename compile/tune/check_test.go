@@ -122,7 +122,7 @@ func TestReached(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tuning.claim())
 	_, _, err = tuning.reached()
-	require.ErrorIs(t, err, ErrUnused)
+	require.ErrorIs(t, err, errUnused)
 	const trial = `{"arguments":["cc","-c","/t/CMakeFiles/3.25/CompilerIdC/CMakeCCompilerId.c"],"outcome":"as it is","reason":"it is a check of a configure step"}` + "\n"
 	const link = `{"arguments":["cc","a.o"],"outcome":"as it is","reason":"it compiles nothing"}` + "\n"
 	const nothing = `{"arguments":["cc","-c","a.c"],"outcome":"nothing in the profile"}` + "\n"

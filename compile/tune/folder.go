@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// ErrFolder is matched by the error for a working folder that tune must not use.
-var ErrFolder = errors.New("this folder cannot hold the copies")
+// errFolder is matched by the error for a working folder that tune must not use.
+var errFolder = errors.New("this folder cannot hold the copies")
 
 // tagFile marks a folder as one of tune's. Backups skip folders with this file
 // (https://bford.info/cachedir/).
@@ -37,11 +37,11 @@ func claimFolder(folder string) error {
 	}
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("tune: %s: %w: %s is a symbolic link", folder, ErrFolder, e.Name())
+			return fmt.Errorf("tune: %s: %w: %s is a symbolic link", folder, errFolder, e.Name())
 		}
 	}
 	if len(entries) > 0 && !isMarked(folder) {
-		return fmt.Errorf("tune: %s: %w: it contains files that tune did not make; choose an empty or a new folder", folder, ErrFolder)
+		return fmt.Errorf("tune: %s: %w: it contains files that tune did not make; choose an empty or a new folder", folder, errFolder)
 	}
 	if err := files.Replace(filepath.Join(folder, tagFile), []byte(tagText)); err != nil {
 		return err

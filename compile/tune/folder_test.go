@@ -19,14 +19,14 @@ func TestClaimFolder(t *testing.T) {
 
 	foreign := filepath.Join(dir, "foreign")
 	require.NoError(t, os.MkdirAll(filepath.Join(foreign, "base"), 0o777))
-	require.ErrorIs(t, claimFolder(foreign), ErrFolder)
+	require.ErrorIs(t, claimFolder(foreign), errFolder)
 	for _, tag := range []string{"", "Signature: 8a477f597d28d172789f06886806bc55\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(foreign, tagFile), []byte(tag), 0o666))
-		require.ErrorIs(t, claimFolder(foreign), ErrFolder)
+		require.ErrorIs(t, claimFolder(foreign), errFolder)
 	}
 	require.NoFileExists(t, filepath.Join(foreign, ".gitignore"))
 	require.DirExists(t, filepath.Join(foreign, "base"))
-	require.ErrorIs(t, claimFolder("/"), ErrFolder)
+	require.ErrorIs(t, claimFolder("/"), errFolder)
 
 	secret := filepath.Join(dir, "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("kept"), 0o666))
@@ -36,7 +36,7 @@ func TestClaimFolder(t *testing.T) {
 		_ = os.Remove(filepath.Join(linked, name))
 		require.NoError(t, os.Symlink(secret, filepath.Join(linked, name)))
 		err := claimFolder(linked)
-		require.ErrorIs(t, err, ErrFolder)
+		require.ErrorIs(t, err, errFolder)
 		assert.ErrorContains(t, err, name+" is a symbolic link")
 	}
 	text, err := os.ReadFile(secret)

@@ -25,8 +25,8 @@ const (
 	ByBOLT  Placement = "bolt"  // llvm-bolt rewrites the linked program
 )
 
-// ErrNoLayout: no tool on this machine can lay out the code of the build.
-var ErrNoLayout = errors.New("the code of this build cannot be laid out here")
+// errNoLayout: no tool on this machine can lay out the code of the build.
+var errNoLayout = errors.New("the code of this build cannot be laid out here")
 
 // Names in the working folder.
 const (
@@ -77,7 +77,7 @@ func (t *tuning) placer() (*placer, error) {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("tune: %w: %s, and llvm-bolt is not installed (Debian has it in bolt-19 and bolt-22)", ErrNoLayout, whyNot)
+	return nil, fmt.Errorf("tune: %w: %s, and llvm-bolt is not installed (Debian has it in bolt-19 and bolt-22)", errNoLayout, whyNot)
 }
 
 // clangWithLayouts returns the major version of a clang that takes layouts and finds lld, or the

@@ -53,7 +53,7 @@ func TestNoPlacer(t *testing.T) {
 	require.NoError(t, w.claim())
 	require.NoError(t, os.WriteFile(w.in("base.compiles"), []byte("cc\n"), 0o600))
 	_, err = w.placer()
-	assert.ErrorIs(t, err, ErrNoLayout)
+	assert.ErrorIs(t, err, errNoLayout)
 	assert.ErrorContains(t, err, "cc is not clang")
 	assert.ErrorContains(t, err, "llvm-bolt is not installed")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// ErrUnused: no compile of the build used the profile, so there is nothing to measure.
-var ErrUnused = errors.New("no compile used the profile")
+// errUnused: no compile of the build used the profile, so there is nothing to measure.
+var errUnused = errors.New("no compile used the profile")
 
 // reachedLog returns the path of the file with a line of JSON for each compile in a copy of the
 // tree, see the flag --json of "afdo exec".
@@ -30,12 +30,12 @@ type compile struct {
 }
 
 // reached returns how many compiles of the build with the profile used it, and how many ran. It
-// returns ErrUnused if none did.
+// returns errUnused if none did.
 func (t *tuning) reached() (used, all int, err error) {
 	log := t.reachedLog(t.fast)
 	data, err := files.ReadFile(log, maxOwn)
 	if err != nil {
-		return 0, 0, fmt.Errorf("tune: %w: the build ran no compiler of GCC or clang", ErrUnused)
+		return 0, 0, fmt.Errorf("tune: %w: the build ran no compiler of GCC or clang", errUnused)
 	}
 	reasons := make(map[string]int)
 	for line := range bytes.Lines(data) {
@@ -60,13 +60,13 @@ func (t *tuning) reached() (used, all int, err error) {
 		return used, all, nil
 	}
 	if all == 0 {
-		return 0, 0, fmt.Errorf("tune: %w: GCC and clang only linked the program, which is written in another language or was compiled before", ErrUnused)
+		return 0, 0, fmt.Errorf("tune: %w: GCC and clang only linked the program, which is written in another language or was compiled before", errUnused)
 	}
 	var said []string
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		said = append(said, fmt.Sprintf("%d: %s", reasons[reason], reason))
 	}
-	return 0, all, fmt.Errorf("tune: %w: of %d compiles, %s", ErrUnused, all, strings.Join(said, "; "))
+	return 0, all, fmt.Errorf("tune: %w: of %d compiles, %s", errUnused, all, strings.Join(said, "; "))
 }
 
 // notCompiles are the reasons of commands that compile nothing.

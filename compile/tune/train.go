@@ -35,8 +35,8 @@ const (
 	Clock     Recorder = "cpu-clock" // afdo record, without branches
 )
 
-// ErrNoRecorder: the recorder is not available on this machine.
-var ErrNoRecorder = errors.New("this machine has no such recorder")
+// errNoRecorder: the recorder is not available on this machine.
+var errNoRecorder = errors.New("this machine has no such recorder")
 
 // chooseRecorder returns the recorder to use and the reason.
 func chooseRecorder(wanted Recorder) (Recorder, string, error) {
@@ -46,9 +46,9 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	case wanted == Clock || wanted == Callgrind && noValgrind == nil || wanted == Branches && noBranches == nil:
 		return wanted, "it was asked for", nil
 	case wanted == Branches:
-		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noBranches)
+		return "", "", fmt.Errorf("tune: %w: %w", errNoRecorder, noBranches)
 	case wanted == Callgrind:
-		return "", "", fmt.Errorf("tune: %w: valgrind is not installed", ErrNoRecorder)
+		return "", "", fmt.Errorf("tune: %w: valgrind is not installed", errNoRecorder)
 	case wanted != Steps && noBranches == nil:
 		return Branches, "this processor records branches", nil
 	}
@@ -57,14 +57,14 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	case wanted == Steps && noSteps == nil:
 		return Steps, "it was asked for", nil
 	case wanted == Steps:
-		return "", "", fmt.Errorf("tune: %w: %w", ErrNoRecorder, noSteps)
+		return "", "", fmt.Errorf("tune: %w: %w", errNoRecorder, noSteps)
 	case noSteps == nil:
 		return Steps, whyNot(noBranches) + ", and steps record them in software", nil
 	case noValgrind == nil:
 		return Callgrind, whyNot(noBranches) + ", and callgrind counts exactly", nil
 	}
 	if err := openRecorder(record.Clock); err != nil {
-		return "", "", fmt.Errorf("tune: %w: install valgrind: %w", ErrNoRecorder, err)
+		return "", "", fmt.Errorf("tune: %w: install valgrind: %w", errNoRecorder, err)
 	}
 	return Clock, whyNot(noBranches) + ", and without valgrind the profile will be poor: install valgrind", nil
 }

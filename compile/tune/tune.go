@@ -37,7 +37,7 @@ type Options struct {
 	Tree string // source tree in which the commands run; "" means the current folder
 
 	// Folder is the working folder, for copies of the tree and all other files of tune. It must be
-	// new, empty or from an earlier run, see [ErrFolder].
+	// new, empty or from an earlier run.
 	Folder  string
 	Profile string // path of the profile; "" means a file in Folder
 	Env     []string
@@ -93,8 +93,8 @@ type Result struct {
 // ErrStopped: the context ended, such as by a signal, or the time limit is over.
 var ErrStopped = errors.New("stopped")
 
-// ErrNoCompiler: the build did not run any compiler that could be replaced by a script.
-var ErrNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
+// errNoCompiler: the build did not run any compiler that could be replaced by a script.
+var errNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
 // A tuning is a run.
 type tuning struct {
@@ -151,7 +151,7 @@ func newTuning(o Options) (*tuning, error) {
 		o.Doing = func(Step) {}
 	}
 	if isWithin(o.Tree, o.Folder) {
-		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, ErrFolder, o.Tree)
+		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, errFolder, o.Tree)
 	}
 	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
 	t.counted, t.log = make(map[string]uint64), new(bytes.Buffer)

@@ -74,7 +74,7 @@ func TestFailingSteps(t *testing.T) {
 
 	o.Build = []string{"true"}
 	_, err = Run(context.Background(), o)
-	require.ErrorIs(t, err, ErrNoCompiler)
+	require.ErrorIs(t, err, errNoCompiler)
 	assert.Contains(t, err.Error(), "make clean")
 
 	o.Build, o.Limit = []string{"sh", "-c", "sleep 60 & wait"}, 100*time.Millisecond
@@ -98,7 +98,7 @@ func TestScripts(t *testing.T) {
 	o.Build = []string{"sh", "-c", `$CC -O2 -c a.c && cc -o a a.o && echo "$CC" > used`}
 	_, err := Run(context.Background(), o)
 	var failed *CommandError
-	require.True(t, errors.As(err, &failed) || errors.Is(err, ErrNoRecorder), "%v", err) // there is no afdo here
+	require.True(t, errors.As(err, &failed) || errors.Is(err, errNoRecorder), "%v", err) // there is no afdo here
 	used, err := os.ReadFile(filepath.Join(o.Folder, "base/used"))
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(o.Folder, "base.bin/cc")+" -pipe\n", string(used))
@@ -195,7 +195,7 @@ func TestLogOfCompilers(t *testing.T) {
 	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
 	o.Build = []string{"cc", `-DTEXT="a\nb"`, "-o", "a", "a.c"}
 	_, err := Run(context.Background(), o)
-	assert.NotErrorIs(t, err, ErrNoCompiler)
+	assert.NotErrorIs(t, err, errNoCompiler)
 	built, err := (&tuning{Options: o, compilers: findCompilers(os.Environ())}).built()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"cc"}, built)
@@ -213,7 +213,7 @@ func TestLinkedTree(t *testing.T) {
 	o.Tree, o.Folder = link, filepath.Join(link, "work")
 	o.Build = []string{"sh", "-c", "cd " + link + " && cc -o a " + tree + "/a.c && cd '" + tree + "' && cc -o b a.c"}
 	_, err := Run(context.Background(), o)
-	assert.NotErrorIs(t, err, ErrNoCompiler)
+	assert.NotErrorIs(t, err, errNoCompiler)
 	for _, name := range []string{"a", "b"} {
 		assert.NoFileExists(t, filepath.Join(tree, name), "the tree stays as it is")
 		assert.FileExists(t, filepath.Join(tree, "work/base", name))
@@ -240,7 +240,7 @@ func TestBuildIsCompiler(t *testing.T) {
 	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
 	o.Build = []string{"cc", "-o", "a", "a.c"}
 	_, err := Run(context.Background(), o)
-	assert.NotErrorIs(t, err, ErrNoCompiler)
+	assert.NotErrorIs(t, err, errNoCompiler)
 	assert.FileExists(t, filepath.Join(o.Folder, "base/a"))
 	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
 	require.NoError(t, err)

@@ -8,13 +8,13 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// ErrAddresses: a raw memory profile contains addresses instead of functions. Use
+// errAddresses: a raw memory profile contains addresses instead of functions. Use
 // memprof.Raw.Profile with the program to resolve them.
-var ErrAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
+var errAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
 
-// ErrNotes: counters of an instrumented program contain identifiers instead of names. Use
+// errNotes: counters of an instrumented program contain identifiers instead of names. Use
 // gcda.Profile with the notes of the compile to resolve them.
-var ErrNotes = errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")
+var errNotes = errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")
 
 // memoryProfile is a memory profile with resolved functions.
 type memoryProfile interface {

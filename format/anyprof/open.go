@@ -237,7 +237,7 @@ func openRawMemory(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: size, reader: nameless{ErrAddresses}, model: r}, nil
+	return &Profile{size: size, reader: nameless{errAddresses}, model: r}, nil
 }
 
 func openYAML(f *File, _ *options) (*Profile, error) {
@@ -253,5 +253,5 @@ func openCounters(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: size, reader: nameless{ErrNotes}, model: c}, nil
+	return &Profile{size: size, reader: nameless{errNotes}, model: c}, nil
 }

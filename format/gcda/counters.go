@@ -88,12 +88,12 @@ func (d *decoder) countersRecord(c *Counters, r record) {
 	case len(c.Functions) > 0 && kind < kinds && r.tag == tagArcCounters+uint32(kind)<<kindShift:
 		f := &c.Functions[len(c.Functions)-1]
 		if f.Absent {
-			d.Fail(r.pos, ErrLayout, "counters of an absent function")
+			d.Fail(r.pos, errLayout, "counters of an absent function")
 			return
 		}
 		f.Counters = append(f.Counters, d.counters(kind, r))
 	default:
-		d.Fail(r.pos, ErrLayout, "a record with tag %#08x where none is allowed", r.tag)
+		d.Fail(r.pos, errLayout, "a record with tag %#08x where none is allowed", r.tag)
 	}
 }
 

@@ -50,7 +50,7 @@ func (f *Function) Expand(counters []int64) ([]int64, error) {
 	}
 	unbalanced := slices.ContainsFunc(s.blocks, func(b flowBlock) bool { return b.surplus != 0 })
 	if s.unknown > 0 || unbalanced {
-		return nil, f.errorf(ErrGraph, "the arcs without counters are not a spanning tree")
+		return nil, f.errorf(errGraph, "the arcs without counters are not a spanning tree")
 	}
 	return s.counts[:len(f.Arcs)], nil
 }

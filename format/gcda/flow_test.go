@@ -125,10 +125,10 @@ func TestExpandFaults(t *testing.T) {
 	assert.EqualError(t, err, `gcda: graph: bad count: function "ring": 0 counters for 1 arcs`)
 	apart := &Function{Name: "apart", Blocks: 4, Arcs: []Arc{{0, 2, 0}, {2, 3, Tree}, {3, 1, 0}}}
 	_, err = apart.Expand([]int64{1, 2})
-	assert.ErrorIs(t, err, ErrGraph)
+	assert.ErrorIs(t, err, errGraph)
 	self := &Function{Name: "self", Blocks: 3, Arcs: []Arc{{0, 2, 0}, {2, 2, Tree}, {2, 1, 0}}}
 	_, err = self.Expand([]int64{1, 1})
-	assert.ErrorIs(t, err, ErrGraph)
+	assert.ErrorIs(t, err, errGraph)
 }
 
 func TestBlockCounts(t *testing.T) {

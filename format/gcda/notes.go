@@ -100,13 +100,13 @@ func (d *decoder) notesRecord(n *Notes, r record) {
 		return
 	}
 	if len(n.Functions) == 0 {
-		d.Fail(r.pos, ErrLayout, "a record with tag %#08x before the first function", r.tag)
+		d.Fail(r.pos, errLayout, "a record with tag %#08x before the first function", r.tag)
 		return
 	}
 	switch f := &n.Functions[len(n.Functions)-1]; r.tag {
 	case tagBlocks:
 		if f.Blocks > 0 {
-			d.Fail(r.pos, ErrLayout, "a second number of blocks of function %q", f.Name)
+			d.Fail(r.pos, errLayout, "a second number of blocks of function %q", f.Name)
 		}
 		f.Blocks = d.Uint32("the number of blocks")
 	case tagArcs:
@@ -124,7 +124,7 @@ func (d *decoder) checkGraph(n *Notes) {
 	}
 	f := &n.Functions[len(n.Functions)-1]
 	if uint64(f.Blocks) > uint64(max(len(f.Arcs), d.arcRecords))+2 {
-		d.Fail(d.graph, ErrGraph, "function %q has %d blocks and only %d arcs", f.Name, f.Blocks, len(f.Arcs))
+		d.Fail(d.graph, errGraph, "function %q has %d blocks and only %d arcs", f.Name, f.Blocks, len(f.Arcs))
 	}
 }
 
@@ -155,7 +155,7 @@ func (d *decoder) block(f *Function) uint32 {
 	pos := d.Pos
 	b := d.Uint32("the number of a block")
 	if b >= f.Blocks && d.Err == nil {
-		d.Fail(pos, ErrGraph, "block %d in function %q with %d blocks", b, f.Name, f.Blocks)
+		d.Fail(pos, errGraph, "block %d in function %q with %d blocks", b, f.Name, f.Blocks)
 	}
 	return b
 }
@@ -173,7 +173,7 @@ func (d *decoder) lines(f *Function) {
 			continue
 		}
 		if len(f.Lines) == start {
-			d.Fail(d.Pos-wordSize, ErrLayout, "a line before the first source file")
+			d.Fail(d.Pos-wordSize, errLayout, "a line before the first source file")
 			return
 		}
 		last := &f.Lines[len(f.Lines)-1]

@@ -12,8 +12,8 @@ import (
 
 // Classes of an afdo.FormatError, beside those of package afdo.
 var (
-	ErrLayout = errors.New("bad layout") // a tag or a length is not where the format requires it
-	ErrGraph  = errors.New("bad graph")  // a block out of range, or arcs that cannot connect the blocks
+	errLayout = errors.New("bad layout") // a tag or a length is not where the format requires it
+	errGraph  = errors.New("bad graph")  // a block out of range, or arcs that cannot connect the blocks
 )
 
 const (
@@ -92,7 +92,7 @@ func (d *decoder) records(read func(r record)) (ended bool) {
 		tag := d.Uint32("a tag")
 		if tag == 0 && d.Err == nil {
 			if d.Rest() > 0 {
-				d.Fail(d.Pos, ErrLayout, "%d bytes after the end", d.Rest())
+				d.Fail(d.Pos, errLayout, "%d bytes after the end", d.Rest())
 			}
 			return true
 		}
@@ -108,7 +108,7 @@ func (d *decoder) records(read func(r record)) (ended bool) {
 		d.Data = file[:d.Pos+int(max(length, 0))]
 		read(record{pos, tag, int32(length)})
 		if d.Rest() > 0 {
-			d.Fail(d.Pos, ErrLayout, "%d bytes too many in the record with tag %#08x at offset %d", d.Rest(), tag, pos)
+			d.Fail(d.Pos, errLayout, "%d bytes too many in the record with tag %#08x at offset %d", d.Rest(), tag, pos)
 		}
 		if d.Data = file; d.Err != nil {
 			d.Pos = len(file)

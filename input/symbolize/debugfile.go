@@ -29,7 +29,7 @@ func (f *File) findDebugFile(named string) (*object, error) {
 		}
 		if other := o.buildID(); id != nil && other != nil && !bytes.Equal(id, other) {
 			o.close()
-			return nil, fmt.Errorf("symbolize: %s has the build ID %x, %s has %x: %w", named, other, f.path, id, ErrOtherBuild)
+			return nil, fmt.Errorf("symbolize: %s has the build ID %x, %s has %x: %w", named, other, f.path, id, errOtherBuild)
 		}
 		if !o.hasDebugInfo() {
 			o.close()

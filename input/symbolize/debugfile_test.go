@@ -97,7 +97,7 @@ func TestSeparateDebugFiles(t *testing.T) {
 	t.Run("other build", func(t *testing.T) {
 		other := build(t, cxx, "-O1", "-g", "-Wl,--build-id=sha1")
 		_, err := Open(bare, DebugFile(other))
-		require.ErrorIs(t, err, ErrOtherBuild)
+		require.ErrorIs(t, err, errOtherBuild)
 	})
 }
 
@@ -174,7 +174,7 @@ func TestSplit(t *testing.T) {
 					break
 				}
 			}
-			require.ErrorIs(t, err, ErrOtherBuild)
+			require.ErrorIs(t, err, errOtherBuild)
 		})
 	}
 }

@@ -13,9 +13,9 @@ var (
 	// debug file.
 	ErrNoDebugInfo = errors.New("no debug info")
 
-	// ErrOtherBuild is returned for a debug file of another build: its build ID, checksum or
+	// errOtherBuild is returned for a debug file of another build: its build ID, checksum or
 	// split-unit ID differs.
-	ErrOtherBuild = errors.New("debug file of another build")
+	errOtherBuild = errors.New("debug file of another build")
 
 	// ErrUnsupported is returned for features of a file that this package does not support. The
 	// error names the feature.

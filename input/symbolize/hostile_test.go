@@ -67,7 +67,7 @@ func readAll(path string) (spans int, err error) {
 
 // typed tells whether an error is one that this package promises.
 func typed(err error) bool {
-	for _, class := range []error{afdo.ErrMalformed, afdo.ErrLimit, ErrUnsupported, ErrNoDebugInfo, ErrOtherBuild, ErrELF} {
+	for _, class := range []error{afdo.ErrMalformed, afdo.ErrLimit, ErrUnsupported, ErrNoDebugInfo, errOtherBuild, ErrELF} {
 		if errors.Is(err, class) {
 			return true
 		}

@@ -100,7 +100,7 @@ func (w *worker) splitUnit(o *object, skeleton *dwarfUnit) (*dwarfUnit, error) {
 			return u, err
 		}
 	}
-	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, ErrOtherBuild)
+	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, errOtherBuild)
 }
 
 // unitWithID finds a skeleton's unit in a section. It returns nil if there is none.
