@@ -27,8 +27,8 @@ const (
 	defaultCacheDays = 30
 )
 
-// errNoCache is matched by all errors of [OpenCache], and ErrCacheSetting by those about a limit that
-// makes no sense.
+// errNoCache is matched by all errors of [OpenCache], and ErrCacheSetting by those about a limit
+// that makes no sense.
 var (
 	errNoCache      = store.ErrNone
 	ErrCacheSetting = errors.New("no such limit")
