@@ -11,7 +11,8 @@
 # "lines arcs guess pgo"; bare is arcs of a profile without evidence, and only is pgo without its counters of values.
 # lines+bolt and arcs+bolt are these, laid out by llvm-bolt.
 # lines and arcs may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
-# ROUNDS is how often each program runs for the processor times, which need an idle machine.
+# ROUNDS is how often each program runs for the processor times, which need an idle machine. If it is 100, each figure
+# takes 10 s or more.
 # STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }

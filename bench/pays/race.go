@@ -2,43 +2,58 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// race compares the processor times of programs. In each round, all programs run one after the
-// other, each with every line of the file commands: arguments, and perhaps "<" and a file for
-// standard input. For each program but the first, race prints how much more time than the first one
-// it took, in percent, in the median of the rounds.
+// race compares the processor times of programs. In each round, all programs run in random order,
+// each with every line of the file commands: arguments, and perhaps "<" and a file for standard
+// input. There are at least as many rounds as given, and more if programs run for less than 0.1
+// s. Each ten rounds run new copies, since the place of a file in memory changes the time of a
+// program by some percent. For each program but the first, race prints how much more time than
+// the first one it took, in percent: the median of the rounds, and half of its interval of 95 %.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {
 		return err
 	}
-	ratios := make([][]float64, len(programs))
-	for range rounds {
-		var first time.Duration
-		for i, program := range programs {
-			sum := time.Duration(0)
-			for line := range strings.Lines(string(text)) {
-				t, err := timed(program, line)
-				if err != nil {
-					return fmt.Errorf("%s: %w", program, err)
+	folder, err := os.MkdirTemp("", "race")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	ratios, n, start := make([][]float64, len(programs)), 0, time.Now()
+	for ; n < rounds || time.Since(start) < time.Duration(rounds*len(programs))*time.Second/10; n++ {
+		times := make([]float64, len(programs))
+		for _, i := range rand.Perm(len(programs)) {
+			runs := filepath.Join(folder, fmt.Sprintf("program%03d", i))
+			if n%10 == 0 {
+				if err := exec.Command("cp", "--remove-destination", programs[i], runs).Run(); err != nil {
+					return fmt.Errorf("%s: %w", programs[i], err)
 				}
-				sum += t
 			}
-			if i == 0 {
-				first = sum
+			for line := range strings.Lines(string(text)) {
+				t, err := timed(runs, line)
+				if err != nil {
+					return fmt.Errorf("%s: %w", programs[i], err)
+				}
+				times[i] += t.Seconds()
 			}
-			ratios[i] = append(ratios[i], float64(sum)/float64(first))
+		}
+		for i, t := range times {
+			ratios[i] = append(ratios[i], t/times[0])
 		}
 	}
 	for _, of := range ratios[1:] {
 		slices.Sort(of)
-		fmt.Printf("%+.1f ", 100*(of[rounds/2]-1))
+		half := int(0.98 * math.Sqrt(float64(n)))
+		fmt.Printf("%+.1f±%.1f ", 100*(of[n/2]-1), 50*(of[min(n/2+half, n-1)]-of[max(n/2-half, 0)]))
 	}
 	fmt.Println()
 	return nil
