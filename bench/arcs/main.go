@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-afdo/afdo/bench/poisson"
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/input/samples"
@@ -119,23 +120,11 @@ func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 			cost := expected * math.Exp(random.NormFloat64()-0.5)
 			expected, late = cost/2+late, cost/2
 		}
-		if sampled := poisson(random, expected); sampled > 0 {
+		if sampled := poisson.Draw(random, expected); sampled > 0 {
 			thin.AddAddress(offset, sampled)
 		}
 	}
 	return thin
-}
-
-// poisson returns a random number of events whose expected number is n.
-func poisson(random *rand.Rand, n float64) uint64 {
-	if n > 50 {
-		return uint64(max(0, math.Round(n+math.Sqrt(n)*random.NormFloat64())))
-	}
-	count := uint64(0)
-	for p := random.Float64(); p > math.Exp(-n); p *= random.Float64() {
-		count++
-	}
-	return count
 }
 
 // A unit is the notes of a unit, with the counts of arcs by function.

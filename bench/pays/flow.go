@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/go-afdo/afdo/bench/poisson"
 	"github.com/go-afdo/afdo/input/samples"
 )
 
@@ -65,7 +66,7 @@ const stack = 32
 func (f *flow) sample(period uint64) *samples.Set {
 	random := rand.New(rand.NewPCG(1, 2))
 	set := new(samples.Set)
-	seen := func(n float64) uint64 { return poisson(random, n*stack/float64(period)) }
+	seen := func(n float64) uint64 { return poisson.Draw(random, n*stack/float64(period)) }
 	order := slices.Sorted(maps.Keys(f.counts))
 	entries := f.entries(order)
 	for _, from := range slices.Sorted(maps.Keys(f.taken)) {
@@ -88,7 +89,7 @@ func (f *flow) sample(period uint64) *samples.Set {
 			}
 			left -= leave
 		}
-		if n := poisson(random, float64(f.counts[begin])/float64(period)); n > 0 {
+		if n := poisson.Draw(random, float64(f.counts[begin])/float64(period)); n > 0 {
 			set.AddAddress(begin, n)
 		}
 	}
@@ -115,16 +116,4 @@ func (f *flow) entries(order []uint64) map[uint64]float64 {
 		entries[at] = max(0, float64(f.counts[at])-through)
 	}
 	return entries
-}
-
-// poisson returns a random number of events whose expected number is n.
-func poisson(random *rand.Rand, n float64) uint64 {
-	if n > 50 {
-		return uint64(max(0, math.Round(n+math.Sqrt(n)*random.NormFloat64())))
-	}
-	count := uint64(0)
-	for p := random.Float64(); p > math.Exp(-n); p *= random.Float64() {
-		count++
-	}
-	return count
 }

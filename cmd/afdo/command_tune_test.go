@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,10 @@ func TestHowToBuild(t *testing.T) {
 	}
 	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, build(&tune.Result{Profile: "my p.afdo", Compilers: []string{"gcc"}}, nil, "make"))
 	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, build(&tune.Result{Profile: "p.afdo", Compilers: []string{"gfortran-12", "cc"}}, nil, "make"))
+	tree := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "Makefile"), []byte("CFLAGS = -O2\n#CC = cc -x\nCC= gcc -std=gnu99 -fpic\nCXX := $(CROSS)g++ -w\n"), 0o600))
+	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- gcc -std=gnu99 -fpic" CXX="afdo exec --profile p.afdo -- g++"`,
+		compile.HowToBuild(&tune.Options{Build: []string{"make"}, Tree: tree}, &tune.Result{Profile: "p.afdo", Compilers: []string{"g++", "gcc"}}))
 	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"rustc"}, RustOption: "-Zprofile-sample-use="}
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", build(r, []string{"RUSTC_BOOTSTRAP=1"}, "sh", "-c", "cargo build -r"))
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))

@@ -8,14 +8,6 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// errAddresses: a raw memory profile contains addresses instead of functions. Use
-// memprof.Raw.Profile with the program to resolve them.
-var errAddresses = errors.New("a raw memory profile knows no functions, only addresses of the program")
-
-// errNotes: counters of an instrumented program contain identifiers instead of names. Use
-// gcda.Profile with the notes of the compile to resolve them.
-var errNotes = errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")
-
 // memoryProfile is a memory profile with resolved functions.
 type memoryProfile interface {
 	memprof.Source

@@ -237,7 +237,7 @@ func openRawMemory(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: size, reader: nameless{errAddresses}, model: r}, nil
+	return &Profile{size: size, reader: nameless{errors.New("a raw memory profile knows no functions, only addresses of the program")}, model: r}, nil
 }
 
 func openYAML(f *File, _ *options) (*Profile, error) {
@@ -253,5 +253,5 @@ func openCounters(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: size, reader: nameless{errNotes}, model: c}, nil
+	return &Profile{size: size, reader: nameless{errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")}, model: c}, nil
 }

@@ -30,9 +30,10 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Inputs returns groups of inputs for [Read]. A group is merged before it is capped, see
-// fleet.Rules.Groups. The inputs are those of a list and the files that match globs, each of
-// which is a separate host. A glob without a match fails the pipeline.
+// Inputs returns groups of inputs for [Read]. With a cap, all inputs of a host are one group, which
+// is merged before it is capped; without, each input is a group. The inputs are those of a list and
+// the files that match globs, each of which is a separate host. A glob without a match fails the
+// pipeline.
 func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string) beam.PCollection {
 	s = s.Scope("Inputs")
 	var groups [][]byte

@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -19,9 +22,9 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
-	"github.com/spf13/cobra"
 )
 
 const tuneHelp = `Build a program, train it, build it again with a profile, and measure what that brings:
@@ -266,11 +269,12 @@ func HowToBuild(o *tune.Options, r *tune.Result) string {
 	case cmakeWord().MatchString(line):
 		return set + cmakeWord().ReplaceAllString(line, "${1}${2} "+literal(launcher.cmake(r))+"${3}")
 	case mesonWord().MatchString(line):
-		return set + insertAt(line, mesonWord().FindStringSubmatchIndex(line)[4], variables+" ")
+		at := mesonWord().FindStringSubmatchIndex(line)[4]
+		return set + line[:at] + variables + " " + line[at:]
 	case configureWord().MatchString(line):
 		return set + configureWord().ReplaceAllString(line, "${1}${2} "+literal(variables)+"${3}")
 	case makeWord().MatchString(line):
-		return set + makeWord().ReplaceAllString(line, "${1}${2} "+literal(variables)+"${3}")
+		return set + makeWord().ReplaceAllString(line, "${1}${2} "+literal(withOptions(variables, o.Tree))+"${3}")
 	}
 	if m := builtFolder().FindStringSubmatch(line); m != nil {
 		if _, err := os.Stat(filepath.Join(o.Tree, m[2], "meson-private")); err == nil {
@@ -281,10 +285,26 @@ func HowToBuild(o *tune.Options, r *tune.Result) string {
 	return set + variables + " " + shell.Line(o.Build)
 }
 
+// compilerInMakefile finds the options that a makefile has in a compiler's variable.
+var compilerInMakefile = pattern.Of(`(?m)^(CC|CXX|FC)\s*[:?]?=\s*\w\S*[ \t]+(-[^$"#\n]*[^$"#\s])\s*$`)
+
+const maxMakefile = 1 << 20 // bytes, which bounds the memory for one that a program has written
+
+// withOptions adds these options to settings of variables for make, which replace the makefile's.
+func withOptions(variables, tree string) string {
+	makefile, err := files.ReadFile(filepath.Join(tree, "makefile"), maxMakefile)
+	if err != nil {
+		makefile, _ = files.ReadFile(filepath.Join(tree, "Makefile"), maxMakefile)
+	}
+	for _, m := range compilerInMakefile().FindAllSubmatch(makefile, -1) {
+		setting := regexp.MustCompile(`\b` + string(m[1]) + `="[^"]*`)
+		variables = setting.ReplaceAllString(variables, "${0} "+string(m[2]))
+	}
+	return variables
+}
+
 // literal quotes a text for the replacement of a regular expression.
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
-
-func insertAt(text string, at int, what string) string { return text[:at] + what + text[at:] }
 
 // environment returns settings for a shell.
 func environment(env []string) string {

@@ -139,7 +139,7 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"grouped": grouped,
 		"percent": func(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" },
-		"share":   func(e afdo.SummaryEntry) string { return cutoffShare(e.Cutoff) },
+		"share":   func(e afdo.SummaryEntry) string { return strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%" }, // of parts per million,
 	}).ParseFS(assets, "page/page.html"))
 })
 
@@ -171,11 +171,6 @@ func asset(name string) string {
 		panic(err) // it is part of the program
 	}
 	return string(data)
-}
-
-// cutoffShare returns the share of a cutoff, which counts parts per million.
-func cutoffShare(cutoff uint32) string {
-	return strconv.FormatFloat(float64(cutoff)/1e4, 'f', -1, 64) + "%"
 }
 
 // grouped writes a number with a comma before every third digit.

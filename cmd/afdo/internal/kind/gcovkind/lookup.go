@@ -294,7 +294,7 @@ type unitJSON struct {
 
 func newUnitJSON(w io.Writer, r *afdo.Reader, demangle bool) *unitJSON {
 	j := &unitJSON{
-		Writer:   jsonstream.New(boundOutput(w, r)),
+		Writer:   jsonstream.New(&boundedWriter{w, freeOutput + outputPerByte*min(r.Size(), math.MaxInt64/outputPerByte/2)}),
 		reader:   r,
 		walker:   newWalker(r),
 		demangle: demangle,

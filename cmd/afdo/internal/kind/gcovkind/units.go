@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -277,10 +276,6 @@ const (
 	freeOutput    = 1 << 30
 	outputPerByte = 1 << 10
 )
-
-func boundOutput(w io.Writer, r *afdo.Reader) io.Writer {
-	return &boundedWriter{w, freeOutput + outputPerByte*min(r.Size(), math.MaxInt64/outputPerByte/2)}
-}
 
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {

@@ -196,7 +196,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 		return err
 	}
 	one := new(memprof.Profile)
-	if err := one.AddRecords(src, single(rec)); err != nil {
+	if err := one.AddRecords(src, func(yield func(memprof.Record, error) bool) { yield(rec, nil) }); err != nil {
 		return err
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return memprof.WriteYAML(w, one) })
@@ -215,10 +215,6 @@ func meant(symbol string, names map[uint64]string, record func(function uint64) 
 			}
 		}
 	})
-}
-
-func single(rec memprof.Record) iter.Seq2[memprof.Record, error] {
-	return func(yield func(memprof.Record, error) bool) { yield(rec, nil) }
 }
 
 // guidOf takes "0x" and hexadecimal digits for a GUID and all else for a name.

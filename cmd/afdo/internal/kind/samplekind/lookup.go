@@ -61,19 +61,13 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 		}
 		p, err = collect(src, name, rename)
 		if err == nil && p.NumFunctions() == 0 || errors.Is(err, afdo.ErrNotFound) {
-			return nil, unlisted(name)
+			return nil, fmt.Errorf(`function %q: %w: its function offsets do not list this function, which the file has: run "afdo check"`, name, afdo.ErrMalformed)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return p, k.resolve(p)
-}
-
-// unlisted returns the error for a function that a read of the whole file has found, but a lookup
-// has not.
-func unlisted(name string) error {
-	return fmt.Errorf(`function %q: %w: its function offsets do not list this function, which the file has: run "afdo check"`, name, afdo.ErrMalformed)
 }
 
 // collect returns a profile of the functions of a symbol.
