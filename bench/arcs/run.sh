@@ -51,7 +51,7 @@ each() {
 # counted PROGRAM BINARY INPUT prints the number of instructions.
 counted() {
 	each "$1" "$3" setarch -R valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$2" 2>&1 >/dev/null |
-		awk '$2 == "I" && $3 == "refs:" || $3 == "refs:" {gsub(",", ""); n += $NF} END {printf "%d\n", n}'
+		awk '$2 == "I" && $3 == "refs:" || $3 == "refs:" {gsub(",", ""); n += $NF} END {printf "%.0f\n", n}'
 }
 record() { setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$out.$N" "$@" >/dev/null 2>&1; }
 

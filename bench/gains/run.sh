@@ -118,7 +118,7 @@ each() {
 
 counted() {
 	each "$1" "$3" setarch -R valgrind --trace-children=yes --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$2" 2>&1 >/dev/null |
-		awk '$2 == "I" && $3 == "refs:" {gsub(",", ""); n += $NF} END {printf "%d\n", n}'
+		awk '$2 == "I" && $3 == "refs:" {gsub(",", ""); n += $NF} END {printf "%.0f\n", n}'
 }
 callgrind() { setarch -R valgrind -q --trace-children=yes --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$out.$N.%p" "$@" >/dev/null 2>&1; }
 code() { size "$(binary "$1")" | awk 'NR == 2 {print $1}'; }

@@ -202,7 +202,7 @@ count() {
 counted() {
 	local to=${4:-$work/counts}
 	setarch -R valgrind -q --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$to" "$2" "$(input "$1" "$3")" >"$to.said"
-	"$work/afdo" create --binary "$2" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%d\n", n}'
+	"$work/afdo" create --binary "$2" --profile "$to" --to samples -o - | awk -F: 'NF == 2 && !/->/ {n += $2} END {printf "%.0f\n", n}'
 }
 
 # mispredicted PROGRAM BINARY INPUT prints how many branches cachegrind's simple processor predicts wrongly, those of
