@@ -14,10 +14,11 @@ import (
 
 // race compares the processor times of programs. In each round, all programs run in random order,
 // each with every line of the file commands: arguments, and perhaps "<" and a file for standard
-// input. There are at least as many rounds as given, and more if programs run for less than 0.1
-// s. Each ten rounds run new copies, since the place of a file in memory changes the time of a
-// program by some percent. For each program but the first, race prints how much more time than
-// the first one it took, in percent: the median of the rounds, and half of its interval of 95 %.
+// input. There are at least as many rounds as given, and more for programs that run for less than
+// 100 ms. After each ten rounds, the programs are copied anew, since the place of a file in memory
+// changes the time of a program by some percent. For each program but the first, race prints how
+// much more time than the first one it took, in percent: the median of the rounds, and half of the
+// width of its interval of 95 %.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {

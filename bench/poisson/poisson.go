@@ -1,4 +1,5 @@
-// Package poisson draws the numbers of samples of the programs that thin recordings out.
+// Package poisson draws random numbers of samples for bench/arcs and bench/pays. They make a
+// recording with few samples of one that has the exact counts.
 package poisson
 
 import (

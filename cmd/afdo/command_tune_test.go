@@ -70,7 +70,7 @@ func TestHowToBuild(t *testing.T) {
 	assert.Equal(t, `make CC="afdo exec --profile 'my p.afdo' -- gcc"`, build(&tune.Result{Profile: "my p.afdo", Compilers: []string{"gcc"}}, nil, "make"))
 	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- cc" FC="afdo exec --profile p.afdo -- gfortran-12"`, build(&tune.Result{Profile: "p.afdo", Compilers: []string{"gfortran-12", "cc"}}, nil, "make"))
 	tree := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(tree, "Makefile"), []byte("CFLAGS = -O2\n#CC = cc -x\nCC= gcc -std=gnu99 -fpic\nCXX := $(CROSS)g++ -w\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "Makefile"), []byte("CFLAGS = -O2\n#CC = cc -x\nCC = gcc -ansi\nCC= gcc -std=gnu99 -fpic\nCXX := $(CROSS)g++ -w\n"), 0o600))
 	assert.Equal(t, `make CC="afdo exec --profile p.afdo -- gcc -std=gnu99 -fpic" CXX="afdo exec --profile p.afdo -- g++"`,
 		compile.HowToBuild(&tune.Options{Build: []string{"make"}, Tree: tree}, &tune.Result{Profile: "p.afdo", Compilers: []string{"g++", "gcc"}}))
 	r := &tune.Result{Profile: "p.afdo", Compilers: []string{"rustc"}, RustOption: "-Zprofile-sample-use="}

@@ -53,9 +53,9 @@ func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	return calls
 }
 
-// inferMerged infers the counts of a function that was called n times from evidence for an equal
-// function. It reports whether seen has such a function. Of several, it takes the one that ran most
-// often.
+// inferMerged infers the counts of the function of p, which is called n times and has no code of
+// its own, from the evidence of an equal function in seen. If several are equal, it uses the one
+// that ran most often. It reports whether there is one.
 func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*problem) bool {
 	var equal *problem
 	for _, other := range seen {
@@ -81,9 +81,9 @@ func (p *problem) executed() (sum int64) {
 	return sum
 }
 
-// take removes the counts of n calls of a merged function from the counts of the function whose
-// name the code has. own is how often the unit calls that function itself. take returns the share
-// of the n calls.
+// take divides the counts of p, the function whose name the merged code has, after the code was
+// merged with a function that is called n times. p keeps what is left, and take returns the share
+// of that function. own is how often functions of this unit call p by its own name.
 func (p *problem) take(n, own int64) (share float64) {
 	own = max(own, p.BlockCounts(p.result)[0]-n)
 	share = float64(n) / float64(n+own)
@@ -93,7 +93,7 @@ func (p *problem) take(n, own int64) (share float64) {
 	return share
 }
 
-// part returns the evidence, with a share of the counts.
+// part returns the evidence of p with all its counts multiplied by share.
 func (p *problem) part(share float64) []item {
 	items := slices.Clone(p.items)
 	for i := range items {

@@ -258,7 +258,8 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call notes a direct call of the body, and an indirect call until profiled finds its line.
+// call adds a call to the block that is being read. name is the called expression. If that is a
+// pointer, the call is kept until [dumpParser.profiled] reads that GCC counts its targets.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})

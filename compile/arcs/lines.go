@@ -9,8 +9,9 @@ import (
 // own. Each location becomes a block whose position has no column, which matches all code of the
 // line.
 //
-// The profile counts lines from the declaration of a function, and only the notes say where that
-// declaration is. So a function that is inlined everywhere, which the notes lack, has no evidence.
+// The line of a count is relative to the declaration of its function. The notes have the line of
+// this declaration, but not for a function that GCC inlined everywhere. The counts of such a
+// function are left out.
 func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	l := newLineReader(p, notes)
 	e := &profile.Evidence{}

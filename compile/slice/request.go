@@ -57,7 +57,7 @@ type Edited interface {
 	Gone(path, symbol string)
 }
 
-// errRequest is what errors match that are about a [Request] that makes no sense.
+// errRequest is wrapped by errors about a field of a [Request] that has no such value.
 var errRequest = errors.New("bad request")
 
 func (q *Request) check() error {

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// errFolder is matched by the error for a working folder that tune must not use.
+// errFolder is wrapped by the error for a working folder that has files of others or symbolic
+// links, or that contains the source tree.
 var errFolder = errors.New("this folder cannot hold the copies")
 
 // tagFile marks a folder as one of tune's. Backups skip folders with this file

@@ -313,7 +313,7 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// errNotRun: the recordings have no sample of the build.
+// errNotRun is returned if no recording has a sample in a program or library of the build.
 var errNotRun = errors.New("none of the programs of the build has run")
 
 // trained returns the programs and libraries of the build for which the recordings have samples,
@@ -400,8 +400,8 @@ func objectsOf(recording, program string) (map[string]uint64, error) {
 	return ran, nil
 }
 
-// readFor reads a recording for one of the programs that ran, and returns the report. The recording
-// need not have samples of the program.
+// readFor reads a recording and returns its report, which says how many of the samples are in a
+// program. The number may be 0.
 func readFor(program, recording string) (*samples.Report, error) {
 	e, err := elf.Open(program)
 	if err != nil {

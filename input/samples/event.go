@@ -182,7 +182,8 @@ func (c *counting) noteBurst(s *perfdata.Sample) {
 	c.tid, c.time = s.TID, s.Time
 }
 
-// noteWithin counts a sample whose address is in the binary.
+// noteWithin counts the current sample as one in the binary, and the burst that it belongs to,
+// once.
 func (c *counting) noteWithin() {
 	c.report.Within++
 	if c.steps && !c.found {

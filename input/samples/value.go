@@ -67,7 +67,8 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrNoEvent, listed(types), of)
 }
 
-// countsOf returns what the chosen values of a pprof profile count.
+// countsOf says what a value of a pprof profile is a number of: executed code, or something else
+// that the user asked for by name.
 func (c choice) countsOf(v valueType) Counts {
 	if c.options.Event != "" && !v.countsSamples() {
 		return countsOf(v.name)

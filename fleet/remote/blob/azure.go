@@ -18,8 +18,9 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote"
 )
 
-// guardedAzure is guardedS3 for Azure, whose clients cannot be changed. So it makes another client
-// with the same URL and with the credentials that gocloud takes from the environment.
+// guardedAzure returns a bucket of Azure whose client applies the limits of [guard]. The transport
+// of an existing client cannot be changed. So it makes another client for the same URL, with the
+// credentials that gocloud takes from the environment.
 func guardedAzure(ctx context.Context, client *container.Client, name string) (*blob.Bucket, error) {
 	options := &container.ClientOptions{}
 	options.Transport = &http.Client{Transport: timed{guarded(http.DefaultTransport)}}
@@ -48,7 +49,8 @@ func guardedAzure(ctx context.Context, client *container.Client, name string) (*
 	return azureblob.OpenBucket(ctx, client, nil)
 }
 
-// timed completes answers of servers that send no times, for which gocloud would panic.
+// A timed is a transport that adds 1970 as the time to a response that has no Last-Modified or
+// X-Ms-Creation-Time. gocloud would panic without them.
 type timed struct{ http.RoundTripper }
 
 func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {

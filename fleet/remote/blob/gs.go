@@ -21,9 +21,10 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote"
 )
 
-// openGS opens a bucket as gocloud does, but with the limits of guard, which do not apply to the
-// gRPC API. Without credentials it returns an error, where gocloud prints a warning to standard
-// output and continues.
+// openGS opens a bucket of Google Cloud Storage with the query parameters that gocloud has. It
+// limits what the server can send, see [guard], except with the parameters grpc and zonal, which do
+// not use HTTP requests. If the environment has no credentials, it returns an error; gocloud would
+// print a warning and continue.
 func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	query, client := u.Query(), gcp.NewAnonymousHTTPClient(guarded(http.DefaultTransport))
 	set := func(parameter string) bool { yes, _ := strconv.ParseBool(query.Get(parameter)); return yes }
@@ -42,7 +43,8 @@ func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	if set("grpc") || set("zonal") {
 		return blob.OpenBucket(ctx, u.String())
 	}
-	// The opener would replace the client for anonymous requests and for an emulator.
+	// For anonymous requests and for an emulator, the opener replaces its field Client. This option
+	// comes later and sets the client again.
 	opener.Options.ClientOptions = append(opener.Options.ClientOptions, option.WithHTTPClient(&client.Client))
 	return opener.OpenBucketURL(ctx, u)
 }

@@ -36,7 +36,8 @@ func guardedS3(ctx context.Context, bucket *blob.Bucket, client *s3.Client, name
 	return s3blob.OpenBucket(ctx, s3.New(options), name, nil)
 }
 
-// A guard cuts off the body of an answer that has no part of an object.
+// A guard is a transport that limits the body of each response but of those with a part of an
+// object.
 type guard struct{ http.RoundTripper }
 
 // guarded returns a transport that applies the limits.
@@ -49,8 +50,9 @@ func guarded(transport http.RoundTripper) http.RoundTripper {
 	return guard{transport}
 }
 
-// RoundTrip does not limit an answer with a part, because package remote reads no more of it than
-// it asked for. Azure has a header of its own for ranges.
+// RoundTrip sends a request. A successful request for a range is not limited: package remote reads
+// no more of the response than the range that it asked for. Azure's client asks in the header
+// X-Ms-Range.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := g.RoundTripper.RoundTrip(r)
 	switch {

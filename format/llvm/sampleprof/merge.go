@@ -147,8 +147,8 @@ func (m *merger) targets(first, second []Record) {
 	sortTargets(m.out, m.compare)
 }
 
-// oneOfEach joins targets of the same name: combine gets their counts in the order of targets, two
-// at a time. The result is sorted by the numbers of the names.
+// oneOfEach sorts call targets by name and leaves one of each name. Its count is what combine makes
+// of the counts of all targets of the name, from the first to the last.
 func oneOfEach(targets []Record, combine func(first, next uint64) uint64) []Record {
 	slices.SortStableFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
 	kept := targets[:0]

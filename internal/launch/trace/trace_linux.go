@@ -80,8 +80,9 @@ func observe(dir string, links bool, start func() error) (l *listener, log *Log,
 			l.help() // not in the thread with the filter, which the helper would inherit
 		}
 		close(ready)
-		// A signal, such as those of Go's scheduler, may have the thread look theEnd up once more,
-		// whether it was answered or not. So answer until the thread writes to the descriptor end.
+		// If a signal interrupts the thread's lookup of theEnd, the kernel repeats the lookup and
+		// notifies again. So the first notification of theEnd is not the last one. The thread
+		// writes to the descriptor end when its lookup has returned.
 		for !o.next() {
 		}
 		o.answer()
@@ -98,9 +99,9 @@ func observe(dir string, links bool, start func() error) (l *listener, log *Log,
 	return l, log, err
 }
 
-// A listener is where the kernel puts its notifications. last is the last one that was received, in
-// the memory of the file page, which the helper reads. If there is a helper, it begins when no
-// process has the file alive open any more.
+// A listener has the descriptor from which notifications of the kernel are read, file. It keeps the
+// last notification in memory that a helper process can read as well, page. A helper begins to
+// answer when every process has closed the pipe alive.
 type listener struct {
 	file, page, alive *os.File
 	last              *notification
@@ -299,7 +300,8 @@ func (o *observer) next() (over bool) {
 	return over
 }
 
-// send lets the process of a notification go on.
+// send answers the notification with an id: the kernel continues the system call of the process
+// that made it.
 func (o *observer) send(id uint64) {
 	a := answer{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	e := unix.EINTR

@@ -326,8 +326,9 @@ func (l *Listing) holders() (names []string, err error) {
 	return names, nil
 }
 
-// InCode finds the functions of a binary that have one of the canonical names. It calls each with
-// every function whose code they contain: with themselves and with what is inlined in them.
+// InCode looks for the symbols of a binary that have one of the canonical names. For each
+// instruction range in their code, it calls each with the function that the source has there, and
+// with every function that this one was inlined into.
 func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, each func(*symbolize.Function)) error {
 	var symbols []symbolize.Symbol
 	for s, err := range file.Symbols() {

@@ -150,7 +150,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
-	f.Var((*kind.Once)(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
+	f.Var((*kind.OneProgram)(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
 	f.Var(&x.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")

@@ -285,20 +285,25 @@ func HowToBuild(o *tune.Options, r *tune.Result) string {
 	return set + variables + " " + shell.Line(o.Build)
 }
 
-// compilerInMakefile finds the options that a makefile has in a compiler's variable.
+// compilerInMakefile matches a line of a makefile such as "CC = gcc -fpic": the variable of a
+// compiler, and the options after the compiler.
 var compilerInMakefile = pattern.Of(`(?m)^(CC|CXX|FC)\s*[:?]?=\s*\w\S*[ \t]+(-[^$"#\n]*[^$"#\s])\s*$`)
 
-const maxMakefile = 1 << 20 // bytes, which bounds the memory for one that a program has written
+const maxMakefile = 1 << 20 // bytes; a larger makefile is not read
 
-// withOptions adds these options to settings of variables for make, which replace the makefile's.
+// withOptions adds the options of [compilerInMakefile] to settings such as CC="afdo exec -- gcc".
+// On the command line of make, these replace the variables of the makefile, with all options.
 func withOptions(variables, tree string) string {
 	makefile, err := files.ReadFile(filepath.Join(tree, "makefile"), maxMakefile)
 	if err != nil {
 		makefile, _ = files.ReadFile(filepath.Join(tree, "Makefile"), maxMakefile)
 	}
-	for _, m := range compilerInMakefile().FindAllSubmatch(makefile, -1) {
-		setting := regexp.MustCompile(`\b` + string(m[1]) + `="[^"]*`)
-		variables = setting.ReplaceAllString(variables, "${0} "+string(m[2]))
+	options := make(map[string]string)
+	for _, m := range compilerInMakefile().FindAllStringSubmatch(string(makefile), -1) {
+		options[m[1]] = m[2] // the last one, as in make
+	}
+	for variable, of := range options {
+		variables = regexp.MustCompile(`\b`+variable+`="[^"]*`).ReplaceAllString(variables, "${0} "+of)
 	}
 	return variables
 }

@@ -7,28 +7,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Once is the value of a flag that is given at most once, such as the one program that a
-// profile is of.
-type Once string
+// A OneProgram is the value of a flag that names the program of a profile. Several flags would mean
+// several programs, of which one would be read.
+type OneProgram string
 
-// Set takes the value. A second one is an error: the first would have no effect.
-func (o *Once) Set(value string) error {
+// Set sets the value. It returns an error if the flag came before with another value.
+func (o *OneProgram) Set(value string) error {
 	if *o != "" && string(*o) != value {
 		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
 	}
-	*o = Once(value)
+	*o = OneProgram(value)
 	return nil
 }
 
-func (o *Once) String() string { return string(*o) }
+func (o *OneProgram) String() string { return string(*o) }
 
 // Type names the kind of value in help texts.
-func (*Once) Type() string { return "string" }
+func (*OneProgram) Type() string { return "string" }
 
 // A BinaryFlag is the flag --binary of a kind, on each verb that has it. Where another kind or the
 // verb itself has the flag already, it is shared.
 type BinaryFlag struct {
-	own    Once
+	own    OneProgram
 	shared []func() string
 }
 

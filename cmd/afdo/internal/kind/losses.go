@@ -37,7 +37,7 @@ func (l *Losses) add(loss Loss) {
 	l.all = append(l.all, loss)
 }
 
-// Tell prints on standard error what was left out, if anything.
+// Tell prints each kind of item that was left out on standard error, with the number of items.
 func (l *Losses) Tell(e *cli.Env) {
 	if l.err != nil {
 		e.Warnf("unknown what was left out: %s", cli.Message(l.err))
@@ -49,7 +49,8 @@ func (l *Losses) Tell(e *cli.Env) {
 	}
 }
 
-// A Count is going on while the caller does something else with a file.
+// A Count receives the losses of a file once they are counted. Meanwhile, the caller writes the
+// output.
 type Count <-chan Losses
 
 // StartCount begins to count what [Loaded.Losses] does; nil counts nothing.
@@ -67,7 +68,8 @@ func StartCount(losses func() ([]Loss, error)) Count {
 	return counted
 }
 
-// Tell waits for the count and prints on standard error what was left out.
+// Tell waits until everything that the output lacks is counted, and prints the numbers on standard
+// error, such as "sections of unknown types that were left out: 2".
 func (c Count) Tell(e *cli.Env) {
 	l := <-c
 	l.Tell(e)

@@ -8,11 +8,12 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase"
 )
 
-// CanRebase is a Kind that moves profiles to edited sources itself.
+// A CanRebase is a [Kind] whose profiles "afdo rebase" takes.
 type CanRebase interface {
 	Kind
-	// Rebase moves a profile from one state of the sources to another and writes it. The report is
-	// returned with [rebase.ErrNothing], too.
+	// Rebase moves the counts of the profile in f from the sources for which they were recorded to
+	// today's, both in r, and writes the result. If it can move no count, it returns
+	// [rebase.ErrNothing], and the report as well, which has the reasons.
 	Rebase(e *cli.Env, f *input.File, r *Rebase) (*rebase.Report, error)
 }
 
@@ -25,7 +26,8 @@ type Rebase struct {
 	Output func(format string) (Output, Kind, error)
 }
 
-// RebaseModel moves a profile by way of package profile.
+// RebaseModel is CanRebase.Rebase for a kind that package profile can hold: it loads the profile,
+// moves its counts in memory, and encodes it.
 func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Report, error) {
 	l, err := from.Load(f)
 	if err != nil {

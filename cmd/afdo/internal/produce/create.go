@@ -228,7 +228,7 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 	return nil
 }
 
-// remedies say for errors of package create what the user can do.
+// remedies has what a user can do about errors of package create.
 var remedies = []struct {
 	err error
 	do  string

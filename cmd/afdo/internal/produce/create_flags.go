@@ -97,7 +97,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	c.to.FormatFlag = &c.out.To
 	to := f.Lookup("to")
 	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples; or pprof, for go build -pgo`
-	f.Var((*kind.Once)(&c.binary), "binary", "program, library, kernel or module that ran")
+	f.Var((*kind.OneProgram)(&c.binary), "binary", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, in place of what its content says", createInputs...)

@@ -88,7 +88,7 @@ func NewLayout(e *verb.Env) *cobra.Command {
 
 func (l *laying) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var((*kind.Once)(&l.binary), "binary", "program, library, kernel or module that ran")
+	f.Var((*kind.OneProgram)(&l.binary), "binary", "program, library, kernel or module that ran")
 	f.StringVar(&l.debugFile, "debug-file", "", "file that has the symbols of BIN")
 	f.StringArrayVar(&l.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	f.StringVarP(&l.prefix, "output", "o", "", "beginning of the names of both output files")

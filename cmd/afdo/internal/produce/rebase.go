@@ -84,7 +84,7 @@ func NewRebase(e *verb.Env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var((*kind.Once)(&r.binary), "binary", "program that was built from the new sources, with debug info")
+	f.Var((*kind.OneProgram)(&r.binary), "binary", "program that was built from the new sources, with debug info")
 	r.out.AddFlags(e, cmd)
 	f.Lookup("output").DefValue = ""
 	r.out.Path = ""

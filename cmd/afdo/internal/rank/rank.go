@@ -320,9 +320,10 @@ func Hottest(p *profile.Profile, r *Ranking, n int) (hottest []profile.SymbolRef
 	return First(all, n, Order(p, r, func(s *Symbol) uint64 { return s.Own })), sampled
 }
 
-// Order returns a function that compares symbols for sorting. The symbol with the larger count
-// comes first. Symbols with equal counts are in the order of totals, then names, then units. If
-// count is nil, the order is that of names, then totals, then units.
+// Order returns a function that compares two symbols of p for sorting. The symbol with the larger
+// count comes first. If both counts are equal, the symbol with the larger Total comes first, then
+// that whose name is alphabetically first, then that whose unit is. If count is nil, names decide
+// first, then Total, then units.
 func Order(p *profile.Profile, r *Ranking, count func(*Symbol) uint64) func(a, b profile.SymbolRef) int {
 	return func(a, b profile.SymbolRef) int {
 		x, y := &r.Symbols[a], &r.Symbols[b]

@@ -53,8 +53,8 @@ func (o *outbox) isFull() bool {
 	return len(o.waiting) > outboxPause
 }
 
-// finish returns how many records the outbox has dropped. From then on it has room for one more
-// record, which reports that number.
+// finish returns how many records the outbox has dropped because it was full. It makes room for one
+// more record, which the caller writes to report this number.
 func (o *outbox) finish() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -263,7 +263,7 @@ func TestWorkOnNewMemory(t *testing.T) {
 	program := build(t, slowlyFilled, "-no-pie")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
 	in, all := samplesIn(t, program, "slowly", r)
-	assert.Greater(t, in, all/4)
+	assert.Greater(t, in, all*3/10)
 }
 
 // allocates executes as many instructions in build, which comes to a new page in malloc after some
@@ -331,9 +331,9 @@ func TestSystemCalls(t *testing.T) {
 		shares[name] = branchesIn(t, program, name, r)
 	}
 	t.Logf("%v, %+v", shares, *r.stats)
-	assert.Less(t, shares["compute"], 0.7)
-	assert.Greater(t, shares["talks"], 0.06)
-	assert.Less(t, shares["waits"], 0.65)
+	assert.Less(t, shares["compute"], 0.65)
+	assert.Greater(t, shares["talks"], 0.08)
+	assert.Less(t, shares["waits"], 0.6)
 }
 
 // branchesIn returns the share of all branches that start in a function of a program.

@@ -61,7 +61,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")
 	f.BoolVar(&k.base, "base-discriminators", false, "of an LLVM sample profile, cut flow-sensitive discriminators to those of the front end")
 	if verb.Name() != "create" && f.Lookup("binary") == nil { // create reads none, and some have a --binary of their own
-		f.Var((*kind.Once)(&k.program), "binary", "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
+		f.Var((*kind.OneProgram)(&k.program), "binary", "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
 	}
 	if f.Lookup("to") == nil {
 		return
