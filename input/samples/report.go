@@ -72,7 +72,7 @@ type Object struct {
 // as JSON.
 type Effort struct {
 	Moments   uint64 `json:"moments"`   // moments at which a thread of the program ran
-	Missed    uint64 `json:"missed"`    // those at which it was not stopped: it waited for a processor, ended, or must not be stopped
+	Missed    uint64 `json:"missed"`    // those at which it was not stopped: it waited or moved, ended, or must not be stopped
 	Unsampled uint64 `json:"unsampled"` // those of Missed of threads that have no sample at all
 	Stops     uint64 `json:"stops"`     // times that a thread was stopped
 	Dropped   uint64 `json:"dropped"`   // those of Stops that gave no sample

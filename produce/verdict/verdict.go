@@ -153,8 +153,7 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 	}
 	moments, budget := max(1, float64(e.Moments)), float64(e.Budget)
 	if spent := float64(e.Stopped); spent < goodSpent*budget {
-		few += fmt.Sprintf("; it spent %s of the time that it might have, as the program waited for a processor at %s of the moments: record on an idle machine",
-			percent(spent/budget), percent(float64(e.Missed)/moments))
+		few += fmt.Sprintf("; it spent %s of the time that it might have, as the program waited for a processor: record on an idle machine", percent(spent/budget))
 	}
 	v.grade(-float64(n), -GoodBursts, -poorBursts, few)
 	v.Longer = max(1, GoodBursts/max(1, float64(n)))

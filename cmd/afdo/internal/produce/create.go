@@ -99,7 +99,7 @@ JSON, with these members:
 
 where "moments" are of a recording by steps, in BIN and in other programs, and "effort" is
 what the recorder did: moments at which a thread ran, those that were missed because it
-waited for a processor or must not be stopped, and those missed in threads without any
+waited, moved or must not be stopped, and those missed in threads without any
 sample; stops, and those that gave no sample; threads, and those with a sample; and for how
 many nanoseconds threads might have been stopped, and were. A weight is samples times bytes
 of code if ranges were counted, and "objects" are the most sampled files other than BIN.

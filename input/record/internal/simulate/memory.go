@@ -22,10 +22,6 @@ type Memory struct {
 	// Constant returns a page if it does not change, and nil otherwise.
 	Constant func(address uint64) *Page
 
-	// Fresh is the number of pages of zeros that were copied since Reset, except by ReadAhead. The
-	// kernel has just made most of them, or makes them when the program touches them.
-	Fresh int
-
 	pages  map[uint64]*page
 	unused []*page
 	recent [16]*page // the pages of the last accesses, by the last digit of their number
@@ -86,7 +82,6 @@ func (m *Memory) Reset() {
 	clear(m.pages)
 	clear(m.recent[:])
 	clear(m.unknown)
-	m.Fresh = 0
 }
 
 // page returns the page of an address, nil if there is none.
@@ -145,9 +140,6 @@ func (m *Memory) fetch(start uint64) *page {
 	}
 	p := m.newPage(start)
 	p.bytes = p.bytes[:m.Read([]uint64{start}, [][]byte{p.bytes})]
-	if bytes.Equal(p.bytes, zeros[:]) {
-		m.Fresh++
-	}
 	m.pages[start] = p
 	return p
 }

@@ -31,14 +31,13 @@ const (
 // A burst follows one thread: it stops the thread, and simulates what the thread is about to do.
 type burst struct {
 	*tracer
-	th     *thread
-	woke   int64    // when the tracer woke for this burst
-	shares bool     // the tracer has no other processor than that of the thread
-	picked activity // of the thread when it was picked
-	entry  bool     // it was stopped at the end of a system call or page fault
-	cpu    *processor
-	walked int
-	stack  []perfdata.Branch
+	th      *thread
+	picked  activity // of the thread when it was picked
+	lengths []int    // instructions of each sample; all samples begin at the start
+	cpu     *processor
+	walked  int
+	stack   []perfdata.Branch
+	at      []int // for each branch of stack, how many instructions were simulated up to it
 }
 
 // moment starts a burst of a running thread, if there is one.
@@ -58,15 +57,17 @@ func (t *tracer) moment(now int64) {
 		t.schedule.plan(now)
 		return
 	}
-	b := burst{tracer: t, th: th, woke: now, picked: picked, cpu: &t.cpu, stack: t.branches[:0]}
-	if !b.leave() || !b.shares && !th.files.executes(b.picked.arrived) {
-		_ = unix.SchedSetaffinity(0, &t.processors)
+	b := burst{tracer: t, th: th, picked: picked, lengths: []int{t.config.Length}, cpu: &t.cpu, stack: t.branches[:0]}
+	cost, here := int64(0), b.join()
+	if here {
+		cost = b.run()
+	}
+	_ = unix.SchedSetaffinity(0, &t.processors)
+	if !here {
 		t.miss(th)
 		t.schedule.miss(clock())
 		return
 	}
-	cost := b.run()
-	_ = unix.SchedSetaffinity(0, &t.processors)
 	t.stats.Stopped += time.Duration(cost)
 	t.stats.Longest = max(t.stats.Longest, time.Duration(cost))
 	t.schedule.add(clock(), float64(cost))
@@ -115,7 +116,7 @@ func (b *burst) run() int64 {
 	b.stats.Stops++
 	started := b.start()
 	if started {
-		started = b.follow(began + maxBurst)
+		b.follow(began + maxBurst)
 	}
 	b.release(b.th, 0)
 	cost := clock() - began + eventCost
@@ -123,36 +124,21 @@ func (b *burst) run() int64 {
 	if started {
 		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
 		b.stats.Bursts++
-		b.sample()
-	} else {
+	}
+	if !started || !b.sample() {
 		b.stats.Dropped++
 	}
 	return cost
 }
 
-// maxSpin is for how long the tracer polls for a stop before it sleeps. A thread that executes on
-// another processor stops within 10 us, and waking the tracer would take longer.
-const maxSpin = int64(50 * time.Microsecond)
-
 // await waits until the thread has stopped, and handles the events of all other threads meanwhile.
 // It returns false if the thread has stopped for something else, or is gone. An interrupt that is
 // still to come is handled as an event.
 func (b *burst) await() bool {
-	flags := 0
-	if !b.shares {
-		flags = unix.WNOHANG
-	}
-	for until := clock() + maxSpin; ; {
-		if flags != 0 && clock() > until {
-			flags = 0
-		}
-		if flags == 0 {
-			b.alarm.set(alarmRepeat)
-		}
-		tid, status, err := wait(flags)
+	for {
+		b.alarm.set(alarmRepeat)
+		tid, status, err := wait(0)
 		switch {
-		case err == nil && tid == 0:
-			continue
 		case err == unix.EINTR && !b.stopping.Load():
 			continue
 		case err != nil:
@@ -185,9 +171,10 @@ func (b *burst) start() bool {
 	}
 	c := b.cpu
 	c.Memory.ReadAhead(append(c.Addresses(b.ahead[:0]), b.th.copied...))
-	b.entry = b.hadFault() || call || r.endsFault()
-	c.Memory.Fresh = 0 // the first instruction is allowed to use a new page
-	return b.entry || b.isRecorded(r.ip())
+	if call {
+		b.lengths = b.resume(r.ip())
+	}
+	return len(b.lengths) > 0 && (call || !r.endsFault(c))
 }
 
 // resetMemory makes the simulation read the memory of the thread.
@@ -204,33 +191,22 @@ func (b *burst) resetMemory() {
 	b.pages.trim(&b.cpu.Kept)
 }
 
-// hadFault reports whether a stop that came just after a page fault looks like one in user code.
-// The instruction at which the thread is uses new memory then, and will be executed again.
-func (b *burst) hadFault() bool {
-	return b.cpu.TouchesZeros() && b.activity(b.th).faults != b.picked.faults
-}
-
-// maxPause is the longest time for which the tracer waits after it has left the thread's processor.
+// maxPause is the longest time for which the tracer sleeps on the processor of the thread.
 const maxPause = int64(300 * time.Microsecond)
 
-// leave moves the tracer to another processor than that of the thread, and lets the thread run for
-// a random time. On the same processor, the tracer would see the thread only where the kernel lets
-// it be interrupted, such as after a page fault. It returns false if the moment has passed.
-func (b *burst) leave() bool {
-	others := b.processors
-	others.Clear(b.picked.cpu)
-	if others.Count() == 0 {
-		b.shares = true
-		return true
-	}
-	if ownProcessor() != b.picked.cpu {
-		return true
-	}
-	_ = unix.SchedSetaffinity(0, &others)
+// join moves the tracer to the processor of the thread, and sleeps there for a random time. The
+// timer that ends the sleep interrupts the thread between two instructions of its own. A thread on
+// another processor runs on for some 25 us on a virtual machine before it stops, and the end of a
+// system call or page fault meanwhile stops it at once: code between frequent faults would only be
+// seen there. Join returns false if the thread is not on this processor any more.
+func (b *burst) join() bool {
+	var only unix.CPUSet
+	only.Set(b.picked.cpu)
+	_ = unix.SchedSetaffinity(0, &only) // it fails for processors that the tracer must not use
 	pause := unix.NsecToTimespec(b.random.Int64N(maxPause))
 	_ = unix.Nanosleep(&pause, nil) // an event or a signal may end it early
 	b.picked = b.activity(b.th)
-	return b.picked.running && ownProcessor() != b.picked.cpu
+	return b.picked.running && (ownProcessor() == b.picked.cpu || !b.processors.IsSet(b.picked.cpu))
 }
 
 // isRecorded reports whether an address is in code to record.
@@ -244,79 +220,97 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
-// maxBetween limits the instructions of a burst after a system call or page fault, as a multiple of
-// Config.Length.
-const maxBetween = 10
+// A place is code of a file.
+type place struct {
+	file   fileID
+	offset uint64
+}
 
-// lengthBetween returns the number of instructions within which a burst that begins at the end of a
-// system call or page fault has to come to the next one, or it is dropped. It is not dropped if
-// this number is the limit, so code without either is recorded as well.
-//
-// A thread that is being stopped runs on for some 25 us on a virtual machine, and the end of a
-// system call or page fault stops it at once. So no other burst begins in the instructions that
-// follow. This burst stands for all moments in the kernel and in the instructions after it. Their
-// number is the time of both, and the burst shows each instruction once, so it is kept with the
-// share that a burst of the usual length has in this time. The time in the kernel is estimated from
-// the times of the thread in the kernel and in user mode. Drawing the length in advance saves
-// simulating most of what is dropped.
-func (b *burst) lengthBetween() int {
-	kernel := 1 + float64(b.picked.system+1)/float64(b.picked.user+1)
-	usual := float64(b.config.Length)
-	return int(min(maxBetween*usual, usual*(1/b.random.Float64()-1)/kernel))
+// maxPlaces and maxCut limit what is remembered of bursts that were cut short.
+const (
+	maxPlaces = 1000
+	maxCut    = 50
+)
+
+// placeOf returns the place of an address, and whether it has one.
+func (b *burst) placeOf(address uint64) (place, bool) {
+	m := b.mapping(address)
+	if m == nil || m.file == (fileID{}) {
+		return place{}, false
+	}
+	return place{m.file, address - m.Start + m.PageOffset}, true
+}
+
+// cut remembers how many instructions each sample lacks, because the simulation cannot execute the
+// instruction before an address. Mostly, that is a system call. A thread that is in the kernel at a
+// later moment stops at the end of its call. The burst that begins there shows what is missing, and
+// no more. So code after a call is seen as often as it runs, however long the call takes.
+func (b *burst) cut(address uint64) {
+	at, ok := b.placeOf(address)
+	if !ok || len(b.unfinished) >= maxPlaces && b.unfinished[at] == nil {
+		return
+	}
+	for _, n := range b.lengths {
+		if list := b.unfinished[at]; n > b.walked && len(list) < maxCut {
+			b.unfinished[at] = append(list, n-b.walked)
+		}
+	}
+}
+
+// resume returns the lengths of the bursts that were cut at an address, and forgets them.
+func (b *burst) resume(address uint64) []int {
+	at, _ := b.placeOf(address)
+	lengths := b.unfinished[at]
+	delete(b.unfinished, at)
+	return lengths
 }
 
 // follow simulates the thread until the burst is long enough, or an instruction cannot be
 // simulated, such as a system call. It ends at a taken branch, so that every piece of code that
-// begins within the burst is as likely to be whole as any other. It returns false if the burst is
-// to be dropped.
-func (b *burst) follow(deadline int64) bool {
-	c, look := b.cpu, 0
+// begins within the burst is as likely to be whole as any other.
+func (b *burst) follow(deadline int64) {
+	c, look, length := b.cpu, 0, slices.Max(b.lengths)
 	c.Work = 0
-	length, keep := b.config.Length, true
-	if b.entry {
-		length = b.lengthBetween()
-		keep = length >= maxBetween*b.config.Length
-	}
-	for b.walked < length+maxTail && (!b.entry || c.Memory.Fresh == 0) {
+	for b.walked < length+maxTail {
 		if work := b.walked + c.Work; work >= look {
 			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
-				return keep
+				return
 			}
 		}
 		in, from := c.Decode(), c.IP
 		if in == nil {
-			return true
+			return
 		}
 		next, name := from+in.Flow.Size, ""
 		if slot := c.Slot(in); slot != 0 {
 			name = b.libraryFunction(from, slot)
 		}
 		if !c.Execute(in) {
-			return true
+			b.cut(next)
+			return
 		}
 		b.walked++
 		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
 			b.taken(from, c.IP)
 			if b.walked >= length {
-				return keep
+				return
 			}
 		}
 		if name == "" {
 			continue
 		}
-		if entry := c.IP; c.Call(name) {
-			b.taken(entry, c.IP)
-		} else {
-			return true
+		entry := c.IP
+		if !c.Call(name) {
+			return
 		}
+		b.taken(entry, c.IP)
 	}
-	return keep || b.entry && c.Memory.Fresh > 0
 }
 
 // taken adds a taken branch to the sample, unless it is one within code that is not recorded.
 func (b *burst) taken(from, to uint64) {
 	if b.isRecorded(from) || b.isRecorded(to) {
-		b.stack = append(b.stack, perfdata.Branch{From: from, To: to})
+		b.stack, b.at = append(b.stack, perfdata.Branch{From: from, To: to}), append(b.at, b.walked)
 	}
 }
 
@@ -333,23 +327,29 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 	return ""
 }
 
-// sample writes the branches of the burst as samples, newest first.
-func (b *burst) sample() {
+// sample writes the branches of the burst as samples, newest first. It returns false if there are
+// none.
+func (b *burst) sample() (found bool) {
 	b.branches = b.stack
-	if len(b.stack) < 2 {
-		b.stats.Dropped++
-		return
+	for _, length := range b.lengths {
+		end, _ := slices.BinarySearch(b.at, length)
+		if end = min(end+1, len(b.stack)); end < 2 {
+			continue
+		}
+		found = true
+		for piece := range slices.Chunk(b.stack[:end], maxStack) {
+			piece = slices.Clone(piece)
+			slices.Reverse(piece)
+			b.emit(&perfdata.Sample{
+				Mode: perfdata.ModeUser, PID: int32(b.th.process.pid), TID: int32(b.th.tid), Time: uint64(clock()),
+				IP: piece[0].To, Period: uint64(min(length, b.walked) * len(piece) / end), Branches: piece,
+			})
+		}
 	}
-	if th := b.th; !th.sampled {
+	if th := b.th; found && !th.sampled {
 		th.sampled = true
 		b.stats.Sampled++
 		b.stats.Unsampled -= th.missed
 	}
-	for piece := range slices.Chunk(b.stack, maxStack) {
-		slices.Reverse(piece)
-		b.emit(&perfdata.Sample{
-			Mode: perfdata.ModeUser, PID: int32(b.th.process.pid), TID: int32(b.th.tid), Time: uint64(clock()),
-			IP: piece[0].To, Period: uint64(b.walked * len(piece) / len(b.stack)), Branches: piece,
-		})
-	}
+	return found
 }

@@ -57,7 +57,7 @@ func keepCall(tid int) {
 }
 
 // endsFault reports whether a thread was stopped at the end of a page fault.
-func (r *registers) endsFault() bool {
+func (r *registers) endsFault(*processor) bool {
 	const resume = 1 << 16 // the processor sets this flag when an instruction faults, not when it is interrupted
 	return r.Eflags&resume != 0
 }

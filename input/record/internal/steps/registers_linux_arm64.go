@@ -70,8 +70,10 @@ const keepsCalls = false
 // keepCall does nothing.
 func keepCall(int) {}
 
-// endsFault returns false, because the registers do not show the end of a page fault. See hadFault.
-func (r *registers) endsFault() bool { return false }
+// endsFault reports whether a thread may have been stopped at the end of a page fault. The
+// registers do not show that, but the next instruction uses a page of zeros if the kernel has just
+// made one.
+func (r *registers) endsFault(c *processor) bool { return c.TouchesZeros() }
 
 // otherRegisters has room for the registers that are not in registers.
 type otherRegisters struct {

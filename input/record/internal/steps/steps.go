@@ -56,7 +56,7 @@ type Config struct {
 // the JSON into its type Effort, so names of fields must stay the same.
 type Stats struct {
 	Moments     uint64        // moments at which a thread ran
-	Missed      uint64        // those at which it was not stopped: it waited for a processor, ended, or must not be stopped
+	Missed      uint64        // those at which it was not stopped: it waited or moved, ended, or must not be stopped
 	Unsampled   uint64        // those of Missed of threads that have no sample at all
 	Threads     uint64        // threads of the program
 	Sampled     uint64        // those that have a sample
@@ -64,7 +64,7 @@ type Stats struct {
 	Budget      time.Duration // share of Ran for which threads might have been stopped
 	Bursts      uint64        // bursts that could start
 	Stops       uint64        // times that a thread was stopped for a burst
-	Dropped     uint64        // stops without a sample: in a library or the kernel, or by the rule of lengthBetween
+	Dropped     uint64        // stops without a sample: in the kernel, or far from code to record
 	Stopped     time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest     time.Duration // the longest burst
 	LongestWork time.Duration // the most processor time that a burst needed

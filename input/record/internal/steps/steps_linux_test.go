@@ -255,15 +255,14 @@ int main(int argc, char **argv) {
 }
 `
 
-// Code that comes to new memory now and then is recorded like other code, although the thread comes
-// to a page fault while it is being stopped. On a busy machine its share is 0.36 to 0.44 of the
-// samples.
+// Code that comes to new memory now and then is recorded like other code. Its share was 0.36 to
+// 0.44 of the samples when threads were stopped from another processor.
 func TestWorkOnNewMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, slowlyFilled, "-no-pie")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
 	in, all := samplesIn(t, program, "slowly", r)
-	assert.Greater(t, in, all*3/10)
+	assert.InDelta(t, 0.5, float64(in)/float64(all), 0.1)
 }
 
 // allocates executes as many instructions in build, which comes to a new page in malloc after some
@@ -282,15 +281,14 @@ int main(int argc, char **argv) { return walk(build(atol(argv[1]))) == 1; }
 `
 
 // Code that allocates is recorded like other code, although its page faults are in the C library.
-// Its share is 0.03 if bursts at them are dropped. On a busy machine it may be 0.2.
+// Its share was 0.14 to 0.5 when threads were stopped from another processor.
 func TestAllocations(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, allocates, "-no-pie", "-O2")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "3000000"))
 	in := branchesIn(t, program, "build", r)
 	t.Logf("%.2f, %+v", in, *r.stats)
-	assert.Greater(t, in, 0.12)
-	assert.Less(t, in, 0.75)
+	assert.InDelta(t, 0.5, in, 0.15)
 }
 
 // callsKernel executes as many instructions in each of four functions: without system calls,
@@ -320,8 +318,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// Code between frequent system calls is recorded about as often as other code, and not by the time
-// of the calls. On a busy machine, a share may be half or twice as large as it should be.
+// Code between frequent system calls is recorded as often as other code, and not by the time of the
+// calls.
 func TestSystemCalls(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, callsKernel, "-no-pie")
@@ -331,9 +329,34 @@ func TestSystemCalls(t *testing.T) {
 		shares[name] = branchesIn(t, program, name, r)
 	}
 	t.Logf("%v, %+v", shares, *r.stats)
-	assert.Less(t, shares["compute"], 0.65)
-	assert.Greater(t, shares["talks"], 0.08)
-	assert.Less(t, shares["waits"], 0.6)
+	for name, share := range shares {
+		assert.InDelta(t, 0.25, share, 0.08, name)
+	}
+}
+
+// callsLibrary executes as many instructions in alone as in calls, which calls the C library after
+// some 300 of them. Swab takes thousands, strtod asks for the mode of the floating-point unit.
+const callsLibrary = `
+#include <stdlib.h>
+#include <unistd.h>
+volatile double sum;
+static char from[1000], to[1000];
+#define LOOP(n) for (long i = 0; i < (n); i++) __asm__ volatile("nop;nop;nop;nop")
+__attribute__((noinline)) static void alone(void) { LOOP(100000); }
+__attribute__((noinline)) static void calls(void) {
+	for (long n = 0; n < 1000; n++) { LOOP(50); swab(from, to, 1000); LOOP(50); sum += strtod("1.25", 0); }
+}
+int main(int argc, char **argv) { for (long n = atol(argv[1]); n > 0; n--) { alone(); calls(); } return 0; }
+`
+
+// Code between calls of the C library is recorded as often as other code. Its share was 0.1 when
+// bursts began in the program only and ended at strtod.
+func TestLibraryCalls(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, callsLibrary, "-no-pie")
+	in := branchesIn(t, program, "calls", launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "4000")))
+	t.Logf("%.2f", in)
+	assert.InDelta(t, 0.5, in, 0.1)
 }
 
 // branchesIn returns the share of all branches that start in a function of a program.

@@ -67,6 +67,7 @@ type tracer struct {
 	pages      pageCache
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
+	unfinished map[place][]int   // instructions that bursts lack which were cut short at a place
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }
@@ -86,7 +87,7 @@ func runTracer(control, records, status *os.File) int {
 	t := &tracer{
 		config: *first.Config, replies: json.NewEncoder(status), requests: make(chan request, 1), self: os.Getpid(),
 		threads: make(map[int]*thread), processes: make(map[int]*process), out: newOutbox(records),
-		slots: make(slotCache),
+		slots: make(slotCache), unfinished: make(map[place][]int),
 	}
 	seed := t.config.Seed
 	seed = cmp.Or(seed, rand.Uint64())

@@ -117,23 +117,3 @@ func (c *CPU) Execute(i *Instruction) bool {
 	}
 	return true
 }
-
-// TouchesZeros reports whether the next instruction uses a page of memory that has zeros only, as
-// it has when the kernel has just made it.
-func (c *CPU) TouchesZeros() bool {
-	i := c.Decode()
-	if i == nil {
-		return false
-	}
-	c.in, c.next = &i.in, c.IP+i.Flow.Size
-	for _, a := range i.in.Args {
-		m, ok := a.(x86asm.Mem)
-		if !ok || i.in.Op == x86asm.LEA || i.in.Op == x86asm.NOP {
-			continue
-		}
-		if c.Memory.HasZeros(c.address(m)) {
-			return true
-		}
-	}
-	return false
-}

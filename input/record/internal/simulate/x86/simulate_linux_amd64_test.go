@@ -149,3 +149,19 @@ func TestStep(t *testing.T) {
 		t.Logf("%s: %d instructions, unknown: %v", flag, n, unknown)
 	}
 }
+
+// Strtod and printf read the mode of the floating-point unit, and code after them is simulated.
+func TestControlWord(t *testing.T) {
+	c := CPU{Mode: 64, IP: 0x1000}
+	c.Memory.Read = func(_ []uint64, to [][]byte) int {
+		copy(to[0], []byte{0xd9, 0x3c, 0x24, 0x66, 0x8b, 0x04, 0x24}) // fnstcw (%rsp); mov (%rsp), %ax
+		return len(to[0])
+	}
+	c.Memory.Constant = func(uint64) *simulate.Page { return nil }
+	c.Memory.Reset()
+	c.R[4] = 0x2000
+	for range 2 {
+		require.True(t, c.Execute(c.Decode()))
+	}
+	require.Equal(t, uint64(0x37f), c.R[0])
+}

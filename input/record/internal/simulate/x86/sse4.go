@@ -269,6 +269,7 @@ func sse4Operations() {
 		x86asm.RCL: shift(rotateCarry(true)), x86asm.RCR: shift(rotateCarry(false)),
 		x86asm.CMPXCHG8B: comparePair(4), x86asm.CMPXCHG16B: comparePair(8),
 		x86asm.LDMXCSR: nothing, x86asm.STMXCSR: func(c *CPU) { c.set(0, 0x1f80) }, // the mode after a start
+		x86asm.FLDCW: nothing, x86asm.FNSTCW: func(c *CPU) { c.set(0, 0x37f) }, // strtod and printf ask for this mode
 		x86asm.LAHF: func(c *CPU) { c.R[0] = c.R[0]&^0xff00 | (c.Flags&0xd5|2)<<8 },
 		x86asm.SAHF: func(c *CPU) { c.Flags = c.Flags&^0xd5 | c.R[0]>>8&0xd5 },
 		x86asm.XLATB: func(c *CPU) {
