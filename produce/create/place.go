@@ -76,6 +76,8 @@ func (c *creation) place(ctx context.Context) error {
 		c.report.Missing = append(c.report.Missing, path)
 	}
 	slices.Sort(c.report.Missing)
+	slices.Sort(c.report.Stubs)
+	c.report.Stubs = slices.Compact(c.report.Stubs)
 	return nil
 }
 

@@ -55,7 +55,6 @@ type Report struct {
 
 	Functions int  // written
 	Dropped   int  // sampled, and not written, for want of samples or of debug info
-	Stubs     int  // beginnings of functions that were inlined and became calls
 	Ranges    bool // ranges were counted, not addresses
 	Estimated bool // there are no branches, so head counts are estimates
 	Stacks    bool // calls are of call stacks, and their counts are estimates
@@ -83,6 +82,10 @@ type Report struct {
 	// is none.
 	Missing []string
 	Hottest string
+
+	// Stubs are the functions of which only the beginning was inlined at some place that ran. GCC
+	// does that, and the rest is the symbol f.part.0. Such places are calls in the profile.
+	Stubs []string
 }
 
 // PlacedShare returns the share of the samples in the binary's functions that found a location,

@@ -103,12 +103,12 @@ func (p *mapper) callStubs() {
 		n := s.entries()
 		if n > 0 {
 			s.outer.call(s.where, s.rest, n)
+			p.report.Stubs = append(p.report.Stubs, s.rest.name.name)
 		}
 		if p.sameUnit && p.options.Combine == CombineMax {
 			s.outer.count(s.where, 0, n, CombineMax)
 		}
 	}
-	p.report.Stubs += len(p.placed.stubs)
 }
 
 // entries returns how often a stub was entered: the largest count of its own lines.

@@ -81,22 +81,18 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 	}
 	headers := matchHeaders(e, program, files, dir)
 	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
-	if listsSystem(files) {
+	// Dependency files that list headers of the system list all files that a compile reads. Files
+	// of -MMD do not. Files of -MD do, at least the headers that the compiler itself includes.
+	isSystem := func(name string) bool {
+		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
+	}
+	if slices.ContainsFunc(files, isSystem) {
 		text := inputs.Read(slices.Concat(files, s.units), dir)
 		if !text.Empty() {
 			request.Text = text
 		}
 	}
 	return request, nil
-}
-
-// listsSystem reports whether dependency files list headers of the system, and so all files that a
-// compile reads. Files of -MMD do not. Files of -MD do, at least the headers that the compiler
-// itself includes.
-func listsSystem(files []string) bool {
-	return slices.ContainsFunc(files, func(name string) bool {
-		return filepath.IsAbs(name) && strings.Contains(filepath.ToSlash(name), "/include/")
-	})
 }
 
 // readDepfiles returns what dependency files list.

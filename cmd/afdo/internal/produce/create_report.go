@@ -29,11 +29,8 @@ type CreateFacts struct {
 	Objects []CreateObject `json:"objects"`
 
 	all        samples.Report // of all inputs
-	hottest    string
-	undeclared uint64
-	lineTables bool // clang has left declarations out
-	plainLines bool // and discriminators
-	noBranches bool // none are wanted
+	made       *create.Report // of the profile, nil with --to samples
+	noBranches bool           // none are wanted
 }
 
 // A CreateInput is what an input had.
@@ -80,6 +77,7 @@ type ProfileFacts struct {
 	Functions         int      `json:"functions"`
 	FunctionsLeftOut  int      `json:"functions_left_out"`
 	MissingDebugFiles []string `json:"missing_debug_files"`
+	InlinedInPart     []string `json:"inlined_in_part"`
 
 	Quality *QualityFacts `json:"quality"`
 	Sources *sourcesFacts `json:"sources,omitempty"` // of formats that remember them
@@ -124,14 +122,13 @@ const countedRanges = "ranges"
 // take takes what became of the binary's samples.
 func (f *CreateFacts) take(r *create.Report) {
 	f.BogusRanges += r.BackwardRanges + r.CrossingRanges
-	f.hottest = r.Hottest
+	f.made = r
 	f.ProfileFacts = &ProfileFacts{
 		Counted: "addresses", Weight: r.Weight, Placed: r.Placed, Unplaced: r.Unplaced, WithoutLines: r.NoLines,
 		WithoutSymbol: r.NoSymbol, BelowMinimum: r.Below, PlacedShare: r.PlacedShare(), EstimatedHeads: r.Estimated, EstimatedCalls: r.Stacks,
-		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...),
+		Functions: r.Functions, FunctionsLeftOut: r.Dropped, MissingDebugFiles: append([]string{}, r.Missing...), InlinedInPart: append([]string{}, r.Stubs...),
 		WithoutLinesShare: human.Share(r.NoLines, r.Weight), Quality: NewQualityFacts(r, &f.all),
 	}
-	f.undeclared, f.lineTables, f.plainLines = r.Undeclared, r.LineTables, r.NoDiscriminators
 	if r.Ranges {
 		f.Counted = countedRanges
 	}
@@ -146,12 +143,8 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	if f.ProfileFacts == nil {
 		return
 	}
-	if n := len(f.MissingDebugFiles); n > 0 {
-		more := ""
-		if n > 1 {
-			more = " and " + human.Number(n-1) + " more"
-		}
-		e.Warnf("split debug info is missing: %s%s", human.Name(f.MissingDebugFiles[0]), more)
+	if len(f.MissingDebugFiles) > 0 {
+		e.Warnf("split debug info is missing: %s", some(f.MissingDebugFiles, 1))
 	}
 	if n := f.all.Damaged; n > 0 {
 		e.Warnf("%s of the samples of SPE are damaged, and left out: %s", human.Percentage(n, f.all.Samples), human.Number(n))
@@ -159,7 +152,7 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	f.warnOfBranches(e)
 	f.Quality.warn(e)
 	f.Sources.warn(e)
-	if f.plainLines {
+	if f.made.NoDiscriminators {
 		e.Warnf("%s has no discriminators, so blocks of one line are taken together, and clang finds few of their counts: build it with -fdebug-info-for-profiling", human.Name(f.Binary))
 	}
 	if f.PlacedShare >= lowShare {
@@ -173,17 +166,26 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	}
 	because(f.WithoutSymbol, "lie outside of the symbol table's functions")
 	without := "are in code without lines"
-	if f.hottest != "" {
-		without += " such as " + human.Name(f.hottest)
+	if f.made.Hottest != "" {
+		without += " such as " + human.Name(f.made.Hottest)
 	}
 	because(f.WithoutLines, without)
-	because(f.Unplaced-f.undeclared, "are in lines that have no place in a profile")
+	because(f.Unplaced-f.made.Undeclared, "are in lines that have no place in a profile")
 	undeclared := "are in functions whose declaration has no line"
-	if f.lineTables {
+	if f.made.LineTables {
 		undeclared += ", which clang's -g1 leaves out without -fdebug-info-for-profiling"
 	}
-	because(f.undeclared, undeclared)
+	because(f.made.Undeclared, undeclared)
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
+}
+
+// some returns the first names of a list, and how many more there are.
+func some(names []string, most int) string {
+	text := human.Name(strings.Join(names[:min(most, len(names))], ", "))
+	if n := len(names) - most; n > 0 {
+		text += " and " + human.Number(n) + " more"
+	}
+	return text
 }
 
 // warnOfBranches says that branches were recorded, but none of the program. Text of perf script may
@@ -225,6 +227,9 @@ func (f *CreateFacts) tell(e *verb.Env, c *creating) {
 	e.Warnf("%s, %s in %s, %s of them placed; %s written, %s left out%s%s%s",
 		human.Counted(f.Samples, "sample"), human.Number(max(f.InBinary, f.all.Within)), human.Name(f.Binary), human.Percent(f.PlacedShare),
 		human.Counted(f.Functions, "function"), human.Number(f.FunctionsLeftOut), bogus, heads, readers(c.out.Out.Format.Name))
+	if len(f.InlinedInPart) > 0 {
+		e.Warnf("inlined only in part at some places, which are calls in the profile: %s", some(f.InlinedInPart, 3))
+	}
 	f.Quality.tell(e)
 }
 
