@@ -29,6 +29,15 @@ type Env struct {
 
 	Notes *[]string // if not nil, Warnf also appends its messages here
 	Quiet bool      // Warnf and Progress print nothing
+	Whole bool      // lists have whole names in a terminal, too
+}
+
+// Width returns how many columns a line of a list on Out may have, 0 for any number.
+func (e *Env) Width() int {
+	if e.Whole {
+		return 0
+	}
+	return Width(e.Out)
 }
 
 // Warnf prints a message on standard error about something that does not stop the verb.

@@ -137,20 +137,15 @@ func (f *ExplainFacts) writeUnits(w io.Writer, most verb.Count) error {
 	}
 	units := table.Table{Columns: "rrll"}
 	units.Row("Found", "Counts", "Unit")
-	for _, u := range f.worstUnits(most) {
+	worst := slices.Clone(f.Units)
+	slices.SortStableFunc(worst, func(a, b explainedUnit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
+	for _, u := range worst[:most.Of(len(worst))] {
 		units.Row(human.Percentage(u.Found, u.Counts), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
 	}
 	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
 		return err
 	}
 	return units.Write(w, 2)
-}
-
-// worstUnits returns the units that lose most.
-func (f *ExplainFacts) worstUnits(most verb.Count) []explainedUnit {
-	units := slices.Clone(f.Units)
-	slices.SortStableFunc(units, func(a, b explainedUnit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
-	return units[:most.Of(len(units))]
 }
 
 // writeFunctions prints the functions that lose most, and what to do.

@@ -67,7 +67,9 @@ func checkFiles(e *verb.Env, paths []string, notes gcdakind.NotesFlag, asJSON bo
 	err := output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		var p problemPrinter = &problemLines{w: w}
 		if asJSON {
-			p = newProblemJSON(w)
+			j := jsonstream.New(w)
+			j.List("files")
+			p = &problemJSON{j}
 		}
 		for _, path := range paths {
 			doing.Say("checking %s", human.Name(path))
@@ -163,12 +165,6 @@ func (l *problemLines) problem(p *problem) {
 
 // problemJSON writes an array of files with their problems.
 type problemJSON struct{ j *jsonstream.Writer }
-
-func newProblemJSON(w io.Writer) *problemJSON {
-	p := &problemJSON{jsonstream.New(w)}
-	p.j.List("files")
-	return p
-}
 
 func (w *problemJSON) begin(file string) {
 	w.j.Object("")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -45,7 +46,8 @@ those of the first profile.
 
 Functions are listed by how much their share of all samples has changed, in
 points: from 6% to 8% are +2 points. Their overlap is that of their locations.
---units lists units instead.
+--units lists units instead. A terminal gets names as short as it is wide; with -v,
+or outside a terminal, names are whole.
 
 Profiles may also differ in head counts, calls, timestamps and symbols without
 samples. The first difference of any kind is reported. Summaries and the numbering
@@ -81,7 +83,7 @@ func NewDiff(e *verb.Env) *cobra.Command {
 				return err
 			}
 			o.Demangle = o.Demangle && !plain
-			o.Width = cli.Width(e.Out)
+			o.Width = e.Width()
 			differ, err := runDiff(e, [2]string(args), &o)
 			if err == nil && differ && exitCode {
 				return cli.StatusError(cli.StatusFault)
@@ -95,6 +97,7 @@ func NewDiff(e *verb.Env) *cobra.Command {
 	f.BoolVar(&o.ByUnit, "units", false, "list units instead of functions")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	f.BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is any difference")
+	e.AddWholeFlag(cmd)
 	verb.AddDemangleFlags(cmd, &o.Demangle, &plain)
 	e.AddKindFlags(cmd)
 	return cmd
@@ -362,7 +365,7 @@ func (r *diffReport) text(w io.Writer) error {
 	if err := r.head().Write(w, 0); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%s%s\n\nOverlap\n", alignedText(r.aligned), r.verdict()); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\nOverlap\n", r.fill(alignedText(r.aligned)+r.verdict()+"\n")); err != nil {
 		return err
 	}
 	if err := r.overlaps().Write(w, 2); err != nil {
@@ -386,14 +389,31 @@ func (r *diffReport) text(w io.Writer) error {
 	return nil
 }
 
-// head returns the table of the two profiles that are compared.
-func (r *diffReport) head() *table.Table {
-	t := &table.Table{Columns: "lrrrl"}
-	t.Row("", "Samples", "Functions", "In units", "File")
+// head returns the list of the two profiles that are compared.
+func (r *diffReport) head() *table.List {
+	l := &table.List{Numbers: table.Table{Columns: "lrrr"}, Heading: "File", Width: r.Width}
+	l.Numbers.Row("", "Samples", "Functions", "In units")
 	for i, p := range [2]profile.Portion{r.diff.First, r.diff.Second} {
-		t.Row([2]string{"First", "Second"}[i], human.Number(p.Samples), human.Number(p.Functions), human.Number(r.numUnits[i]), human.Name(r.paths[i]))
+		l.Numbers.Row([2]string{"First", "Second"}[i], human.Number(p.Samples), human.Number(p.Functions), human.Number(r.numUnits[i]))
 	}
-	return t
+	l.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Name(r.paths[i])) }
+	return l
+}
+
+// fill breaks the lines of a text at the width of the terminal, and shortens words that do not fit.
+func (r *diffReport) fill(text string) string {
+	if r.Width == 0 {
+		return text
+	}
+	var filled strings.Builder
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		for i := range words {
+			words[i] = human.Shorten(words[i], max(3, r.Width-2))
+		}
+		filled.WriteString(human.Wrap("", 2, strings.Join(words, " "), r.Width))
+	}
+	return filled.String()
 }
 
 // alignedText says which units were taken for the same though their paths are not, a line for each

@@ -60,7 +60,7 @@ as "name_base64" and so on. --no-demangle omits "demangled".`
 
 func NewTop(e *verb.Env) *cobra.Command {
 	t := kind.TopOptions{Number: 25}
-	var plain, whole bool
+	var plain bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
 		Short: "List the hottest functions or calls of a profile",
@@ -69,14 +69,12 @@ func NewTop(e *verb.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.HasUnit = cmd.Flags().Changed("unit")
 			t.Demangle = t.Demangle && !plain
-			if !whole {
-				t.Width = cli.Width(e.Out)
-			}
+			t.Width = e.Width()
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
 			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, o *gcovkind.Overview) error {
-				if o != nil && overviewLists(o, &t) {
+				if o != nil && !t.HasUnit && !t.Calls && t.Order == topOrders[0].name && o.Lists(t.Number) { // the overview has all that is printed
 					list := topList{TopOptions: &t, profile: o.Hottest}
 					return output.Write(e.Out, cli.Stdio, list.hottest(o))
 				}
@@ -92,17 +90,12 @@ func NewTop(e *verb.Env) *cobra.Command {
 	f.VarP(&verb.Once{Value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
 	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words(topOrderNames())...)
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
-	f.BoolVarP(&whole, "verbose", "v", false, "print whole names in a terminal, too")
+	e.AddWholeFlag(cmd)
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
 	verb.AddDemangleFlags(cmd, &t.Demangle, &plain)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
 	e.AddKindFlags(cmd)
 	return cmd
-}
-
-// overviewLists reports whether an overview has all that top prints.
-func overviewLists(o *gcovkind.Overview, t *kind.TopOptions) bool {
-	return !t.HasUnit && !t.Calls && t.Order == topOrders[0].name && o.Lists(t.Number)
 }
 
 func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) error {

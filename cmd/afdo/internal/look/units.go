@@ -18,7 +18,10 @@ inlined bodies, and the path. Symbols with an unknown source file make the unit
 "(unknown)", in JSON "".
 
 LLVM's sample profiles do not say which function is in which source file: --binary
-names the program that does.`
+names the program that does.
+
+A terminal gets paths as short as it is wide; with -v, or outside a terminal, they
+are whole.`
 
 // listing is what the flags of units ask for.
 type listing struct {
@@ -44,6 +47,7 @@ func NewUnits(e *verb.Env) *cobra.Command {
 	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
 	verb.AddChoice(cmd, &l.order, "sort", "", "order of the lines, samples with -n", verb.Words(gcovkind.UnitOrderNames())...)
 	cmd.Flags().VarP((*verb.Count)(&l.number), "number", "n", "how many lines to print, 0 for all")
+	e.AddWholeFlag(cmd)
 	e.AddKindFlags(cmd)
 	return cmd
 }

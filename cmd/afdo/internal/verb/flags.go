@@ -158,6 +158,11 @@ func AddDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
 	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
 }
 
+// AddWholeFlag gives a verb that prints a list the flag --verbose, for Env.Width.
+func (e *Env) AddWholeFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&e.Whole, "verbose", "v", false, "print whole names in a terminal, too")
+}
+
 // Args accepts one argument for each name.
 func Args(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {

@@ -220,7 +220,10 @@ func open(f *input.File, trusts bool) (*Input, error) {
 	}
 	in := &Input{File: f, Format: Format(p.Format()), size: p.Size(), trusts: trusts}
 	if in.Format.Old() {
-		in.Order = byteOrder(f.Head())
+		in.Order = "little-endian"
+		if bytes.HasPrefix(f.Head(), []byte("gcda")) {
+			in.Order = "big-endian"
+		}
 	}
 	if in.Format.V4() {
 		in.reader = p.Model().(*afdo.Reader)
@@ -238,13 +241,6 @@ func (in *Input) mayBeHidden() bool {
 	}
 	_, err := index.Read(in.reader)
 	return err == nil
-}
-
-func byteOrder(head []byte) string {
-	if bytes.HasPrefix(head, []byte("gcda")) {
-		return "big-endian"
-	}
-	return "little-endian"
 }
 
 // Size returns how many bytes the file has.

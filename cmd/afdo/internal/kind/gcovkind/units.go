@@ -99,7 +99,7 @@ func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON 
 		shown = units[:number]
 	}
 	return output.Facts(e.Out, asJSON, map[string][]UnitFacts{"units": shown}, func(w io.Writer) error {
-		return unitList(shown, len(units)-len(shown), cli.Width(e.Out)).Write(w, 0)
+		return unitList(shown, len(units)-len(shown), e.Width()).Write(w, 0)
 	})
 }
 

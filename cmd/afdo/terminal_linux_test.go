@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
+	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
+)
+
+// onTerminal returns what a command line prints on a terminal of 80 columns.
+func onTerminal(t *testing.T, args ...string) string {
+	t.Helper()
+	terminal := clitest.Terminal(t)
+	fd := int(terminal.Fd())
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	shown, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal to be had: %v", err)
+	}
+	require.NoError(t, unix.IoctlSetWinsize(int(shown.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+	text := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(terminal) // ends with an error when the other side is closed
+		text <- string(all)
+	}()
+	assert.Equal(t, cli.StatusDone, run(newEnv(cli.Env{Out: shown, Err: io.Discard}), args))
+	require.NoError(t, shown.Close())
+	return strings.ReplaceAll(<-text, "\r\n", "\n")
+}
+
+// Lists fit the terminal whatever the names, and -v prints the names in full.
+func TestListsFitTheTerminal(t *testing.T) {
+	long := strings.Repeat("folder/", 20) + "file.cc"
+	units := writeFile(t, "units", gen.Encode(&naive.File{Units: []naive.Unit{{Path: long}}}, false))
+	name := "_ZN7android" + strings.Repeat("5queueINS_6stringEE", 9) + "4pushEv"
+	name = strings.Replace(name, "_ZN7android", "_ZN7android3one", 1)
+	first := writeFile(t, "first", []byte(name+":100:1\n 1: 100\nmain:50:1\n 1: 50\n"))
+	second := writeFile(t, strings.Repeat("second", 20), []byte("main:70:1\n 1: 50\n 2: 20\n"))
+	for full, args := range map[string][]string{long: {"units", units}, name: {"diff", first, second}} {
+		text := onTerminal(t, args...)
+		assert.NotContains(t, text, full)
+		for line := range strings.Lines(text) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+		}
+		assert.Contains(t, onTerminal(t, append(args, "-v")...), full)
+	}
+}
