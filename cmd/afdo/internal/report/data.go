@@ -34,14 +34,6 @@ type before struct {
 	Total  count  `json:"total"`
 }
 
-// beforeTotal returns the samples of the profile before.
-func (d *data) beforeTotal() uint64 {
-	if d.Before == nil {
-		return 0
-	}
-	return uint64(d.Before.Total)
-}
-
 // A curve is the summary's entries.
 type curve struct {
 	Cutoff counts `json:"cutoff"`

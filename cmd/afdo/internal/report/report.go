@@ -105,22 +105,21 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	}
 	style, script := asset("style.css"), wholeScript()
 	return page().Execute(w, map[string]any{
-		"Source":      d.Source,
-		"Format":      o.Format,
-		"Size":        o.Size,
-		"Note":        o.Note,
-		"Summary":     d.Summary,
-		"Total":       uint64(d.Total),
-		"Units":       len(d.Units.Body) + int(d.Units.Left.Count),
-		"Functions":   len(d.Symbols.Own) + int(d.Symbols.Left.Count),
-		"Before":      d.Before,
-		"Explained":   o.Explained,
-		"BeforeTotal": d.beforeTotal(),
-		"Overlap":     overlap(o.Before, p),
-		"Style":       template.CSS(style),
-		"Script":      template.JS(script),
-		"Data":        template.JS(encoded),
-		"Policy":      policy(style, script),
+		"Source":    d.Source,
+		"Format":    o.Format,
+		"Size":      o.Size,
+		"Note":      o.Note,
+		"Summary":   d.Summary,
+		"Total":     uint64(d.Total),
+		"Units":     len(d.Units.Body) + int(d.Units.Left.Count),
+		"Functions": len(d.Symbols.Own) + int(d.Symbols.Left.Count),
+		"Before":    d.Before,
+		"Explained": o.Explained,
+		"Overlap":   overlap(o.Before, p),
+		"Style":     template.CSS(style),
+		"Script":    template.JS(script),
+		"Data":      template.JS(encoded),
+		"Policy":    policy(style, script),
 	})
 }
 

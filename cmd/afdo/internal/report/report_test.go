@@ -418,7 +418,7 @@ func TestSummaryOfTheFile(t *testing.T) {
 
 	p.Summary = &afdo.Summary{TotalCount: 1234567, NumFunctions: 89, Entries: make([]afdo.SummaryEntry, 1000)}
 	page = write(t, p, all())
-	assert.Contains(t, page, "The summary is that of the file, which speaks of 1,234,567 samples in 89 functions.")
+	assert.Contains(t, page, "The summary is that of the file, which speaks of 1,234,567 samples in 89 functions with a body of their own.")
 	assert.Equal(t, maxEntries, strings.Count(page, `<th scope="row">0%</th>`))
 	assert.Contains(t, page, `<dd>1,110</dd>`)
 

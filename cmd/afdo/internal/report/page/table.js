@@ -65,9 +65,10 @@ function table(element, {what, n, columns, by, head, left}) {
     const hidden = order.length - Math.min(shown, order.length);
     more.hidden = hidden === 0;
     more.textContent = `Show ${grouped(Math.min(hidden, moreRows))} more`;
+    const all = order.length + (wanted ? 0 : Number(left));
     said.textContent = order.length === 0 ? (wanted ? `No ${what} match.` : `There are no ${what}.`)
-      : `${grouped(Math.min(shown, order.length))} of ${grouped(order.length)} ${what}` + (wanted ? ' that match' : '') +
-        (Number(left) > 0 ? `; ${grouped(left)} more with fewer samples are left out of this page` : '');
+      : `${grouped(Math.min(shown, order.length))} of ${grouped(all)} ${what}` + (wanted ? ' that match' : '') +
+        (Number(left) > 0 ? `; ${grouped(left)} with fewer samples are left out of this page` : '');
   }
 
   function row(i) {
