@@ -116,10 +116,10 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
-// foreignFlags maps flags of other tools to the flag of this command, or to "" if there is no need
-// of one.
+// foreignFlags maps flags of other tools to the flags of this command that mean the same, of which
+// a verb has at most one, or to "" if there is no need of one.
 var foreignFlags = map[string]string{
-	"format": "to", "out": "output", "output_file": "output", "gcov": "output",
+	"function": "only-names symbol", "no-function": "strip-names", "format": "to", "out": "output", "output_file": "output", "gcov": "output",
 	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",
 	"sample": "", "instr": "", "memory": "",
 }
@@ -128,11 +128,14 @@ var foreignFlags = map[string]string{
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		if instead, ok := foreignFlags[unknown.GetSpecifiedName()]; ok && (instead == "" || cmd.Flags().Lookup(instead) != nil) {
-			if instead == "" {
-				return fmt.Errorf("%w: leave it away, the kind of FILE is recognised", err)
+		instead, ok := foreignFlags[unknown.GetSpecifiedName()]
+		if ok && instead == "" {
+			return fmt.Errorf("%w: leave it away, the kind of FILE is recognised", err)
+		}
+		for _, name := range strings.Fields(instead) {
+			if cmd.Flags().Lookup(name) != nil {
+				return fmt.Errorf("%w: it is called --%s here", err, name)
 			}
-			return fmt.Errorf("%w: it is called --%s here", err, instead)
 		}
 		names := near.New(unknown.GetSpecifiedName())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add("--"+f.Name, f.Name) })

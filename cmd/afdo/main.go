@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,11 +40,7 @@ func main() {
 	trace.RunHelper()
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	var err error
-	if loadedSettings, err = settings.Load(); err != nil {
-		fmt.Fprintf(e.Err, "afdo: %s\n", cli.Message(err))
-		os.Exit(cli.StatusUsage)
-	}
+	loadedSettings, errSettings = settings.Load()
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }
 
@@ -89,7 +86,11 @@ func run(e *verb.Env, args []string) int {
 	if err == nil {
 		return cli.StatusDone
 	}
-	var status cli.StatusError
+	var (
+		status cli.StatusError
+		usage  *cli.UsageError
+		ran    runError
+	)
 	if errors.As(err, &status) {
 		return int(status)
 	}
@@ -98,10 +99,10 @@ func run(e *verb.Env, args []string) int {
 		message += ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	}
 	result := cli.StatusFault
-	if isUsage(err) {
+	if errors.As(err, &usage) || !errors.As(err, &ran) {
 		result = cli.StatusUsage
 	}
-	if wantsJSON(cmd) {
+	if wantsJSON(cmd, args) {
 		_ = output.JSON(e.Err, map[string]any{"error": message, "exit_status": result})
 		return result
 	}
@@ -112,16 +113,12 @@ func run(e *verb.Env, args []string) int {
 	return result
 }
 
-// wantsJSON reports whether a command line has the flag --json of a verb that prints JSON.
-func wantsJSON(cmd *cobra.Command) bool {
-	json, err := cmd.Flags().GetBool("json")
-	return err == nil && json
-}
-
-func isUsage(err error) bool {
-	var usage *cli.UsageError
-	var run runError
-	return errors.As(err, &usage) || !errors.As(err, &run)
+// wantsJSON reports whether a command line has the flag --json of a verb that prints JSON, also
+// after a flag that cannot be parsed.
+func wantsJSON(cmd *cobra.Command, args []string) bool {
+	args = args[:slices.Index(append(slices.Clip(args), "--"), "--")]
+	json := cmd.Flags().Lookup("json")
+	return json != nil && json.Value.Type() == "bool" && (json.Value.String() == "true" || slices.Contains(args, "--json"))
 }
 
 const rootHelp = `afdo makes, reads, writes and converts AutoFDO profiles, the samples by which GCC
@@ -282,10 +279,7 @@ const completionVerb = "completion"
 // checkShells makes the verb for completion refuse unknown shells.
 func checkShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd(completionVerb)
-	for _, cmd := range root.Commands() {
-		if cmd.Name() != completionVerb {
-			continue
-		}
+	if cmd, _, err := root.Find([]string{completionVerb}); err == nil {
 		cmd.RunE = func(*cobra.Command, []string) error { return cli.Usagef("want one of bash, zsh, fish and powershell") }
 		cmd.Args = cobra.ArbitraryArgs
 	}
@@ -326,6 +320,9 @@ func addGlobalFlags(e *verb.Env, root *cobra.Command) {
 	flags.Var((*byteSize)(&limits.MinRate), "min-rate", "bytes that a server has to send in a second, 1M by default")
 	flags.BoolVarP(&e.Quiet, "quiet", "q", false, "print errors and results only")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if errSettings != nil {
+			return errSettings
+		}
 		for name, variable := range map[string]string{"max-download": "AFDO_MAX_DOWNLOAD", "timeout": "AFDO_TIMEOUT", "min-rate": "AFDO_MIN_RATE"} {
 			if value := os.Getenv(variable); value != "" && !flags.Changed(name) {
 				if err := flags.Set(name, value); err != nil {

@@ -18,10 +18,9 @@ import (
 // An oldTool is another program that this command can replace. A link with the program's name leads
 // to this command, which translates the program's options into options of a verb.
 type oldTool struct {
-	verb      []string             // of this command, with flags that are always given
-	options   map[string]oldOption // by name, without dashes
-	defaults  [][2]string          // options that are taken as given if they are not, and their values
-	arguments bool                 // it takes files that are no values of options
+	verb     []string             // of this command, with flags that are always given
+	options  map[string]oldOption // by name, without dashes
+	defaults [][2]string          // options that are taken as given if they are not, and their values
 }
 
 // An oldOption says what becomes of an option: one of the fields is set, or none if the option does
@@ -111,8 +110,7 @@ var oldTools = map[string]oldTool{
 	"generate_propeller_profiles": {verb: []string{"layout"}, options: propellerOptions},
 	propellerTool:                 {verb: []string{"layout"}, options: propellerOptions},
 	"profile_merger": {
-		verb:      []string{"merge"},
-		arguments: true,
+		verb: []string{"merge"},
 		options: map[string]oldOption{
 			"is_llvm":     {switches: switches{toggle: true, on: []string{"--to", "binary"}}},
 			"output_file": {flag: "-o"}, "gcov_version": gcovVersions, "format": llvmFormats,
@@ -121,9 +119,8 @@ var oldTools = map[string]oldTool{
 		defaults: [][2]string{{"gcov_version", "2"}, {"output_file", "fbdata.afdo"}},
 	},
 	"dump_gcov": {
-		verb:      []string{"convert", "--to", "text"},
-		arguments: true,
-		options:   map[string]oldOption{"gcov_version": ignored, "logtostderr": toggle, "v": ignored},
+		verb:    []string{"convert", "--to", "text"},
+		options: map[string]oldOption{"gcov_version": ignored, "logtostderr": toggle, "v": ignored},
 	},
 	"llvm-profgen": {
 		verb: []string{"create"},
@@ -138,8 +135,7 @@ var oldTools = map[string]oldTool{
 		defaults: [][2]string{{"format", "extbinary"}},
 	},
 	"llvm-profdata merge": {
-		verb:      []string{"merge", "--to", "profdata"},
-		arguments: true,
+		verb: []string{"merge", "--to", "profdata"},
 		options: map[string]oldOption{
 			"instr": toggle, "sample": toggle, "text": toFormat("proftext"), "binary": toggle,
 			"o": {flag: "-o"}, "output": {flag: "-o"}, "sparse": {switches: switches{toggle: true, on: []string{"--sparse"}}},
@@ -147,8 +143,7 @@ var oldTools = map[string]oldTool{
 		},
 	},
 	"llvm-profdata merge --sample": {
-		verb:      []string{"merge", "--to", "extbinary"},
-		arguments: true,
+		verb: []string{"merge", "--to", "extbinary"},
 		options: map[string]oldOption{
 			"sample": toggle, "o": {flag: "-o"}, "output": {flag: "-o"},
 			"text": toFormat("sampletext"), "binary": toFormat("binary"), "extbinary": toFormat("extbinary"),
@@ -158,24 +153,20 @@ var oldTools = map[string]oldTool{
 		},
 	},
 	"llvm-profdata show --function": {
-		verb:      []string{"lookup"},
-		arguments: true,
-		options:   map[string]oldOption{"function": {flag: "--symbol"}, "instr": toggle, "counts": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
+		verb:    []string{"lookup"},
+		options: map[string]oldOption{"function": {flag: "--symbol"}, "instr": toggle, "counts": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
 	},
 	"llvm-profdata show": {
-		verb:      []string{"show"},
-		arguments: true,
-		options:   map[string]oldOption{"instr": toggle, "sample": toggle, "detailed-summary": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
+		verb:    []string{"show"},
+		options: map[string]oldOption{"instr": toggle, "sample": toggle, "detailed-summary": toggle, "json": {switches: switches{toggle: true, on: []string{"--json"}}}},
 	},
 	"llvm-profdata show --sample": {
-		verb:      []string{"convert", "--to", "sampletext"},
-		arguments: true,
-		options:   map[string]oldOption{"sample": toggle, "all-functions": toggle, "function": {flag: "--only-names"}, "o": {flag: "-o"}, "output": {flag: "-o"}},
+		verb:    []string{"convert", "--to", "sampletext"},
+		options: map[string]oldOption{"sample": toggle, "all-functions": toggle, "function": {flag: "--only-names"}, "o": {flag: "-o"}, "output": {flag: "-o"}},
 	},
 	"llvm-profdata overlap": {
-		verb:      []string{"diff"},
-		arguments: true,
-		options:   map[string]oldOption{"sample": toggle, "instr": toggle},
+		verb:    []string{"diff"},
+		options: map[string]oldOption{"sample": toggle, "instr": toggle},
 	},
 }
 
@@ -209,6 +200,14 @@ func has(args []string, option string) bool {
 var noSuchTool = map[string]string{
 	"llvm-profdata order": "afdo makes no order from the traces of an instrumented program: use LLVM's llvm-profdata, or \"afdo layout\" with a recording",
 }
+
+// noSuchOption has the reasons why options of other tools do not exist here.
+var noSuchOption = map[string]string{
+	"remapping-file": "afdo does not rename symbols by a remapping file: use LLVM's llvm-profdata",
+	"function":       onlySamples, "no-function": onlySamples,
+}
+
+const onlySamples = "afdo merges chosen functions of sample profiles alone: add --sample, or call \"afdo merge\" with --only-names or --strip-names; for instrumentation profiles use LLVM's llvm-profdata"
 
 // help prints the options of a tool.
 func (t *oldTool) help(e *verb.Env, name string) int {
@@ -282,9 +281,6 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 		}
 		given[name] = value
 	}
-	if len(operands) > 0 && !t.arguments {
-		return nil, cli.Usagef("unexpected argument %q", operands[0])
-	}
 	var defaults []string
 	for _, d := range t.defaults {
 		if _, ok := given[d[0]]; !ok {
@@ -293,15 +289,9 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 		}
 	}
 	// Of flags that are given twice the last one counts, so what says less comes first.
-	slices.SortStableFunc(order, func(a, b string) int { return weight(t.options[a]) - weight(t.options[b]) })
+	says := map[bool]int{true: 0, false: 1}
+	slices.SortStableFunc(order, func(a, b string) int { return says[t.options[a].toggle] - says[t.options[b].toggle] })
 	return t.build(append(defaults, order...), given, operands)
-}
-
-func weight(o oldOption) int {
-	if o.toggle {
-		return 0
-	}
-	return 1
 }
 
 // find returns the option of a name. One that is on or off may be given as noNAME, or have a value.
@@ -311,8 +301,8 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 		if positive := strings.TrimPrefix(name, "no"); t.options[positive].toggle && !hasValue {
 			return positive, t.options[positive], "false", nil
 		}
-		if name == "remapping-file" {
-			return "", option, "", cli.Usagef("afdo does not rename symbols by a remapping file: use LLVM's llvm-profdata")
+		if why := noSuchOption[name]; why != "" {
+			return "", option, "", cli.Usagef("%s", why)
 		}
 		return "", option, "", cli.Usagef("the option %q is not known", name)
 	}

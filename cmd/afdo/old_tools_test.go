@@ -94,6 +94,7 @@ func TestOldToolsRefuse(t *testing.T) {
 		"create_gcov --binary=a --gcov_version=4":            `--gcov_version has no "4" here`,
 		"llvm-profdata order --output=a b":                   "afdo makes no order",
 		"llvm-profdata merge --remapping-file=a b":           "a remapping file: use LLVM's llvm-profdata",
+		"llvm-profdata merge --function=a b":                 "add --sample",
 		"create_gcov --binary":                               "--binary has no value",
 		"create_gcov --binary=a --use_lbr=maybe":             `--use_lbr is true or false, not "maybe"`,
 		"create_gcov --binary=a --nobinary":                  `the option "nobinary" is not known`,

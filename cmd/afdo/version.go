@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -35,12 +36,12 @@ func printVersion(e *verb.Env, json bool) error {
 			"version": cli.ProgramVersion(), "gcov_version": afdo.Version, "go_version": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 		})
 	}
-	_, err := fmt.Fprintln(e.Out, versionLine())
+	_, err := fmt.Fprintf(e.Out, "afdo %s%s, GCOV format version %d, %s %s/%s\n", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
 const configHelp = `Print the settings, and where each comes from: the environment, the configuration file or
-the default. Flags of a command line win over both.
+the default. Flags of a command line win over both. An empty value stands for the default.
 
 The file is afdo/config in the user's folder for configuration files, or $AFDO_CONFIG. It has
 a line NAME=VALUE for each setting, and lines of comments that begin with #:
@@ -80,13 +81,17 @@ type ConfigFact struct {
 	Meaning string `json:"meaning"`
 }
 
-// loadedSettings are the names of the settings that come from the configuration file.
-var loadedSettings []string
+// loadedSettings are the names of the settings that come from the configuration file. errSettings
+// is the error of reading it, which all verbs report.
+var (
+	loadedSettings []string
+	errSettings    error
+)
 
 func printConfig(e *verb.Env, json bool) error {
 	path, err := settings.Path()
-	if err != nil {
-		return err
+	if err != nil { // such as without a home folder
+		path = ""
 	}
 	var facts []ConfigFact
 	lines := table.Table{Columns: "lll"}
@@ -94,7 +99,7 @@ func printConfig(e *verb.Env, json bool) error {
 	for _, s := range settings.All {
 		f := ConfigFact{s.Name, s.Usual, "default", s.Meaning}
 		if value, set := os.LookupEnv(s.Name); set {
-			f.Value, f.From = value, "environment"
+			f.Value, f.From = cmp.Or(value, s.Usual), "environment"
 		}
 		if slices.Contains(loadedSettings, s.Name) {
 			f.From = "file"
@@ -105,14 +110,10 @@ func printConfig(e *verb.Env, json bool) error {
 	if json {
 		return output.JSON(e.Out, map[string]any{"file": path, "settings": facts})
 	}
-	if _, err := fmt.Fprintf(cli.Printer{W: e.Out}, "File: %s\n\n", path); err != nil {
+	if _, err := fmt.Fprintf(cli.Printer{W: e.Out}, "File: %s\n\n", cmp.Or(path, "none, as the environment names no folder for it")); err != nil {
 		return err
 	}
 	return lines.Write(cli.Printer{W: e.Out}, 0)
-}
-
-func versionLine() string {
-	return fmt.Sprintf("afdo %s%s, GCOV format version %d, %s %s/%s", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // commit returns the commit of the sources and its date, in parentheses. It returns "" if the build

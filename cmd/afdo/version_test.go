@@ -21,6 +21,7 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("AFDO_TIMEOUT=2m\nAFDO_CACHE_DAYS=9\n"), 0o600))
 	t.Setenv("AFDO_CONFIG", path)
 	t.Setenv("AFDO_CACHE_DAYS", "3")
+	t.Setenv("AFDO_MIN_RATE", "")
 	t.Setenv("AFDO_TIMEOUT", "") // restores the value after the test
 	require.NoError(t, os.Unsetenv("AFDO_TIMEOUT"))
 	var err error
@@ -44,11 +45,23 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, "file 2m", from["AFDO_TIMEOUT"])
 	assert.Equal(t, "environment 3", from["AFDO_CACHE_DAYS"])
 	assert.Equal(t, "default 1G", from["AFDO_CACHE_SIZE"])
+	assert.Equal(t, "environment 1M", from["AFDO_MIN_RATE"], "an empty value stands for the default")
 	for line := range strings.Lines(afdoRun("config").out) {
 		assert.LessOrEqual(t, len(line), 81)
 	}
 	t.Setenv("AFDO_TIMEOUT", "soon")
 	assert.Equal(t, cli.StatusUsage, afdoRun("show", "../../testdata/shop.afdo").status)
+}
+
+// Without a folder for the configuration file, the other settings are printed.
+func TestConfigWithoutFolder(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AFDO_CONFIG", "AppData"} {
+		t.Setenv(name, "")
+	}
+	r := afdoRun("config")
+	assert.Equal(t, cli.StatusDone, r.status, r.err)
+	assert.Contains(t, r.out, "File: none")
+	assert.Contains(t, r.out, "AFDO_CACHE_SIZE")
 }
 
 // A verb that prints JSON also reports errors as JSON, and each document that is an object has the
@@ -57,6 +70,14 @@ func TestConventions(t *testing.T) {
 	r := afdoRun("show", "--json", "none")
 	assert.Equal(t, cli.StatusFault, r.status)
 	assert.JSONEq(t, `{"schema_version": 1, "error": "open none: no such file or directory", "exit_status": 1}`, r.err)
+	for _, args := range [][]string{{"--nonsense", "--json"}, {"--json", "--nonsense"}} {
+		assert.JSONEq(t, `{"schema_version": 1, "error": "unknown flag: --nonsense", "exit_status": 2}`, afdoRun(append([]string{"show", "none"}, args...)...).err)
+	}
+	assert.Contains(t, afdoRun("record", "--nonsense", "--", "prog", "--json").err, "afdo: unknown flag", "a flag of the program")
+	errSettings = settings.ErrSetting
+	r = afdoRun("show", "--json", "none")
+	errSettings = nil
+	assert.JSONEq(t, `{"schema_version": 1, "error": "bad setting", "exit_status": 2}`, r.err)
 	for _, args := range [][]string{{"show"}, {"top"}, {"diff", "../../testdata/shop.v2.afdo"}} {
 		r := afdoRun(append(args, "--json", "../../testdata/shop.afdo")...)
 		assert.Regexp(t, `^\{\s*"schema_version": 1,`, r.out, args)

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -124,7 +125,10 @@ func (m *merging) openFirst(e *verb.Env) error {
 		first, kind, err := e.OpenFile(m.inputs[i].Path)
 		if err == nil {
 			m.first, m.kind = first, kind
-			return m.refuseEmpty()
+			if m.keepGoing || m.passesEmpty() {
+				return nil
+			}
+			return cmp.Or(m.skipped...) // the error of the first input that should not have been left out
 		}
 		if !m.skip(i, err) {
 			return err

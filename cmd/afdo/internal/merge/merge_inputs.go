@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -222,14 +221,6 @@ func (m *merging) skip(i int, err error) bool {
 func (m *merging) passesEmpty() bool {
 	_, own := m.kind.(kind.CanMerge)
 	return own || m.kind == nil
-}
-
-// refuseEmpty returns the error of the first input that should not have been left out.
-func (m *merging) refuseEmpty() error {
-	if m.keepGoing || m.passesEmpty() {
-		return nil
-	}
-	return cmp.Or(m.skipped...)
 }
 
 // tellSkipped says which inputs were left out. The error is that all were, or with --keep-going

@@ -32,15 +32,10 @@ func JSON(stdout io.Writer, facts any) error {
 		if err := enc.Encode(facts); err != nil {
 			return err
 		}
-		_, err := w.Write(jsonstream.EscapeBidi(withVersion(document.Bytes())))
+		rest := bytes.TrimPrefix(document.Bytes(), []byte("{\n"))
+		_, err := w.Write(jsonstream.EscapeBidi(fmt.Appendf(nil, "{\n  %q: %d,\n%s", jsonstream.VersionKey, jsonstream.Version, rest)))
 		return err
 	})
-}
-
-// withVersion adds the version to a document.
-func withVersion(document []byte) []byte {
-	rest := bytes.TrimPrefix(document, []byte("{\n"))
-	return fmt.Appendf(nil, "{\n  %q: %d,\n%s", jsonstream.VersionKey, jsonstream.Version, rest)
 }
 
 // Facts writes facts to standard output: as JSON, or as the text that print writes.
