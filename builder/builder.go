@@ -16,6 +16,7 @@ package builder
 import (
 	"io"
 
+	"github.com/go-afdo/afdo/internal/encode"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
 )
@@ -51,17 +52,7 @@ type Options struct {
 // bytes per symbol of the largest unit. Except for sorting names, time is linear in the number of
 // symbols and records. Write uses all processors. It only reads p, so calls may run concurrently.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
-	f, err := newFile(p)
-	if err != nil {
-		return err
-	}
-	f.plan.orderSymbols()
-	f.plan.orderUnits()
-	f.number()
-	if o.Index != nil {
-		return f.writeIndexed(w, o)
-	}
-	return f.write(w, o)
+	return encode.Write(w, p, encode.Options(o))
 }
 
 // A Builder writes functions that are added one by one. It does not save memory: symbol IDs, string

@@ -52,7 +52,11 @@ func (k *checker) overview(r *afdo.Reader, x *index.Index) error {
 	if err != nil || bytes.Equal(got, want) {
 		return err
 	}
-	at := x.Section()
+	info, err := x.Info()
+	if err != nil {
+		return err
+	}
+	at := info.Section
 	return at.ErrorAt(at.Offset, afdo.ErrIndex, "the overview differs from the data")
 }
 

@@ -39,9 +39,6 @@ func Read(r *afdo.Reader) (*Index, error) {
 	return &Index{r, x}, nil
 }
 
-// Trusted reports whether the Reader was opened with [afdo.TrustIndex].
-func (x *Index) Trusted() bool { return v4.FileOf(x.r).TrustsIndex() }
-
 // wrap converts an error about the index to one of package afdo, with its position in the file.
 func (x *Index) wrap(err error) error { return v4.Public(x.r, x.x.Fault(err)) }
 
@@ -66,7 +63,11 @@ type Block struct {
 
 // Info returns a description of the index. It reads the pages with the strings.
 func (x *Index) Info() (*Info, error) {
-	info := &Info{Section: x.Section(), Blocks: x.Blocks()}
+	s := x.x.Section
+	info := &Info{Section: afdo.Section{Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size}}
+	for _, b := range x.x.Blocks() {
+		info.Blocks = append(info.Blocks, Block{b.Kind.String(), b.Size})
+	}
 	producer, err := x.x.All(indexfmt.Producer)
 	if err != nil {
 		return nil, x.wrap(err)
@@ -75,35 +76,13 @@ func (x *Index) Info() (*Info, error) {
 	if info.BuildID, err = x.x.All(indexfmt.BuildID); err != nil {
 		return nil, x.wrap(err)
 	}
-	if info.Unqualified, err = x.Unqualified(); err != nil {
-		return nil, err
+	if info.Unqualified, err = x.x.Scheme(indexfmt.Unqualified); err != nil {
+		return nil, x.wrap(err)
 	}
 	if info.Fingerprints, err = x.x.Scheme(indexfmt.Fingerprints); err != nil {
 		return nil, x.wrap(err)
 	}
 	return info, nil
-}
-
-// Section returns the place of the index. It reads nothing.
-func (x *Index) Section() afdo.Section {
-	s := x.x.Section
-	return afdo.Section{Index: s.Index, Type: afdo.SectionIndex, Compact: s.Compact, Offset: s.Offset, Size: s.Size}
-}
-
-// Blocks returns the parts of the index in file order. It reads nothing.
-func (x *Index) Blocks() []Block {
-	var blocks []Block
-	for _, b := range x.x.Blocks() {
-		blocks = append(blocks, Block{b.Kind.String(), b.Size})
-	}
-	return blocks
-}
-
-// Unqualified returns the name of the scheme of the unqualified names, or "" if the index has none.
-// It reads at most one page.
-func (x *Index) Unqualified() (string, error) {
-	scheme, err := x.x.Scheme(indexfmt.Unqualified)
-	return scheme, x.wrap(err)
 }
 
 // Overview returns the overview that the writer of the index stored, and its scheme, see [Options].

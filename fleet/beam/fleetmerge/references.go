@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/encode"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -97,14 +97,14 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 
 // A census lists all symbols of a unit.
 type census struct {
-	unit  builder.Unit
+	unit  encode.Unit
 	names []string // in the order of their IDs
 }
 
 // count collects all references to the symbols of a unit. It keeps their names in memory.
 func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	uses := make(map[string]uint32)
-	c := &census{unit: builder.Unit{Path: string(path)}}
+	c := &census{unit: encode.Unit{Path: string(path)}}
 	for data := []byte(nil); references(&data); {
 		r, err := decodeReference(data, func(name []byte, n uint32) { uses[string(name)] += n })
 		if err != nil {
@@ -125,7 +125,7 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	for i, name := range byName {
 		used[i] = uses[name]
 	}
-	for _, at := range builder.Rank(used) {
+	for _, at := range encode.Rank(used) {
 		c.names = append(c.names, byName[at])
 		c.unit.Uses = append(c.unit.Uses, used[at])
 	}
@@ -150,7 +150,7 @@ func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, siz
 	return nil
 }
 
-func encodeUnit(u *builder.Unit) []byte {
+func encodeUnit(u *encode.Unit) []byte {
 	var m message
 	m.string(u.Path)
 	m.uint(u.NameBytes)
@@ -162,9 +162,9 @@ func encodeUnit(u *builder.Unit) []byte {
 	return m
 }
 
-func decodeUnit(data []byte) (builder.Unit, error) {
+func decodeUnit(data []byte) (encode.Unit, error) {
 	f := fieldsOf(data)
-	u := builder.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
+	u := encode.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
 	for f.Rest() > 0 {
 		u.Uses = append(u.Uses, uint32(f.uint()))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/builder"
+	"github.com/go-afdo/afdo/internal/encode"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -71,8 +71,8 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 
 // A plan is the plan of the file with its units.
 type plan struct {
-	*builder.Plan
-	units []builder.Unit
+	*encode.Plan
+	units []encode.Unit
 }
 
 // makePlan creates the plan. Units may come in any order.
@@ -89,7 +89,7 @@ func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 		return nil, errors.New("nothing to write: no input could be read")
 	}
 	var err error
-	p.Plan, err = builder.NewPlan(p.units)
+	p.Plan, err = encode.NewPlan(p.units)
 	return p, err
 }
 
@@ -117,7 +117,7 @@ func (fn *planFn) ProcessElement(_ []byte, sizes func(*[]byte) bool, emit func(p
 }
 
 // roughSize estimates the size of a unit's sections in bytes.
-func roughSize(u *builder.Unit) uint64 {
+func roughSize(u *encode.Unit) uint64 {
 	const row, info, record = 12, 20, 15
 	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
 }
@@ -161,7 +161,7 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	for s, id := range numbers {
 		all[s] = id
 	}
-	sections, err := builder.EncodeUnit(p, unit, all, at.section, fn.Output.Compact)
+	sections, err := encode.UnitSections(p, unit, all, at.section, fn.Output.Compact)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/profile"
 	fileindex "github.com/go-afdo/afdo/profile/index"
 )
@@ -155,7 +156,7 @@ type indexed struct {
 // newIndex returns the index that a file brings along if the Reader trusts it and it has what
 // slices ask for, and a scan if not.
 func newIndex(s *file) Index {
-	if x, err := fileindex.Read(s.r); err == nil && x.Trusted() {
+	if x, err := fileindex.Read(s.r); err == nil && v4.FileOf(s.r).TrustsIndex() {
 		if info, err := x.Info(); err == nil && info.Unqualified == Names.Name {
 			return &indexed{file: s, program: fileindex.NewProgram(s.r)}
 		}

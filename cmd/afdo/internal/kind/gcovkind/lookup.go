@@ -23,6 +23,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/symname"
+	"github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 	"github.com/go-afdo/afdo/profile/index"
 	"github.com/go-afdo/afdo/textfmt"
 )
@@ -115,7 +117,7 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 // search lists the units that have a symbol, and the functions in which it is inlined if it has no
 // samples of its own.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
-	if has, _ := hasBlock(r, "names"); !has {
+	if has, _ := hasBlock(r, indexfmt.Names); !has {
 		in.Keep() // all of the file is searched, which gives the error of a damaged index
 	}
 	p := index.NewProgram(r)
@@ -166,11 +168,11 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
-		scheme, err := x.Unqualified()
+		info, err := x.Info()
 		if err != nil {
 			return "", err
 		}
-		if scheme == slice.Names.Name {
+		if info.Unqualified == slice.Names.Name {
 			names = namesOf(p.Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
 		}
 	}
@@ -190,15 +192,16 @@ func namesOf(symbols iter.Seq2[afdo.Symbol, error]) iter.Seq2[string, error] {
 
 // hasBlock reports whether the file has an index with a block of a kind. It does not if the index
 // cannot be used.
-func hasBlock(r *afdo.Reader, kind string) (bool, error) {
-	x, err := index.Read(r)
+func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
+	x, err := v4.FileOf(r).Index()
+	err = v4.Public(r, err)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(x.Blocks(), func(b index.Block) bool { return b.Kind == kind }), nil
+	return x.Has(kind), nil
 }
 
 // named returns the symbols of a name.
@@ -256,7 +259,7 @@ func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
 	if !in.Format.V4() {
 		return true, nil
 	}
-	return hasBlock(r, "groups of callers")
+	return hasBlock(r, indexfmt.CallerGroups)
 }
 
 // writeInliners lists functions below the units that have a symbol.

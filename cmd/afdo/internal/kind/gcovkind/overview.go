@@ -8,6 +8,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
@@ -276,7 +277,7 @@ func OverviewOf(f *input.File) *Overview {
 		return nil
 	}
 	o := decodeOverview(data)
-	if o == nil || !o.fits(in.reader, x) {
+	if o == nil || !o.fits(in.reader) {
 		return nil
 	}
 	o.reader = in.reader
@@ -285,12 +286,16 @@ func OverviewOf(f *input.File) *Overview {
 
 // fits reports whether the overview has the number of units and the size of the file. If so, it
 // adds the index and the header.
-func (o *Overview) fits(r *afdo.Reader, x *index.Index) bool {
+func (o *Overview) fits(r *afdo.Reader) bool {
 	units, err := r.NumUnits()
 	if err != nil || units != len(o.units) {
 		return false
 	}
-	at := x.Section()
+	x, err := v4.FileOf(r).Index()
+	if err != nil {
+		return false
+	}
+	at := x.Section
 	s := &o.tally.sections[afdo.SectionIndex]
 	s.add(at.Size)
 	if at.Compact {

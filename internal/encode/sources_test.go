@@ -1,4 +1,4 @@
-package builder
+package encode
 
 import (
 	"bytes"
@@ -86,11 +86,9 @@ func written(t *testing.T, p *profile.Profile) []byte {
 
 // TestSourcesOfOthers has a section that was kept while units changed: it is not used.
 func TestSourcesOfOthers(t *testing.T) {
-	b := NewBuilder()
-	b.Function("a.c", "f", 1, 0)
-	b.Count(1, 0, 5)
-	p := b.Profile()
-	s := profile.SymbolRef(0)
+	p := profile.New()
+	s := p.AddSymbol(p.AddUnit("a.c"), "f")
+	p.AddFunction(s, profile.Function{HeadCount: 1, Records: []profile.Record{{Line: 1, Count: 5}}})
 	p.SetMarks(s, profile.Marks{4, 5})
 	data := written(t, p)
 	at := bytes.Index(data, []byte("a.c\x00"))

@@ -1,4 +1,4 @@
-package builder
+package encode
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
 )
 
@@ -55,6 +56,6 @@ func TestIndexError(t *testing.T) {
 	fault := errors.New("a fault")
 	o := Options{Index: &index.Options{Fingerprint: func(*afdo.Unit) (uint64, error) { return 0, fault }}}
 	var b bytes.Buffer
-	require.ErrorIs(t, NewBuilder().Write(&b, o), fault)
+	require.ErrorIs(t, Write(&b, profile.New(), o), fault)
 	require.Zero(t, b.Len())
 }

@@ -1,4 +1,4 @@
-package builder
+package encode
 
 import (
 	"bytes"
@@ -89,7 +89,7 @@ func writeApart(t *testing.T, rng *rand.Rand, p *profile.Profile, compact bool) 
 			of := part.UnitPath(part.SymbolUnit(ref))
 			ids[s] = starts[of] + places[symbolName{of, part.SymbolName(ref)}]
 		}
-		sections, err := EncodeUnit(part, part.AddUnit(path), ids, u.Section, compact)
+		sections, err := UnitSections(part, part.AddUnit(path), ids, u.Section, compact)
 		require.NoError(t, err)
 		sizes = append(sizes, sections.Sizes...)
 		data = append(data, sections.Data...)
@@ -132,7 +132,7 @@ func TestEncodeUnitErrors(t *testing.T) {
 	var b profile.Body
 	b.Count(1<<24, 0, 1)
 	p.AddFunction(p.AddSymbol(f, "f"), profile.Function{Records: b.Records()})
-	sections, err := EncodeUnit(p, f, []uint32{0}, 0, true)
+	sections, err := UnitSections(p, f, []uint32{0}, 0, true)
 	assert.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	assert.True(t, strings.HasPrefix(err.Error(), `builder: unit "a.c", symbol "f": `), "%v", err)
 	assert.Zero(t, sections)

@@ -1,4 +1,4 @@
-package builder
+package encode
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type Unit struct {
 }
 
 // A Plan determines where everything goes in a file. It is for a writer that does not have the
-// whole profile in one place: per unit, it needs little more than 4 bytes per symbol. [EncodeUnit]
+// whole profile in one place: per unit, it needs little more than 4 bytes per symbol. [UnitSections]
 // then encodes the units, anywhere and in any order. Their sections have to be concatenated in the
 // order of the plan, between the results of [Plan.Frame]. The result equals that of [Write].
 type Plan struct {

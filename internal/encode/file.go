@@ -1,4 +1,4 @@
-package builder
+package encode
 
 import (
 	"cmp"
@@ -116,7 +116,7 @@ type Sections struct {
 	Sizes []uint64 // size of each section
 }
 
-// EncodeUnit encodes the sections of one unit, for a writer that does not have the whole profile in
+// UnitSections encodes the sections of one unit, for a writer that does not have the whole profile in
 // one place. The result is the same as what [Write] writes for this unit. p has to contain the
 // symbols and functions of the unit, and the symbols of other units to which its records refer:
 // [profile.Profile.Split] yields such profiles. ids are the IDs of all symbols of p, by SymbolRef,
@@ -125,7 +125,7 @@ type Sections struct {
 //
 // An error names the symbol that cannot be written. It matches [afdo.ErrUnrepresentable] unless
 // records are not canonical.
-func EncodeUnit(p *profile.Profile, unit profile.UnitRef, ids []uint32, section uint32, compact bool) (Sections, error) {
+func UnitSections(p *profile.Profile, unit profile.UnitRef, ids []uint32, section uint32, compact bool) (Sections, error) {
 	var u symbols
 	for s := range p.NumSymbols() {
 		if ref := profile.SymbolRef(s); p.SymbolUnit(ref) == unit {
