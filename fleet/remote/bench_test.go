@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/internal/testkit/remotetest"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -138,7 +139,7 @@ func report(b *testing.B, of string, all []costs, part func(*costs) remote.Stats
 // slow is a source that waits before each answer.
 type slow struct{ memory }
 
-func (s slow) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
+func (s slow) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	time.Sleep(20 * time.Millisecond)
 	return s.memory.Fetch(ctx, r, known)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"container/list"
 	"sync"
+
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // A cache keeps the most recently used blocks. A block is in it from the moment of its request, so
@@ -60,8 +62,8 @@ func (c *cache) forget(blocks []*block) {
 }
 
 // readBlocks reads a range within the file through the cache.
-func (f *File) readBlocks(p []byte, r Range) (int, error) {
-	from, to := r.Low/f.block, (r.High-1)/f.block+1
+func (f *File) readBlocks(p []byte, r source.Range) (int, error) {
+	from, to := r.Low/f.opts.Block, (r.High-1)/f.opts.Block+1
 	all, missing := f.cache.get(from, to)
 	if len(missing) > 0 {
 		f.fetchBlocks(missing)
@@ -72,7 +74,7 @@ func (f *File) readBlocks(p []byte, r Range) (int, error) {
 		if b.err != nil {
 			return n, b.err
 		}
-		n += copy(p[n:], b.data[max(r.Low-b.number*f.block, 0):])
+		n += copy(p[n:], b.data[max(r.Low-b.number*f.opts.Block, 0):])
 	}
 	return n, nil
 }
@@ -97,8 +99,8 @@ func (f *File) fetchBlocks(missing []*block) {
 
 // fetchRun fetches adjacent blocks.
 func (f *File) fetchRun(run []*block) {
-	low := run[0].number * f.block
-	high := min((run[len(run)-1].number+1)*f.block, f.size)
+	low := run[0].number * f.opts.Block
+	high := min((run[len(run)-1].number+1)*f.opts.Block, f.size)
 	data := make([]byte, high-low)
 	_, err := f.fill(data, low)
 	if err != nil {
@@ -106,8 +108,8 @@ func (f *File) fetchRun(run []*block) {
 	}
 	for _, b := range run {
 		if b.err = err; err == nil {
-			begin := b.number*f.block - low
-			b.data = bytes.Clone(data[begin:min(begin+f.block, high-low)]) // does not keep the other blocks alive
+			begin := b.number*f.opts.Block - low
+			b.data = bytes.Clone(data[begin:min(begin+f.opts.Block, high-low)]) // does not keep the other blocks alive
 		}
 		close(b.done)
 	}

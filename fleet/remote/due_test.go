@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // All requests of a file share the time that they may take.
 func TestDueOfAllRequests(t *testing.T) {
-	f := &File{options: defaults([]Option{Timeout(10 * time.Second), MinRate(1000)})}
-	assert.Equal(t, 10*time.Second+eachRequest+2*time.Second, f.due(Range{500, 2500}))
+	f := &File{opts: defaults([]Option{Timeout(10 * time.Second), MinRate(1000)})}
+	assert.Equal(t, 10*time.Second+eachRequest+2*time.Second, f.due(source.Range{Low: 500, High: 2500}))
 	f.waited.Add(int64(9 * time.Second)) // the first took that long
-	assert.Equal(t, 4*time.Second+eachRequest+time.Second, f.due(Range{-1000, 0}))
+	assert.Equal(t, 4*time.Second+eachRequest+time.Second, f.due(source.Range{Low: -1000, High: 0}))
 	f.waited.Add(int64(20 * time.Second))
-	assert.Negative(t, f.due(Range{0, 1}))
+	assert.Negative(t, f.due(source.Range{Low: 0, High: 1}))
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -18,13 +19,13 @@ const maxWait = 30 * time.Second
 type answer struct {
 	data    []byte
 	size    int64 // of the file
-	version Version
+	version source.Version
 }
 
 // fetch requests a range, and tries again after a transient error while the request has time left.
 // It reads into buf unless that is nil.
-func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
-	wait, begin := f.wait, time.Now()
+func (f *File) fetch(ctx context.Context, r source.Range, buf []byte) (answer, error) {
+	wait, begin := f.opts.Wait, time.Now()
 	due := f.due(r)
 	defer func() { f.waited.Add(int64(time.Since(begin))) }()
 	ctx, end := context.WithTimeoutCause(ctx, due, errSlow)
@@ -34,11 +35,11 @@ func (f *File) fetch(ctx context.Context, r Range, buf []byte) (answer, error) {
 			return answer{}, faultAt(f.Name(), context.Cause(ctx), "")
 		}
 		a, err := f.try(ctx, r, buf)
-		var again *Transient
+		var again *source.Transient
 		if err == nil || !errors.As(err, &again) {
 			return a, err
 		}
-		if try == f.tries && ctx.Err() == nil {
+		if try == f.opts.Tries && ctx.Err() == nil {
 			return a, again.Err
 		}
 		pause := wait/2 + rand.N(wait/2+1)
@@ -70,16 +71,16 @@ const eachRequest = time.Second
 
 // due adds a request to the time that all requests of the file may take, and returns what is left
 // of that time.
-func (f *File) due(r Range) time.Duration {
+func (f *File) due(r source.Range) time.Duration {
 	bytes := max(r.High-r.Low, -r.Low)
-	more := eachRequest + time.Duration(float64(bytes)/float64(f.rate)*float64(time.Second))
-	return f.timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
+	more := eachRequest + time.Duration(float64(bytes)/float64(f.opts.Rate)*float64(time.Second))
+	return f.opts.Timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
 }
 
 // try requests a range once. It ends the request if the server sends nothing for its share of the
 // timeout.
-func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
-	silence := f.timeout / time.Duration(f.tries)
+func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, error) {
+	silence := f.opts.Timeout / time.Duration(f.opts.Tries)
 	inTime, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	watch := time.AfterFunc(silence, func() { stop(errSilent) })
@@ -88,7 +89,7 @@ func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 	switch cause := context.Cause(inTime); {
 	case err == nil:
 	case cause == errSilent:
-		err = &Transient{Err: faultAt(f.Name(), cause, "")}
+		err = &source.Transient{Err: faultAt(f.Name(), cause, "")}
 	case cause == errSlow: // another try would be as slow
 		err = faultAt(f.Name(), cause, "")
 	}
@@ -96,9 +97,9 @@ func (f *File) try(ctx context.Context, r Range, buf []byte) (answer, error) {
 }
 
 // ask makes one request. It calls progress after each read that brought bytes.
-func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (answer, error) {
+func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress func()) (answer, error) {
 	f.requests.Add(1)
-	part, err := f.source.Fetch(ctx, r, f.version)
+	part, err := f.opts.Source.Fetch(ctx, r, f.version)
 	if err != nil {
 		return answer{}, err
 	}
@@ -109,13 +110,13 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 		return answer{}, faultAt(f.Name(), fault.ErrChanged, "it is empty now")
 	}
 	defer part.Body.Close()
-	if f.version != (Version{}) && part.Version != f.version || f.size > 0 && part.Size != f.size {
+	if f.version != (source.Version{}) && part.Version != f.version || f.size > 0 && part.Size != f.size {
 		return answer{}, faultAt(f.Name(), fault.ErrChanged, "")
 	}
 	if err := f.checkSize(part.Size); err != nil {
 		return answer{}, err
 	}
-	if err := part.fits(r); err != nil {
+	if err := part.Fits(r); err != nil {
 		return answer{}, faultAt(f.Name(), ErrResponse, err.Error())
 	}
 	if buf == nil {
@@ -124,7 +125,7 @@ func (f *File) ask(ctx context.Context, r Range, buf []byte, progress func()) (a
 	n, err := io.ReadFull(&watched{part.Body, progress}, buf)
 	f.bytes.Add(int64(n))
 	if err != nil {
-		return answer{data: buf[:n]}, &Transient{Err: faultAt(f.Name(), err, "")}
+		return answer{data: buf[:n]}, &source.Transient{Err: faultAt(f.Name(), err, "")}
 	}
 	return answer{buf, part.Size, part.Version}, nil
 }
@@ -145,21 +146,8 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // checkSize returns an error if a server claims a size above the limit.
 func (f *File) checkSize(size int64) error {
-	if size > f.maxSize {
-		return faultAt(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.maxSize))
-	}
-	return nil
-}
-
-// fits checks that a part is the requested range, cut at the end of the file.
-func (p *Part) fits(r Range) error {
-	want := r
-	if r.Low < 0 {
-		want = Range{max(p.Size+r.Low, 0), p.Size}
-	}
-	want.High = min(want.High, p.Size)
-	if p.Low != want.Low || p.High != want.High || want.Low >= want.High {
-		return fmt.Errorf("bytes %d to %d of %d where %q was requested", p.Low, p.High, p.Size, r)
+	if size > f.opts.MaxSize {
+		return faultAt(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.opts.MaxSize))
 	}
 	return nil
 }

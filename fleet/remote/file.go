@@ -4,22 +4,20 @@ import (
 	"cmp"
 	"container/list"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // A File is a file of a server. Its methods may be called from many goroutines.
 type File struct {
-	options
+	opts     source.Options
 	ctx      context.Context
-	source   Source
-	version  Version
+	version  source.Version
 	size     int64
 	headData []byte // the first bytes, fetched by Open
 	tailData []byte // the last bytes, fetched by Open
@@ -39,26 +37,21 @@ type File struct {
 // errors of the server and the network are returned unchanged. Open follows redirects, except those
 // that lead from another host to this machine or to an address that only its own network reaches.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return nil, errors.New("remote: the URL is malformed") // the error would show its secrets
+	o := defaults(opts)
+	if o.Source == nil {
+		s, err := newHTTPFile(rawURL, o.Client)
+		if err != nil {
+			return nil, err
+		}
+		o.Source = s
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", bare(u))
-	}
-	return OpenSource(ctx, &httpFile{url: u, client: guarded(defaults(opts).client)}, opts...)
-}
-
-// OpenSource opens the file of a source, as [Open] does that of a URL. File.Close closes the
-// source, and so does OpenSource if it fails.
-func OpenSource(ctx context.Context, s Source, opts ...Option) (*File, error) {
-	f := &File{ctx: ctx, source: s, options: defaults(opts)}
+	f := &File{ctx: ctx, opts: o}
 	if err := f.ends(); err != nil {
-		_ = s.Close()
+		_ = o.Source.Close()
 		return nil, err
 	}
-	if f.blocks > 0 {
-		f.cache = &cache{limit: f.blocks, blocks: make(map[int64]*list.Element), order: list.New()}
+	if o.Blocks > 0 {
+		f.cache = &cache{limit: o.Blocks, blocks: make(map[int64]*list.Element), order: list.New()}
 	}
 	return f, nil
 }
@@ -68,8 +61,8 @@ func (f *File) ends() error {
 	var head, tail answer
 	var headErr, err error
 	var both sync.WaitGroup
-	if f.head > 0 {
-		both.Go(func() { head, headErr = f.fetch(f.ctx, Range{0, f.head}, nil) })
+	if f.opts.Head > 0 {
+		both.Go(func() { head, headErr = f.fetch(f.ctx, source.Range{Low: 0, High: f.opts.Head}, nil) })
 	}
 	both.Go(func() { tail, err = f.end() })
 	both.Wait()
@@ -77,7 +70,7 @@ func (f *File) ends() error {
 		return err
 	}
 	f.version, f.size, f.tailData = tail.version, tail.size, tail.data
-	if f.head == 0 || f.size == 0 {
+	if f.opts.Head == 0 || f.size == 0 {
 		return nil
 	}
 	if headErr == nil && (head.version != f.version || head.size != f.size) {
@@ -89,19 +82,19 @@ func (f *File) ends() error {
 
 // end fetches the end of the file. A source that reports only the size is asked a second time.
 func (f *File) end() (answer, error) {
-	a, err := f.fetch(f.ctx, Range{-f.tail, 0}, nil)
+	a, err := f.fetch(f.ctx, source.Range{Low: -f.opts.Tail, High: 0}, nil)
 	if err != nil || a.data != nil || a.size == 0 {
 		return a, err
 	}
-	b, err := f.fetch(f.ctx, Range{max(a.size-f.tail, 0), a.size}, nil)
-	if err == nil && (a.version != Version{} && a.version != b.version || a.size != b.size) {
+	b, err := f.fetch(f.ctx, source.Range{Low: max(a.size-f.opts.Tail, 0), High: a.size}, nil)
+	if err == nil && (a.version != source.Version{} && a.version != b.version || a.size != b.size) {
 		err = faultAt(f.Name(), fault.ErrChanged, "")
 	}
 	return b, err
 }
 
 // Name returns the URL without user, password and query, which may hold secrets.
-func (f *File) Name() string { return f.source.Name() }
+func (f *File) Name() string { return f.opts.Source.Name() }
 
 // Tag identifies the version of the file: its ETag, or the modification time if it has no ETag. It
 // is empty if the server sends neither.
@@ -125,7 +118,7 @@ func (f *File) Close() error {
 	if f.closed.Swap(true) {
 		return fault.ErrClosed
 	}
-	return f.source.Close()
+	return f.opts.Source.Close()
 }
 
 // ReadAt reads len(p) bytes at an offset. It makes one request, or none if Open has fetched the
@@ -155,7 +148,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
 	if f.cache != nil && end > int64(len(f.headData)) && off < f.size-int64(len(f.tailData)) {
-		return f.readBlocks(p, Range{off, end})
+		return f.readBlocks(p, source.Range{Low: off, High: end})
 	}
 	return f.fill(p, off)
 }
@@ -176,7 +169,7 @@ func (f *File) fill(p []byte, low int64) (int, error) {
 	if from == to {
 		return len(p), nil
 	}
-	a, err := f.fetch(f.ctx, Range{from, to}, p[from-low:to-low])
+	a, err := f.fetch(f.ctx, source.Range{Low: from, High: to}, p[from-low:to-low])
 	if err != nil {
 		return int(from-low) + len(a.data), err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -19,13 +20,24 @@ type httpFile struct {
 	client *http.Client
 }
 
+func newHTTPFile(rawURL string, client *http.Client) (*httpFile, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, errors.New("remote: the URL is malformed") // the error would show its secrets
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("remote: %s: neither an http nor an https URL", bare(u))
+	}
+	return &httpFile{url: u, client: guarded(client)}, nil
+}
+
 func (h *httpFile) Name() string { return bare(h.url) }
 func (h *httpFile) Close() error { return nil }
 
-func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, error) {
+func (h *httpFile) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url.String(), nil)
 	if err != nil {
-		return Part{}, err
+		return source.Part{}, err
 	}
 	request.Header.Set("Range", r.String())
 	request.Header.Set("Accept-Encoding", "identity")
@@ -44,9 +56,9 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 			err = fmt.Errorf("%w: its address is malformed", errRedirect)
 		}
 		if err = faultAt(h.Name(), err, ""); !errors.Is(err, errRedirect) {
-			err = &Transient{Err: err}
+			err = &source.Transient{Err: err}
 		}
-		return Part{}, err
+		return source.Part{}, err
 	}
 	part, err := h.part(response, r, known)
 	if part.Body == nil {
@@ -56,31 +68,31 @@ func (h *httpFile) Fetch(ctx context.Context, r Range, known Version) (Part, err
 }
 
 // part converts the response to a request for a range.
-func (h *httpFile) part(r *http.Response, wanted Range, known Version) (Part, error) {
-	opening := known == (Version{})
+func (h *httpFile) part(r *http.Response, wanted source.Range, known source.Version) (source.Part, error) {
+	opening := known == (source.Version{})
 	switch code := r.StatusCode; {
 	case opening && (code == http.StatusOK && r.ContentLength == 0 || strings.HasSuffix(r.Header.Get("Content-Range"), "/0")):
-		return Part{Version: versionOf(r)}, nil // an empty file has no ranges
+		return source.Part{Version: versionOf(r)}, nil // an empty file has no ranges
 	case code == http.StatusPartialContent:
 	case opening && code == http.StatusOK && wanted.Low < 0 && r.ContentLength > 0:
-		return Part{Size: r.ContentLength, Version: versionOf(r)}, nil // it may know ranges from the beginning
+		return source.Part{Size: r.ContentLength, Version: versionOf(r)}, nil // it may know ranges from the beginning
 	case opening && code == http.StatusRequestedRangeNotSatisfiable && wanted.Low < 0:
 		if size := unsatisfied(r); size > 0 { // it serves no more than there is
-			return Part{Size: size}, nil
+			return source.Part{Size: size}, nil
 		}
-		return Part{}, h.refused(r)
+		return source.Part{}, h.refused(r)
 	case code == http.StatusOK:
-		return Part{}, faultAt(h.Name(), ErrNoRanges, "")
+		return source.Part{}, faultAt(h.Name(), ErrNoRanges, "")
 	case code == http.StatusPreconditionFailed:
-		return Part{}, faultAt(h.Name(), fault.ErrChanged, "")
+		return source.Part{}, faultAt(h.Name(), fault.ErrChanged, "")
 	case code == http.StatusRequestedRangeNotSatisfiable && !opening:
-		return Part{}, faultAt(h.Name(), fault.ErrChanged, "it is shorter now")
+		return source.Part{}, faultAt(h.Name(), fault.ErrChanged, "it is shorter now")
 	default:
-		return Part{}, h.refused(r)
+		return source.Part{}, h.refused(r)
 	}
-	p := Part{Version: versionOf(r), Body: r.Body}
+	p := source.Part{Version: versionOf(r), Body: r.Body}
 	if err := p.ContentRange(r.Header.Get("Content-Range")); err != nil {
-		return Part{}, faultAt(h.Name(), ErrResponse, err.Error())
+		return source.Part{}, faultAt(h.Name(), ErrResponse, err.Error())
 	}
 	return p, nil
 }
@@ -92,11 +104,11 @@ func unsatisfied(r *http.Response) int64 {
 	return size
 }
 
-func versionOf(r *http.Response) Version {
+func versionOf(r *http.Response) source.Version {
 	if etag := r.Header.Get("ETag"); etag != "" {
-		return Version{ETag: etag}
+		return source.Version{ETag: etag}
 	}
-	return Version{Modified: r.Header.Get("Last-Modified")}
+	return source.Version{Modified: r.Header.Get("Last-Modified")}
 }
 
 // refused returns the error for the status of a response without data.
@@ -106,25 +118,9 @@ func (h *httpFile) refused(r *http.Response) error {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16)
-		return &Transient{Err: err, After: time.Duration(seconds) * time.Second}
+		return &source.Transient{Err: err, After: time.Duration(seconds) * time.Second}
 	}
 	return err
-}
-
-// ContentRange parses a Content-Range header and sets the bounds of the part and the size of the
-// file.
-func (p *Part) ContentRange(text string) error {
-	bounds, ok := strings.CutPrefix(text, "bytes ")
-	place, size, ok2 := strings.Cut(bounds, "/")
-	from, to, ok3 := strings.Cut(place, "-")
-	low, err1 := strconv.ParseInt(from, 10, 64)
-	last, err2 := strconv.ParseInt(to, 10, 64)
-	total, err3 := strconv.ParseInt(size, 10, 64)
-	if !ok || !ok2 || !ok3 || errors.Join(err1, err2, err3) != nil {
-		return fmt.Errorf("Content-Range is %q", text)
-	}
-	p.Low, p.High, p.Size = low, last+1, total
-	return nil
 }
 
 // bare returns a URL without its secrets: user, password, query and fragment.

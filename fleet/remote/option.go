@@ -3,23 +3,12 @@ package remote
 import (
 	"net/http"
 	"time"
+
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // An Option changes how a file is read.
-type Option func(*options)
-
-type options struct {
-	client  *http.Client
-	maxSize int64
-	head    int64
-	tail    int64
-	block   int64
-	blocks  int
-	tries   int
-	wait    time.Duration
-	timeout time.Duration
-	rate    int64 // bytes per second
-}
+type Option func(*source.Options)
 
 // DefaultMaxSize is the largest file in bytes that [Open] accepts by default: 1 GiB. A profile of
 // 15,000 source files and 650,000 functions has a tenth of it. A server that claims more is refused
@@ -33,10 +22,10 @@ const DefaultTimeout = time.Minute
 const DefaultMinRate = 1 << 20
 
 // defaults returns the default options, changed by the given ones.
-func defaults(given []Option) options {
-	o := options{
-		client: http.DefaultClient, maxSize: DefaultMaxSize, tail: 128 << 10,
-		tries: 4, wait: 100 * time.Millisecond, timeout: DefaultTimeout, rate: DefaultMinRate,
+func defaults(given []Option) source.Options {
+	o := source.Options{
+		Client: http.DefaultClient, MaxSize: DefaultMaxSize, Tail: 128 << 10,
+		Tries: 4, Wait: 100 * time.Millisecond, Timeout: DefaultTimeout, Rate: DefaultMinRate,
 	}
 	for _, set := range given {
 		if set != nil {
@@ -48,43 +37,43 @@ func defaults(given []Option) options {
 
 // Client sets the client that makes the requests, http.DefaultClient by default. Its transport may
 // sign requests and limits the number of connections.
-func Client(c *http.Client) Option { return func(o *options) { o.client = c } }
+func Client(c *http.Client) Option { return func(o *source.Options) { o.Client = c } }
 
 // MaxSize sets the largest file in bytes that is read, [DefaultMaxSize] by default. Opening a
 // larger one fails with [ErrTooLarge].
-func MaxSize(bytes int64) Option { return func(o *options) { o.maxSize = max(bytes, 1) } }
+func MaxSize(bytes int64) Option { return func(o *source.Options) { o.MaxSize = max(bytes, 1) } }
 
 // Tail sets how many bytes of the end of the file opening fetches, 128 KiB by default. They stay in
 // memory, and reading them makes no request. A version 4 file that this project writes has its list
 // of units there, or its index.
-func Tail(bytes int) Option { return func(o *options) { o.tail = int64(max(bytes, 1)) } }
+func Tail(bytes int) Option { return func(o *source.Options) { o.Tail = int64(max(bytes, 1)) } }
 
 // Head makes opening fetch the first bytes of the file, too, at the same time as the end. They stay
 // in memory. A caller that has to recognise the format by these bytes saves a request.
-func Head(bytes int) Option { return func(o *options) { o.head = int64(max(bytes, 0)) } }
+func Head(bytes int) Option { return func(o *source.Options) { o.Head = int64(max(bytes, 0)) } }
 
-// Cache keeps the most recently used blocks: at most the given number, of blockSize bytes each.
+// Cache keeps the most recently used Blocks: at most the given number, of blockSize bytes each.
 // Reads are rounded to whole blocks, and each makes one request for each run of blocks that the
 // cache does not have. Without a cache, only the ends of the file are kept.
 func Cache(blockSize, blocks int) Option {
-	return func(o *options) { o.block, o.blocks = int64(max(blockSize, 1)), max(blocks, 1) }
+	return func(o *source.Options) { o.Block, o.Blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }
 
 // Retry sets how often a request is tried, 4 times by default, and the pause before the second try,
 // 100 ms by default. The pause doubles after each try, unless the server names one.
 func Retry(tries int, wait time.Duration) Option {
-	return func(o *options) { o.tries, o.wait = max(tries, 1), max(wait, 0) }
+	return func(o *source.Options) { o.Tries, o.Wait = max(tries, 1), max(wait, 0) }
 }
 
 // Timeout sets how long a server may stay silent before a read fails, [DefaultTimeout] by default.
 // The tries of a request share this time: with 4 tries and a minute, a try ends after 15 seconds
 // without a byte. The timeout is also the time by which a server may be slower than [MinRate]
 // allows.
-func Timeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
+func Timeout(d time.Duration) Option { return func(o *source.Options) { o.Timeout = d } }
 
 // MinRate sets how many bytes a server has to send in a second, [DefaultMinRate] by default. All
 // requests of a File together may take the timeout, a second each, and the time that their bytes
 // take at this rate. A request that would take longer ends and is not repeated.
 func MinRate(bytesPerSecond int64) Option {
-	return func(o *options) { o.rate = max(bytesPerSecond, 1) }
+	return func(o *source.Options) { o.Rate = max(bytesPerSecond, 1) }
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/remotetest"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
@@ -31,7 +32,7 @@ type narrow struct {
 	mu sync.Mutex
 }
 
-func (n *narrow) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
+func (n *narrow) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	p, err := slow{n.memory}.Fetch(ctx, r, known)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -50,7 +51,7 @@ func BenchmarkSlices(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				var stats remote.Stats
 				for b.Loop() {
-					f, err := remote.OpenSource(b.Context(), &narrow{memory: memory{data}}, options...)
+					f, err := remote.Open(b.Context(), "", append([]remote.Option{source.Use(&narrow{memory: memory{data}})}, options...)...)
 					require.NoError(b, err)
 					work(f)
 					stats = f.Stats()
@@ -110,7 +111,7 @@ func BenchmarkLayouts(b *testing.B) {
 				one := int64(all.Len() / len(paths))
 				padded := make([]byte, one+256<<10) // the slice, a page of the index, and the end
 				for b.Loop() {
-					f, err := remote.OpenSource(b.Context(), &narrow{memory: memory{padded}}, asHelper...)
+					f, err := remote.Open(b.Context(), "", append([]remote.Option{source.Use(&narrow{memory: memory{padded}})}, asHelper...)...)
 					require.NoError(b, err)
 					for _, at := range []io.Reader{io.NewSectionReader(f, one, 1<<10), io.NewSectionReader(f, 0, one)} {
 						_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, at, make([]byte, max(one, 1)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // A plain source knows no ranges from the end.
@@ -25,13 +26,13 @@ type plain struct {
 func (*plain) Name() string   { return "plain" }
 func (p *plain) Close() error { p.closed++; return nil }
 
-func (p *plain) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remote.Part, error) {
+func (p *plain) Fetch(_ context.Context, r source.Range, _ source.Version) (source.Part, error) {
 	if len(p.fail) > 0 {
 		err := p.fail[0]
 		p.fail = p.fail[1:]
-		return remote.Part{}, err
+		return source.Part{}, err
 	}
-	part := remote.Part{Size: int64(len(p.data)), Version: remote.Version{ETag: p.version}}
+	part := source.Part{Size: int64(len(p.data)), Version: source.Version{ETag: p.version}}
 	if r.Low >= 0 && len(p.data) > 0 {
 		part.Low, part.High = r.Low, min(r.High, part.Size)
 		part.Body = io.NopCloser(bytes.NewReader(p.data[part.Low:part.High]))
@@ -40,10 +41,10 @@ func (p *plain) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remo
 }
 
 // A source that cannot tell where the end begins takes one request more.
-func TestOpenSource(t *testing.T) {
+func TestSourceWithoutRangesFromTheEnd(t *testing.T) {
 	for _, size := range []int{0, 1, 19, 20, 21, 1000} {
 		s := &plain{data: random(size), version: "1"}
-		f, err := remote.OpenSource(t.Context(), s, remote.Tail(20))
+		f, err := remote.Open(t.Context(), "", source.Use(s), remote.Tail(20))
 		require.NoError(t, err)
 		require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, f.Size()), s.data), "%d bytes", size)
 		require.NoError(t, f.Close())
@@ -55,16 +56,16 @@ func TestOpenSource(t *testing.T) {
 func TestSourceFails(t *testing.T) {
 	wrong := errors.New("wrong")
 	s := &plain{data: random(100), version: "1", fail: []error{wrong}}
-	_, err := remote.OpenSource(t.Context(), s, remote.Tail(20))
+	_, err := remote.Open(t.Context(), "", source.Use(s), remote.Tail(20))
 	require.Equal(t, wrong, err)
 	require.Equal(t, 1, s.closed)
 
-	f, err := remote.OpenSource(t.Context(), s, remote.Tail(20), remote.Retry(2, 0))
+	f, err := remote.Open(t.Context(), "", source.Use(s), remote.Tail(20), remote.Retry(2, 0))
 	require.NoError(t, err)
-	s.fail = []error{&remote.Transient{Err: wrong}}
+	s.fail = []error{&source.Transient{Err: wrong}}
 	_, err = f.ReadAt(make([]byte, 10), 20)
 	require.NoError(t, err)
-	s.fail = []error{&remote.Transient{Err: wrong}, &remote.Transient{Err: wrong}}
+	s.fail = []error{&source.Transient{Err: wrong}, &source.Transient{Err: wrong}}
 	_, err = f.ReadAt(make([]byte, 10), 20)
 	require.Equal(t, wrong, err)
 	s.version = "2"

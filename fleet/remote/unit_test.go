@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 	"github.com/go-afdo/afdo/internal/testkit/remotetest"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -28,9 +29,9 @@ type memory struct{ data []byte }
 func (memory) Name() string { return "memory" }
 func (memory) Close() error { return nil }
 
-func (m memory) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remote.Part, error) {
+func (m memory) Fetch(_ context.Context, r source.Range, _ source.Version) (source.Part, error) {
 	size := int64(len(m.data))
-	p := remote.Part{Low: r.Low, High: min(r.High, size), Size: size, Version: remote.Version{ETag: "1"}}
+	p := source.Part{Low: r.Low, High: min(r.High, size), Size: size, Version: source.Version{ETag: "1"}}
 	if r.Low < 0 {
 		p.Low, p.High = max(size+r.Low, 0), size
 	}
@@ -41,9 +42,9 @@ func (m memory) Fetch(_ context.Context, r remote.Range, _ remote.Version) (remo
 // costs are what reading a unit costs, and what its text, with the names of all that it calls.
 type costs struct{ unit, text remote.Stats }
 
-func costsOf(t testing.TB, s remote.Source, path string, options ...remote.Option) (c costs, text string) {
+func costsOf(t testing.TB, s source.Source, path string, options ...remote.Option) (c costs, text string) {
 	t.Helper()
-	f, err := remote.OpenSource(t.Context(), s, options...)
+	f, err := remote.Open(t.Context(), "", append([]remote.Option{source.Use(s)}, options...)...)
 	require.NoError(t, err)
 	r, err := afdo.NewReader(f, f.Size(), afdo.TrustIndex())
 	require.NoError(t, err)

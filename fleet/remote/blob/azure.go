@@ -15,7 +15,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/azureblob"
 
-	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // guardedAzure returns a bucket of Azure whose client applies the limits of [guard]. The transport
@@ -66,7 +66,7 @@ func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
 // azureService is Azure Blob Storage. It does not support ranges that count from the end.
 type azureService struct{}
 
-func (azureService) prepare(_ context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {
+func (azureService) prepare(_ context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {
 	var options *azblob.DownloadStreamOptions
 	if !as(&options) {
 		return false, nil
@@ -82,12 +82,12 @@ func (azureService) prepare(_ context.Context, as func(any) bool, r remote.Range
 	return true, nil
 }
 
-func (azureService) part(reader *blob.Reader, p *remote.Part) (bool, error) {
+func (azureService) part(reader *blob.Reader, p *source.Part) (bool, error) {
 	var response azblob.DownloadStreamResponse
 	if !reader.As(&response) || response.ETag == nil {
 		return false, nil
 	}
-	p.Version = remote.Version{ETag: string(*response.ETag)}
+	p.Version = source.Version{ETag: string(*response.ETag)}
 	if response.ContentRange == nil {
 		p.Low, p.High = 0, reader.Size()
 		return true, nil

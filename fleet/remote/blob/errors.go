@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // refused returns the status and the text of a service's error response, or status 0 for another
@@ -27,7 +28,7 @@ func refused(err error) (status int, text string) {
 // fault converts an error of a service.
 func (o *object) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return &remote.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
+		return &source.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
 	}
 	code := gcerrors.Code(err)
 	err = bare(err)

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/option"
 
-	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // openGS opens a bucket of Google Cloud Storage with the query parameters that gocloud has. It
@@ -52,7 +52,7 @@ func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 // gsService is Google Cloud Storage. The version is the generation.
 type gsService struct{}
 
-func (gsService) prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {
+func (gsService) prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {
 	var handle **storage.ObjectHandle
 	if !as(&handle) {
 		return false, nil
@@ -72,12 +72,12 @@ func (gsService) prepare(ctx context.Context, as func(any) bool, r remote.Range,
 	if err != nil {
 		return true, err
 	}
-	p := remote.Part{Body: reader}
+	p := source.Part{Body: reader}
 	describeGS(reader, &p)
 	return true, &answered{p}
 }
 
-func (gsService) part(reader *blob.Reader, p *remote.Part) (bool, error) {
+func (gsService) part(reader *blob.Reader, p *source.Part) (bool, error) {
 	var r *storage.Reader
 	if !reader.As(&r) {
 		return false, nil
@@ -86,10 +86,10 @@ func (gsService) part(reader *blob.Reader, p *remote.Part) (bool, error) {
 	return true, nil
 }
 
-func describeGS(r *storage.Reader, p *remote.Part) {
+func describeGS(r *storage.Reader, p *source.Part) {
 	p.Low, p.Size = r.Attrs.StartOffset, r.Attrs.Size
 	p.High = p.Low + r.Remain()
-	p.Version = remote.Version{ETag: strconv.FormatInt(r.Attrs.Generation, 10)}
+	p.Version = source.Version{ETag: strconv.FormatInt(r.Attrs.Generation, 10)}
 }
 
 func (gsService) refused(err error) (int, string) {

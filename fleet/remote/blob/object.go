@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 
-	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // An object is the source for an object in a bucket.
@@ -34,10 +34,10 @@ func (o *object) Close() error {
 type service interface {
 	// prepare changes a request to use the range and the known version, if the request belongs to
 	// this service. If it has already made the request itself, it returns an *answered.
-	prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) (ok bool, err error)
+	prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) (ok bool, err error)
 
 	// part fills in the part except its body, if the reader belongs to this service.
-	part(reader *blob.Reader, p *remote.Part) (ok bool, err error)
+	part(reader *blob.Reader, p *source.Part) (ok bool, err error)
 
 	// refused returns the status and the text of the service's error response, or status 0 for
 	// another error.
@@ -47,7 +47,7 @@ type service interface {
 var services = []service{s3Service{}, gsService{}, azureService{}}
 
 // answered is returned as an error if the request has already been made.
-type answered struct{ part remote.Part }
+type answered struct{ part source.Part }
 
 func (*answered) Error() string { return "answered" }
 
@@ -55,7 +55,7 @@ func (*answered) Error() string { return "answered" }
 var errNoEnd = errors.New("no ranges from the end")
 
 // Fetch requests a range.
-func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version) (remote.Part, error) {
+func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	offset, length := r.Low, r.High-r.Low
 	if r.Low < 0 {
 		offset, length = 0, -1 // gocloud cannot express this range, so prepare sets it
@@ -71,18 +71,18 @@ func (o *object) Fetch(ctx context.Context, r remote.Range, known remote.Version
 	case r.Low < 0 && (errors.Is(err, errNoEnd) || status == http.StatusRequestedRangeNotSatisfiable):
 		return o.size(ctx)
 	case err != nil:
-		return remote.Part{}, o.fault(ctx, err)
+		return source.Part{}, o.fault(ctx, err)
 	}
-	p := remote.Part{Low: r.Low, High: min(r.High, reader.Size()), Size: reader.Size(), Body: reader}
+	p := source.Part{Low: r.Low, High: min(r.High, reader.Size()), Size: reader.Size(), Body: reader}
 	if err := describe(reader, &p); err != nil {
 		_ = reader.Close()
-		return remote.Part{}, o.fault(ctx, err)
+		return source.Part{}, o.fault(ctx, err)
 	}
 	return withoutNothing(p), nil
 }
 
 // withoutNothing removes the body of an empty object.
-func withoutNothing(p remote.Part) remote.Part {
+func withoutNothing(p source.Part) source.Part {
 	if p.Size == 0 {
 		_ = p.Body.Close()
 		p.Body = nil
@@ -90,7 +90,7 @@ func withoutNothing(p remote.Part) remote.Part {
 	return p
 }
 
-func prepare(ctx context.Context, as func(any) bool, r remote.Range, known remote.Version) error {
+func prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) error {
 	for _, s := range services {
 		if ok, err := s.prepare(ctx, as, r, known); ok {
 			return err
@@ -103,7 +103,7 @@ func prepare(ctx context.Context, as func(any) bool, r remote.Range, known remot
 }
 
 // describe completes a part.
-func describe(reader *blob.Reader, p *remote.Part) error {
+func describe(reader *blob.Reader, p *source.Part) error {
 	for _, s := range services {
 		if ok, err := s.part(reader, p); ok {
 			return err
@@ -114,19 +114,19 @@ func describe(reader *blob.Reader, p *remote.Part) error {
 }
 
 // changedAt returns the version of an object in a store without conditional requests.
-func changedAt(t time.Time) remote.Version {
-	return remote.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
+func changedAt(t time.Time) source.Version {
+	return source.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
 }
 
 // size requests only size and version.
-func (o *object) size(ctx context.Context) (remote.Part, error) {
+func (o *object) size(ctx context.Context) (source.Part, error) {
 	a, err := o.bucket.Attributes(ctx, o.key)
 	if err != nil {
-		return remote.Part{}, o.fault(ctx, err)
+		return source.Part{}, o.fault(ctx, err)
 	}
-	p := remote.Part{Size: a.Size, Version: changedAt(a.ModTime)}
+	p := source.Part{Size: a.Size, Version: changedAt(a.ModTime)}
 	if a.As(new(s3.HeadObjectOutput)) || a.As(new(azblob.GetPropertiesResponse)) { // If-Match is possible
-		p.Version = remote.Version{ETag: a.ETag}
+		p.Version = source.Version{ETag: a.ETag}
 	}
 	return p, nil
 }

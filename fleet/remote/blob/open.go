@@ -15,6 +15,7 @@ import (
 	"gocloud.dev/blob/gcsblob"
 
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // Open opens the object with the given URL: scheme, bucket and key, for example
@@ -43,7 +44,7 @@ func Open(ctx context.Context, rawURL string, opts ...remote.Option) (*remote.Fi
 		text := strings.ReplaceAll(err.Error(), bucketURL.String(), bucketURL.Scheme+"://"+bucketURL.Host) // without the query
 		return nil, fmt.Errorf("blob: %s: %s", name, text)
 	}
-	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key, own: true}, opts...)
+	return open(ctx, &object{name: name, bucket: bucket, key: key, own: true}, opts)
 }
 
 // split splits the URL of an object into the URL of its bucket and the key. The bucket of a file is
@@ -80,5 +81,9 @@ func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 // OpenObject opens an object in a bucket. Closing the file does not close the bucket. The name is
 // used in messages. Otherwise it works like Open.
 func OpenObject(ctx context.Context, bucket *blob.Bucket, key, name string, opts ...remote.Option) (*remote.File, error) {
-	return remote.OpenSource(ctx, &object{name: name, bucket: bucket, key: key}, opts...)
+	return open(ctx, &object{name: name, bucket: bucket, key: key}, opts)
+}
+
+func open(ctx context.Context, o *object, opts []remote.Option) (*remote.File, error) {
+	return remote.Open(ctx, o.name, append([]remote.Option{source.Use(o)}, opts...)...)
 }

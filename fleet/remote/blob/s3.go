@@ -11,13 +11,13 @@ import (
 	"github.com/aws/smithy-go"
 	"gocloud.dev/blob"
 
-	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
 // s3Service is S3 and compatible stores.
 type s3Service struct{}
 
-func (s3Service) prepare(_ context.Context, as func(any) bool, r remote.Range, known remote.Version) (bool, error) {
+func (s3Service) prepare(_ context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {
 	var in *s3.GetObjectInput
 	if !as(&in) {
 		return false, nil
@@ -29,12 +29,12 @@ func (s3Service) prepare(_ context.Context, as func(any) bool, r remote.Range, k
 	return true, nil
 }
 
-func (s3Service) part(reader *blob.Reader, p *remote.Part) (bool, error) {
+func (s3Service) part(reader *blob.Reader, p *source.Part) (bool, error) {
 	var out s3.GetObjectOutput
 	if !reader.As(&out) {
 		return false, nil
 	}
-	p.Version = remote.Version{ETag: aws.ToString(out.ETag)}
+	p.Version = source.Version{ETag: aws.ToString(out.ETag)}
 	if p.Version.ETag == "" {
 		p.Version = changedAt(reader.ModTime())
 	}

@@ -1,16 +1,21 @@
-package remote
+// Package source defines what package remote reads from: a Source serves ranges of one file, over HTTP
+// or from an object store.
+package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// A Source serves ranges of one file, such as an object of a store. [OpenSource] makes a File of
-// it. The File chooses the ranges, compares versions, reads bodies and repeats requests. The
-// methods of a Source may be called from many goroutines.
+// A Source serves ranges of one file, such as an object of a store. A remote.File chooses the
+// ranges, compares versions, reads bodies and repeats requests. The methods of a Source may be
+// called from many goroutines.
 type Source interface {
 	// Name returns the name of the file for messages, without secrets.
 	Name() string
@@ -64,3 +69,51 @@ type Transient struct {
 }
 
 func (e *Transient) Error() string { return e.Err.Error() }
+
+// Options are what the options of package remote set.
+type Options struct {
+	Source  Source // nil for the URL that is opened
+	Client  *http.Client
+	MaxSize int64
+	Head    int64
+	Tail    int64
+	Block   int64
+	Blocks  int
+	Tries   int
+	Wait    time.Duration
+	Timeout time.Duration
+	Rate    int64 // bytes per second
+}
+
+// ContentRange parses a Content-Range header and sets the bounds of the part and the size of the
+// file.
+func (p *Part) ContentRange(text string) error {
+	bounds, ok := strings.CutPrefix(text, "bytes ")
+	place, size, ok2 := strings.Cut(bounds, "/")
+	from, to, ok3 := strings.Cut(place, "-")
+	low, err1 := strconv.ParseInt(from, 10, 64)
+	last, err2 := strconv.ParseInt(to, 10, 64)
+	total, err3 := strconv.ParseInt(size, 10, 64)
+	if !ok || !ok2 || !ok3 || errors.Join(err1, err2, err3) != nil {
+		return fmt.Errorf("Content-Range is %q", text)
+	}
+	p.Low, p.High, p.Size = low, last+1, total
+	return nil
+}
+
+// Fits checks that a part is the requested range, cut at the end of the file.
+func (p *Part) Fits(r Range) error {
+	want := r
+	if r.Low < 0 {
+		want = Range{max(p.Size+r.Low, 0), p.Size}
+	}
+	want.High = min(want.High, p.Size)
+	if p.Low != want.Low || p.High != want.High || want.Low >= want.High {
+		return fmt.Errorf("bytes %d to %d of %d where %q was requested", p.Low, p.High, p.Size, r)
+	}
+	return nil
+}
+
+// Use returns the option of package remote that reads from a Source in place of a URL. Closing the
+// remote.File closes the Source, and so does opening it if that fails.
+func Use(s Source) func(*Options) { return func(o *Options) { o.Source = s } }
