@@ -65,7 +65,7 @@ func (s source) take(text *slice.Text) (*part, error) {
 	request := slice.Request{Text: text, Target: targetOf(s.compiler), Bits: s.Bits, Evidence: s.arcs}
 	files := rebase.NewFiles(s.inputs.Paths(s.Line))
 	if !s.NoRebase {
-		request.Sources, request.Edited, files.Text = files.Differs, files, text
+		request.Sources, request.Edited, request.Gone, files.Renames = files.Differs, files.Differs, files.Gone, text.InlineRenames
 	}
 	selected, err := program.Select(request)
 	if err != nil {

@@ -85,7 +85,7 @@ func requirementsOf(sym program.Symbol) requirements {
 
 // satisfies reports whether a text has all of it, or gives a function that name for the assembler.
 func (t *Text) satisfies(r *requirements) bool {
-	if t.isLabel(r.cut) || t.onlyC && t.has(r.cut) {
+	if t.isLabel(r.cut) || t.OnlyC && t.has(r.cut) {
 		return true
 	} else if !t.mayName(r.cut) {
 		return false

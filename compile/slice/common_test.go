@@ -9,11 +9,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// unedited is the sources of a profile that remembers none.
-type unedited struct{}
-
-func (unedited) Differs(string, uint32) bool { return false }
-func (unedited) Gone(string, string)         {}
+func unedited(string, uint32) bool { return false }
 
 // A program in memory answers the second and third text with the same names as the first one, also
 // if the inline namespace has another name now.
@@ -30,7 +26,7 @@ func TestNamesAskedAgain(t *testing.T) {
 			"namespace other { void run() {} }":                        1,
 			"namespace none { void run() {} }":                         0,
 		} {
-			s, err := program.Select(Request{Text: textOf(text), Target: Version3, Edited: unedited{}})
+			s, err := program.Select(Request{Text: textOf(text), Target: Version3, Edited: unedited})
 			require.NoError(t, err)
 			assert.Equal(t, want, s.NumFunctions(), text)
 		}

@@ -82,7 +82,7 @@ func TestEmittedC(t *testing.T) {
 				flags := []string{compiler, "-std=gnu17", "-w", "-fopenmp", "-fsanitize=address", "-O2", "-fkeep-inline-functions", "-fkeep-static-functions"}
 				text := new(Text)
 				text.Add(outputOf(t, append(flags, "-E", source)...))
-				text.OnlyC()
+				text.OnlyC = true
 				object := filepath.Join(t.TempDir(), "o.o")
 				outputOf(t, append(flags, "-c", "-o", object, source)...)
 				functions := functionsIn(t, object)

@@ -35,26 +35,21 @@ type Request struct {
 	// Nil is no.
 	Sources func(path string, sum uint32) bool
 
-	// Edited reports which files were edited since the profile was made. Functions of the Text are
-	// then looked for under other names, too. Nil reports none.
-	Edited Edited
+	// Edited reports whether the Text contains the file of a unit and the file no longer has the
+	// given sum, which the profile contains. It is called for each unit with a sum. Functions of the
+	// Text are then looked for under other names, too. Nil reports that no file was edited.
+	Edited func(path string, sum uint32) bool
+
+	// Gone is called for each function of an edited unit that has marks in the profile and whose
+	// name no function of the Text has. The slice contains the function all the same. Gone must not
+	// be nil if Edited is not.
+	Gone func(path, symbol string)
 
 	// Evidence gives the slice the evidence about its functions, if the profile has some.
 	Evidence bool
 
 	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
 	Bits int
-}
-
-// Edited reports which units were edited, and is given the functions that are gone from them.
-type Edited interface {
-	// Differs reports whether the text contains the file of a unit and the file no longer has the
-	// given sum, which the profile contains. It is called for each unit with a sum.
-	Differs(path string, sum uint32) bool
-
-	// Gone is called for each function of such a unit that has marks in the profile and whose name
-	// no function of the text has. The slice contains the function all the same.
-	Gone(path, symbol string)
 }
 
 // errRequest is wrapped by errors about a field of a [Request] that has no such value.

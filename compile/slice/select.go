@@ -65,7 +65,7 @@ func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 		if err := s.addText(q.Edited != nil); err != nil {
 			return nil, err
 		}
-		if err := s.addGone(q.Edited); err != nil {
+		if err := s.addGone(q); err != nil {
 			return nil, err
 		}
 	}

@@ -88,7 +88,7 @@ func (s *selection) addText(renamed bool) error {
 			s.symbols = append(s.symbols, sym)
 		}
 	}
-	renamed = renamed && len(s.text.InlineNamespaces()) > 0
+	renamed = renamed && !s.text.anyScope && len(s.text.inlines) > 0
 	names := s.text.names()
 	if s.common != nil {
 		var err error
@@ -104,8 +104,8 @@ func (s *selection) addText(renamed bool) error {
 }
 
 // addGone makes the functions its own that units which were edited do not have any more.
-func (s *selection) addGone(edited Edited) error {
-	if edited == nil {
+func (s *selection) addGone(q Request) error {
+	if q.Edited == nil {
 		return nil
 	}
 	for unit := range s.Store.NumUnits() {
@@ -114,7 +114,7 @@ func (s *selection) addGone(edited Edited) error {
 		if err != nil {
 			return err
 		}
-		if !ok || sum == 0 || path == "" || !edited.Differs(path, sum) {
+		if !ok || sum == 0 || path == "" || !q.Edited(path, sum) {
 			continue
 		}
 		for sym, err := range s.Store.Symbols(unit) {
@@ -127,7 +127,7 @@ func (s *selection) addGone(edited Edited) error {
 			}
 			if gone && s.own.Add(sym.ID) {
 				s.symbols = append(s.symbols, sym)
-				edited.Gone(path, sym.Name)
+				q.Gone(path, sym.Name)
 			}
 		}
 	}

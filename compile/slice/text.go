@@ -2,6 +2,7 @@ package slice
 
 import (
 	"encoding/binary"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -23,13 +24,20 @@ import (
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {
+	// OnlyC is set if the compiler takes all of the text for C. Such a text defines only functions
+	// whose names it spells, so its slices contain nothing of C++, however a name is made.
+	OnlyC bool
+
+	// DropsUnused is set if the compiler drops inline functions of C that nothing mentions but their
+	// own declarations, as GCC does without options that keep them: -fkeep-inline-functions, OpenMP
+	// and plugins. Slices for GCC then leave out what the profile has of these functions.
+	DropsUnused bool
+
 	words    map[uint32]wordUse // by hash: one that is in it only by chance makes a slice larger
 	defined  map[string]struct{}
 	labels   map[string]struct{} // names that functions are given for the assembler
 	inlines  mangled.Inlines
 	anyScope bool // any word may be that of a scope
-	onlyC    bool // see OnlyC
-	drops    bool // see DropsUnused
 }
 
 // wordUse says how a text uses a word.
@@ -43,7 +51,8 @@ const (
 // Add adds a text of C or C++.
 func (t *Text) Add(text []byte) {
 	if t.words == nil {
-		*t = *newText()
+		new := newText()
+		t.words, t.defined, t.labels, t.inlines = new.words, new.defined, new.labels, new.inlines
 	}
 	cxx.Definitions(text, cxx.Notes{
 		Function: func(name []byte) { addBytes(t.defined, name) },
@@ -54,15 +63,6 @@ func (t *Text) Add(text []byte) {
 		AnyScope: func() { t.anyScope = true },
 	})
 }
-
-// OnlyC declares that the compiler takes all text added so far for C. Such a text defines only
-// functions whose names it spells, so its slices contain nothing of C++, however a name is made.
-func (t *Text) OnlyC() { t.onlyC = true }
-
-// DropsUnused declares that the compiler drops inline functions of C that nothing mentions but
-// their own declarations, as GCC does without options that keep them: -fkeep-inline-functions,
-// OpenMP and plugins. Slices for GCC then leave out what the profile has of these functions.
-func (t *Text) DropsUnused() { t.drops = true }
 
 // addWord adds a word, and the form that it has in names of initializers.
 func (t *Text) addWord(word []byte, isMentioned bool) {
@@ -115,7 +115,7 @@ func (t *Text) names() []string {
 // isUnused reports whether GCC drops a function of the text: nothing mentions the function, and GCC
 // itself makes no calls to it.
 func (t *Text) isUnused(name string) bool {
-	if !t.drops || !t.onlyC || t.anyScope || cxx.MayBeCalledByGCC(name) {
+	if !t.DropsUnused || !t.OnlyC || t.anyScope || cxx.MayBeCalledByGCC(name) {
 		return false
 	}
 	use, ok := t.words[wordHash(name)]
@@ -125,14 +125,14 @@ func (t *Text) isUnused(name string) bool {
 // mayDefine reports whether a function that has one of the names may have that symbol.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := symname.Canonical(symbol)
-	return t.isLabel(cut) || t.onlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
+	return t.isLabel(cut) || t.OnlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
 // mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
 // compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and
 // _sub_I_00099_1, and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
-	return !t.onlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
+	return !t.OnlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
 
 // has reports whether the text contains a word.
@@ -141,23 +141,19 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// HasWord reports whether the text contains a word. It may return true for a word that the text
-// does not contain.
-func (t *Text) HasWord(word string) bool { return t.has(word) }
-
-// InlineNamespaces returns, for each namespace that begins with inline namespaces, their names. For
-// a text with macros nothing is known.
-func (t *Text) InlineNamespaces() map[string][]string {
+// InlineRenames returns how the inline namespaces in symbols are spelled in the text: pairs of parts
+// of symbols, as they were and as they are. For a text with macros nothing is known.
+func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	if t.anyScope {
 		return nil
 	}
-	return t.inlines
+	return t.inlines.Renames(symbols, t.has)
 }
 
 // mayDefineRenamed reports whether a function that has one of the names may have that symbol with
 // the inline namespaces of the text.
 func (t *Text) mayDefineRenamed(symbol string) bool {
-	now := mangled.Inlines(t.InlineNamespaces()).Spelled(symbol, t.has)
+	now := t.inlines.Spelled(symbol, t.has)
 	return now != symbol && t.mayDefine(now)
 }
 
@@ -232,7 +228,7 @@ func (t *Text) Encode() []byte {
 		words = append(words, w)
 	}
 	slices.Sort(words)
-	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.onlyC)<<1|bit(t.drops)<<2)
+	data := binary.AppendUvarint(nil, bit(t.anyScope)|bit(t.OnlyC)<<1|bit(t.DropsUnused)<<2)
 	data = binary.AppendUvarint(data, uint64(len(words)))
 	last := uint32(0)
 	for _, w := range words {
@@ -294,7 +290,7 @@ func DecodeText(data []byte) (t *Text, ok bool) {
 	}
 	ok = true
 	flags := next()
-	t.anyScope, t.onlyC, t.drops, ok = flags&1 != 0, flags&2 != 0, flags&4 != 0, ok && flags < 8
+	t.anyScope, t.OnlyC, t.DropsUnused, ok = flags&1 != 0, flags&2 != 0, flags&4 != 0, ok && flags < 8
 	word := uint64(0)
 	for n := next(); n > 0 && ok; n-- {
 		gap := next()

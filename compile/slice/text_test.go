@@ -110,9 +110,9 @@ func TestOnlyC(t *testing.T) {
 		"operator==": false, "operator int": false, "_ZN10": false, "_Z3runIiEvv": false, "__static_initialization_and_destruction_0": false,
 		"run<int>": false, "~run": false,
 	} {
-		text.onlyC = false
+		text.OnlyC = false
 		assert.True(t, text.mayDefine(name), name)
-		text.OnlyC()
+		text.OnlyC = true
 		assert.Equal(t, ofC, text.mayDefine(name), name)
 		r := requirementsOf(program.Symbol{Name: name})
 		assert.Equal(t, ofC, text.satisfies(&r), name)
@@ -133,9 +133,9 @@ func TestUnusedFunctions(t *testing.T) {
 	for _, drops := range []bool{false, true} {
 		text := textOf("static inline int unused(void) { return 1; } static inline int used(void) { return 2; }",
 			"static inline int putchar(int c) { return c; } int f(void) { return used(); }")
-		text.OnlyC()
+		text.OnlyC = true
 		if drops {
-			text.DropsUnused()
+			text.DropsUnused = true
 		}
 		part, err := program.Select(Request{Text: text, Target: Version3})
 		require.NoError(t, err)

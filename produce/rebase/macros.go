@@ -127,34 +127,18 @@ func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) 
 // noCode are comments, and the ends of lines that go on.
 var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
 
-// Namespaces knows the inline namespaces of a text, such as fmt::v9. All symbols of a library
-// contain its inline namespace, which has another name in the library's next version. A slice.Text
-// implements Namespaces.
-type Namespaces interface {
-	// InlineNamespaces returns the name of the inline namespace in each namespace that has one, or
-	// all that it may have.
-	InlineNamespaces() map[string][]string
-	// HasWord reports whether a word is in the text.
-	HasWord(word string) bool
-}
-
 // renameInlines gives symbols the inline namespaces of the new sources.
-func (p *plan) renameInlines(new Namespaces) {
-	renames := mangled.Inlines(new.InlineNamespaces()).Renames(func(yield func(string) bool) {
+func (p *plan) renameInlines(renames func(iter.Seq[string]) []string) {
+	pairs := mangled.Renames(renames(func(yield func(string) bool) {
 		for _, c := range p.changes {
 			if !yield(c.symbol) {
 				return
 			}
 		}
-	}, new.HasWord)
+	}))
 	for _, c := range p.changes {
-		c.name = renames.Apply(c.name)
+		c.name = pairs.Apply(c.name)
 	}
-}
-
-// renamesInlines reports whether a profile has inline namespaces of other names.
-func renamesInlines(p *profile.Profile, new Namespaces) bool {
-	return len(mangled.Inlines(new.InlineNamespaces()).Renames(symbolsOf(p), new.HasWord)) > 0
 }
 
 func symbolsOf(p *profile.Profile) iter.Seq[string] {
@@ -173,8 +157,9 @@ var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)[\s\\]*\{[\s\\]*inline name
 // maxInlines bounds how many ways to open one are looked at.
 const maxInlines = 1 << 7
 
-// InlineNamespaces implements [Namespaces] for texts with macros.
-func (s *Sources) InlineNamespaces() map[string][]string {
+// inlineRenames returns how the inline namespaces in symbols are spelled in texts with macros, as
+// [Files.Renames] does.
+func (s *Sources) inlineRenames(symbols iter.Seq[string]) []string {
 	inlines := make(mangled.Inlines)
 	seen := make(map[string]bool)
 	for i := range s.files {
@@ -192,12 +177,9 @@ func (s *Sources) InlineNamespaces() map[string][]string {
 			}
 		}
 	}
-	return inlines
-}
-
-// HasWord reports whether a word is in any of the texts.
-func (s *Sources) HasWord(word string) bool {
-	return slices.ContainsFunc(s.files, func(f source) bool { return hasWord(f.text, word) })
+	return inlines.Renames(symbols, func(word string) bool {
+		return slices.ContainsFunc(s.files, func(f source) bool { return hasWord(f.text, word) })
+	})
 }
 
 // hasWord reports whether a word is in a text, between bytes that are not of words.

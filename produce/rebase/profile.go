@@ -29,7 +29,7 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 		from = newMemory(p, new.same)
 	}
 	plan := makePlan(usesOf(p), from, new)
-	plan.renameInlines(new)
+	plan.renameInlines(new.inlineRenames)
 	report, err := plan.report(placesOf(p))
 	if err != nil {
 		return nil, report, err

@@ -2,6 +2,7 @@ package rebase
 
 import (
 	"errors"
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,8 +20,12 @@ type Files struct {
 	asked  bool
 	gone   map[symbol]bool // functions of a slice whose names the files do not have
 
-	// Text is the text of the compile, if known. If it is nil, the files themselves are searched.
-	Text Namespaces
+	// Renames returns how the inline namespaces in symbols, such as fmt::v9, are spelled in the text
+	// of the compile: pairs of parts of symbols, as they were and as they are. It is the method
+	// InlineRenames of a slice.Text, or nil if the text is not known; then the files are searched.
+	// All symbols of a library contain its inline namespace, which has another name in the library's
+	// next version.
+	Renames func(symbols iter.Seq[string]) []string
 }
 
 // NewFiles returns the files of some paths. None is read yet.
@@ -64,7 +69,7 @@ func (f *Files) Asked() bool { return f.asked }
 // are left out.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
-	if from.allSame() && (f.Text == nil || !renamesInlines(p, f.Text)) {
+	if from.allSame() && (f.Renames == nil || len(f.Renames(symbolsOf(p))) == 0) {
 		return p, nil
 	}
 	uses := usesOf(p)
@@ -74,7 +79,11 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 		plan = makePlan(uses, from, &f.new)
 	}
 	plan.keepLost()
-	plan.renameInlines(f.namespaces())
+	if f.Renames != nil {
+		plan.renameInlines(f.Renames)
+	} else {
+		plan.renameInlines(f.new.inlineRenames)
+	}
 	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
 	q := p
 	if !plan.nothing() || p.Evidence() != nil {
@@ -85,13 +94,6 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	q = f.withoutGone(q)
 	q.Summary = p.Summary
 	return q, report
-}
-
-func (f *Files) namespaces() Namespaces {
-	if f.Text == nil {
-		return &f.new
-	}
-	return f.Text
 }
 
 // withoutGone leaves functions out that are gone and were not found. What is inlined of them stays.

@@ -174,10 +174,8 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 			return nil, err
 		}
 		if ready == 0 && takesForC(said) {
-			all.OnlyC()
-			if !f.Clang && dropsUnused(said) {
-				all.DropsUnused()
-			}
+			all.OnlyC = true
+			all.DropsUnused = !f.Clang && dropsUnused(said)
 		}
 		names = append(names, readMarkers(text)...)
 	}

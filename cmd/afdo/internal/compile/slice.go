@@ -170,9 +170,9 @@ func cutSlice(format gcovkind.Format, program *slice.Program, request slice.Requ
 	if noRebase {
 		return program.Select(request)
 	}
-	request.Edited = files
+	request.Edited, request.Gone = files.Differs, files.Gone
 	if request.Text != nil {
-		files.Text = request.Text
+		files.Renames = request.Text.InlineRenames
 	}
 	part, err := program.Select(request)
 	if err != nil {
