@@ -159,14 +159,16 @@ func TestNotesAreKept(t *testing.T) {
 	assert.NotEqual(t, first.Argv, second.Argv)
 	p.prepare(gcc, "-O3", "-c", "a.c")
 	assert.False(t, p.has("the notes are in the cache"))
-	usage, err := p.launcher.Cache.Usage()
+	cache := p.launcher.Cache.files()
+	n, bytes, err := cache.Usage()
 	require.NoError(t, err)
-	cleaned, err := p.launcher.Cache.Clean()
+	removed, freed, err := cache.Remove(0, 0)
 	require.NoError(t, err)
-	assert.Equal(t, usage, cleaned)
-	usage, err = p.launcher.Cache.Usage()
+	assert.Equal(t, n, removed)
+	assert.Equal(t, bytes, freed)
+	n, _, err = cache.Usage()
 	require.NoError(t, err)
-	assert.Zero(t, usage)
+	assert.Zero(t, n)
 }
 
 // All counters of a build can be in one folder, which is given to all compiles.

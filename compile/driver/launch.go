@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/clangprofile"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/planned"
+	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
@@ -122,8 +123,8 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 		r.complete(u, plan)
 		r.keepPlan(u, plan)
 	}
-	l.Cache.note(u.count(plan, err, planned.ProcessorTime()-start))
-	l.Cache.trimNowAndThen()
+	l.Cache.files().Note(u.count(plan, err, planned.ProcessorTime()-start))
+	l.Cache.files().TrimNowAndThen()
 	return plan, err
 }
 
@@ -196,8 +197,8 @@ func (r *run) stages(u *unit) (plan *Plan, err error) {
 }
 
 // count returns what the statistics have of a command.
-func (u *unit) count(plan *Plan, err error, took time.Duration) Count {
-	c := Count{Outcome: OutcomeFailed, Times: 1, Time: took, Preprocessed: u.preprocessed}
+func (u *unit) count(plan *Plan, err error, took time.Duration) store.Count {
+	c := store.Count{Outcome: OutcomeFailed, Times: 1, Time: took, Preprocessed: u.preprocessed}
 	if len(u.Sources) > 0 {
 		c.File = u.Path(u.Sources[0])
 	}

@@ -57,7 +57,7 @@ func (r *run) keepPlan(u *unit, plan *Plan) {
 	const time = -1 // no other number is negative
 	line := u.count(&Plan{Outcome: OutcomeUpToDate, Slice: plan.Slice}, nil, time)
 	line.Preprocessed = 0
-	kept.Before, kept.After, _ = strings.Cut(line.line(), "-1")
+	kept.Before, kept.After, _ = strings.Cut(line.Line(), "-1")
 	kept.Keep(r.Cache.files(), r.PlanKey)
 }
 

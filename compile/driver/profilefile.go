@@ -202,7 +202,7 @@ func (r *run) download(url string) (*profileFile, error) {
 func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	request := fetch.Request{URL: url, Whole: true}
 	if r.Cache != nil {
-		request.MaxSize = r.Cache.maxSize
+		request.MaxSize = r.Cache.store.MaxSize
 	}
 	f, err := fetch.Open(request)
 	if err != nil {

@@ -15,3 +15,10 @@ const (
 	NoGCC            Reason = "it is not a compiler of GCC or clang"
 	Instruments      Reason = "it makes a program that counts"
 )
+
+// The reasons for which sources got no slice, as the statistics list them.
+const (
+	OldGCC     Reason = "its compiler is not GCC 12 or later"
+	OldClang   Reason = "its compiler is not clang 14 or later"
+	Unreadable Reason = "its sources cannot be preprocessed"
+)

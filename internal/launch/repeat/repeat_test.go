@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/repeat"
+	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -60,7 +61,7 @@ func (c *compiles) prepare() *driver.Plan {
 	for range 2 { // the first one warns that the profile has nothing of the source
 		plan, err := l.Prepare(c.t.Context(), c.argv, c.dir)
 		require.NoError(c.t, err)
-		if plan.Outcome == driver.OutcomeUpToDate {
+		if plan.Outcome == store.UpToDate {
 			return plan
 		}
 	}
@@ -128,12 +129,12 @@ func TestFindCounts(t *testing.T) {
 	c := newCompiles(t, "gcc")
 	c.prepare()
 	require.NotNil(t, c.find())
-	cache, err := driver.OpenCache()
+	cache, err := store.Default()
 	require.NoError(t, err)
 	counts, _, err := cache.Stats()
 	require.NoError(t, err)
 	for _, count := range counts {
-		if count.Outcome == driver.OutcomeUpToDate {
+		if count.Outcome == store.UpToDate {
 			assert.Equal(t, int64(2), count.Times)
 			assert.Zero(t, count.Preprocessed)
 			return

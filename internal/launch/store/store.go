@@ -20,7 +20,14 @@ import (
 
 // A Store is a folder of files that can be made again, by kind and key. All that goes wrong with it
 // counts as empty. A nil Store is empty and stays so. Any number of processes may use one folder.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+
+	// MaxSize is how many bytes the cache holds at most, and MaxAge for how long an unused file is
+	// kept. Both are 0 unless [OpenLimited] has set them.
+	MaxSize int64
+	MaxAge  time.Duration
+}
 
 // ErrNone matches errors for a missing cache.
 var ErrNone = errors.New("no cache")
@@ -45,7 +52,7 @@ func OpenStore(dir string) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir}, nil
+	return &Store{dir: dir}, nil
 }
 
 // DefaultDir returns the path of the cache's folder: $AFDO_CACHE_DIR, or the folder afdo of
@@ -67,17 +74,14 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "afdo"), nil
 }
 
-// Default opens the store in the folder that [DefaultDir] returns. Its errors match [ErrNone].
+// Default opens the store in the folder that [DefaultDir] returns, with limits. Its errors match
+// [ErrNone].
 func Default() (*Store, error) {
 	dir, err := DefaultDir()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	s, err := OpenStore(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
-	}
-	return s, nil
+	return OpenLimited(dir)
 }
 
 // Dir returns the path of the folder.
@@ -296,9 +300,9 @@ func remove(path string) error {
 	return err
 }
 
-// DueForTrim reports whether files have not been removed within the hour, and takes it that they
+// dueForTrim reports whether files have not been removed within the hour, and takes it that they
 // are now.
-func (c *Store) DueForTrim() bool {
+func (c *Store) dueForTrim() bool {
 	if !c.TrimDue() {
 		return false
 	}
@@ -359,25 +363,4 @@ func (c *Store) Once(what string) bool {
 	_ = os.Chmod(path, saidMode)
 	_ = os.Chtimes(path, now, now)
 	return !before
-}
-
-// maxStats is the size in bytes from which on the statistics are to be summed up.
-const maxStats = 256 << 10
-
-// StatsPath returns the path of the statistics, a file of lines.
-func (c *Store) StatsPath() string { return filepath.Join(c.dir, "stats") }
-
-// AppendStats appends a line to the statistics, which systems do in one piece. It reports false if
-// they have to be summed up first. Without a file to write to there are no statistics.
-func (c *Store) AppendStats(line string) bool {
-	f, err := os.OpenFile(c.StatsPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > maxStats {
-		return false
-	}
-	_, _ = f.WriteString(line)
-	return true
 }

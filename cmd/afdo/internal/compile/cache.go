@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
 const cacheHelp = `Show the statistics of "afdo exec" and what its cache holds, or clean the cache.
@@ -45,7 +45,7 @@ func NewCache(e *verb.Env) *cobra.Command {
 }
 
 func runCache(e *verb.Env, c *caching) error {
-	cache, err := driver.OpenCache()
+	cache, err := store.Default()
 	if err != nil {
 		return err
 	}
@@ -55,13 +55,13 @@ func runCache(e *verb.Env, c *caching) error {
 		}
 	}
 	if c.clean || c.trim {
-		remove := cache.Trim
+		size, age := cache.MaxSize, cache.MaxAge
 		if c.clean {
-			remove = cache.Clean
+			size, age = 0, 0
 		}
-		gone, err := remove()
+		files, bytes, err := cache.Remove(size, age)
 		if err == nil {
-			_, err = fmt.Fprintf(e.Out, "%d files, %s removed\n", gone.Files, megabytes(gone.Bytes))
+			_, err = fmt.Fprintf(e.Out, "%d files, %s removed\n", files, megabytes(bytes))
 		}
 		return err
 	}
@@ -109,14 +109,13 @@ type commandFacts struct {
 	Seconds float64 `json:"seconds"` // of the processor
 }
 
-func cacheFactsOf(cache *driver.Cache) (*cacheFacts, error) {
-	usage, err := cache.Usage()
+func cacheFactsOf(cache *store.Store) (*cacheFacts, error) {
+	files, bytes, err := cache.Usage()
 	if err != nil {
 		return nil, err
 	}
-	size, age := cache.Limits()
 	facts := &cacheFacts{
-		Dir: cache.Dir(), Files: usage.Files, Bytes: usage.Bytes, MaxBytes: size, MaxDays: int(age / (24 * time.Hour)),
+		Dir: cache.Dir(), Files: files, Bytes: bytes, MaxBytes: cache.MaxSize, MaxDays: int(cache.MaxAge / (24 * time.Hour)),
 		Commands: []commandFacts{}, Sources: []sourceFacts{},
 	}
 	counts, sources, err := cache.Stats()
@@ -182,13 +181,13 @@ func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // keptSlices returns how many compiles got a slice that was beside the object or in the cache, and
 // how many got any slice.
-func keptSlices(counts []driver.Count) (kept, all int64) {
+func keptSlices(counts []store.Count) (kept, all int64) {
 	for _, c := range counts {
 		switch c.Outcome {
-		case driver.OutcomeSame, driver.OutcomeUpToDate, driver.OutcomeRestored:
+		case store.Same, store.UpToDate, store.Restored:
 			kept += c.Times
 			all += c.Times
-		case driver.OutcomeSliced:
+		case store.Sliced:
 			all += c.Times
 		}
 	}

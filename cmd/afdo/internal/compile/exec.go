@@ -25,6 +25,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
 const execHelp = `Run a compiler with the slice of the profile that this compile uses.
@@ -213,7 +214,7 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 		l.Trace = l.Warn
 	}
 	l.Profile = cmp.Or(l.Profile, os.Getenv("AFDO_PROFILE"))
-	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, driver.ErrCacheSetting)) {
+	if l.Cache, err = driver.OpenCache(); err != nil && (o.verbose || errors.Is(err, store.ErrSetting)) {
 		e.Warnf("%v", err)
 	}
 	start := time.Now()

@@ -1,4 +1,4 @@
-package driver
+package store
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,22 +20,22 @@ import (
 // An Outcome is what the launcher has done for a command.
 type Outcome string
 
-// The outcomes.
+// The outcomes. Package driver documents them.
 const (
-	OutcomeSliced   Outcome = "sliced"                 // it got a slice that was new
-	OutcomeSame     Outcome = "same"                   // it got one that was made again and came out the same
-	OutcomeUpToDate Outcome = "up to date"             // it got the one of its last run, with no look into the profile
-	OutcomeRestored Outcome = "from the cache"         // it got one that the cache had, with no look into the profile
-	OutcomeNothing  Outcome = "nothing in the profile" // the profile has nothing of it, and its slice no samples
-	OutcomeWhole    Outcome = "whole"                  // it got the whole profile, since its sources do not tell what it defines
-	OutcomeAsItIs   Outcome = "as it is"               // it runs without a slice, see Reason
-	OutcomeFailed   Outcome = "failed"                 // there was an error
+	Sliced   Outcome = "sliced"
+	Same     Outcome = "same"
+	UpToDate Outcome = "up to date"
+	Restored Outcome = "from the cache"
+	Nothing  Outcome = "nothing in the profile"
+	Whole    Outcome = "whole"
+	AsItIs   Outcome = "as it is"
+	Failed   Outcome = "failed"
 )
 
 // A Count is how often something was the outcome, and what that has cost.
 type Count struct {
 	Outcome Outcome
-	Reason  Reason // of OutcomeAsItIs
+	Reason  command.Reason // of AsItIs
 	Times   int64
 	Bytes   int64         // of slices that were written
 	Time    time.Duration // of the processor, that the launcher and what it ran itself have taken
@@ -60,16 +61,16 @@ func (c *Count) add(d Count) {
 type FileOutcome struct {
 	File    string
 	Outcome Outcome
-	Reason  Reason // of OutcomeAsItIs
+	Reason  command.Reason // of AsItIs
 }
 
 // worthTelling reports whether somebody may want to know which source an outcome was about.
 func (c *Count) worthTelling() bool {
 	switch c.Outcome {
-	case OutcomeWhole, OutcomeNothing, OutcomeFailed:
+	case Whole, Nothing, Failed:
 		return true
-	case OutcomeAsItIs:
-		return c.Reason == ReasonUnreadable || c.Reason == ReasonOldGCC || c.Reason == ReasonOldClang
+	case AsItIs:
+		return c.Reason == command.Unreadable || c.Reason == command.OldGCC || c.Reason == command.OldClang
 	}
 	return false
 }
@@ -80,24 +81,46 @@ func (c *Count) worthTelling() bool {
 // source. At most maxFiles sources that are worth telling of follow them, each with 0 times.
 const maxFiles = 500
 
-// note adds to the statistics.
-func (c *Cache) note(what Count) {
-	if c != nil && !c.store.AppendStats(what.line()) {
+// maxStats is the size in bytes from which on the statistics are to be summed up.
+const maxStats = 256 << 10
+
+// statsPath returns the path of the statistics, a file of lines.
+func (c *Store) statsPath() string { return filepath.Join(c.dir, "stats") }
+
+// AppendStats appends a line to the statistics, which systems do in one piece. It reports false if
+// they have to be summed up first. Without a file to write to there are no statistics.
+func (c *Store) AppendStats(line string) bool {
+	f, err := os.OpenFile(c.statsPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxStats {
+		return false
+	}
+	_, _ = f.WriteString(line)
+	return true
+}
+
+// Note adds to the statistics.
+func (c *Store) Note(what Count) {
+	if c != nil && !c.AppendStats(what.Line()) {
 		c.foldStats()
-		c.store.AppendStats(what.line())
+		c.AppendStats(what.Line())
 	}
 }
 
-func (c *Count) line() string {
+// Line returns the line of the statistics for a count.
+func (c *Count) Line() string {
 	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed,
 		c.SliceBytes, c.ProfileBytes, c.File)
 }
 
 // foldStats sums up the statistics. Only one process can take the file away; what a
 // process appends to it just then may be missed.
-func (c *Cache) foldStats() {
-	old := c.store.StatsPath() + "-" + strconv.Itoa(os.Getpid())
-	if os.Rename(c.store.StatsPath(), old) != nil {
+func (c *Store) foldStats() {
+	old := c.statsPath() + "-" + strconv.Itoa(os.Getpid())
+	if os.Rename(c.statsPath(), old) != nil {
 		return
 	}
 	defer os.Remove(old)
@@ -106,29 +129,29 @@ func (c *Cache) foldStats() {
 		return
 	}
 	for _, count := range counts {
-		c.note(count)
+		c.Note(count)
 	}
 	for _, f := range files[:min(len(files), maxFiles)] {
-		c.note(Count{Outcome: f.Outcome, Reason: f.Reason, File: f.File})
+		c.Note(Count{Outcome: f.Outcome, Reason: f.Reason, File: f.File})
 	}
 }
 
 // Stats returns the statistics, added up by outcome and reason in the order of their first
 // occurrence, and the sources whose last compile got the whole profile or none, by path. If there
 // are many sources, some are forgotten.
-func (c *Cache) Stats() ([]Count, []FileOutcome, error) {
+func (c *Store) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
-	return readStats(c.store.StatsPath())
+	return readStats(c.statsPath())
 }
 
 // ZeroStats forgets the statistics.
-func (c *Cache) ZeroStats() error {
+func (c *Store) ZeroStats() error {
 	if c == nil {
 		return nil
 	}
-	err := os.Remove(c.store.StatsPath())
+	err := os.Remove(c.statsPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -167,7 +190,7 @@ type tally struct {
 }
 
 func (t *tally) add(c Count) {
-	if c.File != "" && c.Outcome != OutcomeUpToDate { // that is what it was the last time
+	if c.File != "" && c.Outcome != UpToDate { // that is what it was the last time
 		delete(t.files, c.File)
 		if c.worthTelling() {
 			t.files[c.File] = FileOutcome{c.File, c.Outcome, c.Reason}
