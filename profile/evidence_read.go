@@ -135,9 +135,6 @@ func (t *EvidenceTable) fault(f *wire.Fault) error {
 	return t.Section.ErrorAt(t.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// NumCopies returns the number of copies of code.
-func (t *EvidenceTable) NumCopies() int { return t.numCopies }
-
 // All decodes all evidence.
 func (t *EvidenceTable) All() (*Evidence, error) {
 	return t.decode(func(yield func(int) bool) {

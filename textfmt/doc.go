@@ -10,7 +10,7 @@
 // and need not be contiguous in a unit (format note 20).
 //
 // Names need not be valid UTF-8 and are written unchanged. Quoted strings have no escapes, so a
-// name with a double quote cannot be printed ([ErrQuote]).
+// name with a double quote cannot be printed (afdo.ErrUnrepresentable).
 //
 // Lines are indented by two blanks per level, down to 64 nested bodies. Deeper bodies are not
 // indented, so that the size of a text is proportional to that of its profile.

@@ -327,7 +327,7 @@ func checkName(name string) error {
 		return fmt.Errorf("textfmt: name %.200q... of %d bytes: %w", name, len(name), fault.ErrUnrepresentable)
 	}
 	if strings.IndexByte(name, '"') >= 0 {
-		return fmt.Errorf("textfmt: name %.200q: %w", name, ErrQuote)
+		return fmt.Errorf("textfmt: name %.200q: %w", name, errQuote)
 	}
 	return nil
 }

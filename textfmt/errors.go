@@ -7,9 +7,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrQuote is returned when a name to be printed contains a double quote, for which the text form
+// errQuote is returned when a name to be printed contains a double quote, for which the text form
 // has no escape (format note 22). It matches afdo.ErrUnrepresentable.
-var ErrQuote = decode.Reworded(fault.ErrUnrepresentable, "the text form cannot express a name with a double quote")
+var errQuote = decode.Reworded(fault.ErrUnrepresentable, "the text form cannot express a name with a double quote")
 
 // faultAt returns an error about a position in a text. Its class is afdo.ErrSyntax,
 // afdo.ErrOverflow or afdo.ErrTruncated.

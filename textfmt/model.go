@@ -17,7 +17,7 @@ import (
 // computed if the profile has none.
 //
 // For n symbols, it takes O(n log n) time, 9 bytes per symbol, and memory for a copy of the largest
-// function. Before writing anything, it rejects names with a double quote ([ErrQuote]) and line
+// function. Before writing anything, it rejects names with a double quote and line
 // offsets or discriminators that the format cannot hold (afdo.ErrUnrepresentable). It returns
 // errors of w unchanged.
 func PrintProfile(w io.Writer, p *profile.Profile) error {

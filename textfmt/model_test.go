@@ -137,9 +137,9 @@ func TestPrintProfileRefuses(t *testing.T) {
 		err error
 		msg string
 	}{
-		"quote in a function's name": {compose(fn{name: `f"`, headCount: 1}), ErrQuote, `textfmt: name "f\"": the text form cannot express a name with a double quote`},
-		"quote in a symbol's name":   {compose(fn{name: `"`}), ErrQuote, ""},
-		"quote in a path":            {compose(fn{file: `"`, name: `f`}), ErrQuote, ""},
+		"quote in a function's name": {compose(fn{name: `f"`, headCount: 1}), errQuote, `textfmt: name "f\"": the text form cannot express a name with a double quote`},
+		"quote in a symbol's name":   {compose(fn{name: `"`}), errQuote, ""},
+		"quote in a path":            {compose(fn{file: `"`, name: `f`}), errQuote, ""},
 		"long name":                  {compose(fn{name: strings.Repeat("x", MaxName+1)}), afdo.ErrUnrepresentable, ""},
 		"line offset": {compose(fn{name: "f", body: func(c *composer) { c.Count(1<<24, 3, 1) }}), afdo.ErrUnrepresentable,
 			`textfmt: symbol "f": location 16777216.3: the format cannot hold it`},

@@ -23,7 +23,7 @@ import (
 //
 // Print reads the file twice. In the first pass it searches for errors and inlined symbols, so that
 // nothing is written if the file is malformed or contains a name that the text cannot hold, see
-// [ErrQuote] and afdo.ErrUnrepresentable. It takes memory for the names of all symbols, the paths
+// afdo.ErrUnrepresentable. It takes memory for the names of all symbols, the paths
 // of all units, about 50 bytes per symbol, the current unit, and 24 bytes for each record of the
 // current function.
 //

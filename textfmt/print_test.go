@@ -46,7 +46,7 @@ func TestPrintRandom(t *testing.T) {
 		var out strings.Builder
 		err := Print(&out, r)
 		if hasQuote(truth) {
-			require.ErrorIs(t, err, ErrQuote, "seed %d", seed)
+			require.ErrorIs(t, err, errQuote, "seed %d", seed)
 			require.Empty(t, out.String(), "seed %d: nothing is written of what is refused", seed)
 			refused++
 			continue
@@ -247,13 +247,13 @@ func TestPrintRefuses(t *testing.T) {
 		msg    string
 		fine   string // the function that does not come upon the fault
 	}{
-		"quote in the symbol": {func(f *naive.File) { f.Units[0].Symbols[0].Name = `f"1"` }, []error{ErrQuote},
+		"quote in the symbol": {func(f *naive.File) { f.Units[0].Symbols[0].Name = `f"1"` }, []error{errQuote},
 			`textfmt: name "f\"1\"": the text form cannot express a name with a double quote`, ""},
-		"quote in a called one":   {func(f *naive.File) { f.Units[1].Symbols[1].Name = `"` }, []error{ErrQuote}, "", ""},
-		"quote in an inlined one": {func(f *naive.File) { f.Units[1].Symbols[2].Name = `"` }, []error{ErrQuote}, "", ""},
-		"quote in another":        {func(f *naive.File) { f.Units[0].Symbols[1].Name = `"` }, []error{ErrQuote}, "", "PrintSymbol"},
-		"quote in the path":       {func(f *naive.File) { f.Units[0].Path = `"` }, []error{ErrQuote}, "", ""},
-		"quote in another's path": {func(f *naive.File) { f.Units[1].Path = `"` }, []error{ErrQuote}, "", ""},
+		"quote in a called one":   {func(f *naive.File) { f.Units[1].Symbols[1].Name = `"` }, []error{errQuote}, "", ""},
+		"quote in an inlined one": {func(f *naive.File) { f.Units[1].Symbols[2].Name = `"` }, []error{errQuote}, "", ""},
+		"quote in another":        {func(f *naive.File) { f.Units[0].Symbols[1].Name = `"` }, []error{errQuote}, "", "PrintSymbol"},
+		"quote in the path":       {func(f *naive.File) { f.Units[0].Path = `"` }, []error{errQuote}, "", ""},
+		"quote in another's path": {func(f *naive.File) { f.Units[1].Path = `"` }, []error{errQuote}, "", ""},
 		"name too long": {func(f *naive.File) { f.Units[0].Symbols[0].Name = strings.Repeat("x", MaxName+1) }, []error{afdo.ErrUnrepresentable},
 			`textfmt: name "` + strings.Repeat("x", 200) + `"... of 1048577 bytes: the format cannot hold it`, ""},
 		"unknown target": {func(f *naive.File) { f.Units[0].Symbols[0].Locations[1].Targets[0].Callee = 4 }, []error{afdo.ErrMalformed, afdo.ErrSymbol},

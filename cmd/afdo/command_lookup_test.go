@@ -194,7 +194,7 @@ func TestLookupTextRandom(t *testing.T) {
 			var want strings.Builder
 			check := func(err error, args ...string) {
 				r := afdoRun(append([]string{"lookup", path, "--unit=" + u.Path()}, args...)...)
-				if errors.Is(err, textfmt.ErrQuote) {
+				if errors.Is(err, afdo.ErrUnrepresentable) {
 					assert.Equal(t, cli.StatusFault, r.status)
 					assert.Empty(t, r.out)
 					return

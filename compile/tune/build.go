@@ -217,7 +217,7 @@ func (t *tuning) checkOptimised() error {
 	if compiles == 0 {
 		return nil // of other languages, or not understood
 	}
-	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", ErrCannotTune, compiles)
+	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", errCannotTune, compiles)
 }
 
 // format returns a profile format that the compilers of the build can read.

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// ErrCannotTune is matched by the errors for runs that would fail after much work.
-var ErrCannotTune = errors.New("this cannot be tuned")
+// errCannotTune is matched by the errors for runs that would fail after much work.
+var errCannotTune = errors.New("this cannot be tuned")
 
 // otherLanguages maps programs that build to the reason why they cannot use the profile.
 var otherLanguages = map[string]string{
@@ -50,7 +50,7 @@ func (t *tuning) check(ctx context.Context) error {
 		}
 		for _, name := range []string{word, next} {
 			if why := otherLanguages[name]; why != "" {
-				return fmt.Errorf("tune: %w: the build runs %s: %s", ErrCannotTune, name, why)
+				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, name, why)
 			}
 		}
 		if word == "cargo" || word == "rustc" {
@@ -62,7 +62,7 @@ func (t *tuning) check(ctx context.Context) error {
 	}
 	for _, line := range append(append([]string{}, t.Train...), t.Measure...) {
 		if word, path := t.outside(line); word != "" {
-			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", ErrCannotTune, line, word, path)
+			return fmt.Errorf("tune: %w: %q names %s, which is outside of the tree: the command runs in a copy of the tree, so give the path as %s", errCannotTune, line, word, path)
 		}
 	}
 	said := strings.Join(commands, " ")
@@ -70,7 +70,7 @@ func (t *tuning) check(ctx context.Context) error {
 		return nil
 	}
 	if word, path := t.outside(said); word != "" {
-		return fmt.Errorf("tune: %w: the build names %s, which is %s, outside of the tree %s: the build runs in a copy of the tree, so run tune in the top folder of the sources, or name that folder with --tree", ErrCannotTune, word, path, t.Tree)
+		return fmt.Errorf("tune: %w: the build names %s, which is %s, outside of the tree %s: the build runs in a copy of the tree, so run tune in the top folder of the sources, or name that folder with --tree", errCannotTune, word, path, t.Tree)
 	}
 	return nil
 }
@@ -139,14 +139,14 @@ func (t *tuning) checkBuilt() error {
 		return err
 	}
 	if len(built) == 0 {
-		return fmt.Errorf("tune: %w: the build has made no program in %s: have it build in the tree, for CMake and Meson in a folder such as build", ErrCannotTune, t.base)
+		return fmt.Errorf("tune: %w: the build has made no program in %s: have it build in the tree, for CMake and Meson in a folder such as build", errCannotTune, t.base)
 	}
 	for _, path := range built {
 		if hasDebugInfo(filepath.Join(t.base, path)) {
 			return nil
 		}
 	}
-	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", ErrCannotTune, built[0])
+	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", errCannotTune, built[0])
 }
 
 func hasDebugInfo(path string) bool {

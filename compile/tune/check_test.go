@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 			assert.NoError(t, err, "%q", c)
 			continue
 		}
-		assert.ErrorIs(t, err, ErrCannotTune, "%q", c)
+		assert.ErrorIs(t, err, errCannotTune, "%q", c)
 		assert.ErrorContains(t, err, c.want)
 	}
 }
@@ -58,7 +58,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	o, _ := newTree(t, nil)
 	o.Build, o.Train, o.Measure = []string{"go", "build"}, []string{"./prog"}, []string{"./prog"}
 	_, err := Run(t.Context(), o)
-	require.ErrorIs(t, err, ErrCannotTune)
+	require.ErrorIs(t, err, errCannotTune)
 	assert.NoDirExists(t, o.Folder)
 }
 
@@ -70,7 +70,7 @@ func TestBuildElsewhere(t *testing.T) {
 	o.Train, o.Measure, o.Recorder = []string{"true"}, []string{"true"}, Clock
 	o.Build = []string{"cc", "-O2", "-o", filepath.Join(t.TempDir(), "a"), "a.c"}
 	_, err := Run(t.Context(), o)
-	require.ErrorIs(t, err, ErrCannotTune)
+	require.ErrorIs(t, err, errCannotTune)
 	assert.ErrorContains(t, err, "have it build in the tree")
 	assert.NotContains(t, said.String(), "afdo record")
 }

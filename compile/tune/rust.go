@@ -47,12 +47,12 @@ func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err 
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			said, _, _ := strings.Cut(string(out), "\n")
-			return o, fmt.Errorf("tune: %w: %s %shelp does not list its options: %s", ErrCannotTune, path, kind, strings.TrimSpace(said+" "+err.Error()))
+			return o, fmt.Errorf("tune: %w: %s %shelp does not list its options: %s", errCannotTune, path, kind, strings.TrimSpace(said+" "+err.Error()))
 		}
 		o.find(kind, string(out))
 	}
 	if o.profile == "" {
-		return o, fmt.Errorf("tune: %w: %s has no option for a sample profile: neither -Chelp nor -Zhelp lists one such as profile-sample-use", ErrCannotTune, path)
+		return o, fmt.Errorf("tune: %w: %s has no option for a sample profile: neither -Chelp nor -Zhelp lists one such as profile-sample-use", errCannotTune, path)
 	}
 	return o, nil
 }

@@ -31,7 +31,7 @@ func TestAskRust(t *testing.T) {
 			o, err := askRust(t.Context(), dir, env)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong, name)
-				require.ErrorIs(t, err, ErrCannotTune)
+				require.ErrorIs(t, err, errCannotTune)
 				continue
 			}
 			require.NoError(t, err, name)

@@ -146,7 +146,7 @@ func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short er
 	switch {
 	case lookForValgrind() == nil:
 	case isTooShort(short):
-		return "", "", fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", ErrCannotTune)
+		return "", "", fmt.Errorf("tune: %w: it is too short for steps, which took no sample: let it run for some 20 seconds, or install valgrind", errCannotTune)
 	default:
 		t.note("the training took %d moments in the program of at least %d: let it run longer, or install valgrind and run the same command again", n, minSteps)
 		return Steps, why, errors.Join(short, t.state.set(shortTraining, t.key))
@@ -377,7 +377,7 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 		name, _, _ := strings.Cut(filepath.Base(path), ".so")
 		b, ok := made[name]
 		if ok && samples[path] > sum && path != filepath.Join(t.base, b) {
-			return fmt.Errorf("tune: %w: the training mostly runs %s, which is installed, and not %s of the build: let the program find that one, such as with --env LD_LIBRARY_PATH=%s", ErrCannotTune, path, b, filepath.Dir(b))
+			return fmt.Errorf("tune: %w: the training mostly runs %s, which is installed, and not %s of the build: let the program find that one, such as with --env LD_LIBRARY_PATH=%s", errCannotTune, path, b, filepath.Dir(b))
 		}
 	}
 	return nil

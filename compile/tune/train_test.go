@@ -152,7 +152,7 @@ func TestInstalledLibrary(t *testing.T) {
 			assert.NoError(t, err, c.samples)
 			continue
 		}
-		require.ErrorIs(t, err, ErrCannotTune, c.samples)
+		require.ErrorIs(t, err, errCannotTune, c.samples)
 		assert.ErrorContains(t, err, installed+", which is installed, and not lib/libtool.so.1.2 of the build")
 		assert.ErrorContains(t, err, "--env LD_LIBRARY_PATH=lib")
 	}

@@ -172,19 +172,19 @@ func TestUnoptimised(t *testing.T) {
 	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock
 	o.Build = []string{"sh", "-c", "cc -O2 -E a.c; cc -O0 a.c -o a; cc -c a.c"}
 	_, err := Run(context.Background(), o)
-	require.ErrorIs(t, err, ErrCannotTune)
+	require.ErrorIs(t, err, errCannotTune)
 	assert.Contains(t, err.Error(), "none of the 2 compiles optimises")
 	assert.NotContains(t, said.String(), "afdo record")
 
 	o.Build[2] += " -Os"
 	_, err = Run(context.Background(), o)
-	assert.NotErrorIs(t, err, ErrCannotTune)
+	assert.NotErrorIs(t, err, errCannotTune)
 
 	for options, fails := range map[string]bool{"-C debuginfo=2": true, "-C opt-level=0": true, "-C opt-level=3": false} {
 		log := "rustc --crate-name build_script_build -C opt-level=0 build.rs\nrustc --crate-name x " + options + " x.rs\n"
 		require.NoError(t, os.WriteFile(filepath.Join(o.Folder, "base.compiles"), []byte(log), 0o600))
 		err := (&tuning{Options: o}).checkOptimised()
-		assert.Equal(t, fails, errors.Is(err, ErrCannotTune), options)
+		assert.Equal(t, fails, errors.Is(err, errCannotTune), options)
 	}
 }
 

@@ -14,7 +14,8 @@ type Counts struct {
 }
 
 // Counts yields the functions of notes that have counters in c, which has to be of the same
-// compile. An error is about one function and matches [ErrOtherCompile] or afdo.ErrMalformed.
+// compile. An error is about one function: the files are of different compiles, or it matches
+// afdo.ErrMalformed.
 func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
 	return func(yield func(Counts, error) bool) {
 		byIdent := c.byIdent()
@@ -46,7 +47,7 @@ func (c *Counters) byIdent() map[uint32]int {
 // counts returns the counts of all arcs, or nil if there are no counters of arcs.
 func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 	if c.ID != f.ID {
-		return nil, f.errorf(ErrOtherCompile, "the checksums are %#x and %#x, but %#x and %#x in the notes",
+		return nil, f.errorf(errOtherCompile, "the checksums are %#x and %#x, but %#x and %#x in the notes",
 			c.LineChecksum, c.CFGChecksum, f.LineChecksum, f.CFGChecksum)
 	}
 	for i := range c.Counters {
@@ -57,7 +58,7 @@ func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 		n := f.instrumented()
 		switch {
 		case l.Len() != n:
-			return nil, f.errorf(ErrOtherCompile, "%d counters for %d arcs", l.Len(), n)
+			return nil, f.errorf(errOtherCompile, "%d counters for %d arcs", l.Len(), n)
 		case l.Zeros > 0:
 			return f.Expand(make([]int64, n))
 		}
@@ -86,7 +87,7 @@ func Check(c *Counters, n *Notes) iter.Seq[fault.Problem] {
 		}
 		for i := range c.Functions {
 			if f := &c.Functions[i]; !f.Absent && !known[f.Ident] &&
-				!yield(fault.Problem{Err: fmt.Errorf("gcda: %w: the notes have no function %#x", ErrOtherCompile, f.Ident)}) {
+				!yield(fault.Problem{Err: fmt.Errorf("gcda: %w: the notes have no function %#x", errOtherCompile, f.Ident)}) {
 				return
 			}
 		}

@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// ErrOtherCompile is matched by errors about files of different compiles.
-var ErrOtherCompile = errors.New("files of different compiles")
+// errOtherCompile is matched by errors about files of different compiles.
+var errOtherCompile = errors.New("files of different compiles")
 
 // Add adds other counters of the same object, each times times, as the runtime library does for
 // runs of the program. Sums are limited to the largest counter. It returns the number of lists of
 // counters that were left out: before GCC 11, the most frequent values of two runs cannot be
-// merged. An error matches [ErrOtherCompile], and c is unchanged then.
+// merged. An error is about counters of another compile, and c is unchanged then.
 func (c *Counters) Add(other *Counters, times uint64) (dropped int, err error) {
 	if c.Version != other.Version || c.Stamp != other.Stamp {
 		return 0, fmt.Errorf("gcda: %w: version %s and stamp %d, before it version %s and stamp %d",
-			ErrOtherCompile, other.Version, other.Stamp, c.Version, c.Stamp)
+			errOtherCompile, other.Version, other.Stamp, c.Version, c.Stamp)
 	}
 	byIdent := c.byIdent()
 	m := merger{version: c.Version, times: times}
@@ -75,7 +75,7 @@ const (
 // function returns the sum of two functions. first is set if a is empty yet.
 func (m *merger) function(a FunctionCounters, b *FunctionCounters, first bool) (FunctionCounters, error) {
 	if a.ID != b.ID {
-		return a, fmt.Errorf("gcda: %w: function %#x has other checksums", ErrOtherCompile, b.Ident)
+		return a, fmt.Errorf("gcda: %w: function %#x has other checksums", errOtherCompile, b.Ident)
 	}
 	sum := FunctionCounters{ID: a.ID}
 	rest, _ := m.mergeable(a.Counters)
@@ -103,7 +103,7 @@ func (m *merger) function(a FunctionCounters, b *FunctionCounters, first bool) (
 }
 
 func (m *merger) mismatch(f *FunctionCounters, k Kind) error {
-	return fmt.Errorf("gcda: %w: function %#x has other counters of kind %d", ErrOtherCompile, f.Ident, k)
+	return fmt.Errorf("gcda: %w: function %#x has other counters of kind %d", errOtherCompile, f.Ident, k)
 }
 
 // mergeable returns the counters of kinds that can be merged, and the number of other lists that

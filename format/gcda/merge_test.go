@@ -81,7 +81,7 @@ func TestAddMismatch(t *testing.T) {
 		before := clone(t, c)
 		_, err := c.Add(other, 1)
 		assert.EqualError(t, err, want)
-		assert.ErrorIs(t, err, ErrOtherCompile)
+		assert.ErrorIs(t, err, errOtherCompile)
 		assert.Equal(t, before, c)
 	}
 }

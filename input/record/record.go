@@ -9,8 +9,7 @@
 //
 // If the processor can record branches, samples have branch stacks: Intel's LBR, AMD's BRS and
 // LbrExtV2, or Arm's BRBE. Records from the kernel's ring buffers are written by
-// a writer that checks each record. On systems other than Linux, [Open] returns
-// [ErrSystem].
+// a writer that checks each record. On systems other than Linux, [Open] returns an error.
 //
 // Where the processor records no branches, [Steps] records branch stacks in software. A process of
 // its own, the caller's binary started again, traces the program with ptrace, and follows one
@@ -28,11 +27,11 @@ import (
 
 // Errors of [Open] and [Recorder.Run], in addition to those of the system.
 var (
-	// ErrSystem: this system is not Linux.
-	ErrSystem = errors.New("only Linux records samples this way")
+	// errSystem: this system is not Linux.
+	errSystem = errors.New("only Linux records samples this way")
 
-	// ErrTarget: the target is empty or ambiguous.
-	ErrTarget = errors.New("the target is a command, a process or the machine")
+	// errTarget: the target is empty or ambiguous.
+	errTarget = errors.New("the target is a command, a process or the machine")
 
 	// ErrEvent: none of the allowed events can be sampled here.
 	ErrEvent = errors.New("nothing can be sampled here")
@@ -77,7 +76,7 @@ func (t *Target) check() error {
 		}
 	}
 	if n != 1 {
-		return ErrTarget
+		return errTarget
 	}
 	return nil
 }

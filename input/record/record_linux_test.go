@@ -234,7 +234,7 @@ func TestOutputFails(t *testing.T) {
 func TestTargets(t *testing.T) {
 	for _, target := range []Target{{}, {PID: 1, Machine: true}, {PID: -1}, {Command: []string{"true"}, PID: 1}} {
 		_, err := Open(target, Options{})
-		require.ErrorIs(t, err, ErrTarget)
+		require.ErrorIs(t, err, errTarget)
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 
 // An afdo.FormatError of this package matches one of the errors of package afdo or one of these.
 var (
-	// ErrPointer: the counters, the bitmap or the values of a raw function lie outside their
+	// errPointer: the counters, the bitmap or the values of a raw function lie outside their
 	// section.
-	ErrPointer = errors.New("bad pointer")
+	errPointer = errors.New("bad pointer")
 
-	// ErrValues: value data does not match the sizes stored in it.
-	ErrValues = errors.New("bad value data")
+	// errValues: value data does not match the sizes stored in it.
+	errValues = errors.New("bad value data")
 
 	// errNoCounters: a function has no counters. LLVM 22 writes such functions for some programs;
 	// it then computes a wrong summary from memory outside the counters, and writes a text that it
@@ -44,8 +44,8 @@ var (
 	ErrMismatch = errors.New("records do not fit each other")
 )
 
-// ErrHashTable is the class of an afdo.FormatError about the hash table of an indexed file.
-var ErrHashTable = fault.ErrHashTable
+// errHashTable is the class of an afdo.FormatError about the hash table of an indexed file.
+var errHashTable = fault.ErrHashTable
 
 // Parts of indexed and raw files, as named in afdo.FormatError.
 const (

@@ -13,3 +13,10 @@ func AddText(p *Profile, text io.Reader) error {
 
 // EncodedValues returns the value data of a record as indexed files hold it.
 func EncodedValues(r Record) []byte { return r.values.append(nil, sameValue) }
+
+// The classes of errors.
+var (
+	ErrPointer   = errPointer
+	ErrValues    = errValues
+	ErrHashTable = errHashTable
+)

@@ -122,7 +122,7 @@ func (l *rawLayout) readVTable(p []byte) rawVTable {
 // part returns the bytes [start, start+size) of a section, to which record i refers.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
-		return nil, d.fault(i, 0, ErrPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
+		return nil, d.fault(i, 0, errPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
 			i, size, int64(start), s, len(data), base)
 	}
 	return data[start : start+size : start+size], nil

@@ -158,7 +158,7 @@ func (t *textReader) values(r *Record, kinds uint64) {
 	}
 	var err error
 	if r.values, err = sites.view(); err != nil {
-		l.failBefore(ErrValues, "%v", err)
+		l.failBefore(errValues, "%v", err)
 	}
 }
 

@@ -125,11 +125,11 @@ func (f *fields) values() Values {
 		return Values{}
 	}
 	if size%8 != 0 || size < valuesHeaderSize || uint64(size) > uint64(f.Rest()+valuesHeaderSize) {
-		f.Fail(start, ErrValues, "a size of %d bytes where %d are left", size, f.Rest()+valuesHeaderSize)
+		f.Fail(start, errValues, "a size of %d bytes where %d are left", size, f.Rest()+valuesHeaderSize)
 		return Values{}
 	}
 	if kinds > uint32(numValueKinds) {
-		f.Fail(start+4, ErrValues, "%d kinds of values, there are %d", kinds, numValueKinds)
+		f.Fail(start+4, errValues, "%d kinds of values, there are %d", kinds, numValueKinds)
 		return Values{}
 	}
 	block := fields{Buffer: decode.Buffer{Data: f.Data[start : start+int(size)], Big: f.Big, Part: f.Part}, base: f.base + int64(start)}
@@ -152,7 +152,7 @@ func (f *fields) valueKinds(n int) Values {
 		switch {
 		case f.Err != nil:
 		case kind >= uint32(numValueKinds) || v.at[kind] != 0:
-			f.Fail(start, ErrValues, "values of kind %d, unknown or twice", kind)
+			f.Fail(start, errValues, "values of kind %d, unknown or twice", kind)
 		case sites == 0 || uint64(sites) > uint64(f.Rest()):
 			f.Fail(start+4, fault.ErrCount, "%d sites in %d bytes", sites, f.Rest())
 		}
@@ -168,7 +168,7 @@ func (f *fields) valueKinds(n int) Values {
 		v.at[kind] = uint32(start)
 	}
 	if f.Rest() != 0 {
-		f.Fail(f.Pos, ErrValues, "%d bytes after the last value", f.Rest())
+		f.Fail(f.Pos, errValues, "%d bytes after the last value", f.Rest())
 	}
 	return v
 }

@@ -131,7 +131,7 @@ func (d *decoder) dataRecord(rec *DataRecord, strs []string) {
 // indexed returns string i of strs. An index out of range is an error at pos.
 func (d *decoder) indexed(pos int, i uint64, strs []string) string {
 	if d.Err == nil && i >= uint64(len(strs)) {
-		d.Fail(pos, ErrOffset, "string %d of %d", i, len(strs))
+		d.Fail(pos, errOffset, "string %d of %d", i, len(strs))
 	}
 	if d.Err != nil {
 		return ""

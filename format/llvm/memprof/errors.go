@@ -10,17 +10,17 @@ import (
 
 // Classes of afdo.FormatError in addition to those of package afdo.
 var (
-	// ErrOffset: an offset, an index or an ID is out of range or leads to the wrong data.
-	ErrOffset = errors.New("bad offset")
+	// errOffset: an offset, an index or an ID is out of range or leads to the wrong data.
+	errOffset = errors.New("bad offset")
 
-	// ErrSchema: the schema has unknown or duplicate fields.
-	ErrSchema = errors.New("bad schema")
+	// errSchema: the schema has unknown or duplicate fields.
+	errSchema = errors.New("bad schema")
 
-	// ErrValue: a field has an invalid value.
-	ErrValue = errors.New("bad value")
+	// errValue: a field has an invalid value.
+	errValue = errors.New("bad value")
 
-	// ErrHashTable: a hash table is inconsistent.
-	ErrHashTable = fault.ErrHashTable
+	// errHashTable: a hash table is inconsistent.
+	errHashTable = fault.ErrHashTable
 )
 
 // ErrBinary matches errors that explain why a raw profile and a binary do not belong together.

@@ -76,10 +76,10 @@ func (d *decoder) schema() Schema {
 		tag := d.Uint64("field")
 		f := Field(min(tag, 0xff))
 		if d.Err == nil && !f.known() {
-			d.Fail(tagAt, ErrSchema, "field %d is not known, nor is its size", tag)
+			d.Fail(tagAt, errSchema, "field %d is not known, nor is its size", tag)
 		}
 		if d.Err == nil && s.has(f) {
-			d.Fail(tagAt, ErrSchema, "duplicate field %s", f)
+			d.Fail(tagAt, errSchema, "duplicate field %s", f)
 		}
 		if d.Err != nil {
 			return nil
@@ -87,7 +87,7 @@ func (d *decoder) schema() Schema {
 		s = append(s, f)
 	}
 	if d.Err == nil && len(s) == 0 {
-		d.Fail(at, ErrSchema, "there are no fields")
+		d.Fail(at, errSchema, "there are no fields")
 	}
 	return s
 }

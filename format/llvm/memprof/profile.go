@@ -54,7 +54,7 @@ func (p *Profile) Stack(frames []Frame) StackID { return StackID(p.stacks.add(fr
 func (p *Profile) Frames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		if id >= StackID(len(p.stacks.nodes)) && id > 0 {
-			yield(Frame{}, faultAt(partCallStacks, -1, ErrOffset, "call stack %d of %d", id, len(p.stacks.nodes)))
+			yield(Frame{}, faultAt(partCallStacks, -1, errOffset, "call stack %d of %d", id, len(p.stacks.nodes)))
 			return
 		}
 		for f := range p.stacks.walk(uint32(id)) {

@@ -83,7 +83,7 @@ func (r *Raw) dump(d decoder) (int, error) {
 		return 0, versionError(version, rawVersions)
 	}
 	if d.Err == nil && r.version != 0 && version != r.version {
-		d.Fail(len(RawMagic), ErrValue, "a dump of version %d after one of version %d", version, r.version)
+		d.Fail(len(RawMagic), errValue, "a dump of version %d after one of version %d", version, r.version)
 	}
 	r.version = version
 	sizeAt := d.Pos
@@ -113,7 +113,7 @@ func (d *decoder) rawParts(size int) (parts [3]decoder) {
 		pos := d.Pos
 		offset := d.Uint64("offset of the " + string(names[i]))
 		if d.Err == nil && (offset < before || offset > uint64(size)) {
-			d.Fail(pos, ErrOffset, "offset %d is not between %d and %d", offset, before, size)
+			d.Fail(pos, errOffset, "offset %d is not between %d and %d", offset, before, size)
 		}
 		if d.Err != nil {
 			return parts
@@ -228,7 +228,7 @@ func (r *Raw) readStacks(d *decoder) {
 		id := d.Uint64("ID of a call stack")
 		addresses := d.Take(8*uint64(d.count("addresses", 8)), "addresses")
 		if old, ok := r.stacks[id]; ok && d.Err == nil && string(old) != string(addresses) {
-			d.Fail(at, ErrValue, "two call stacks with the ID %#x", id)
+			d.Fail(at, errValue, "two call stacks with the ID %#x", id)
 		}
 		if d.Err != nil {
 			return

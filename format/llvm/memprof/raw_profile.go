@@ -222,7 +222,7 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 // add adds a block to the records of the functions on its stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
-		return faultAt(partBlocks, -1, ErrOffset, "there is no call stack %#x", block.Stack)
+		return faultAt(partBlocks, -1, errOffset, "there is no call stack %#x", block.Stack)
 	}
 	unknown, err := b.spell(block.Stack)
 	if err != nil {

@@ -109,7 +109,7 @@ func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 	for i, offset := range offsets {
 		place := offset - uint64(d.base)
 		if offset < uint64(d.base) || place < uint64(end) || place > uint64(len(d.Data)) {
-			d.Fail(8+8*i, ErrOffset, "offset %d is not between %d and %d", offset, d.base+int64(end), d.base+int64(len(d.Data)))
+			d.Fail(8+8*i, errOffset, "offset %d is not between %d and %d", offset, d.base+int64(end), d.base+int64(len(d.Data)))
 			return nil, d.err()
 		}
 		at[i], end = int(place), int(place)
@@ -204,7 +204,7 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 func (t *table) need(key uint64, what string) (tableItem, error) {
 	i, err := t.lookup(key)
 	if err == fault.ErrNotFound {
-		return i, faultAt(t.payload.Part, t.where, ErrOffset, "there is no %s %#x", what, key)
+		return i, faultAt(t.payload.Part, t.where, errOffset, "there is no %s %#x", what, key)
 	}
 	return i, err
 }

@@ -30,7 +30,7 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		words := len(r.stacks.Data) / wordSize
 		if id >= StackID(words) {
-			yield(Frame{}, r.stackFault(0, ErrOffset, "call stack %d of an array of %d words", id, words))
+			yield(Frame{}, r.stackFault(0, errOffset, "call stack %d of an array of %d words", id, words))
 			return
 		}
 		i := int(id)
@@ -63,16 +63,16 @@ func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	if v < 0 {
 		jump := -int64(v)
 		if jump >= int64(words-i) {
-			return Frame{}, 0, r.stackFault(i, ErrOffset, "a jump of %d words, %d are left", jump, words-i)
+			return Frame{}, 0, r.stackFault(i, errOffset, "a jump of %d words, %d are left", jump, words-i)
 		}
 		from := i
 		i += int(jump)
 		if v = int32(r.word(i)); v < 0 {
-			return Frame{}, 0, r.stackFault(from, ErrOffset, "a jump that leads to another")
+			return Frame{}, 0, r.stackFault(from, errOffset, "a jump that leads to another")
 		}
 	}
 	if int(v) >= len(r.frames.Data)/frameSize {
-		return Frame{}, 0, r.stackFault(i, ErrOffset, "frame %d of %d", v, len(r.frames.Data)/frameSize)
+		return Frame{}, 0, r.stackFault(i, errOffset, "frame %d of %d", v, len(r.frames.Data)/frameSize)
 	}
 	d := r.frames
 	d.Pos = int(v) * frameSize

@@ -58,7 +58,7 @@ func (d *decoder) summary() *Summary {
 	switch {
 	case d.Err != nil:
 	case n < int64(len(fields)):
-		d.Fail(at, ErrValue, "a summary of %d fields, want at least %d", n, len(fields))
+		d.Fail(at, errValue, "a summary of %d fields, want at least %d", n, len(fields))
 	case n > int64(d.Rest()/8):
 		d.Fail(at, fault.ErrCount, "a summary of %d fields of 8 bytes, %d bytes are left", n, d.Rest())
 	}

@@ -54,7 +54,7 @@ func (t *table) chain(i uint64) (int, error) {
 	}
 	base, size := uint64(t.payload.base), uint64(len(t.payload.Data))
 	if offset < base || offset-base >= size {
-		return 0, faultAt(t.payload.Part, t.where+int64(i)*8, ErrOffset, "the chain of bucket %d is at offset %d, outside of the payload", i, offset)
+		return 0, faultAt(t.payload.Part, t.where+int64(i)*8, errOffset, "the chain of bucket %d is at offset %d, outside of the payload", i, offset)
 	}
 	return int(offset - base), nil
 }

@@ -48,7 +48,7 @@ func (s *scanner) fail(class error, format string, args ...any) {
 func (s *scanner) bad(format string, args ...any) {
 	if s.err == nil {
 		s.col = s.value
-		s.fail(ErrValue, format, args...)
+		s.fail(errValue, format, args...)
 	}
 }
 
