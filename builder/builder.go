@@ -45,7 +45,7 @@ type Options struct {
 // was built.
 //
 // An error is one of w, or names the unit and symbol that cannot be written. The latter matches
-// [afdo.ErrUnrepresentable] unless records are not canonical. Write encodes the whole file before
+// afdo.ErrUnrepresentable unless records are not canonical. Write encodes the whole file before
 // it writes the first byte, so a rejected profile writes nothing.
 //
 // Write takes memory for the file, about 20 bytes per symbol, and for each processor about 100

@@ -96,7 +96,6 @@ func TestEvidenceRoundTrip(t *testing.T) {
 func requireEvidenceOf(t *testing.T, file *afdo.Reader, e *profile.Evidence) {
 	table, err := profile.ReadEvidence(file)
 	require.NoError(t, err)
-	require.Equal(t, len(e.Copies), table.NumCopies())
 	for _, names := range [][]string{{"_Z00000"}, {"_Z00003", "_Z00007", "_Z00001"}, {"", "_Z", "zz", "_Z00001a"}} {
 		found, err := table.Of(slices.Values(names))
 		require.NoError(t, err)

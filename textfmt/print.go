@@ -72,7 +72,7 @@ func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
 // printPart writes symbols of a unit and the callees that they need.
 func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo.Symbol, error]) error {
 	p := newPrinter(w, r)
-	if err := p.survey.symbols(symbols); err != nil {
+	if err := eachSymbol(symbols, p.survey.symbol); err != nil {
 		return err
 	}
 	others, err := p.addOthers(u)
@@ -85,7 +85,7 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	if err := p.head(); err != nil {
 		return err
 	}
-	if err := p.symbols(symbols); err != nil {
+	if err := eachSymbol(symbols, p.symbol); err != nil {
 		return err
 	}
 	for _, s := range others {
@@ -145,7 +145,7 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	if err := p.addFile(u.Path()); err != nil {
 		return err
 	}
-	if err := p.survey.symbols(u.Symbols()); err != nil {
+	if err := eachSymbol(u.Symbols(), p.survey.symbol); err != nil {
 		return err
 	}
 	return p.nameAll(u.Symbols())
@@ -225,14 +225,15 @@ func (p *printer) head() error {
 	return nil
 }
 
-func (p *printer) unit(u *afdo.Unit) error { return p.symbols(u.Symbols()) }
+func (p *printer) unit(u *afdo.Unit) error { return eachSymbol(u.Symbols(), p.symbol) }
 
-func (p *printer) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
+// eachSymbol calls do with each symbol until an error.
+func eachSymbol(symbols iter.Seq2[afdo.Symbol, error], do func(afdo.Symbol) error) error {
 	for s, err := range symbols {
 		if err != nil {
 			return err
 		}
-		if err := p.symbol(s); err != nil {
+		if err := do(s); err != nil {
 			return err
 		}
 	}
@@ -376,18 +377,6 @@ func newSurvey(size int64) *survey {
 		names:   maxText(size),
 		budget:  budget.New(size),
 	}
-}
-
-func (s *survey) symbols(symbols iter.Seq2[afdo.Symbol, error]) error {
-	for symbol, err := range symbols {
-		if err != nil {
-			return err
-		}
-		if err := s.symbol(symbol); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *survey) symbol(symbol afdo.Symbol) error {

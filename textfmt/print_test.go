@@ -358,9 +358,9 @@ func TestPrintNamesLimit(t *testing.T) {
 	r := open(t, gen.RFCExample(true))
 	s := newSurvey(r.Size())
 	s.names = int64(len("bubble_sort"))
-	require.ErrorIs(t, s.symbols(units(t, r)[0].Symbols()), afdo.ErrLimit)
+	require.ErrorIs(t, eachSymbol(units(t, r)[0].Symbols(), s.symbol), afdo.ErrLimit)
 	s.names = int64(len("bubble_sort") + len("sort_array"))
-	require.NoError(t, s.symbols(units(t, r)[0].Symbols()))
+	require.NoError(t, eachSymbol(units(t, r)[0].Symbols(), s.symbol))
 }
 
 // Units of one path share a file ID, as a text may list a path only once.

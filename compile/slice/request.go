@@ -36,8 +36,8 @@ type Request struct {
 	Sources func(path string, sum uint32) bool
 
 	// Edited reports whether the Text contains the file of a unit and the file no longer has the
-	// given sum, which the profile contains. It is called for each unit with a sum. Functions of the
-	// Text are then looked for under other names, too. Nil reports that no file was edited.
+	// given sum, which the profile contains. It is called for each unit with a sum. Functions of
+	// the Text are then looked for under other names, too. Nil reports that no file was edited.
 	Edited func(path string, sum uint32) bool
 
 	// Gone is called for each function of an edited unit that has marks in the profile and whose

@@ -28,9 +28,9 @@ type Text struct {
 	// whose names it spells, so its slices contain nothing of C++, however a name is made.
 	OnlyC bool
 
-	// DropsUnused is set if the compiler drops inline functions of C that nothing mentions but their
-	// own declarations, as GCC does without options that keep them: -fkeep-inline-functions, OpenMP
-	// and plugins. Slices for GCC then leave out what the profile has of these functions.
+	// DropsUnused is set if the compiler drops inline functions of C that nothing mentions but
+	// their own declarations, as GCC does without options that keep them: -fkeep-inline-functions,
+	// OpenMP and plugins. Slices for GCC then leave out what the profile has of these functions.
 	DropsUnused bool
 
 	words    map[uint32]wordUse // by hash: one that is in it only by chance makes a slice larger
@@ -141,8 +141,8 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// InlineRenames returns how the inline namespaces in symbols are spelled in the text: pairs of parts
-// of symbols, as they were and as they are. For a text with macros nothing is known.
+// InlineRenames returns how the inline namespaces in symbols are spelled in the text: pairs of
+// parts of symbols, as they were and as they are. For a text with macros nothing is known.
 func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	if t.anyScope {
 		return nil

@@ -42,8 +42,8 @@ type Recorder struct {
 
 // Open prepares a recording. Nothing is recorded before [Recorder.Run].
 //
-// Errors are about a target that is none or ambiguous, match [ErrEvent], or are those of the system,
-// for example [unix.EACCES].
+// Errors are about a target that is none or ambiguous, match [ErrEvent], or are those of the
+// system, for example [unix.EACCES].
 func Open(t Target, o Options) (*Recorder, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package samples
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -12,13 +11,12 @@ import (
 	"os"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/otlp"
 	"github.com/go-afdo/afdo/internal/perfdata"
+	"github.com/go-afdo/afdo/internal/unpack"
 )
 
 // Read collects the samples of a binary from a recording, and reports how all samples were used.
@@ -226,8 +224,6 @@ const (
 	// recordings shrink to a fiftieth at most: text of perf script with branch stacks.
 	maxRatio = 128
 	maxFree  = 64 << 20
-
-	maxWindow = 32 << 20 // of zstd
 )
 
 // An input is what Read reads.
@@ -236,7 +232,7 @@ type input struct {
 	head     []byte // the first bytes of Reader
 	closes   []func()
 	source   io.Reader       // what Reader was made of, if that is not compressed; else nil
-	consumed *countingReader // of source
+	consumed *unpack.Counter // of source
 	bounded  *boundedReader  // within Reader, if that decompresses
 }
 
@@ -258,31 +254,21 @@ func (in *input) readAll(ratio, free int64) ([]byte, error) {
 // unwrap looks into an input, and decompresses it if it has to.
 func unwrap(src io.Reader) (*input, error) {
 	in := &input{}
-	compressed := &countingReader{r: src}
+	compressed := &unpack.Counter{R: src}
 	r := bufio.NewReaderSize(compressed, headSize)
 	head, err := r.Peek(headSize)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	var plain io.Reader
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, compressionError(err)
-		}
-		plain = z
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, compressionError(err)
-		}
-		in.closes = append(in.closes, z.Close)
-		plain = z
-	default:
+	plain, _, err := unpack.Decompress(head, r)
+	if err != nil {
+		return nil, compressionError(err)
+	}
+	if plain == nil {
 		in.Reader, in.head, in.source, in.consumed = r, bytes.Clone(head), src, compressed
 		return in, nil
 	}
+	in.closes = append(in.closes, func() { _ = plain.Close() })
 	in.bounded = &boundedReader{r: plain, compressed: compressed, ratio: maxRatio, free: maxFree}
 	inner := bufio.NewReaderSize(in.bounded, 64<<10)
 	head, err = inner.Peek(headSize)
@@ -294,22 +280,11 @@ func unwrap(src io.Reader) (*input, error) {
 	return in, nil
 }
 
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
 // A boundedReader reads decompressed data, and returns an error if there is too much of it for its
 // compressed size.
 type boundedReader struct {
 	r          io.Reader
-	compressed *countingReader
+	compressed *unpack.Counter
 	n          int64
 
 	ratio, free int64
@@ -318,9 +293,9 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
-	if b.n > b.free+b.ratio*b.compressed.n {
+	if b.n > b.free+b.ratio*b.compressed.N {
 		return 0, faultAt("samples", b.n, fault.ErrLimit,
-			"%d compressed bytes unpack to more than %d times their size and %d MiB: unpack the recording first", b.compressed.n, b.ratio, b.free>>20)
+			"%d compressed bytes unpack to more than %d times their size and %d MiB: unpack the recording first", b.compressed.N, b.ratio, b.free>>20)
 	}
 	if err != nil && err != io.EOF {
 		err = compressionError(err)
@@ -389,7 +364,7 @@ func headerSize(head []byte) byte {
 // removed when the input is closed.
 func (in *input) seekable() (io.Reader, error) {
 	if file, ok := in.source.(io.ReadSeeker); ok {
-		if _, err := file.Seek(-in.consumed.n, io.SeekCurrent); err == nil {
+		if _, err := file.Seek(-in.consumed.N, io.SeekCurrent); err == nil {
 			return file, nil
 		}
 	}

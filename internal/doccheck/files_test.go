@@ -32,13 +32,13 @@ var openers = map[string]int{
 	"cmd/afdo/internal/compile/slicing.go":          1, // --deps
 	"internal/launch/record/record.go":              1, // a folder, for its names
 	"internal/launch/store/private_unix.go":         1, // a lock in the cache
-	"internal/launch/store/store.go":                2, // in the cache
+	"internal/launch/store/store.go":                1, // in the cache
+	"internal/launch/store/stats.go":                2, // in the cache
 	"internal/launch/planned/plan.go":               1, // /proc
 	"internal/launch/trace/trace_linux.go":          1, // /proc
 	"internal/launch/clangprofile/clangprofile.go":  1, // --profile
 	"compile/driver/run.go":                         1, // /proc
 	"compile/driver/profilefile.go":                 1, // --profile
-	"compile/driver/stats.go":                       1, // in the cache
 	"compile/explain/compile.go":                    2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
 	"format/llvm/instrprof/load.go":                 1, // Open

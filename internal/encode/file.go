@@ -116,8 +116,8 @@ type Sections struct {
 	Sizes []uint64 // size of each section
 }
 
-// UnitSections encodes the sections of one unit, for a writer that does not have the whole profile in
-// one place. The result is the same as what [Write] writes for this unit. p has to contain the
+// UnitSections encodes the sections of one unit, for a writer that does not have the whole profile
+// in one place. The result is the same as what [Write] writes for this unit. p has to contain the
 // symbols and functions of the unit, and the symbols of other units to which its records refer:
 // [profile.Profile.Split] yields such profiles. ids are the IDs of all symbols of p, by SymbolRef,
 // and section is the index of the first section of the unit. Both come from a [Plan] of the whole

@@ -31,9 +31,10 @@ type Unit struct {
 }
 
 // A Plan determines where everything goes in a file. It is for a writer that does not have the
-// whole profile in one place: per unit, it needs little more than 4 bytes per symbol. [UnitSections]
-// then encodes the units, anywhere and in any order. Their sections have to be concatenated in the
-// order of the plan, between the results of [Plan.Frame]. The result equals that of [Write].
+// whole profile in one place: per unit, it needs little more than 4 bytes per symbol.
+// [UnitSections] then encodes the units, anywhere and in any order. Their sections have to be
+// concatenated in the order of the plan, between the results of [Plan.Frame]. The result equals
+// that of [Write].
 type Plan struct {
 	// Units lists all units in the order of their sections in the file.
 	Units []Placed

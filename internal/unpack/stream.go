@@ -110,27 +110,37 @@ func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
+// Decompress returns what reads the contents of a compressed file that begins with head, and the
+// name of the compression. It returns nil for a file that is not compressed.
+func Decompress(head []byte, src io.Reader) (r io.ReadCloser, name string, err error) {
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			r, err = c.unpack(src)
+			return r, c.name, err
+		}
+	}
+	return nil, "", nil
+}
+
 // unpack returns what reads the contents of a compressed file, nil if it is not compressed.
 func unpack(head []byte, src io.Reader) (*unpacker, error) {
-	for _, c := range compressions {
-		if !bytes.HasPrefix(head, []byte(c.magic)) {
-			continue
-		}
-		u := &unpacker{name: c.name, packed: &counter{r: src}}
-		var err error
-		if u.r, err = c.unpack(u.packed); err != nil {
-			return nil, u.error(err)
-		}
-		return u, nil
+	packed := &Counter{R: src}
+	r, name, err := Decompress(head, packed)
+	if name == "" {
+		return nil, nil
 	}
-	return nil, nil
+	u := &unpacker{name: name, packed: packed, r: r}
+	if err != nil {
+		return nil, u.error(err)
+	}
+	return u, nil
 }
 
 // An unpacker reads what a compressed file holds, and gives [fault.ErrLimit] where that is out of
 // all proportion to the file.
 type unpacker struct {
 	name   string
-	packed *counter
+	packed *Counter
 	r      io.ReadCloser
 	n      int64
 }
@@ -138,7 +148,7 @@ type unpacker struct {
 func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.n += int64(n)
-	if u.n > freeUnpacked+unpackedPerByte*u.packed.n {
+	if u.n > freeUnpacked+unpackedPerByte*u.packed.N {
 		return 0, u.error(fmt.Errorf("%w: it unpacks to more than %d times its size and %d MiB", fault.ErrLimit, unpackedPerByte, freeUnpacked>>20))
 	}
 	if err != nil && err != io.EOF {
@@ -156,14 +166,14 @@ func (u *unpacker) error(err error) error {
 
 func (u *unpacker) Close() error { return u.r.Close() }
 
-// A counter counts what is read through it.
-type counter struct {
-	r io.Reader
-	n int64
+// A Counter counts what is read through it.
+type Counter struct {
+	R io.Reader
+	N int64
 }
 
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
+func (c *Counter) Read(p []byte) (int, error) {
+	n, err := c.R.Read(p)
+	c.N += int64(n)
 	return n, err
 }

@@ -237,6 +237,16 @@ func (p *program) executions(set *samples.Set) error {
 
 // starts sets the counts of blocks to the counts of their first instructions.
 func (p *program) starts(set *samples.Set) error {
+	return p.eachBlock(set, func(f *function, b *block, address, n uint64) {
+		if b.address == address {
+			b.count = n
+		}
+	})
+}
+
+// eachBlock calls add with the function, the block, the address and the count of each address of a
+// recording.
+func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) error {
 	for offset, n := range set.Addresses() {
 		at, err := p.spotOf(offset)
 		if err != nil {
@@ -245,8 +255,8 @@ func (p *program) starts(set *samples.Set) error {
 		if at.function == nil {
 			continue
 		}
-		if i := at.function.source(at.address); i >= 0 && at.function.blocks[i].address == at.address {
-			at.function.blocks[i].count = n
+		if i := at.function.source(at.address); i >= 0 {
+			add(at.function, &at.function.blocks[i], at.address, n)
 		}
 	}
 	return nil

@@ -12,26 +12,16 @@ import (
 // block without a count did not run. A sample is one of many executions. A block without samples
 // may have run, so that all blocks of a sampled function count as hot.
 func (p *program) estimates(set *samples.Set) error {
-	for offset, n := range set.Addresses() {
-		at, err := p.spotOf(offset)
-		if err != nil {
-			return err
+	err := p.eachBlock(set, func(f *function, b *block, _, n uint64) {
+		if set.Exact {
+			b.count = max(b.count, n)
+		} else {
+			b.count = saturating.Add(b.count, n)
+			f.entries = saturating.Add(f.entries, n)
 		}
-		if at.function == nil {
-			continue
-		}
-		if i := at.function.source(at.address); i >= 0 {
-			b := &at.function.blocks[i]
-			if set.Exact {
-				b.count = max(b.count, n)
-			} else {
-				b.count = saturating.Add(b.count, n)
-				at.function.entries = saturating.Add(at.function.entries, n)
-			}
-		}
-	}
-	if set.Exact {
-		return nil
+	})
+	if err != nil || set.Exact {
+		return err
 	}
 	for _, f := range p.hot {
 		for i := range f.blocks {

@@ -20,11 +20,11 @@ type Files struct {
 	asked  bool
 	gone   map[symbol]bool // functions of a slice whose names the files do not have
 
-	// Renames returns how the inline namespaces in symbols, such as fmt::v9, are spelled in the text
-	// of the compile: pairs of parts of symbols, as they were and as they are. It is the method
-	// InlineRenames of a slice.Text, or nil if the text is not known; then the files are searched.
-	// All symbols of a library contain its inline namespace, which has another name in the library's
-	// next version.
+	// Renames returns how the inline namespaces in symbols, such as fmt::v9, are spelled in the
+	// text of the compile: pairs of parts of symbols, as they were and as they are. It is the
+	// method InlineRenames of a slice.Text, or nil if the text is not known; then the files are
+	// searched. All symbols of a library contain its inline namespace, which has another name in
+	// the library's next version.
 	Renames func(symbols iter.Seq[string]) []string
 }
 

@@ -126,21 +126,26 @@ func (d *decoder) close(c *cursor) {
 
 func (d *decoder) summary(index uint32) {
 	c := d.open(nil, index, SummaryInfo)
-	s := &d.file.Summary
-	s.TotalCount = c.uint64()
-	s.MaxCount = c.uint64()
-	s.MaxFnCount = c.uint64()
-	s.NumCounts = c.uint64()
-	s.NumFunctions = c.uint64()
-	n := c.uint64()
+	d.file.Summary = readSummary(c.uint32, c.uint64)
+	d.close(c)
+}
+
+// readSummary reads the summary of any version.
+func readSummary(word func() uint32, counter func() uint64) (s Summary) {
+	s.TotalCount = counter()
+	s.MaxCount = counter()
+	s.MaxFnCount = counter()
+	s.NumCounts = counter()
+	s.NumFunctions = counter()
+	n := counter()
 	for range n {
 		var e Entry
-		e.Cutoff = c.uint32()
-		e.MinCount = c.uint64()
-		e.NumCounts = c.uint64()
+		e.Cutoff = word()
+		e.MinCount = counter()
+		e.NumCounts = counter()
 		s.Entries = append(s.Entries, e)
 	}
-	d.close(c)
+	return s
 }
 
 func (d *decoder) units(index uint32) {

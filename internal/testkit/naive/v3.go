@@ -157,21 +157,8 @@ func (d *v3decoder) header() {
 
 func (d *v3decoder) summary() {
 	d.tag(0xa8000000)
-	s := &Summary{}
-	s.TotalCount = d.counter()
-	s.MaxCount = d.counter()
-	s.MaxFnCount = d.counter()
-	s.NumCounts = d.counter()
-	s.NumFunctions = d.counter()
-	n := d.counter()
-	for range n {
-		var e Entry
-		e.Cutoff = d.word()
-		e.MinCount = d.counter()
-		e.NumCounts = d.counter()
-		s.Entries = append(s.Entries, e)
-	}
-	d.f.Summary = s
+	s := readSummary(d.word, d.counter)
+	d.f.Summary = &s
 }
 
 func (d *v3decoder) names() {

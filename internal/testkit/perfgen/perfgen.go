@@ -423,22 +423,35 @@ func (e *encoder) trailer(pid, tid int32, time uint64) {
 	if !event.SampleIDAll {
 		return
 	}
-	id := uint64(0)
-	if len(event.IDs) > 0 {
-		id = event.IDs[0]
-	}
-	for _, f := range []struct {
-		bit   uint64
-		write func()
-	}{
+	id := firstID(&event)
+	write(event.SampleType, []field{
 		{TID, func() { e.u32(uint32(pid)); e.u32(uint32(tid)) }},
 		{Time, func() { e.u64(time) }},
 		{ID, func() { e.u64(id) }},
 		{StreamID, func() { e.u64(id) }},
 		{CPU, func() { e.u64(0) }},
 		{Identifier, func() { e.u64(id) }},
-	} {
-		if event.SampleType&f.bit != 0 {
+	})
+}
+
+// firstID returns the first ID of an event, or 0.
+func firstID(e *Event) uint64 {
+	if len(e.IDs) == 0 {
+		return 0
+	}
+	return e.IDs[0]
+}
+
+// A field is written by records of events that have its bit.
+type field struct {
+	bit   uint64
+	write func()
+}
+
+// write writes the fields of an event's sample type.
+func write(sampleType uint64, fields []field) {
+	for _, f := range fields {
+		if sampleType&f.bit != 0 {
 			f.write()
 		}
 	}
@@ -446,14 +459,8 @@ func (e *encoder) trailer(pid, tid int32, time uint64) {
 
 func (e *encoder) sample(s *perfdata.Sample) {
 	event := e.Events[s.Event]
-	id := uint64(0)
-	if len(event.IDs) > 0 {
-		id = event.IDs[0]
-	}
-	for _, f := range []struct {
-		bit   uint64
-		write func()
-	}{
+	id := firstID(&event)
+	write(event.SampleType, []field{
 		{Identifier, func() { e.u64(id) }},
 		{IP, func() { e.u64(s.IP) }},
 		{TID, func() { e.u32(uint32(s.PID)); e.u32(uint32(s.TID)) }},
@@ -467,11 +474,7 @@ func (e *encoder) sample(s *perfdata.Sample) {
 		{Callchain, func() { e.words(s.Stack) }},
 		{Raw, func() { e.u32(uint32(len(s.Raw))); e.bytes(s.Raw) }},
 		{BranchStack, func() { e.branches(s.Branches, event.BranchType&HWIndex != 0) }},
-	} {
-		if event.SampleType&f.bit != 0 {
-			f.write()
-		}
-	}
+	})
 }
 
 // read writes counter values: one, or a group of two.

@@ -198,14 +198,7 @@ func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
 			}
 		}
 	}
-	for _, id := range callers {
-		sym, err := x.store.Symbol(id)
-		if err != nil {
-			return err
-		}
-		yield(sym)
-	}
-	return nil
+	return x.yieldAll(callers, yield)
 }
 
 // readCallers goes through all records.

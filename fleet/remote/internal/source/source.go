@@ -1,5 +1,5 @@
-// Package source defines what package remote reads from: a Source serves ranges of one file, over HTTP
-// or from an object store.
+// Package source defines what package remote reads from: a Source serves ranges of one file, over
+// HTTP or from an object store.
 package source
 
 import (
