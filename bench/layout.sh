@@ -2,8 +2,9 @@
 # Measures what a code layout gains: layout.sh AFDO SOURCES [PROGRAM...]
 #
 # SOURCES is a folder with the unpacked sources of lua5.4, brotli, yaml-cpp and perl (configured with
-# clang-22, -fno-pie and -no-pie, so that "make miniperl" works). Each program is compiled by clang-22
-# -O2 and linked by lld:
+# clang-22, -fno-pie and -no-pie, so that "make miniperl" works), and for the programs that are
+# measured only if they are named, of cppcheck (xml: its copies of simplecpp and tinyxml2),
+# libjsoncpp (json), mujs and cmark. Each program is compiled by clang-22 -O2 and linked by lld:
 #
 #	-O2                     as it is
 #	layout                  with a layout by afdo of callgrind's exact counts
@@ -17,9 +18,9 @@
 #	                        the 7 units with the most functions in it
 #	..., checked            the same by "afdo exec --layout", which drops stale entries
 #
-# Printed are, for the input of the training and for another one, the jumps that were taken in the
-# program's own code, the misses of an instruction cache of 32 KB with 8 ways, and the pages of code
-# that were used, all by callgrind. STALE is the number of units with a stale list,
+# Printed are, for the input of the training and for another one, the instructions that ran, the jumps
+# that were taken in the program's own code, the misses of an instruction cache of 32 KB with 8 ways,
+# and the pages of code that were used, all by callgrind. STALE is the number of units with a stale list,
 # instead of 7. ROWS is a pattern of the rows to measure, and KEEP a folder for what is built.
 set -euo pipefail
 afdo=$(realpath "$1") sources=$(realpath "$2")
@@ -87,12 +88,13 @@ taken() {
 
 # measure LABEL BINARY: a line of the table.
 measure() {
-	local line="| $program | $1 |" i misses
+	local line="| $program | $1 |" i misses instructions
 	for i in train other; do
 		record "$2" "$work/out" "${input[$i]}"
 		misses=$(awk '/I1 *misses/ { gsub(",", ""); print $NF }' "$work/out.log")
 		read -r jumps pages <<<"$(taken "$work/out" "$program")"
-		line+=" $jumps | $misses | $pages |"
+		instructions=$(awk '/I *refs/ { gsub(",", ""); print $NF }' "$work/out.log")
+		line+=" $instructions | $jumps | $misses | $pages |"
 	done
 	echo "$line"
 }
@@ -295,8 +297,127 @@ setup_perl() {
 	input=([train]="$work/train.pl" [other]="$work/other.pl")
 }
 
-echo '| program | build | taken jumps | I1 misses | pages | other input: taken jumps | I1 misses | pages |'
-echo '|---|---|--:|--:|--:|--:|--:|--:|'
+setup_xml() {
+	folder=$(echo "$sources"/cppcheck-*/externals)
+	compiler=${clang/clang/clang++} flags="-I$folder/simplecpp -I$folder/tinyxml2"
+	cat >"$work/xml.cc" <<-'END'
+		#include <fstream>
+		#include <iostream>
+		#include <sstream>
+		#include "simplecpp.h"
+		#include "tinyxml2.h"
+		// Preprocesses a file, writes its tokens as XML, reads that and counts the elements.
+		struct counter : tinyxml2::XMLVisitor {
+			int elements = 0, attributes = 0;
+			bool VisitEnter(const tinyxml2::XMLElement &, const tinyxml2::XMLAttribute *a) override {
+				for (elements++; a; a = a->Next()) attributes++;
+				return true;
+			}
+		};
+		int main(int, char **argv) {
+			std::ifstream in(argv[1]);
+			std::vector<std::string> names;
+			simplecpp::OutputList errors;
+			simplecpp::TokenList raw(in, names, argv[1], &errors), out(names);
+			raw.removeComments();
+			simplecpp::DUI dui;
+			dui.defines.push_back("LIMIT=3");
+			std::map<std::string, simplecpp::TokenList *> loaded;
+			simplecpp::preprocess(out, raw, names, loaded, dui, &errors);
+			tinyxml2::XMLPrinter printer;
+			printer.OpenElement("file");
+			for (const simplecpp::Token *t = out.cfront(); t; t = t->next) {
+				printer.OpenElement(t->name ? "name" : t->number ? "number" : "other");
+				printer.PushAttribute("line", t->location.line);
+				printer.PushText(t->str().c_str());
+				printer.CloseElement();
+			}
+			printer.CloseElement();
+			tinyxml2::XMLDocument doc;
+			doc.Parse(printer.CStr());
+			counter c;
+			doc.Accept(&c);
+			std::cout << c.elements << " " << c.attributes << " " << errors.size() << "\n";
+		}
+	END
+	files=("$folder"/simplecpp/simplecpp.cpp "$folder"/tinyxml2/tinyxml2.cpp "$work/xml.cc")
+	for i in $(seq 300); do printf '#define SUM%d(a, b) ((a) + (b) * %d)\n#if LIMIT > %d\nint f%d(int x) { /* adds */ return SUM%d(x, "text <%d>"[0]); }\n#endif\n' $i $i $((i % 6)) $i $i $i; done >"$work/train.c"
+	for i in $(seq 200); do printf '#define CAT%d(a, ...) a##_%d(#a, __VA_ARGS__) // joins\n#ifdef CAT%d\nchar *s%d = CAT%d(name, 0x%x, \\\n\t"a&b");\n#elif defined(LIMIT) && (LIMIT << 2) == %d\n#undef LIMIT\n#else\n#error none\n#endif\n' $i $i $((i + i % 2)) $i $i $i $i; done >"$work/other.c"
+	input=([train]="$work/train.c" [other]="$work/other.c")
+}
+
+setup_json() {
+	folder=$(echo "$sources"/libjsoncpp-*)
+	compiler=${clang/clang/clang++} flags="-I$folder/include"
+	cat >"$work/json.cc" <<-'END'
+		#include <json/json.h>
+		#include <fstream>
+		#include <iostream>
+		// Reads each line of a file as a document, changes it and writes it in two styles.
+		int main(int, char **argv) {
+			std::ifstream in(argv[1]);
+			std::string line, error;
+			Json::CharReaderBuilder reader;
+			Json::StreamWriterBuilder dense, pretty;
+			dense["indentation"] = "";
+			std::unique_ptr<Json::CharReader> r(reader.newCharReader());
+			size_t bytes = 0, bad = 0;
+			while (std::getline(in, line)) {
+				Json::Value v;
+				if (!r->parse(line.data(), line.data() + line.size(), &v, &error)) { bad++; continue; }
+				if (v.isObject()) for (auto &name : v.getMemberNames()) if (v[name].isInt()) v[name] = v[name].asInt() + 1;
+				bytes += Json::writeString(dense, v).size() + Json::writeString(pretty, v).size();
+			}
+			std::cout << bytes << " " << bad << "\n";
+		}
+	END
+	mapfile -t files < <(ls "$folder"/src/lib_json/*.cpp)
+	files+=("$work/json.cc")
+	for i in $(seq 1500); do echo "{\"id\": $i, \"name\": \"item $i\", \"tags\": [\"a\", \"b$((i % 9))\"], \"price\": $((i % 97)).25, \"ok\": true}"; done >"$work/train.json"
+	for i in $(seq 700); do echo "[{\"deep\": {\"er\": [null, -$i, 1e$((i % 30)), \"\\u00e$((i % 10)) \\n tab\\t\"]}}, /* comment */ false, {}, []]"; [ $((i % 7)) = 0 ] && echo "{\"broken\": [$i,"; done >"$work/other.json"
+	input=([train]="$work/train.json" [other]="$work/other.json")
+}
+
+setup_mujs() {
+	folder=$(echo "$sources"/mujs-*) libraries=-lm
+	mapfile -t files < <(ls "$folder"/{js*,regexp,utf,main}.c)
+	cat >"$work/train.js" <<-'END'
+		function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+		var words = {}, text = "the quick brown fox jumps over the lazy dog ", all = "";
+		for (var i = 0; i < 60; i++) all += text + i + " ";
+		all.split(" ").forEach(function (w) { words[w] = (words[w] || 0) + 1; });
+		var list = []; for (var i = 0; i < 2000; i++) list.push((i * 7919) % 2003);
+		list.sort(function (a, b) { return a - b; });
+		print(fib(17), Object.keys(words).length, list[42], list.map(function (x) { return x * 2; }).join(",").length);
+	END
+	cat >"$work/other.js" <<-'END'
+		function Stack() { this.items = []; } Stack.prototype.push = function (x) { this.items[this.items.length] = x; };
+		Stack.prototype.pop = function () { var x = this.items[this.items.length - 1]; this.items.length--; return x; };
+		var s = new Stack(), sum = 0; for (var i = 0; i < 2000; i++) s.push(i); while (s.items.length) sum += s.pop();
+		var text = ""; for (var i = 0; i < 300; i++) text += "key" + i + "=" + Math.sqrt(i).toFixed(3) + ";";
+		var found = 0, re = /(\w+)=(\d+)\.(\d*)/g, m; while ((m = re.exec(text))) found += m[2].length;
+		var o = JSON.parse(JSON.stringify({ a: [1, 2.5, "x\n"], d: new Date(86400000), n: null }));
+		try { undefined.x; } catch (e) { sum += e.message.length; }
+		switch (typeof o.a) { case "object": sum++; } print(sum, found, o.a[1], text.replace(/[0-9]/g, "#").toUpperCase().length);
+	END
+	input=([train]="$work/train.js" [other]="$work/other.js")
+}
+
+setup_cmark() {
+	folder=$(echo "$sources"/cmark-*/src)
+	mapfile -t files < <(ls "$folder"/*.c)
+	mkdir -p "$work/inc"
+	printf '#define HAVE_STDBOOL_H 1\n#define CMARK_ATTRIBUTE(x)\n#define CMARK_INLINE inline\n#include <stdbool.h>\n' >"$work/inc/config.h"
+	printf '#define CMARK_EXPORT\n#define CMARK_NO_EXPORT\n' >"$work/inc/cmark_export.h"
+	printf '#define CMARK_VERSION 0\n#define CMARK_VERSION_STRING "0"\n' >"$work/inc/cmark_version.h"
+	flags="-I$work/inc -I$folder"
+	for i in $(seq 250); do printf '# Heading %d\n\nSome *text* with `code %d`, a [link](http://example.org/%d "title") and **strong** words,\nover two lines.\n\n* item %d\n* item\n\n' $i $i $i $i; done >"$work/train.md"
+	for i in $(seq 150); do printf '> Quote &amp; <b>html</b> ![image][ref%d]\n\n[ref%d]: </u%d> (t)\n\n```c\nint x = %d;\n```\n%d. one\n\n   two\\*\n\n---\n<div>\n*a _b* c_\n</div>\n\nSetext\n===\n\n    indented\n' $i $i $i $i $i; done >"$work/other.md"
+	input=([train]="$work/train.md" [other]="$work/other.md")
+}
+
+echo '| program | build | instructions | taken jumps | I1 misses | pages | other input: instructions | taken jumps | I1 misses | pages |'
+echo '|---|---|--:|--:|--:|--:|--:|--:|--:|--:|'
 for name in "${@:-lua brotli yaml perl}"; do
 	for name in $name; do
 		case $name in
