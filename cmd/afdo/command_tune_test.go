@@ -139,6 +139,10 @@ func TestTuneJSON(t *testing.T) {
 		assert.LessOrEqual(t, len(line), 81, line)
 	}
 
+	quiet := s.run(append(args[:len(args)-4:len(args)-4], "-q", "--", "sh", "build.sh")...)
+	assert.Contains(t, quiet, "Verdict: ")
+	assert.NotContains(t, quiet, "done before")
+
 	s.write("build.sh", "cc -O2 -o words words.c table.c && echo more >&2 && false\n")
 	failed := s.fails(cli.StatusFault, append(args[:len(args)-4:len(args)-4], "--", "sh", "build.sh")...)
 	assert.Contains(t, failed, "exit status 1\nmore\n")

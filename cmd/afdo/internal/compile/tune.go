@@ -209,8 +209,11 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	if t.Afdo, err = os.Executable(); err != nil {
 		return err
 	}
-	shown := stepList{err: e.Err, out: cli.Printer{W: e.Out}}
-	if t.json {
+	shown := stepList{err: e.Progress(), out: cli.Printer{W: e.Out}}
+	switch {
+	case e.Quiet:
+		shown.out = io.Discard
+	case t.json:
 		shown.out = cli.Printer{W: e.Err}
 	}
 	t.Out, t.Doing = &shown, shown.show
