@@ -57,11 +57,7 @@ func (s source) open() (*slice.Program, func(), error) {
 func (s source) openWhole() (*slice.Program, func(), error) {
 	file := s.file
 	if !file.info.Mode().IsRegular() { // it can be read once
-		whole, err := file.load()
-		if err != nil {
-			return nil, nil, err
-		}
-		return slice.FromProfile(whole), func() {}, nil
+		return file.program()
 	}
 	if isV4(file.path) {
 		program, closeFile, err := openIndexed(file.path)
@@ -79,7 +75,12 @@ func (s source) openWhole() (*slice.Program, func(), error) {
 	} else if !isCacheError(err) {
 		return nil, nil, err
 	}
-	whole, err := file.load()
+	return file.program()
+}
+
+// program reads the whole profile.
+func (f *profileFile) program() (*slice.Program, func(), error) {
+	whole, err := f.load()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -94,18 +94,46 @@ func lookupAll(functions iter.Seq2[*Function, error], names []string) (map[strin
 	return found, nil
 }
 
-// single provides the units of a format without source files.
-type single struct {
-	functions iter.Seq2[*Function, error]
+// single is the reader of a format without source files.
+type single struct{ file fileless }
+
+// A fileless is a profile without source files.
+type fileless interface {
+	functions(yield func(*Function, error) bool)
+}
+
+// An indexedByName is a fileless that finds functions without reading all of them.
+type indexedByName interface {
+	lookup(names []string, ask asking) (map[string][]*Function, error)
 }
 
 func (s single) units() iter.Seq2[Unit, error] {
-	return func(yield func(Unit, error) bool) { yield(Unit{functions: s.functions}, nil) }
+	return func(yield func(Unit, error) bool) { yield(Unit{functions: s.file.functions}, nil) }
 }
 
 func (s single) unit(path string) (Unit, error) {
 	if path != "" {
 		return Unit{}, afdo.ErrNotFound
 	}
-	return Unit{functions: s.functions}, nil
+	return Unit{functions: s.file.functions}, nil
+}
+
+func (s single) lookup(names []string, ask asking) (map[string][]*Function, error) {
+	if x, ok := s.file.(indexedByName); ok {
+		return x.lookup(names, ask)
+	}
+	return lookupAll(s.file.functions, names)
+}
+
+// eachOf yields the functions that convert makes of records, until an error.
+func eachOf[R any](records iter.Seq2[R, error], convert func(R) *Function, yield func(*Function, error) bool) {
+	for r, err := range records {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if !yield(convert(r), nil) {
+			return
+		}
+	}
 }

@@ -2,7 +2,6 @@ package anyprof
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
@@ -11,20 +10,8 @@ import (
 // instrFile is an indexed instrumentation profile, read lazily.
 type instrFile struct{ r *instrprof.Reader }
 
-func (n *instrFile) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
-
-func (n *instrFile) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
-
 func (n *instrFile) functions(yield func(*Function, error) bool) {
-	for rec, err := range n.r.Records() {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !yield(instrFunction(rec, n.name), nil) {
-			return
-		}
-	}
+	eachOf(n.r.Records(), func(r instrprof.Record) *Function { return instrFunction(r, n.name) }, yield)
 }
 
 // name returns the name with the given hash.
@@ -53,10 +40,6 @@ func (n *instrFile) lookup(names []string, ask asking) (map[string][]*Function, 
 // instrRaw is a raw instrumentation profile.
 type instrRaw struct{ r *instrprof.RawReader }
 
-func (n *instrRaw) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
-
-func (n *instrRaw) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
-
 func (n *instrRaw) functions(yield func(*Function, error) bool) {
 	for d, err := range n.r.Dumps() {
 		if err != nil {
@@ -77,16 +60,8 @@ func (n *instrRaw) functions(yield func(*Function, error) bool) {
 
 func onlyHash(hash uint64) (Name, error) { return Name{GUID: hash}, nil }
 
-func (n *instrRaw) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return lookupAll(n.functions, names)
-}
-
 // instrMemory is an instrumentation profile that was read whole.
 type instrMemory struct{ p *instrprof.Profile }
-
-func (n *instrMemory) units() iter.Seq2[Unit, error] { return single{n.functions}.units() }
-
-func (n *instrMemory) unit(path string) (Unit, error) { return single{n.functions}.unit(path) }
 
 func (n *instrMemory) functions(yield func(*Function, error) bool) {
 	for rec := range n.p.Records() {
@@ -101,10 +76,6 @@ func (n *instrMemory) name(hash uint64) (Name, error) {
 		return Name{Text: text}, nil
 	}
 	return Name{GUID: hash}, nil
-}
-
-func (n *instrMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return lookupAll(n.functions, names)
 }
 
 // instrFunction converts a record. name returns the name for a hash.

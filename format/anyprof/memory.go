@@ -17,20 +17,8 @@ type memoryProfile interface {
 // memory is a memory profile, either a section of a file or in memory.
 type memory struct{ p memoryProfile }
 
-func (m *memory) units() iter.Seq2[Unit, error] { return single{m.functions}.units() }
-
-func (m *memory) unit(path string) (Unit, error) { return single{m.functions}.unit(path) }
-
 func (m *memory) functions(yield func(*Function, error) bool) {
-	for rec, err := range m.p.Records() {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !yield(m.function(Name{GUID: rec.Function}, rec), nil) {
-			return
-		}
-	}
+	eachOf(m.p.Records(), func(r memprof.Record) *Function { return m.function(Name{GUID: r.Function}, r) }, yield)
 }
 
 func (m *memory) lookup(names []string, ask asking) (map[string][]*Function, error) {

@@ -152,7 +152,7 @@ func openSample(f *File, _ *options) (*Profile, error) {
 	if r.Format() == sampleprof.Binary {
 		format = Binary
 	}
-	return &Profile{format: format, size: r.Size(), reader: &sampleFile{r}, model: r, closer: r}, nil
+	return &Profile{format: format, size: r.Size(), reader: single{&sampleFile{r}}, model: r, closer: r}, nil
 }
 
 func openSampleText(f *File, _ *options) (*Profile, error) {
@@ -160,7 +160,7 @@ func openSampleText(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: f.read, reader: &sampleMemory{p}, model: p}, nil
+	return &Profile{size: f.read, reader: single{&sampleMemory{p}}, model: p}, nil
 }
 
 func openIndexed(f *File, _ *options) (*Profile, error) {
@@ -168,7 +168,7 @@ func openIndexed(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: r.Size(), reader: &instrFile{r}, model: r, closer: r}, nil
+	return &Profile{size: r.Size(), reader: single{&instrFile{r}}, model: r, closer: r}, nil
 }
 
 func indexedReader(f *File) (*instrprof.Reader, error) {
@@ -190,7 +190,7 @@ func openRaw(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: size, reader: &instrRaw{r}, model: r}, nil
+	return &Profile{size: size, reader: single{&instrRaw{r}}, model: r}, nil
 }
 
 func openInstrText(f *File, o *options) (*Profile, error) {
@@ -206,7 +206,7 @@ func openInstrText(f *File, o *options) (*Profile, error) {
 	if contradiction != nil {
 		return nil, contradiction
 	}
-	return &Profile{size: f.read, reader: &instrMemory{p}, model: p}, nil
+	return &Profile{size: f.read, reader: single{&instrMemory{p}}, model: p}, nil
 }
 
 func openIndexedMemory(f *File, _ *options) (*Profile, error) {
@@ -219,7 +219,7 @@ func openIndexedMemory(f *File, _ *options) (*Profile, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	return &Profile{size: r.Size(), reader: &memory{m}, model: r, closer: r}, nil
+	return &Profile{size: r.Size(), reader: single{&memory{m}}, model: r, closer: r}, nil
 }
 
 // Memory returns the memory profile in an indexed file, or afdo.ErrNotFound. It is valid while r is
@@ -245,7 +245,7 @@ func openYAML(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: f.read, reader: &memory{p}, model: p}, nil
+	return &Profile{size: f.read, reader: single{&memory{p}}, model: p}, nil
 }
 
 func openCounters(f *File, _ *options) (*Profile, error) {

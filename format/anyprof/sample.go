@@ -2,7 +2,6 @@ package anyprof
 
 import (
 	"errors"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +13,10 @@ import (
 // sampleFile is an LLVM sample profile, read lazily.
 type sampleFile struct{ r *sampleprof.Reader }
 
-func (s *sampleFile) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
-
-func (s *sampleFile) unit(path string) (Unit, error) { return single{s.functions}.unit(path) }
-
 func (s *sampleFile) functions(yield func(*Function, error) bool) {
-	for f, err := range s.r.Functions() {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if !yield(sampleFunction(s.r, f, slices.Clone(f.Records)), nil) {
-			return
-		}
-	}
+	eachOf(s.r.Functions(), func(f *sampleprof.Function) *Function {
+		return sampleFunction(s.r, f, slices.Clone(f.Records))
+	}, yield)
 }
 
 func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
@@ -54,20 +43,12 @@ func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function,
 // sampleMemory is an LLVM sample profile that was read whole.
 type sampleMemory struct{ p *sampleprof.Profile }
 
-func (s *sampleMemory) units() iter.Seq2[Unit, error] { return single{s.functions}.units() }
-
-func (s *sampleMemory) unit(path string) (Unit, error) { return single{s.functions}.unit(path) }
-
 func (s *sampleMemory) functions(yield func(*Function, error) bool) {
 	for f := range s.p.Functions() {
 		if !yield(sampleFunction(s.p, f, f.Records), nil) {
 			return
 		}
 	}
-}
-
-func (s *sampleMemory) lookup(names []string, _ asking) (map[string][]*Function, error) {
-	return lookupAll(s.functions, names)
 }
 
 // sampleNames returns the names of functions.

@@ -49,12 +49,26 @@ func (f *fileLayout) write(w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	for _, stretch := range stretches {
-		if _, err := w.Write(stretch); err != nil {
-			return fmt.Errorf("builder: %w", err)
+	if o.Index != nil {
+		err = writeIndexed(w, slices.Concat(stretches...), o.Index)
+	} else {
+		for i := 0; i < len(stretches) && err == nil; i++ {
+			_, err = w.Write(stretches[i])
 		}
 	}
+	if err != nil {
+		return fmt.Errorf("builder: %w", err)
+	}
 	return nil
+}
+
+// writeIndexed writes a file with an index, which is computed from the rest of the file.
+func writeIndexed(w io.Writer, data []byte, o *index.Options) error {
+	r, err := afdo.OpenBytes(data)
+	if err != nil {
+		return err
+	}
+	return index.Write(w, r, o)
 }
 
 // encode encodes the units in parts, which have to be concatenated.
@@ -158,22 +172,6 @@ func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 		}
 	}
 	return s
-}
-
-// writeIndexed writes the file with an index, which is computed from the rest of the file.
-func (f *fileLayout) writeIndexed(w io.Writer, o Options) error {
-	stretches, err := f.stretches(o)
-	if err != nil {
-		return err
-	}
-	r, err := afdo.OpenBytes(slices.Concat(stretches...))
-	if err == nil {
-		err = index.Write(w, r, o.Index)
-	}
-	if err != nil {
-		return fmt.Errorf("builder: %w", err)
-	}
-	return nil
 }
 
 // stretches returns the file in parts, which have to be concatenated.

@@ -27,8 +27,5 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	f.plan.orderSymbols()
 	f.plan.orderUnits()
 	f.number()
-	if o.Index != nil {
-		return f.writeIndexed(w, o)
-	}
 	return f.write(w, o)
 }
