@@ -175,8 +175,8 @@ func (c *choice) ours(name string, ids ...string) bool {
 	return c.binary.named(name)
 }
 
-// ErrNoCode is returned for an ELF file without code.
-var ErrNoCode = errors.New("the ELF file has neither an executable segment nor a .text section")
+// errNoCode is returned for an ELF file without code.
+var errNoCode = errors.New("the ELF file has neither an executable segment nor a .text section")
 
 // A Layout converts addresses of the linker into offsets in an ELF file. Profilers and debug info
 // use addresses, and a [Set] uses file offsets. symbolize.File.Address converts back. A Layout
@@ -206,7 +206,7 @@ func NewLayout(f *elf.File) (*Layout, error) {
 		l.code = elfid.Code{{Offset: s.Offset, Address: s.Addr, Size: s.Size}}
 	}
 	if len(l.code) == 0 {
-		return nil, ErrNoCode
+		return nil, errNoCode
 	}
 	return l, nil
 }

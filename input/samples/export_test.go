@@ -10,3 +10,9 @@ func Address(l *Layout, offset uint64) (uint64, bool) { return l.code.Address(of
 
 // Recognise tells the format of an input by how it begins.
 func Recognise(head []byte) Format { return recognise(head) }
+
+// ErrNoCode is the error for a binary without code.
+var ErrNoCode = errNoCode
+
+// AddTime notes that a file offset was sampled at a time.
+func (s *Set) AddTime(offset, time uint64) { s.addTime(offset, time) }

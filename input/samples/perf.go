@@ -235,7 +235,7 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 		return true
 	}
 	p.set.AddAddress(offset, 1)
-	p.set.AddTime(offset, s.Time)
+	p.set.addTime(offset, s.Time)
 	p.set.AddName(offset, s.Symbol)
 	return true
 }
@@ -322,7 +322,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 		n := len(p.links)
 		p.links[link{from.offset, to.offset, newer.offset, from.inside}]++
 		if len(p.links) > n {
-			p.set.AddTime(to.offset, s.Time)
+			p.set.addTime(to.offset, s.Time)
 		}
 	}
 	return within
@@ -344,15 +344,20 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 	for _, b := range stack {
 		from, to := p.ours(process, b.From), p.target(process, b.To)
 		within = within || to.inside
-		switch {
-		case !to.inside || !p.calls:
-		case from.inside:
-			p.set.AddBranch(Branch{from.offset, to.offset}, 1)
-		default:
-			p.set.AddEntry(to.offset, 1)
+		if to.inside && p.calls {
+			p.took(from, to)
 		}
 	}
 	return within
+}
+
+// took adds a branch to a place in the binary.
+func (p *perfCollector) took(from, to place) {
+	if from.inside {
+		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+	} else {
+		p.set.AddEntry(to.offset, 1)
+	}
 }
 
 // recordedCalls adds the calls of a call stack that the processor recorded, innermost first. The
@@ -465,12 +470,8 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 		return
 	}
 	p.set.addLanding(to.offset, 1)
-	switch {
-	case b.Flags.NotTaken():
-	case from.inside:
-		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
-	default:
-		p.set.AddEntry(to.offset, 1)
+	if !b.Flags.NotTaken() {
+		p.took(from, to)
 	}
 }
 

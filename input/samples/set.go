@@ -84,9 +84,9 @@ func (s *Set) TakeLandings() iter.Seq2[uint64, uint64] {
 // AddCall adds n samples whose call stack contains a call.
 func (s *Set) AddCall(c Call, n uint64) { add(&s.calls, c, n) }
 
-// AddTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
+// addTime notes that a file offset was sampled at a time, in nanoseconds of the recording's clock.
 // The earliest time of an offset is kept. 0 means an unknown time and is ignored.
-func (s *Set) AddTime(offset, time uint64) {
+func (s *Set) addTime(offset, time uint64) {
 	if time == 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (s *Set) Merge(other *Set) {
 		add(&s.traces, key, n)
 	}
 	for a, t := range other.times {
-		s.AddTime(a, t)
+		s.addTime(a, t)
 	}
 }
 
