@@ -1,6 +1,6 @@
-// Package gcda reads and writes the files of GCC's coverage and instrumented profiles: notes
-// (.gcno), which a compile with -ftest-coverage writes, and counters (.gcda), which an instrumented
-// program writes and -fprofile-use reads. It supports GCC 8 to 16 in either byte order.
+// Package gcda reads the files of GCC's coverage and instrumented profiles: notes (.gcno), which a
+// compile with -ftest-coverage writes, and counters (.gcda), which an instrumented program writes
+// and -fprofile-use reads. It also writes counters. It supports GCC 8 to 16 in either byte order.
 //
 // Notes describe the control flow graph of each function: its blocks, its arcs and the source lines
 // of its blocks. Counters hold the counts of the arcs that are not on a spanning tree of the graph.
