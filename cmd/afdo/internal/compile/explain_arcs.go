@@ -109,12 +109,6 @@ func (f *arcFacts) print(w io.Writer, number int) error {
 	t.Row("  guessed, without evidence", human.Number(f.Guessed), share(uint64(f.Guessed), uint64(f.Blocks)))
 	t.Row("Evidence", human.Number(f.Evidence), "")
 	t.Row("  moved to keep the flow", human.Number(f.Moved), share(f.Moved, f.Evidence))
-	if _, err := fmt.Fprintf(w, "%s: counts of arcs\n", human.Name(f.Profile)); err != nil {
-		return err
-	}
-	if err := t.Write(w, 2); err != nil {
-		return err
-	}
 	units := table.Table{Columns: "lrrr"}
 	units.Row("Unit", "Counts", "Owned", "Moved")
 	for i, u := range f.Units {
@@ -127,8 +121,6 @@ func (f *arcFacts) print(w io.Writer, number int) error {
 		}
 		units.Row(human.Name(u.Unit), human.Number(u.Counted), share(u.Owned, u.Counted), share(u.Moved, u.Evidence))
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return units.Write(w, 2)
+	_, err := fmt.Fprintf(w, "%s: counts of arcs\n%s\n%s", human.Name(f.Profile), t.Text(2), units.Text(2))
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -83,18 +84,17 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 
 // write prints the facts with the functions and units that lose most.
 func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
-	if _, err := fmt.Fprintf(w, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count")); err != nil {
-		return err
-	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count"))
 	if f.Elsewhere > 0 {
-		fmt.Fprintf(w, "; %s are of functions that are not compiled here", human.Number(f.Elsewhere))
+		fmt.Fprintf(&out, "; %s are of functions that are not compiled here", human.Number(f.Elsewhere))
 	}
-	fmt.Fprintln(w)
+	out.WriteString("\n")
 	if f.Moved > 0 {
-		fmt.Fprintf(w, "Counts of %s were moved to where their lines are now, as by \"afdo exec\".\n", human.Counted(f.Moved, "edited function"))
+		fmt.Fprintf(&out, "Counts of %s were moved to where their lines are now, as by \"afdo exec\".\n", human.Counted(f.Moved, "edited function"))
 	}
 	if f.Findable < f.Counts {
-		fmt.Fprintf(w, "No compiler of this version looks up more than %s of them; of these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
+		fmt.Fprintf(&out, "No compiler of this version looks up more than %s of them; of these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
 	}
 	reasons := table.Table{Columns: "lrl"}
 	meaning := map[explain.Reason]string{explain.Border: "of a function, where no compiler looks up counts"}
@@ -103,17 +103,13 @@ func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
 			reasons.Row(string(r), human.Percentage(f.Reasons[r], f.Counts), meaning[r])
 		}
 	}
-	if err := reasons.Write(w, 2); err != nil {
-		return err
-	}
+	out.WriteString(reasons.Text(2))
 	if changed := f.changed(); changed > 0 {
-		fmt.Fprintf(w, "Functions that were edited since have %s of the counts: what was found of them may be of other lines.\n",
+		fmt.Fprintf(&out, "Functions that were edited since have %s of the counts: what was found of them may be of other lines.\n",
 			human.Percentage(changed, f.Counts))
 	}
-	if err := f.writeUnits(w, most); err != nil {
-		return err
-	}
-	return f.writeFunctions(w, most)
+	_, err := io.WriteString(w, out.String()+f.unitsText(most)+f.functionsText(most))
+	return err
 }
 
 // foundOfFindable returns the share of the counts that were found, of those that can be found.
@@ -130,10 +126,10 @@ func (f *ExplainFacts) changed() uint64 {
 	return sum
 }
 
-// writeUnits prints the units that lose most, if there is more than one.
-func (f *ExplainFacts) writeUnits(w io.Writer, most verb.Count) error {
+// unitsText lists the units that lose most, if there is more than one.
+func (f *ExplainFacts) unitsText(most verb.Count) string {
 	if len(f.Units) < 2 {
-		return nil
+		return ""
 	}
 	units := table.Table{Columns: "rrll"}
 	units.Row("Found", "Counts", "Unit")
@@ -142,14 +138,11 @@ func (f *ExplainFacts) writeUnits(w io.Writer, most verb.Count) error {
 	for _, u := range worst[:most.Of(len(worst))] {
 		units.Row(human.Percentage(u.Found, u.Counts), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
 	}
-	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
-		return err
-	}
-	return units.Write(w, 2)
+	return "\nUnits\n" + units.Text(2)
 }
 
-// writeFunctions prints the functions that lose most, and what to do.
-func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
+// functionsText lists the functions that lose most, and what to do.
+func (f *ExplainFacts) functionsText(most verb.Count) string {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
 	advice := []explain.Reason{}
@@ -171,21 +164,13 @@ func (f *ExplainFacts) writeFunctions(w io.Writer, most verb.Count) error {
 		}
 	}
 	if len(advice) == 0 {
-		return nil
+		return ""
 	}
-	if _, err := fmt.Fprintln(w, "\nFunctions that lose most"); err != nil {
-		return err
-	}
-	if err := functions.Write(w, 2); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
+	text := "\nFunctions that lose most\n" + functions.Text(2) + "\n"
 	for _, r := range advice {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", r, r.Advice()); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("%s: %s\n", r, r.Advice())
 	}
-	return nil
+	return text
 }
 
 // ExplainLayoutFacts is what "afdo explain --layout --json" prints.
@@ -344,33 +329,25 @@ func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 
 // write prints the facts with the functions and units that are not laid out.
 func (f *ExplainLayoutFacts) write(w io.Writer, most verb.Count) error {
-	if _, err := fmt.Fprintf(w, "%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function")); err != nil {
-		return err
-	}
+	text := fmt.Sprintf("%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function"))
 	if f.Elsewhere > 0 {
-		fmt.Fprintf(w, "; not compiled here: %s of the list", human.Counted(f.Elsewhere, "other function"))
+		text += fmt.Sprintf("; not compiled here: %s of the list", human.Counted(f.Elsewhere, "other function"))
 	}
-	fmt.Fprintln(w)
 	reasons := table.Table{Columns: "lr"}
 	for _, r := range laidout.Reasons {
 		if f.Reasons[r] > 0 {
 			reasons.Row(string(r), human.Number(f.Reasons[r]))
 		}
 	}
-	if err := reasons.Write(w, 2); err != nil {
-		return err
-	}
-	if err := f.writeUnits(w, most); err != nil {
-		return err
-	}
-	return f.writeFunctions(w, most)
+	_, err := io.WriteString(w, text+"\n"+reasons.Text(2)+f.unitsText(most)+f.functionsText(most))
+	return err
 }
 
-// writeUnits prints the units with the most functions that are not laid out, if there are several
+// unitsText lists the units with the most functions that are not laid out, if there are several
 // units or one is compiled without the layout.
-func (f *ExplainLayoutFacts) writeUnits(w io.Writer, most verb.Count) error {
+func (f *ExplainLayoutFacts) unitsText(most verb.Count) string {
 	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u placedUnit) bool { return u.Why != "" }) {
-		return nil
+		return ""
 	}
 	ranked := slices.Clone(f.Units)
 	slices.SortStableFunc(ranked, func(a, b placedUnit) int { return cmp.Compare(b.Functions-b.LaidOut, a.Functions-a.LaidOut) })
@@ -379,14 +356,11 @@ func (f *ExplainLayoutFacts) writeUnits(w io.Writer, most verb.Count) error {
 	for _, u := range ranked[:most.Of(len(ranked))] {
 		units.Row(human.Number(u.LaidOut), human.Number(u.Functions), human.Name(u.Unit), u.Why)
 	}
-	if _, err := fmt.Fprintln(w, "\nUnits"); err != nil {
-		return err
-	}
-	return units.Write(w, 2)
+	return "\nUnits\n" + units.Text(2)
 }
 
-// writeFunctions prints functions that are not laid out, and what to do.
-func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error {
+// functionsText lists functions that are not laid out, and what to do.
+func (f *ExplainLayoutFacts) functionsText(most verb.Count) (text string) {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")
 	var shown []laidout.Reason
@@ -396,10 +370,7 @@ func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error 
 		shown = append(shown, g.Reason)
 	}
 	if len(shown) > 0 {
-		fmt.Fprintln(w, "\nFunctions that are not laid out")
-		if err := functions.Write(w, 2); err != nil {
-			return err
-		}
+		text = "\nFunctions that are not laid out\n" + functions.Text(2)
 	}
 	if f.Reasons[laidout.NotChecked] > 0 {
 		shown = append(shown, laidout.NotChecked)
@@ -407,11 +378,9 @@ func (f *ExplainLayoutFacts) writeFunctions(w io.Writer, most verb.Count) error 
 	separator := "\n"
 	for _, r := range laidout.Reasons {
 		if advice := r.Advice(); advice != "" && slices.Contains(shown, r) {
-			if _, err := fmt.Fprintf(w, "%s%s: %s\n", separator, r, advice); err != nil {
-				return err
-			}
+			text += fmt.Sprintf("%s%s: %s\n", separator, r, advice)
 			separator = ""
 		}
 	}
-	return nil
+	return text
 }

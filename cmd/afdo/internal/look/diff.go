@@ -365,10 +365,7 @@ func (r *diffReport) text(w io.Writer) error {
 	if err := r.head().Write(w, 0); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\nOverlap\n", r.fill(alignedText(r.aligned)+r.verdict()+"\n")); err != nil {
-		return err
-	}
-	if err := r.overlaps().Write(w, 2); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\nOverlap\n%s", r.fill(alignedText(r.aligned)+r.verdict()+"\n"), r.overlaps().Text(2)); err != nil {
 		return err
 	}
 	if r.ByUnit {

@@ -203,9 +203,6 @@ func (f *RecordingFacts) print(w io.Writer) error {
 	t.Row("Processes", human.Number(f.Processes))
 	t.Row("Duration", fmt.Sprintf("%.1f s", f.Duration))
 	t.Row("Quality", f.Verdict)
-	if err := t.Write(w, 0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "\nafdo create tells how many samples each instruction of a program has.")
+	_, err := fmt.Fprintln(w, t.Text(0)+"\nafdo create tells how many samples each instruction of a program has.")
 	return err
 }

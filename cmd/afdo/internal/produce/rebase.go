@@ -313,9 +313,6 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 			totals.Row(o.Outcome, human.Number(o.Functions), human.Number(o.Samples), human.Percentage(o.Kept, o.Samples))
 		}
 		totals.Row("all", human.Number(len(r.Functions)), human.Number(r.Samples), human.Percentage(r.Kept, r.Samples))
-		if err := totals.Write(w, 0); err != nil {
-			return err
-		}
 		list := table.Table{Columns: "rrll"}
 		shown := uint(0)
 		for i := range r.Functions {
@@ -327,13 +324,12 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 				list.Row(human.Number(f.Samples), human.Percentage(f.Kept, f.Samples), f.Outcome.String(), r.names(f))
 			}
 		}
-		if list.Empty() {
-			return nil
+		text := totals.Text(0)
+		if !list.Empty() {
+			text += "\n" + list.Text(0)
 		}
-		if _, err := io.WriteString(w, "\n"); err != nil {
-			return err
-		}
-		return list.Write(w, 0)
+		_, err := io.WriteString(w, text)
+		return err
 	})
 }
 

@@ -2,7 +2,6 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"iter"
@@ -25,8 +24,14 @@ func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Write writes the lines, each indented by some blanks.
 func (t *Table) Write(w io.Writer, indent int) error {
+	_, err := io.WriteString(w, t.Text(indent))
+	return err
+}
+
+// Text returns what [Table.Write] writes.
+func (t *Table) Text(indent int) string {
 	widths := t.widths()
-	var line strings.Builder
+	var text, line strings.Builder
 	for _, row := range t.rows {
 		line.Reset()
 		gap := indent
@@ -45,11 +50,9 @@ func (t *Table) Write(w io.Writer, indent int) error {
 				pad(&line, blanks)
 			}
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
+		text.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	return nil
+	return text.String()
 }
 
 // widths returns how wide each column is.
@@ -112,19 +115,13 @@ func Named(name string) (iter.Seq[string], string) { return slices.Values([]stri
 // Write writes the list, each line indented by some blanks.
 func (l *List) Write(w io.Writer, indent int) error {
 	numbers, without := l.fit(indent)
-	var lines bytes.Buffer
-	if err := numbers.Write(&lines, indent); err != nil {
-		return err
-	}
-	for i := range numbers.rows {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
+	i := 0
+	for line := range strings.Lines(numbers.Text(indent)) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, err := fmt.Fprintf(w, "%s  %s\n", line, l.about(i, utf8.RuneCountInString(line)+2)); err != nil {
 			return err
 		}
-		line = bytes.TrimSuffix(line, []byte("\n"))
-		if _, err := fmt.Fprintf(w, "%s  %s\n", line, l.about(i, utf8.RuneCount(line)+2)); err != nil {
-			return err
-		}
+		i++
 	}
 	return l.writeLeftOut(w, indent, without)
 }
@@ -195,19 +192,12 @@ type Part struct {
 
 // WriteParts writes a table without a heading, and below it each part that is not empty.
 func WriteParts(w io.Writer, head *Table, parts ...Part) error {
-	if err := head.Write(w, 0); err != nil {
-		return err
-	}
+	text := head.Text(0)
 	for _, part := range parts {
-		if part.Empty() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n", part.Heading); err != nil {
-			return err
-		}
-		if err := part.Write(w, 2); err != nil {
-			return err
+		if !part.Empty() {
+			text += "\n" + part.Heading + "\n" + part.Text(2)
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, text)
+	return err
 }
