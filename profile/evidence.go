@@ -16,6 +16,11 @@ type Evidence struct {
 	Copies   []CodeCopy // in no particular order
 }
 
+// LeftOut is the symbol of a [CodeCopy] that lists the functions that [Profile.LeaveOut] has left
+// out. Frame 0 is LeftOut itself. Each other frame is a function, with one block, which has the
+// largest count of the function's blocks. So it is known how hot the function is, and nothing else.
+const LeftOut = "(left out)"
+
 // A CodeCopy is the machine code of one symbol. The parts and clones of a function, such as
 // f.part.0, f.cold and f.constprop.1, are copies of their own.
 type CodeCopy struct {

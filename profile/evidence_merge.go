@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -93,13 +94,13 @@ func (c *CodeCopy) addCounts(d *CodeCopy) {
 }
 
 // keep returns the copies of code whose own function is wanted, or nil if there are none.
-func (e *Evidence) keep(wanted func(function string) bool) *Evidence {
+func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	if e == nil {
 		return nil
 	}
 	kept := &Evidence{Fraction: e.Fraction}
 	for _, c := range e.Copies {
-		if wanted(c.Frames[0].Function) {
+		if wanted[c.Frames[0].Function] {
 			kept.Copies = append(kept.Copies, c)
 		}
 	}
@@ -107,4 +108,24 @@ func (e *Evidence) keep(wanted func(function string) bool) *Evidence {
 		return nil
 	}
 	return kept
+}
+
+// leftOut returns the list of left out functions, see [LeftOut].
+func (e *Evidence) leftOut(names map[string]bool) CodeCopy {
+	largest := make(map[string]uint64)
+	for _, c := range e.Copies {
+		for _, b := range c.Blocks {
+			for _, p := range b.Places {
+				if name := c.Frames[p.Frame].Function; names[name] {
+					largest[name] = max(largest[name], b.Count)
+				}
+			}
+		}
+	}
+	list := CodeCopy{Symbol: LeftOut, Frames: []InlineFrame{{Parent: -1, Function: LeftOut}}}
+	for i, name := range slices.Sorted(maps.Keys(largest)) {
+		list.Frames = append(list.Frames, InlineFrame{Function: name})
+		list.Blocks = append(list.Blocks, CodeBlock{Count: largest[name], Size: 1, Places: []Place{{Frame: int32(i) + 1, Factor: 1}}})
+	}
+	return list
 }

@@ -170,6 +170,41 @@ func TestMergeEvidence(t *testing.T) {
 	assert.Nil(t, kept.Evidence())
 }
 
+// Of functions that are left out, the evidence keeps only how hot they are, through a file, too.
+func TestLeaveOutEvidence(t *testing.T) {
+	block := func(count uint64, frame int32) profile.CodeBlock {
+		return profile.CodeBlock{Count: count, Size: 1, Places: []profile.Place{{Frame: frame, Position: profile.Position{Line: 1}, Factor: 1}}}
+	}
+	p := profile.New()
+	for _, name := range []string{"f", "g", "inlined"} {
+		p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), name), profile.Function{HeadCount: 1})
+	}
+	f := profile.CodeCopy{Symbol: "f", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, {Function: "inlined"}}, Blocks: []profile.CodeBlock{block(1, 0), block(7, 1)}}
+	g := profile.CodeCopy{Symbol: "g", Frames: []profile.InlineFrame{{Parent: -1, Function: "g"}}, Blocks: []profile.CodeBlock{block(3, 0), block(9, 0)}}
+	p.SetEvidence(&profile.Evidence{Copies: []profile.CodeCopy{f, g}})
+	named := func(p *profile.Profile, name string) func(profile.SymbolRef) bool {
+		return func(s profile.SymbolRef) bool { return p.SymbolName(s) == name }
+	}
+	q, removed := p.LeaveOut(named(p, "g"))
+	assert.Equal(t, 1, removed.Functions)
+	listed := func(name string, count uint64) profile.CodeCopy {
+		return profile.CodeCopy{
+			Symbol: profile.LeftOut, Frames: []profile.InlineFrame{{Parent: -1, Function: profile.LeftOut}, {Function: name}},
+			Blocks: []profile.CodeBlock{{Count: count, Size: 1, Places: []profile.Place{{Frame: 1, Factor: 1}}}},
+		}
+	}
+	assert.Equal(t, []profile.CodeCopy{f, listed("g", 9)}, q.Evidence().Copies)
+	q, _ = q.LeaveOut(named(q, "inlined"))
+	assert.Equal(t, []profile.CodeCopy{f, listed("g", 9), listed("inlined", 7)}, q.Evidence().Copies)
+	file, err := afdo.OpenBytes(fileOf(t, q.Evidence(), builder.Options{}))
+	require.NoError(t, err)
+	table, err := profile.ReadEvidence(file)
+	require.NoError(t, err)
+	of, err := table.Of(slices.Values([]string{profile.LeftOut}))
+	require.NoError(t, err)
+	assert.ElementsMatch(t, q.Evidence().Copies[1:], of.Copies)
+}
+
 func TestCorruptEvidence(t *testing.T) {
 	e := randomEvidence(rand.New(rand.NewPCG(5, 60)), 2)
 	whole := e.AppendSection(nil)

@@ -29,17 +29,27 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 		lost.add(samples)
 	}
 	removed.Samples, removed.Share = lost.saturated(), lost.shareOf(all)
-	q.evidence = p.evidence.keep(q.functionNames())
+	kept := map[string]bool{LeftOut: true}
+	for s := range q.Functions() {
+		kept[q.SymbolName(s)] = true
+	}
+	q.evidence = p.evidence.keep(kept)
 	return q.pruned(), removed
 }
 
-// functionNames reports whether a name is that of a function of p.
-func (p *Profile) functionNames() func(string) bool {
+// LeaveOut returns a profile without the functions for which leave returns true, as
+// [Profile.KeepFunctions] does. If the profile has evidence, it lists these functions, see
+// [LeftOut].
+func (p *Profile) LeaveOut(leave func(SymbolRef) bool) (*Profile, Removed) {
+	q, removed := p.KeepFunctions(func(s SymbolRef) bool { return !leave(s) })
 	names := make(map[string]bool)
-	for s := range p.Functions() {
-		names[p.SymbolName(s)] = true
+	for s := range SymbolRef(p.NumSymbols()) {
+		names[p.SymbolName(s)] = leave(s)
 	}
-	return func(name string) bool { return names[name] }
+	if q.evidence != nil {
+		q.evidence.Copies = append(q.evidence.Copies, p.evidence.leftOut(names))
+	}
+	return q, removed
 }
 
 // KeepHottest keeps the hottest functions that together have the given share of all samples, as by

@@ -126,7 +126,9 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 		}
 		p := newProblem(f)
 		problems = append(problems, p)
-		if len(p.items) > 0 {
+		if f.heat > 0 && !f.called {
+			p.result = p.guessedUpTo(count(f.heat))
+		} else if len(p.items) > 0 {
 			p.result = p.infer()
 			if !p.optimal {
 				report.Limited++

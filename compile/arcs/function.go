@@ -28,6 +28,7 @@ type function struct {
 	entry     uint64    // executions of the first blocks of its own symbols
 	called    bool      // entry is known
 	first     uint32    // block after the entry, if nothing else precedes it
+	heat      uint64    // largest count of a function that was left out of the profile
 	inlined   bool      // into other functions, so entry does not count all calls
 }
 

@@ -46,6 +46,15 @@ func (p *problem) guessed(executions int64) ([]int64, error) {
 	return flows, err
 }
 
+// guessedUpTo returns the guessed counts of as many executions as make n the largest of them. It
+// returns nil if there are no guesses.
+func (p *problem) guessedUpTo(n int64) []int64 {
+	const some = 1000
+	flows, _ := p.guessed(some)
+	flows, _ = p.guessed(max(1, int64(float64(n)/float64(slices.Max(append(flows, 1)))*some)))
+	return flows
+}
+
 // floorScale is the factor of counts of samples: the guessed counts of one execution are added to
 // the product. GCC takes a block with count 0 for one that never runs, which a few samples do not
 // show.

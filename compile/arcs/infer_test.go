@@ -2,6 +2,7 @@ package arcs
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,30 @@ func TestInfer(t *testing.T) {
 		data, err := gcda.WriteCounters(c)
 		require.NoError(t, err)
 		require.NotEmpty(t, data)
+	}
+}
+
+// A function that was left out of the profile gets GCC's guesses, up to its largest count. GCC
+// would take it for one that never runs if it had no counters.
+func TestLeftOut(t *testing.T) {
+	e := counted()
+	p := withEvidence(e)
+	p.AddSymbol(p.AddUnit("/src/a.c"), "f")
+	other := e.Copies[0]
+	other.Symbol, other.Frames = "other", []profile.InlineFrame{{Parent: -1, Function: "other"}}
+	e.Copies = append(e.Copies, other)
+	p.AddFunction(p.AddSymbol(p.AddUnit("/src/a.c"), "other"), profile.Function{HeadCount: 1})
+	p, _ = p.LeaveOut(func(s profile.SymbolRef) bool { return p.SymbolName(s) == "f" })
+	notes := readNotes(t, "12")
+	c, _, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), p, Options{})
+	require.NoError(t, err)
+	require.Len(t, c.Functions, 1)
+	guessed, err := Guess(notes, bytes.NewReader(read(t, "gcc12.profile")), 1000)
+	require.NoError(t, err)
+	got, want := c.Functions[0].Counters[0].Values, guessed.Functions[0].Counters[0].Values
+	require.InDelta(t, 101, float64(slices.Max(got)), 5)
+	for i := range got {
+		require.InDelta(t, float64(want[i])*float64(slices.Max(got))/float64(slices.Max(want)), float64(got[i]), 2)
 	}
 }
 

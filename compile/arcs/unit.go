@@ -85,6 +85,10 @@ func (u *unit) add(c *profile.CodeCopy) {
 	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
 	}
+	if c.Symbol == profile.LeftOut {
+		u.leaveOut(c)
+		return
+	}
 	own := u.function(c.Frames[0].Function, c.Frames[0].Declared)
 	if u.source != "" && c.Unit != "" && u.source != baseName(c.Unit) || u.source == "" && own == nil {
 		return
@@ -105,6 +109,17 @@ func (u *unit) add(c *profile.CodeCopy) {
 	}
 	u.blocks += int32(len(c.Blocks))
 	u.limitCalls(frames)
+}
+
+// leaveOut notes how hot the functions are that were left out of the profile.
+func (u *unit) leaveOut(list *profile.CodeCopy) {
+	for _, b := range list.Blocks {
+		for _, p := range b.Places {
+			if f := u.function(list.Frames[p.Frame].Function, 0); f != nil {
+				f.heat += b.Count
+			}
+		}
+	}
 }
 
 // valid reports whether the numbers in a copy are within its frames and blocks.

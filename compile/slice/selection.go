@@ -379,6 +379,7 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 					return
 				}
 			}
+			yield(profile.LeftOut)
 		})
 		if err != nil {
 			return nil, err

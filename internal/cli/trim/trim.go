@@ -63,10 +63,14 @@ func (t *Flags) Apply(p *profile.Profile) (_ *profile.Profile, notes []string) {
 		p = q
 	}
 	if re := t.only.re; re != nil {
-		p = keepNames(p, "--only-names", say, re.MatchString)
+		q, removed := p.KeepFunctions(func(s profile.SymbolRef) bool { return re.MatchString(p.SymbolName(s)) })
+		sayRemoved(say, "--only-names", removed)
+		p = q
 	}
 	if re := t.strip.re; re != nil {
-		p = keepNames(p, "--strip-names", say, func(name string) bool { return !re.MatchString(name) })
+		q, removed := p.LeaveOut(func(s profile.SymbolRef) bool { return re.MatchString(p.SymbolName(s)) })
+		sayRemoved(say, "--strip-names", removed)
+		p = q
 	}
 	if t.maxDepth.set {
 		q, folded := p.FoldInlined(t.maxDepth.n)
@@ -84,12 +88,6 @@ func (t *Flags) Apply(p *profile.Profile) (_ *profile.Profile, notes []string) {
 		p = q
 	}
 	return p, notes
-}
-
-func keepNames(p *profile.Profile, flag string, say func(string, ...any), keep func(string) bool) *profile.Profile {
-	q, removed := p.KeepFunctions(func(s profile.SymbolRef) bool { return keep(p.SymbolName(s)) })
-	sayRemoved(say, flag, removed)
-	return q
 }
 
 func sayRemoved(say func(string, ...any), flag string, r profile.Removed) {
