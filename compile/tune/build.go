@@ -120,10 +120,7 @@ func endsName(after string) bool { return !nameByte().MatchString(after) }
 // program may call the preprocessor that its configure step found, and the time of "afdo exec"
 // would be added to that of the program.
 func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
-	if err := os.RemoveAll(bin); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(bin, 0o777); err != nil {
+	if err := emptyFolder(bin); err != nil {
 		return err
 	}
 	for name, path := range t.compilers {
@@ -218,18 +215,6 @@ func (t *tuning) checkOptimised() error {
 		return nil // of other languages, or not understood
 	}
 	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", errCannotTune, compiles)
-}
-
-// format returns a profile format that the compilers of the build can read.
-func (t *tuning) format() (string, error) {
-	names, err := t.built()
-	if err != nil {
-		return "", err
-	}
-	if t.rust || slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
-		return "extbinary", nil
-	}
-	return "v4c", nil
 }
 
 // findCompilers returns the paths of the compilers in PATH, CC and similar variables of an

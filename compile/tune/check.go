@@ -18,22 +18,17 @@ import (
 // errCannotTune is matched by the errors for runs that would fail after much work.
 var errCannotTune = errors.New("this cannot be tuned")
 
-// otherLanguages maps programs that build to the reason why they cannot use the profile.
-var otherLanguages = map[string]string{
-	"go build":    "Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE",
-	"go install":  "Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE",
-	"swift build": "Swift's compiler does not read sample profiles",
-	"swiftc":      "Swift's compiler does not read sample profiles",
-	"javac":       "Java's compiler does not read sample profiles",
-	"mvn":         "Java's compiler does not read sample profiles",
-	"gradle":      "Java's compiler does not read sample profiles",
-	"dotnet":      ".NET's compiler does not read sample profiles",
-	"ghc":         "Haskell's compiler does not read sample profiles",
-	"cabal":       "Haskell's compiler does not read sample profiles",
-	"dune":        "OCaml's compiler does not read sample profiles",
-	"dub":         "D's compiler does not read sample profiles",
-	"sbt":         "Scala's compiler does not read sample profiles",
-	"zig build":   "zig does not pass profiles to its compiler",
+// otherLanguages maps reasons why programs that build cannot use the profile to these programs.
+var otherLanguages = map[string][]string{
+	"Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE": {"go build", "go install"},
+	"Swift's compiler does not read sample profiles":                                                       {"swift build", "swiftc"},
+	"Java's compiler does not read sample profiles":                                                        {"javac", "mvn", "gradle"},
+	".NET's compiler does not read sample profiles":                                                        {"dotnet"},
+	"Haskell's compiler does not read sample profiles":                                                     {"ghc", "cabal"},
+	"OCaml's compiler does not read sample profiles":                                                       {"dune"},
+	"D's compiler does not read sample profiles":                                                           {"dub"},
+	"Scala's compiler does not read sample profiles":                                                       {"sbt"},
+	"zig does not pass profiles to its compiler":                                                           {"zig build"},
 }
 
 // check returns an error for a run that would fail later. It says what will limit the result.
@@ -48,9 +43,9 @@ func (t *tuning) check(ctx context.Context) error {
 		if i+1 < len(commands) {
 			next = word + " " + commands[i+1]
 		}
-		for _, name := range []string{word, next} {
-			if why := otherLanguages[name]; why != "" {
-				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, name, why)
+		for why, names := range otherLanguages {
+			if at := slices.IndexFunc(names, func(name string) bool { return name == word || name == next }); at >= 0 {
+				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, names[at], why)
 			}
 		}
 		if word == "cargo" || word == "rustc" {
@@ -142,27 +137,22 @@ func (t *tuning) checkBuilt() error {
 		return fmt.Errorf("tune: %w: the build has made no program in %s: have it build in the tree, for CMake and Meson in a folder such as build", errCannotTune, t.base)
 	}
 	for _, path := range built {
-		if hasDebugInfo(filepath.Join(t.base, path)) {
+		f, err := elf.Open(filepath.Join(t.base, path))
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		if slices.ContainsFunc([]string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"}, func(name string) bool { return f.Section(name) != nil }) {
 			return nil
 		}
 	}
 	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", errCannotTune, built[0])
 }
 
-func hasDebugInfo(path string) bool {
-	f, err := elf.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	names := []string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"}
-	return slices.ContainsFunc(names, func(name string) bool { return f.Section(name) != nil })
-}
-
 // firstRun runs the measured commands once, so that a mistake in them comes to light before the
 // training.
 func (t *tuning) firstRun(ctx context.Context) error {
-	if _, _, err := t.runAll(ctx, t.base); err != nil {
+	if _, _, err := t.runAll(ctx, t.Measure, t.base); err != nil {
 		return fmt.Errorf("%s: %w%s", t.measured(), err, t.namePrograms(err))
 	}
 	return nil

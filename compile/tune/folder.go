@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,10 +45,7 @@ func claimFolder(folder string) error {
 	if len(entries) > 0 && !isMarked(folder) {
 		return fmt.Errorf("tune: %s: %w: it contains files that tune did not make; choose an empty or a new folder", folder, errFolder)
 	}
-	if err := files.Replace(filepath.Join(folder, tagFile), []byte(tagText)); err != nil {
-		return err
-	}
-	return files.Replace(filepath.Join(folder, ".gitignore"), []byte("*\n"))
+	return cmp.Or(files.Replace(filepath.Join(folder, tagFile), []byte(tagText)), files.Replace(filepath.Join(folder, ".gitignore"), []byte("*\n")))
 }
 
 // isMarked reports whether tune has marked a folder as its own.
@@ -59,4 +57,9 @@ func isMarked(folder string) bool {
 	}
 	text, err := files.ReadFile(path, int64(len(tagText)))
 	return err == nil && string(text) == tagText
+}
+
+// emptyFolder makes a folder, or makes it anew.
+func emptyFolder(path string) error {
+	return cmp.Or(os.RemoveAll(path), os.MkdirAll(path, 0o777))
 }

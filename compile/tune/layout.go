@@ -46,6 +46,7 @@ var bolts = []string{"llvm-bolt", "llvm-bolt-23", "llvm-bolt-22", "llvm-bolt-21"
 // A placer lays out the code of one build.
 type placer struct {
 	*tuning
+	on     Try // the way that it builds on
 	by     Placement
 	bolt   string // path of llvm-bolt
 	hashes bool   // the compilers write hashes of blocks
@@ -103,50 +104,49 @@ func (t *tuning) clangWithLayouts(path string) (major int, why string) {
 	return major, ""
 }
 
-// place records the program once more, built with the profile and with what a layout needs, and
-// builds it with the layout. It returns the copy of the tree to measure.
-func (t *tuning) place(ctx context.Context, r *Result) (copied string, err error) {
+// place records the program once more, built in the best way so far and with what a layout needs,
+// and builds it with the layout.
+func (t *tuning) place(ctx context.Context, r *Result) (*Try, error) {
 	p, err := t.placer()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	r.Placement = p.by
+	p.on = r.Try
+	try := Try{Way: WithLayout.on(r.Way), Exec: r.Exec, Profile: r.Profile, LeftOut: r.LeftOut, Folder: t.in(placedName), Placement: p.by}
 	t.logf("# the code is laid out by %s", p.by)
-	t.key = keyOf(t.key, string(p.by), p.bolt)
+	t.key = keyOf(t.key, string(p.by), p.bolt, try.Way)
 	if err := t.step(buildingForLayout, func() error { return t.build(ctx, p.mapped, p.mapping()) }); err != nil {
-		return "", fmt.Errorf("the build for the layout: %w", err)
+		return nil, err
 	}
-	again := t.in(againName)
-	if err := t.step(trainingForLayout, func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, again) }); err != nil {
-		return "", fmt.Errorf("the training for the layout: %w", err)
+	if err := t.step(trainingForLayout, func() error { return t.trainUnder(ctx, r.Recorder, p.mapped, t.in(againName)) }); err != nil {
+		return nil, err
 	}
 	program, recordings, err := p.hottest(r)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := t.step(layingOut, func() error { return p.layOut(ctx, program, recordings) }); err != nil {
-		return "", fmt.Errorf("the layout: %w", err)
+		return nil, err
 	}
 	if err := t.step(buildingPlaced, func() error { return p.build(ctx, program) }); err != nil {
-		return "", fmt.Errorf("the build with the layout: %w", err)
+		return nil, err
 	}
 	if p.by == ByClang {
-		r.Layout = t.in(prefixName)
+		try.Layout = t.in(prefixName)
 	}
-	return t.in(placedName), nil
+	return &try, nil
 }
 
 // mapping is how the program is built for the recording.
 func (p *placer) mapping() variant {
-	v := variant{profile: p.in(profileName)}
-	switch {
-	case p.by == ByBOLT:
+	v := variant{profile: p.on.Profile, exec: p.on.Exec}
+	if p.by == ByBOLT {
 		v.flags, v.gccFlags = []string{"-Wl,-q"}, []string{"-fno-reorder-blocks-and-partition"}
-	default:
-		v.flags = []string{"-fbasic-block-address-map", useLLD}
-		if p.hashes {
-			v.flags = append(v.flags, "-mllvm", "-emit-bb-hash")
-		}
+		return v
+	}
+	v.flags = []string{"-fbasic-block-address-map", useLLD}
+	if p.hashes {
+		v.flags = append(v.flags, "-mllvm", "-emit-bb-hash")
 	}
 	return v
 }
@@ -211,7 +211,7 @@ func (p *placer) build(ctx context.Context, program string) error {
 	if p.by == ByClang {
 		prefix := p.in(prefixName)
 		order := "-Wl,--symbol-ordering-file=" + prefix + "_ld_profile.txt,--no-warn-symbol-ordering"
-		return p.tuning.build(ctx, placed, variant{profile: p.in(profileName), layout: prefix, flags: []string{order, useLLD}})
+		return p.tuning.build(ctx, placed, variant{profile: p.on.Profile, exec: p.on.Exec, layout: prefix, flags: []string{order, useLLD}})
 	}
 	if err := copyTree(p.mapped, nil, placed); err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -24,16 +24,25 @@ import (
 
 // A Measure is a quantity measured for both programs.
 type Measure struct {
-	What          string  // "processor time", "time", "instructions", "code", and those of a layout
-	Unit          string  // "s", "" or "bytes"
-	Before, After float64 // Before is a median; After differs from it by Change
-	Change        float64 // relative change, 0.1 for 10 % more; with several rounds, an estimate
-	Low, High     float64 // confidence interval of Change, so wide that equal programs are called different once in 100 runs of tune; both equal Change if the quantity does not vary
-	Rounds        int
+	What   string  `json:"what"`   // "processor time", "time", "instructions", "code", and those of a layout
+	Unit   string  `json:"unit"`   // "s", "" or "bytes"
+	Before float64 `json:"before"` // a median
+	After  float64 `json:"after"`  // differs from Before by Change
+	Change float64 `json:"change"` // relative change, 0.1 for 10 % more; with several rounds, an estimate
+	Rounds int     `json:"rounds"`
+
+	// Low and High are the confidence interval of Change. It is so wide that equal programs are
+	// called different once in 100 runs of tune. Both equal Change if the quantity does not vary,
+	// and are infinite if there are too few rounds.
+	Low  float64 `json:"-"`
+	High float64 `json:"-"`
 }
 
 // Margin is the smallest relative change of the time that decides.
 const Margin = duel.Margin
+
+// processorTime is the measure that decides.
+const processorTime = "processor time"
 
 // tooShort is the time below which measured times are not reliable.
 const tooShort = 50 * time.Millisecond
@@ -55,12 +64,12 @@ func (t *tuning) measure(ctx context.Context, try Try, programs []string, tries 
 	if err != nil {
 		return nil, err
 	}
-	cpu := timeMeasure("processor time", result, result.CPU(), func(u duel.Usage) time.Duration { return u.CPU })
+	cpu := timeMeasure(processorTime, result, result.CPU(), func(u duel.Usage) time.Duration { return u.CPU })
 	try.Measures = append([]Measure{cpu, timeMeasure("time", result, result.Wall(), func(u duel.Usage) time.Duration { return u.Wall })}, counted...)
 	try.Verdict = []Verdict{Faster, Undecided, Slower}[result.CPU().Decides()+1]
 	try.Short, try.Busy = cpu.Before < tooShort.Seconds(), result.Busy
-	if try.Way == WithLayout {
-		if err := t.measurePlacement(ctx, &try); err != nil {
+	if try.Placement != "" {
+		if err := t.measurePlacement(ctx, &try, programs); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +98,7 @@ func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.R
 	plan.Round = func(done, planned int) { t.detail("round %d of %d", done+1, planned) }
 	var outputs [2]map[uint64]bool
 	result, err := plan.Run(func(which int) (duel.Usage, error) {
-		took, printed, err := t.runAll(ctx, []string{t.base, try.Folder}[which])
+		took, printed, err := t.runAll(ctx, t.Measure, []string{t.base, try.Folder}[which])
 		if outputs[which] == nil {
 			outputs[which] = make(map[uint64]bool)
 		}
@@ -117,10 +126,10 @@ func (t *tuning) measured() string {
 	return "the measured command"
 }
 
-// runAll runs the measured commands in a copy. It returns a hash of their output.
-func (t *tuning) runAll(ctx context.Context, copied string) (sum duel.Usage, printed uint64, err error) {
+// runAll runs commands in a copy. It returns a hash of their output.
+func (t *tuning) runAll(ctx context.Context, commands []string, copied string) (sum duel.Usage, printed uint64, err error) {
 	out := xxhash.New()
-	for _, line := range t.Measure {
+	for _, line := range commands {
 		u, err := t.quietly(ctx, task{argv: inShell(t.inCopy(line, copied)), dir: copied, out: out})
 		if err != nil {
 			return sum, 0, err
@@ -166,27 +175,23 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 	}
 	count := t.perfInstructions
 	if !perfCounts(ctx) {
-		if ok, err := t.canSimulate(ctx, "instructions", callgrindSlowdown); err != nil || !ok {
+		if ok, err := t.canSimulate(ctx, "instructions", t.Measure, callgrindSlowdown); err != nil || !ok {
 			return nil, err
 		}
 		t.detail("counting instructions under callgrind")
 		count = t.callgrindInstructions
 	}
-	var n [2]uint64
-	for i, copied := range []string{t.base, copied} {
-		if n[i] = t.counted[copied]; n[i] > 0 {
+	for _, copied := range []string{t.base, copied} {
+		if t.counted[copied] > 0 {
 			continue
 		}
-		for _, line := range t.Measure {
-			more, err := count(ctx, t.inCopy(line, copied), copied)
-			if err != nil {
-				return nil, t.uncounted(ctx, "instructions", err)
-			}
-			n[i] += more
+		n, err := count(ctx, copied)
+		if err != nil {
+			return nil, t.uncounted(ctx, "instructions", err)
 		}
-		t.counted[copied] = n[i]
+		t.counted[copied] = n
 	}
-	return []Measure{exactly("instructions", "", n[0], n[1])}, nil
+	return []Measure{exactly("instructions", "", t.counted[t.base], t.counted[copied])}, nil
 }
 
 // uncounted is called with the error of a run in which something was to be counted. If the measured
@@ -201,20 +206,20 @@ func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 	return nil
 }
 
-// canSimulate reports whether the measured commands can run under callgrind, which slows them down.
-// Otherwise it says why they cannot.
-func (t *tuning) canSimulate(ctx context.Context, what string, slowdown time.Duration) (bool, error) {
+// canSimulate reports whether commands can run under callgrind, which slows them down. Otherwise it
+// says why they cannot.
+func (t *tuning) canSimulate(ctx context.Context, what string, commands []string, slowdown time.Duration) (bool, error) {
 	if lookForValgrind() != nil {
 		t.note("%s are not counted: valgrind is not installed", what)
 		return false, nil
 	}
-	took, _, err := t.runAll(ctx, t.base)
+	took, _, err := t.runAll(ctx, commands, t.base)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", t.measured(), err)
+		return false, err
 	}
 	expected := (2 * slowdown * took.CPU).Round(time.Second)
 	if expected > maxCounting {
-		t.note("%s are not counted: callgrind would take about %v; a shorter input for --measure can be counted", what, expected)
+		t.note("%s are not counted: callgrind would take about %v; shorter input can be counted", what, expected)
 	}
 	return expected <= maxCounting, nil
 }
@@ -237,54 +242,67 @@ func perfCount(out []byte) (uint64, bool) {
 	return n, err == nil
 }
 
-func (t *tuning) perfInstructions(ctx context.Context, line, copied string) (uint64, error) {
+func (t *tuning) perfInstructions(ctx context.Context, copied string) (sum uint64, err error) {
 	out := t.in("perf.stat")
-	argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, inShell(line)...)
-	if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
-		return 0, err
+	for _, line := range t.Measure {
+		argv := append([]string{"perf", "stat", "-x,", "-o", out, "-e", "instructions:u", "--"}, inShell(t.inCopy(line, copied))...)
+		if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
+			return 0, err
+		}
+		data, err := files.ReadFile(out, maxOwn)
+		n, ok := perfCount(data)
+		if err != nil || !ok {
+			return 0, fmt.Errorf("perf counted nothing: %s %w", data, err)
+		}
+		sum += n
 	}
-	data, err := files.ReadFile(out, maxOwn)
-	n, ok := perfCount(data)
-	if err == nil && !ok {
-		err = fmt.Errorf("perf counted nothing: %s", data)
-	}
-	return n, err
+	return sum, nil
 }
 
-var callgrindTotal = pattern.Of(`(?m)^(?:summary|totals): (\d+)`)
-
 // callgrindInstructions counts the instructions of all processes.
-func (t *tuning) callgrindInstructions(ctx context.Context, line, copied string) (sum uint64, err error) {
-	folder, err := t.callgrind(ctx, line, copied)
-	if err != nil {
-		return 0, err
-	}
-	counts, err := filepath.Glob(folder + "/*")
-	for _, path := range counts {
-		data, err := files.ReadFile(path, maxOwn)
+func (t *tuning) callgrindInstructions(ctx context.Context, copied string) (sum uint64, err error) {
+	paths, err := t.callgrind(ctx, t.Measure, copied)
+	for _, path := range paths {
+		n, err := callgrindTotal(path, "Ir")
 		if err != nil {
 			return 0, err
 		}
-		if m := callgrindTotal().FindSubmatch(data); m != nil {
-			n, _ := strconv.ParseUint(string(m[1]), 10, 64)
-			sum += n
-		}
+		sum += n
 	}
 	return sum, err
 }
 
-// callgrind runs a command under callgrind and returns the folder with the files that it wrote.
-func (t *tuning) callgrind(ctx context.Context, line, copied string, options ...string) (folder string, err error) {
-	folder = t.in("counts")
-	if err := os.RemoveAll(folder); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return "", err
+// callgrind runs commands in a copy under callgrind and returns the files that it wrote.
+func (t *tuning) callgrind(ctx context.Context, commands []string, copied string, options ...string) ([]string, error) {
+	folder := t.in("counts")
+	if err := emptyFolder(folder); err != nil {
+		return nil, err
 	}
 	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, options...)
-	_, err = t.do(ctx, task{argv: append(argv, inShell(line)...), dir: copied})
-	return folder, err
+	for _, line := range commands {
+		if _, err := t.do(ctx, task{argv: append(slices.Clip(argv), inShell(t.inCopy(line, copied))...), dir: copied}); err != nil {
+			return nil, err
+		}
+	}
+	return filepath.Glob(folder + "/*")
+}
+
+// callgrindLists matches the names of the events in a file of callgrind, and their totals.
+var callgrindLists = pattern.Of(`(?m)^(?:events|totals): (.*)$`)
+
+// callgrindTotal returns the total of an event in a file of callgrind, 0 if it has none.
+func callgrindTotal(path, event string) (uint64, error) {
+	data, err := files.ReadFile(path, maxOwn)
+	lists := callgrindLists().FindAllSubmatch(data, -1)
+	if err != nil || len(lists) < 2 {
+		return 0, err
+	}
+	at := slices.Index(strings.Fields(string(lists[0][1])), event)
+	totals := strings.Fields(string(lists[len(lists)-1][1]))
+	if at < 0 || at >= len(totals) {
+		return 0, nil
+	}
+	return strconv.ParseUint(totals[at], 10, 64)
 }
 
 // measureCode adds up the code sizes of the programs.
@@ -292,27 +310,17 @@ func measureCode(programs []string, before, after string) (Measure, error) {
 	var n [2]uint64
 	for i, copied := range []string{before, after} {
 		for _, program := range programs {
-			size, err := codeSize(filepath.Join(copied, program))
+			f, err := elf.Open(filepath.Join(copied, program))
 			if err != nil {
 				return Measure{}, err
 			}
-			n[i] += size
+			for _, s := range f.Sections {
+				if s.Flags&elf.SHF_EXECINSTR != 0 {
+					n[i] += s.Size
+				}
+			}
+			f.Close()
 		}
 	}
 	return exactly("code", "bytes", n[0], n[1]), nil
-}
-
-// codeSize returns the size of a program's code in bytes.
-func codeSize(path string) (n uint64, err error) {
-	f, err := elf.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 {
-			n += s.Size
-		}
-	}
-	return n, nil
 }

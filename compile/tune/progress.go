@@ -8,8 +8,9 @@ import (
 
 // A Step is what tune is doing.
 type Step struct {
-	Number, Total int // Total grows if tune has to try more than one way of using the profile
+	Number, Total int // Total grows if tune has to try more ways of using the profile
 	Name          string
+	Added         string // why there are more steps in Total than at the step before, "" if there are not
 	Detail        string // such as "round 12 of 50", or ""
 }
 
@@ -26,6 +27,7 @@ func (t *tuning) begin(name string) {
 	t.doing.Name = name
 	t.logf("# %s", name)
 	t.detail("")
+	t.doing.Added = ""
 }
 
 // detail reports the detail of the current step.

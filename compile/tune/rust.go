@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -28,19 +29,9 @@ func (o rustOptions) isUnstable() bool {
 // AllowUnstable has a rustc that is no nightly take unstable options.
 const AllowUnstable = "RUSTC_BOOTSTRAP=1"
 
-// rustCompiler returns the rustc that cargo runs.
-func rustCompiler(env []string) string {
-	for _, setting := range slices.Backward(env) {
-		if path, ok := strings.CutPrefix(setting, "RUSTC="); ok && path != "" {
-			return path
-		}
-	}
-	return rustc
-}
-
 // askRust returns the options of a rustc.
 func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err error) {
-	path := rustCompiler(env)
+	path := cmp.Or(setting(env, "RUSTC"), rustc)
 	for _, kind := range []string{"-C", "-Z"} {
 		cmd := exec.CommandContext(ctx, task{argv: []string{path}, env: env}.program(), kind+"help")
 		cmd.Dir, cmd.Env = dir, append(slices.Clone(env), AllowUnstable)

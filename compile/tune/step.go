@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +65,7 @@ const (
 	trainingForLayout = "training for the layout"
 	layingOut         = "making the layout"
 	buildingPlaced    = "building with the layout"
+	leavingOut        = "leaving out functions"
 	measuring         = "measuring"
 )
 
@@ -80,7 +80,7 @@ func (t *tuning) step(name string, do func() error) error {
 		return err
 	}
 	if err := do(); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return t.state.set(name, t.key)
 }
@@ -99,15 +99,9 @@ func (c task) program() string {
 	if c.argv[0] != filepath.Base(c.argv[0]) {
 		return c.argv[0]
 	}
-	for _, setting := range slices.Backward(c.env) {
-		path, ok := strings.CutPrefix(setting, "PATH=")
-		if !ok {
-			continue
-		}
-		for _, dir := range filepath.SplitList(path) {
-			if found, err := exec.LookPath(filepath.Join(dir, c.argv[0])); err == nil {
-				return found
-			}
+	for _, dir := range filepath.SplitList(setting(c.env, "PATH")) {
+		if found, err := exec.LookPath(filepath.Join(dir, c.argv[0])); err == nil {
+			return found
 		}
 	}
 	return c.argv[0]

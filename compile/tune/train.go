@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -223,7 +222,7 @@ func (t *tuning) countSamples() (most int, err error) {
 	for _, program := range programs {
 		within := uint64(0)
 		for _, recording := range recordings[program] {
-			report, err := readFor(filepath.Join(t.base, program), recording)
+			_, report, err := readFor(filepath.Join(t.base, program), recording, samples.Options{})
 			if err != nil {
 				return 0, err
 			}
@@ -237,10 +236,7 @@ func (t *tuning) countSamples() (most int, err error) {
 // trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
 // recordings in a folder.
 func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, recordings string) error {
-	if err := os.RemoveAll(recordings); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(recordings, 0o777); err != nil {
+	if err := emptyFolder(recordings); err != nil {
 		return err
 	}
 	return t.recordTraining(ctx, recorder, copied, recordings, "")
@@ -251,7 +247,7 @@ func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, reco
 func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, recordings, suffix string) error {
 	for i, line := range t.Train {
 		out := filepath.Join(recordings, strconv.Itoa(i+1)+suffix)
-		argv := append(t.recording(recorder, out), inShell(t.inCopy(line, copied))...)
+		argv := append(t.recording(recorder, out, t.Layout || copied == t.in(mappedName)), inShell(t.inCopy(line, copied))...)
 		if _, err := t.do(ctx, task{argv: argv, dir: copied}); err != nil {
 			return err
 		}
@@ -260,10 +256,10 @@ func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, 
 }
 
 // recording returns the command that records another command.
-func (t *tuning) recording(recorder Recorder, out string) []string {
+func (t *tuning) recording(recorder Recorder, out string, jumps bool) []string {
 	if recorder == Callgrind {
 		argv := []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
-		if t.Layout {
+		if jumps {
 			argv = append(argv, "--collect-jumps=yes")
 		}
 		return argv
@@ -277,14 +273,11 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	format, err := t.format()
+	merge, err := t.merging(profileName)
 	if err != nil {
 		return err
 	}
-	merge := []string{t.Afdo, "merge", "-o", t.in(profileName), "--to", format}
-	if format == "v4c" {
-		merge = append(merge, "--index") // else each "afdo exec" makes an indexed copy
-	}
+	format := merge[len(merge)-1]
 	for i, program := range programs {
 		made := t.in(fmt.Sprintf("part%d.afdo", i+1))
 		argv := []string{t.Afdo, "create", "--json", "--allow-poor", "--binary", filepath.Join(t.base, program), "--map-prefix", t.base + "=" + t.Tree, "--to", format, "-o", made}
@@ -311,6 +304,17 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	}
 	_, err = t.do(ctx, task{argv: merge, dir: t.Folder})
 	return err
+}
+
+// merging returns the begin of a command that merges profiles into a file of the working folder. It
+// ends with the format, which the compilers of the build can read.
+func (t *tuning) merging(name string) ([]string, error) {
+	names, err := t.built()
+	argv := []string{t.Afdo, "merge", "-o", t.in(name), "--to"}
+	if t.rust || slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
+		return append(argv, "extbinary"), err
+	}
+	return append(argv[:4], "--index", "--to", "v4c"), err // without the index each "afdo exec" makes an indexed copy
 }
 
 // errNotRun is returned if no recording has a sample in a program or library of the build.
@@ -385,7 +389,7 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 
 // objectsOf returns how often a recording met each of its files.
 func objectsOf(recording, program string) (map[string]uint64, error) {
-	report, err := readFor(program, recording)
+	_, report, err := readFor(program, recording, samples.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -400,31 +404,31 @@ func objectsOf(recording, program string) (map[string]uint64, error) {
 	return ran, nil
 }
 
-// readFor reads a recording and returns its report, which says how many of the samples are in a
-// program. The number may be 0.
-func readFor(program, recording string) (*samples.Report, error) {
+// readFor reads the samples of a program from a recording. It also returns the recording's report,
+// which says how many there are. The number may be 0.
+func readFor(program, recording string, o samples.Options) (*samples.Set, *samples.Report, error) {
 	e, err := elf.Open(program)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer e.Close()
 	binary, err := samples.NewBinary(e, program)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f, _, err := files.Open(recording)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	_, report, err := samples.Read(f, binary, samples.Options{})
+	set, report, err := samples.Read(f, binary, o)
 	if none := (*samples.NoSamplesError)(nil); errors.As(err, &none) {
-		return none.Report, nil
+		return new(samples.Set), none.Report, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", recording, err)
+		return nil, nil, fmt.Errorf("%s: %w", recording, err)
 	}
-	return report, nil
+	return set, report, nil
 }
 
 // builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.

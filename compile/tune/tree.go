@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -88,11 +89,5 @@ func copyFile(from, to string, info fs.FileInfo) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return cmp.Or(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }

@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-afdo/afdo/internal/files"
@@ -69,9 +70,8 @@ const (
 
 // A Result is the result of a run.
 type Result struct {
-	Try            // the best one
-	Tries    []Try // in their order
-	Profile  string
+	Try               // the best one
+	Tries    []Try    // in their order
 	Programs []string // relative to the tree
 
 	// Compiles is how many compiles the build with the profile ran, and Used is how many of them
@@ -83,9 +83,6 @@ type Result struct {
 
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
-
-	Placement Placement // how the code was laid out, if Options.Layout asked for it
-	Layout    string    // prefix of the files for clang and lld, if Placement is ByClang
 
 	RustOption string // with which rustc takes the profile, such as "-Zprofile-sample-use="
 }
@@ -131,18 +128,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func newTuning(o Options) (*tuning, error) {
-	given, err := filepath.Abs(o.Tree)
-	if err != nil {
-		return nil, err
-	}
-	if o.Tree, err = realPath(given); err != nil {
-		return nil, err
-	}
-	if o.Folder, err = realPath(o.Folder); err != nil {
-		return nil, err
-	}
-	if o.Profile != "" {
-		if o.Profile, err = realPath(o.Profile); err != nil {
+	given, _ := filepath.Abs(o.Tree) // realPath returns the error
+	var err error
+	for _, path := range []*string{&o.Tree, &o.Folder, &o.Profile} {
+		if path == &o.Profile && o.Profile == "" {
+			continue
+		}
+		if *path, err = realPath(*path); err != nil {
 			return nil, err
 		}
 	}
@@ -196,18 +188,21 @@ func realPath(path string) (string, error) {
 }
 
 // ours returns the paths of files created by this run, which do not belong to the tree.
-func (t *tuning) ours() []string { return []string{t.Folder, t.Profile} }
+func (t *tuning) ours() []string {
+	return []string{t.Folder, t.delivered(profileName), t.delivered(partName)}
+}
 
 // in returns the path of a file in the working folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
 func (t *tuning) run(ctx context.Context) (*Result, error) {
 	t.logf("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
-	t.doing = Step{Name: "checking the machine and the commands", Total: t.countSteps()}
+	t.doing.Name = "checking the machine and the commands"
 	if err := t.check(ctx); err != nil {
 		return nil, err
 	}
 	r := &Result{RustOption: t.profile}
+	t.doing.Total = t.countSteps(t.expected())
 	if err := t.announce(r); err != nil {
 		return nil, err
 	}
@@ -219,83 +214,88 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	defer log.Close()
+	for _, part := range []func(context.Context, *Result) error{t.buildPlain, t.record, t.buildTuned, t.tryWays} {
+		if err := part(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// buildPlain builds the program without a profile.
+func (t *tuning) buildPlain(ctx context.Context, r *Result) error {
 	if err := t.reportLeftovers(); err != nil {
-		return nil, err
+		return err
 	}
 	tree, err := fingerprint(t.Tree, t.ours())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t.key = keyOf(tree, t.Build, t.Env, t.compilers, t.buildSettings(), t.Layout)
 	if err := t.step(buildingBase, func() error { return t.build(ctx, t.base, variant{}) }); err != nil {
-		return nil, fmt.Errorf("the build without a profile: %w", err)
+		return err
 	}
-	if err := t.checkOptimised(); err != nil {
-		return nil, err
-	}
-	if err := t.checkBuilt(); err != nil {
-		return nil, err
-	}
-	if r.Compilers, err = t.built(); err != nil {
-		return nil, err
-	}
-	if slices.Contains(t.ways(r), ByArcs) { // which is tried in any case
-		t.doing.Total += stepsOfWay
-	}
+	r.Compilers, err = t.built()
+	t.doing.Total = t.countSteps(r.Compilers)
+	return cmp.Or(t.checkOptimised(), t.checkBuilt(), err)
+}
+
+// record trains the program and creates the profile.
+func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	t.key = keyOf(t.key, t.Measure)
 	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {
-		return nil, err
+		return err
 	}
 	t.key = keyOf(t.key, t.Train, string(r.Recorder))
 	if err := t.forgetShortTraining(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.step(training, func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
-		return nil, fmt.Errorf("the training: %w", err)
+		return err
 	}
 	if r.Recorder, r.Why, err = t.usedRecorder(); err != nil {
-		return nil, fmt.Errorf("the training: %w", err)
+		return err
 	}
 	t.key = keyOf(t.key, string(r.Recorder))
-	if err := t.step(creating, func() error { return t.createProfile(ctx) }); err != nil {
-		return nil, fmt.Errorf("the profile: %w", err)
-	}
-	if err := t.step(buildingFast, func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
-		return nil, fmt.Errorf("the build with the profile: %w", err)
-	}
-	if r.Used, r.Compiles, err = t.reached(); err != nil {
-		return nil, err
-	}
-	if r.Programs, _, err = t.trained(); err != nil {
-		return nil, err
-	}
-	if r.Profile, err = t.deliver(); err != nil {
-		return nil, err
-	}
-	return r, t.tryWays(ctx, r)
+	return t.step(creating, func() error { return t.createProfile(ctx) })
 }
 
-// countSteps returns the number of steps that are certain from the start: those until the first way
-// of using the profile has been measured.
-func (t *tuning) countSteps() int {
-	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast, measuring})
-	if t.Layout {
-		steps += len([]string{buildingForLayout, trainingForLayout, layingOut, buildingPlaced})
+// buildTuned builds the program with the profile, by lines.
+func (t *tuning) buildTuned(ctx context.Context, r *Result) (err error) {
+	if err := t.step(buildingFast, func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
+		return err
 	}
-	return steps
+	if r.Used, r.Compiles, err = t.reached(); err != nil {
+		return err
+	}
+	if r.Programs, _, err = t.trained(); err != nil {
+		return err
+	}
+	r.Profile, err = t.deliver(profileName)
+	return err
 }
 
 // profileName is the name of the profile in the working folder.
 const profileName = "tuned.afdo"
 
-// deliver copies the profile to Options.Profile.
-func (t *tuning) deliver() (string, error) {
+// delivered returns the path of a profile for the user. The profile without some functions is
+// beside the whole one.
+func (t *tuning) delivered(name string) string {
 	if t.Profile == "" {
-		return t.in(profileName), nil
+		return t.in(name)
 	}
-	data, err := files.ReadFile(t.in(profileName), maxOwn)
+	return strings.TrimSuffix(t.Profile, filepath.Ext(t.Profile)) + strings.TrimPrefix(strings.TrimSuffix(name, ".afdo"), "tuned") + filepath.Ext(t.Profile)
+}
+
+// deliver copies a profile to Options.Profile, or beside it.
+func (t *tuning) deliver(name string) (string, error) {
+	path := t.delivered(name)
+	if t.Profile == "" {
+		return path, nil
+	}
+	data, err := files.ReadFile(t.in(name), maxOwn)
 	if err != nil {
 		return "", err
 	}
-	return t.Profile, files.Replace(t.Profile, data)
+	return path, files.Replace(path, data)
 }

@@ -69,7 +69,7 @@ func TestFailingSteps(t *testing.T) {
 	_, err := Run(context.Background(), o)
 	var failed *CommandError
 	require.ErrorAs(t, err, &failed)
-	assert.Contains(t, err.Error(), "the build without a profile: ")
+	assert.Contains(t, err.Error(), "building without a profile: ")
 	assert.Contains(t, err.Error(), "exit status 3\nabout to fail")
 
 	o.Build = []string{"true"}
@@ -117,13 +117,13 @@ func TestScripts(t *testing.T) {
 	}
 	o.Verbose = true
 	_, _ = Run(context.Background(), o)
-	assert.Contains(t, steps, "1 of 6: building without a profile: done before")
+	assert.Contains(t, steps, "1 of 8: building without a profile: done before")
 	assert.Contains(t, said.String(), "(cd ")
 
 	t.Setenv("CFLAGS", "-O2")
 	steps = nil
 	_, _ = Run(context.Background(), o)
-	assert.NotContains(t, steps, "1 of 6: building without a profile: done before", "the environment says how to build")
+	assert.NotContains(t, steps, "1 of 8: building without a profile: done before", "the environment says how to build")
 }
 
 // A program that was configured to call the preprocessor does so without "afdo exec", and clang
@@ -159,7 +159,7 @@ func TestFolderWithSpace(t *testing.T) {
 	t.Setenv("CC", "cc -pipe")
 	o.Build = []string{"sh", "-c", "$CC -O2 -o a a.c"}
 	_, err := Run(t.Context(), o)
-	assert.ErrorContains(t, err, "the training", "there is no afdo here")
+	assert.ErrorContains(t, err, "training: ", "there is no afdo here")
 	log, err := os.ReadFile(filepath.Join(o.Folder, "base.compiles"))
 	require.NoError(t, err)
 	assert.Equal(t, "cc -pipe -O2 -o a a.c\n", string(log))

@@ -5,42 +5,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Way is how a build uses the profile.
 type Way string
 
-// These are the ways, in the order in which tune tries them. Once a way has made the program
-// faster, tune tries no other, except that it compares ByLines with ByArcs.
+// These are the ways. Tune tries ByLines, ByArcs and, if Options.Layout asks for it, WithLayout.
+// While none of them makes the program faster, it tries the others. InPart and WithLayout build on
+// the best way so far, and [Try.Way] is then a name such as "profile as arcs and layout".
 const (
-	WithLayout Way = "profile and layout"     // if Options.Layout asks for it
 	ByLines    Way = "profile"                // as "afdo exec" uses it by default
 	ByArcs     Way = "profile as arcs"        // as counts of the arcs of GCC's control flow graphs
 	OwnOptions Way = "profile, plain options" // without the options that "afdo exec" adds for GCC
+	InPart     Way = "profile in part"        // without the functions that need more instructions with it
+	WithLayout Way = "profile and layout"
 )
 
-// ExecFlags returns the flags by which "afdo exec" uses the profile in this way.
-func (w Way) ExecFlags() []string {
-	switch w {
-	case ByArcs:
-		return []string{"--as", "arcs"}
-	case OwnOptions:
-		return []string{"--no-params"}
+// on returns the name of a way that builds on another one, if it is InPart or WithLayout.
+func (w Way) on(base Way) Way {
+	if w == InPart || w == WithLayout {
+		return base + w[len(ByLines):]
 	}
-	return nil
+	return w
 }
 
 // A Try is what one way of using the profile has brought.
 type Try struct {
-	Way      Way
-	Folder   string // copy of the tree with the program
-	Verdict  Verdict
-	Measures []Measure // the verdict is based on the first one
+	Way      Way       `json:"way"`
+	Exec     []string  `json:"-"` // flags by which "afdo exec" uses the profile in this way
+	Profile  string    `json:"profile"`
+	LeftOut  []string  `json:"left_out,omitempty"` // functions that are not in the profile, see [InPart]
+	Folder   string    `json:"-"`                  // copy of the tree with the program
+	Verdict  Verdict   `json:"verdict"`
+	Measures []Measure `json:"measures"` // the verdict is based on the first one
 
-	Short   bool    // the program runs for less than 50 ms, so its times are mostly of its start
-	Busy    bool    // the programs had to wait, for the processor or for something else
-	Outputs Outputs // whether both programs print the same
+	Placement Placement `json:"placement,omitempty"` // how the code is laid out, "" if it is not
+	Layout    string    `json:"layout,omitempty"`    // prefix of the files for clang and lld, if Placement is ByClang
+
+	Short   bool    `json:"-"` // the program runs for less than 50 ms, so its times are mostly of its start
+	Busy    bool    `json:"-"` // the programs had to wait, for the processor or for something else
+	Outputs Outputs `json:"-"` // whether both programs print the same
 }
 
 // Outputs is the result of comparing what the programs with and without the profile print.
@@ -54,48 +61,92 @@ const (
 	VaryingOutputs   Outputs = "vary"
 )
 
-// ways returns the ways that suit the compilers of the build.
-func (t *tuning) ways(r *Result) []Way {
-	var ways []Way
+// ways returns the ways that suit some compilers, in the order in which they are tried. The first
+// ones, as many as sure, are tried even if one before them is faster.
+func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
+	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !isClang(t.compilers[name]) })
+	ways = []Way{ByLines}
+	if gcc {
+		ways = append(ways, ByArcs)
+	}
 	if t.Layout {
 		ways = append(ways, WithLayout)
 	}
-	ways = append(ways, ByLines)
-	if !t.rust && slices.ContainsFunc(r.Compilers, func(name string) bool { return !isClang(t.compilers[name]) }) {
-		ways = append(ways, ByArcs, OwnOptions)
+	sure = len(ways)
+	if gcc {
+		ways = append(ways, OwnOptions)
 	}
-	return ways
+	if !t.NoCount && lookForValgrind() == nil {
+		ways = append(ways, InPart)
+	}
+	if !t.Layout && !t.rust {
+		ways = append(ways, WithLayout)
+	}
+	return ways, sure
 }
 
-// tryWays builds and measures the program in one way after the other, and keeps the best way. It
-// stops after a way that makes the program faster, except that it still tries ByArcs if that is the
-// next way. The program is already built by lines. A way that cannot be built is left out.
+// countSteps returns the number of steps of a run that tries only what is tried in any case.
+func (t *tuning) countSteps(compilers []string) int {
+	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
+	ways, sure := t.ways(compilers)
+	for _, way := range ways[:sure] {
+		steps += way.steps()
+	}
+	return steps
+}
+
+// steps returns the number of steps of a way: those that build the program, and measuring it.
+func (w Way) steps() int {
+	switch w {
+	case ByLines:
+		return 1 // it is built
+	case WithLayout:
+		return len([]string{buildingForLayout, trainingForLayout, layingOut, buildingPlaced, measuring})
+	}
+	return 2
+}
+
+// expected returns the name of the compiler that the build will call, as far as its command, CC and
+// CXX show.
+func (t *tuning) expected() []string {
+	said := strings.Join(t.Build, " ") + " " + setting(t.env, "CC") + " " + setting(t.env, "CXX")
+	for _, word := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" =\"';", r) }) {
+		if name := filepath.Base(word); t.compilers[name] != "" {
+			return []string{name}
+		}
+	}
+	return []string{"cc"}
+}
+
+// tryWays builds and measures the program in one way after the other, and keeps the best way. The
+// program is already built by lines. A way that cannot be built is left out.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
-	ways := t.ways(r)
+	ways, sure := t.ways(r.Compilers)
 	for i, way := range ways {
-		if i > 0 {
-			if r.Try.Verdict == Faster && way != ByArcs {
+		if i >= sure {
+			if r.Verdict == Faster {
 				break
 			}
-			switch way {
-			case ByArcs: // counted before
-			case ByLines:
-				t.doing.Total++ // it is built
-			default:
-				t.doing.Total += stepsOfWay
+			if _, err := t.placer(); way == WithLayout && err != nil {
+				continue
 			}
+			t.doing.Total += way.steps()
+			t.doing.Added = fmt.Sprintf("no way is faster yet, so the %s is tried", way.on(r.Way))
 		}
-		copied, err := t.buildWay(ctx, way, r)
-		if failed := (*CommandError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
-			t.note("the build with the %s fails, so this way is left out; %s has its messages", way, t.in(logName))
-			t.doing.Number++ // it is not measured
-			continue
-		}
-		if err != nil {
+		end := t.doing.Number + way.steps()
+		try, err := t.buildWay(ctx, way, r)
+		if failed := (*CommandError)(nil); (errors.As(err, &failed) || i >= sure && err != nil) && ctx.Err() == nil {
+			t.logf("# %v", err)
+			t.note("%s fails, so this way is left out; %s has its messages", t.doing.Name, t.in(logName))
+			try = nil
+		} else if err != nil {
 			return err
 		}
-		try, err := t.measure(ctx, Try{Way: way, Folder: copied}, r.Programs, len(ways))
-		if err != nil {
+		if try == nil {
+			t.doing.Number = end // it is not measured
+			continue
+		}
+		if try, err = t.measure(ctx, *try, r.Programs, len(ways)); err != nil {
 			return err
 		}
 		r.Tries = append(r.Tries, *try)
@@ -104,32 +155,46 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// stepsOfWay is the number of steps for one more way of using the profile: building and measuring.
-const stepsOfWay = 2
-
 // compareTries sorts faster programs before those that are not decided, and slower ones last. Of
-// two faster programs, the first measure decides.
+// two faster programs, the time decides. Of others, the number of instructions does, which is
+// certain.
 func compareTries(a, b Try) int {
-	if a.Verdict == Faster && b.Verdict == Faster && len(a.Measures) > 0 && len(b.Measures) > 0 {
-		return cmp.Compare(a.Measures[0].Change, b.Measures[0].Change)
+	what := "instructions"
+	if a.Verdict == Faster {
+		what = processorTime
 	}
-	return rankOf(a.Verdict) - rankOf(b.Verdict)
+	return cmp.Or(cmp.Compare(rankOf(a.Verdict), rankOf(b.Verdict)), cmp.Compare(a.change(what), b.change(what)))
 }
 
 func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
 
-// buildWay builds the program in one way and returns the copy of the tree.
-func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (copied string, err error) {
+// change returns the change of a measure, 0 if it was not taken.
+func (t *Try) change(what string) float64 {
+	for _, m := range t.Measures {
+		if m.What == what {
+			return m.Change
+		}
+	}
+	return 0
+}
+
+// buildWay builds the program in one way. The result is nil if there is nothing to build.
+func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (*Try, error) {
+	try := Try{Way: way, Profile: r.Profile, Folder: t.fast}
 	switch way {
 	case ByLines:
-		return t.fast, nil
+		return &try, nil
 	case WithLayout:
 		return t.place(ctx, r)
+	case InPart:
+		return t.leaveOut(ctx, r)
+	case ByArcs:
+		try.Folder, try.Exec = t.in("arcs"), []string{"--as", "arcs"} // as long as base: the length of the path moves the stack
+	default:
+		try.Folder, try.Exec = t.in("opts"), []string{"--no-params"}
 	}
-	copied = t.in(map[Way]string{ByArcs: "arcs", OwnOptions: "opts"}[way]) // as long as base: the length of the path moves the stack
-	name := fmt.Sprintf("building with %s", way)
-	err = t.step(name, func() error {
-		return t.build(ctx, copied, variant{profile: t.in(profileName), exec: way.ExecFlags()})
+	err := t.step(fmt.Sprintf("building with %s", way), func() error {
+		return t.build(ctx, try.Folder, variant{profile: t.in(profileName), exec: try.Exec})
 	})
-	return copied, err
+	return &try, err
 }

@@ -33,56 +33,53 @@ const tuneHelp = `Build a program, train it, build it again with a profile, and 
   afdo tune --train 'build/prog train.txt' --measure 'build/prog other.txt' -- \
     sh -c 'cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build'
 
-All of it happens in copies of the source tree below --folder, which git ignores. The tree
-itself does not change. All commands run in the copies, where a path of the tree means
-the copy's. The build may be any command that finds its compilers
-through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g, and run
-them behind "afdo exec" the second time. ccache and CMake's launchers are left out.
+All of it happens in copies of the source tree below --folder, which git ignores. In a
+command, a path of the tree means the copy's. The build may be any command that finds its
+compilers through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g,
+and run them behind "afdo exec" the second time, without ccache and CMake's launchers.
 
 The training runs under the best recorder: branch stacks if the processor records them,
 else steps, which stop the program for 5% of the time to follow its branches. A training
-that is too short for steps runs up to 20 times. If that is still too short, it runs under
-valgrind's callgrind, which is slow but exact. Samples of time make a poor profile, and
-are the last choice.
---train may be given several times, and so may --measure; without --measure, the training
-is measured, which flatters the profile. Train with other input than you measure with.
+that is too short for steps runs up to 20 times, or under valgrind's callgrind, which is
+slow but exact. Samples of time make a poor profile, and are the last choice. --train may
+be given several times, and so may --measure; without --measure, the training is
+measured, which flatters the profile. Train with other input than you measure with.
 
 Then both programs run in rounds, in an order that a coin decides. The verdict is about the
 processor time, user and system: faster or slower if the confidence interval of the change
 (Hodges and Lehmann, from the signed ranks of the rounds) is beyond 0.5%, and otherwise
 not decided. If the interval is too wide, if the machine is busy, or if the time contradicts
-the number of instructions, more rounds follow, up to eight times as many. Programs of the
-same speed are called different at most once in 100 runs. Instructions are counted with
-perf or callgrind, if these are there: they do not vary, but they are not time.
+the number of instructions, up to eight times as many rounds follow. Programs of the same
+speed are called different at most once in 100 runs. Instructions are counted with perf or
+callgrind: they do not vary, but they are not time.
 
-For GCC, tune tries counts by lines and counts of arcs, and keeps the faster program. If
-neither is faster, it also tries the profile without the options that exec adds. If the
-program is slower in all of these ways, tune recommends the ordinary build.
+For GCC, tune tries counts by lines and counts of arcs. While no way is faster, it tries the
+profile without the options that exec adds, then without the functions that need more
+instructions with the profile (callgrind counts them in the training, if that is short),
+and then with a layout of the code. It keeps the fastest program. If none is faster, it
+recommends the ordinary build.
 
-A build folder that CMake or Meson has configured is configured again in the copies, with
-the same options. For cargo, tune asks rustc for its options. A rustc that is no nightly is
-allowed the unstable ones, with RUSTC_BOOTSTRAP=1 for the compiles alone. If no compile used
-the profile, tune fails and says why.
+A build folder that CMake or Meson has configured is configured again in the copies. For
+cargo, tune asks rustc for its options, and allows a rustc that is no nightly the unstable
+ones. If no compile used the profile, tune fails and says why.
 
---layout also decides where the code is placed. It records the program that was built
-with the profile once more, and measures it with the layout. clang 17 or newer and lld
-take a list of blocks and functions ("afdo layout"). Programs of other compilers are
-rewritten by llvm-bolt. Under valgrind, taken jumps, misses of an instruction cache of
-32 KiB and used pages of code are counted, too.
+--layout tries the layout in any case. It records the program that was built with the
+profile once more. clang 17 or newer and lld take a list of blocks and functions ("afdo
+layout"). Programs of other compilers are rewritten by llvm-bolt. Under valgrind, taken
+jumps, misses of an instruction cache of 32 KiB and used pages of code are counted, too.
 
-The file "log" in --folder has all commands, for your own scripts; --verbose prints them.
-Finished steps are reused if the commands and the tree are unchanged, unless --again is
-given.
+The file "log" in --folder has all commands; --verbose prints them. Finished steps are
+reused if the commands and the tree are unchanged, unless --again is given.
 
 JSON has these members, with a "change" of -0.1 for 10% less and "low" and "high" as the
 bounds of its interval, which are missing if there are too few rounds:
 
-  {"verdict": "faster" | "slower" | "not decided", "measures": [{"what", "unit",
-    "before", "after", "change", "low", "high", "rounds"}, ...], "way", "tries":
-    [{"way", "verdict", "measures"}, ...], "profile", "programs": [...],
-    "build_command", "recorder", "recorder_reason", "outputs_differ": true |
-    false | null, "folder", "program_folder", "compiles",
-    "compiles_with_profile", "placement": "clang" | "bolt", "layout"}`
+  {"verdict": "faster" | "slower" | "not decided", "advice": "use the profile" |
+    "keep the ordinary build", "measures": [{"what", "unit", "before", "after",
+    "change", "low", "high", "rounds"}, ...], "way", "profile", "left_out": [...],
+    "placement": "clang" | "bolt", "layout", "tries": [{"way", "verdict", ...}, ...],
+    "programs": [...], "build_command", "recorder", "recorder_reason", "outputs_differ",
+    "folder", "program_folder", "compiles", "compiles_with_profile"}`
 
 // tuning is the flags of tune.
 type tuning struct {
@@ -139,6 +136,9 @@ type stepList struct {
 func (s *stepList) show(step tune.Step) {
 	if step.Number != s.step.Number {
 		s.finish()
+		if more := step.Total - s.step.Total; more > 0 && step.Added != "" {
+			fmt.Fprint(s.out, human.Wrap("", 2, fmt.Sprintf("%d more steps: %s", more, step.Added), tuneColumns))
+		}
 		s.began = time.Now()
 		s.line = progress.Start(s.err)
 	}
@@ -147,10 +147,7 @@ func (s *stepList) show(step tune.Step) {
 }
 
 func labelOf(step tune.Step) string {
-	if step.Detail == "" || step.Detail == tune.DoneBefore {
-		return step.Name
-	}
-	return step.Name + ", " + step.Detail
+	return strings.TrimSuffix(step.Name+", "+strings.TrimPrefix(step.Detail, tune.DoneBefore), ", ")
 }
 
 // finish prints the line of the last step, which has ended.
@@ -228,8 +225,7 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 		return fmt.Errorf("%w; run the same command again to go on: finished steps are reused", err)
 	case errors.As(err, &failed):
 		return fmt.Errorf("%w\nafdo: fix this and run the same command again: finished steps are reused. Commands run in a copy of the tree, so files outside of it need an absolute path", err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	if r.Outputs == tune.DifferentOutputs {
@@ -353,8 +349,8 @@ func newLauncher(r *tune.Result, line string) launcher {
 		}
 		return shell.Quote(path)
 	}
-	l := append(launcher{"afdo", "exec", "--profile", path(r.Profile)}, r.Way.ExecFlags()...)
-	if r.Layout != "" && r.Way == tune.WithLayout {
+	l := append(launcher{"afdo", "exec", "--profile", path(r.Profile)}, r.Exec...)
+	if r.Layout != "" {
 		l = append(l, "--layout", path(r.Layout))
 	}
 	return append(l, "--")
@@ -364,37 +360,30 @@ func (l launcher) words() string { return strings.Join(l, " ") }
 
 // variables returns settings such as CC for a shell or for make.
 func (l launcher) variables(r *tune.Result) string {
-	var all []string
-	for _, language := range languagesOf(r) {
-		all = append(all, fmt.Sprintf(`%s="%s %s"`, language.variable, l.words(), language.compiler))
-	}
-	return strings.Join(all, " ")
+	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`%s="%s %s"`, b.variable, l.words(), b.compiler) })
 }
 
 // cmake returns options of CMake.
 func (l launcher) cmake(r *tune.Result) string {
-	var all []string
-	for _, language := range languagesOf(r) {
-		all = append(all, fmt.Sprintf(`-DCMAKE_%s_COMPILER_LAUNCHER="%s"`, language.cmake, strings.ReplaceAll(strings.Join(l, ";"), "'", "")))
-	}
-	return strings.Join(all, " ")
+	words := strings.ReplaceAll(strings.Join(l, ";"), "'", "")
+	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`-DCMAKE_%s_COMPILER_LAUNCHER="%s"`, b.cmake, words) })
 }
 
 // A builtLanguage is a language of a build: its name in CMake, the variable by which builds find
 // its compiler, and the compiler.
 type builtLanguage struct{ cmake, variable, compiler string }
 
-// languagesOf returns the languages of a build, with the compiler that was called last.
-func languagesOf(r *tune.Result) []builtLanguage {
-	languages := []builtLanguage{{cmake: "C", variable: "CC"}, {cmake: "CXX", variable: "CXX"}, {cmake: "Fortran", variable: "FC"}}
-	for _, name := range slices.Backward(r.Compilers) { // the first one counts
-		for i := range languages {
-			if languages[i].variable == variableOf(name) {
-				languages[i].compiler = name
-			}
+// eachLanguage returns words for the languages of a build, with the compiler that was called last.
+func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
+	var words []string
+	for _, b := range []builtLanguage{{cmake: "C", variable: "CC"}, {cmake: "CXX", variable: "CXX"}, {cmake: "Fortran", variable: "FC"}} {
+		at := slices.IndexFunc(r.Compilers, func(name string) bool { return variableOf(name) == b.variable })
+		if at >= 0 {
+			b.compiler = r.Compilers[at]
+			words = append(words, word(b))
 		}
 	}
-	return slices.DeleteFunc(languages, func(l builtLanguage) bool { return l.compiler == "" })
+	return strings.Join(words, " ")
 }
 
 // variableOf returns the variable by which builds find a compiler.

@@ -19,8 +19,8 @@ import (
 // TuneFacts is the JSON report of "afdo tune".
 type TuneFacts struct {
 	TuneTry
+	Advice   string        `json:"advice"`
 	Tries    []TuneTry     `json:"tries"`
-	Profile  string        `json:"profile"`
 	Programs []string      `json:"programs"`
 	Build    string        `json:"build_command"`
 	Recorder tune.Recorder `json:"recorder"`
@@ -30,53 +30,47 @@ type TuneFacts struct {
 	Program  string        `json:"program_folder"`
 	Compiles int           `json:"compiles"`
 	Used     int           `json:"compiles_with_profile"`
-
-	Placement tune.Placement `json:"placement,omitempty"`
-	Layout    string         `json:"layout,omitempty"`
 }
 
 // TuneTry is what one way of using the profile has brought.
 type TuneTry struct {
-	Way      tune.Way      `json:"way"`
-	Verdict  tune.Verdict  `json:"verdict"`
+	tune.Try
 	Measures []TuneMeasure `json:"measures"`
 }
 
 type TuneMeasure struct {
-	What   string   `json:"what"`
-	Unit   string   `json:"unit"`
-	Before float64  `json:"before"`
-	After  float64  `json:"after"`
-	Change float64  `json:"change"`
-	Low    *float64 `json:"low,omitempty"`
-	High   *float64 `json:"high,omitempty"`
-	Rounds int      `json:"rounds"`
+	tune.Measure
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
 }
+
+// The values of TuneFacts.Advice.
+const (
+	useProfile   = "use the profile"
+	keepOrdinary = "keep the ordinary build"
+)
 
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
 	f := &TuneFacts{
-		TuneTry: newTuneTry(&r.Try), Profile: r.Profile, Programs: r.Programs, Build: HowToBuild(&t.Options, r), Recorder: r.Recorder, Why: r.Why, Differs: differs(r.Outputs),
-		Folder: t.Folder, Program: r.Folder, Compiles: r.Compiles, Used: r.Used, Placement: r.Placement, Layout: r.Layout,
+		TuneTry: newTuneTry(r.Try), Advice: keepOrdinary, Programs: r.Programs, Build: HowToBuild(&t.Options, r), Recorder: r.Recorder, Why: r.Why,
+		Folder: t.Folder, Program: r.Folder, Compiles: r.Compiles, Used: r.Used,
+	}
+	if r.Verdict == tune.Faster {
+		f.Advice = useProfile
+	}
+	if different := r.Outputs == tune.DifferentOutputs; r.Outputs != tune.VaryingOutputs {
+		f.Differs = &different
 	}
 	for _, try := range r.Tries {
-		f.Tries = append(f.Tries, newTuneTry(&try))
+		f.Tries = append(f.Tries, newTuneTry(try))
 	}
 	return f
 }
 
-// differs reports whether outputs differ, nil if that is not known.
-func differs(o tune.Outputs) *bool {
-	if o == tune.VaryingOutputs {
-		return nil
-	}
-	different := o == tune.DifferentOutputs
-	return &different
-}
-
-func newTuneTry(try *tune.Try) TuneTry {
-	f := TuneTry{Way: try.Way, Verdict: try.Verdict}
+func newTuneTry(try tune.Try) TuneTry {
+	f := TuneTry{Try: try}
 	for _, m := range try.Measures {
-		measure := TuneMeasure{What: m.What, Unit: m.Unit, Before: m.Before, After: m.After, Change: m.Change, Rounds: m.Rounds}
+		measure := TuneMeasure{Measure: m}
 		if !math.IsInf(m.High, 0) {
 			measure.Low, measure.High = &m.Low, &m.High
 		}
@@ -93,30 +87,9 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	for _, m := range r.Measures {
 		measures.Row(m.What, amount(m.Before, m.Unit), amount(m.After, m.Unit), percent(m.Change), interval(&m))
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	if err := measures.Write(w, 0); err != nil {
-		return err
-	}
 	verdict := human.Wrap("", 0, "Verdict: "+verdictText(&r.Try), tuneColumns)
 	if color := map[tune.Verdict]string{tune.Faster: cli.Green, tune.Slower: cli.Red}[r.Verdict]; color != "" {
 		verdict = strings.Replace(verdict, string(r.Verdict), cli.Colored(w, color, string(r.Verdict)), 1)
-	}
-	if _, err := fmt.Fprint(w, "\n"+verdict); err != nil {
-		return err
-	}
-	if err := writeTries(w, r); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(w, "\n"+adviceText(t, r))
-	return err
-}
-
-// writeTries prints a line for each way of using the profile, if there was more than one.
-func writeTries(w io.Writer, r *tune.Result) error {
-	if len(r.Tries) < 2 {
-		return nil
 	}
 	tries := table.Table{Columns: "llrrr"}
 	tries.Row("Way", "Verdict", "Time", "Instructions", "Code")
@@ -127,10 +100,12 @@ func writeTries(w io.Writer, r *tune.Result) error {
 		}
 		tries.Row(string(try.Way), string(try.Verdict), changes["processor time"], changes["instructions"], changes["code"])
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
+	all := ""
+	if len(r.Tries) > 1 {
+		all = tries.Text(0) + "\n"
 	}
-	return tries.Write(w, 0)
+	_, err := io.WriteString(w, "\n"+measures.Text(0)+"\n"+verdict+"\n"+all+adviceText(t, r))
+	return err
 }
 
 // adviceText says where the program is, and what to do with the profile.
@@ -139,34 +114,34 @@ func adviceText(t *tuning, r *tune.Result) string {
 		return human.Wrap("", 0, "Keep the ordinary build: the profile makes the program slower in every way that was tried. Train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang. \"Does it pay?\" in docs/guide/tutorial.md has reasons.", tuneColumns)
 	}
 	var text strings.Builder
-	which := "The faster program"
+	which, build := "The faster program", "Build it yourself:"
 	if r.Verdict == tune.Undecided {
-		which = "The program with the profile"
+		which, build = "The program with the profile", "Build it yourself, although it may not pay:"
+		text.WriteString(human.Wrap("", 0, "Keep the ordinary build: no way of using the profile that was tried is certainly faster.", tuneColumns))
 	}
+	where := fmt.Sprintf("%d files in %s", len(r.Programs), human.Name(shownPath(r.Folder)))
 	if len(r.Programs) == 1 {
-		fmt.Fprintf(&text, "%s: %s\n", which, human.Name(shownPath(filepath.Join(r.Folder, r.Programs[0]))))
-	} else {
-		fmt.Fprintf(&text, "%s: %d files in %s\n", which, len(r.Programs), human.Name(shownPath(r.Folder)))
+		where = human.Name(shownPath(filepath.Join(r.Folder, r.Programs[0])))
 	}
-	fmt.Fprintf(&text, "Its profile: %s, used by %d of %d compiles\n", human.Name(shownPath(r.Profile)), r.Used, r.Compiles)
-	build := "Build it yourself:"
-	if r.Verdict == tune.Undecided {
-		build = "Build it yourself, although it may not pay:"
-	}
+	fmt.Fprintf(&text, "%s: %s\nIts profile: %s, used by %d of %d compiles\n", which, where, human.Name(shownPath(r.Profile)), r.Used, r.Compiles)
 	fmt.Fprintf(&text, "%s\n\n  %s\n", build, shell.Fold(HowToBuild(&t.Options, r), "    ", tuneColumns-len("  ")))
-	if how := layoutText(r); how != "" {
+	if how := layoutText(t, r); how != "" {
 		text.WriteString("\n" + human.Wrap("", 0, how, tuneColumns))
 	}
 	return text.String()
 }
 
 // layoutText says what a build with the layout needs in addition, "" if nothing.
-func layoutText(r *tune.Result) string {
+func layoutText(t *tuning, r *tune.Result) string {
+	how := "Link"
+	if t.Layout { // the profile has the unique names, too
+		how = "Compile with -funique-internal-linkage-names and link"
+	}
 	switch {
-	case r.Way != tune.WithLayout:
+	case r.Placement == "":
 		return ""
 	case r.Placement == tune.ByClang:
-		return "Compile with -funique-internal-linkage-names and link with -fuse-ld=lld -Wl,--symbol-ordering-file=" + r.Layout + "_ld_profile.txt,--no-warn-symbol-ordering. Make a new layout whenever the sources or the profile change much."
+		return how + " with -fuse-ld=lld -Wl,--symbol-ordering-file=" + r.Layout + "_ld_profile.txt,--no-warn-symbol-ordering. Make a new layout whenever the sources or the profile change much."
 	}
 	return "Build with -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands in the log."
 }

@@ -46,12 +46,13 @@ func TestVerdictText(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	measures := []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}}
 	for verdict, builds := range map[tune.Verdict]bool{tune.Faster: true, tune.Undecided: true, tune.Slower: false} {
-		try := tune.Try{Way: tune.OwnOptions, Verdict: verdict, Measures: measures, Folder: "opts"}
-		r := &tune.Result{Try: try, Tries: []tune.Try{{Way: tune.ByLines, Verdict: tune.Slower, Measures: measures}, try}, Compilers: []string{"cc"}, Profile: "p.afdo", Programs: []string{"a"}}
+		try := tune.Try{Way: tune.OwnOptions, Exec: []string{"--no-params"}, Profile: "p.afdo", Verdict: verdict, Measures: measures, Folder: "opts"}
+		r := &tune.Result{Try: try, Tries: []tune.Try{{Way: tune.ByLines, Verdict: tune.Slower, Measures: measures}, try}, Compilers: []string{"cc"}, Programs: []string{"a"}}
 		var out strings.Builder
 		require.NoError(t, writeTuned(&out, &tuning{Options: tune.Options{Build: []string{"make"}}}, r))
 		assert.Equal(t, builds, strings.Contains(out.String(), `make CC="afdo exec --profile p.afdo --no-params -- cc"`), out.String())
-		assert.Equal(t, !builds, strings.Contains(out.String(), "Keep the ordinary build"))
+		assert.Equal(t, verdict != tune.Faster, strings.Contains(out.String(), "Keep the ordinary build"))
+		assert.Equal(t, verdict == tune.Faster, newTuneFacts(&tuning{Options: tune.Options{Build: []string{"make"}}}, r).Advice == useProfile)
 		assert.Contains(t, out.String(), "\nprofile                 slower")
 	}
 }

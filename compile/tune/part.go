@@ -1,0 +1,203 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/files"
+)
+
+// Names in the working folder.
+const (
+	partName    = "tuned.part.afdo" // the profile without some functions
+	partTree    = "part"            // copy of the tree, built with it
+	leftOutName = "left-out"        // the functions, a line each
+)
+
+// Limits of [InPart].
+const (
+	grownShare  = 0.001 // changes that matter, in shares of the program's instructions
+	maxLeftOut  = 100   // functions; their names are on a command line
+	maxHalvings = 3     // sets of functions that are tried
+)
+
+// leaveOut builds the program as in the best way so far, without the functions in which the profile
+// adds instructions. The result is nil if leaving functions out saves no instructions.
+func (t *tuning) leaveOut(ctx context.Context, r *Result) (*Try, error) {
+	try := Try{Way: InPart.on(r.Way), Exec: r.Exec, Folder: t.in(partTree)}
+	t.key = keyOf(t.key, try.Way)
+	if err := t.step(leavingOut, func() error { return t.searchPart(ctx, r) }); err != nil {
+		return nil, err
+	}
+	list, err := files.ReadFile(t.in(leftOutName), maxOwn)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	try.LeftOut = strings.Split(string(list), "\n")
+	t.note("the profile in part is without the functions in which the training needs more instructions with the profile, %d in all: %s", len(try.LeftOut), strings.Join(try.LeftOut[:min(len(try.LeftOut), 5)], ", "))
+	try.Profile, err = t.deliver(partName)
+	return &try, err
+}
+
+// searchPart counts how many instructions the training needs in each function, without the profile
+// and with it. It leaves out the functions that need more, and counts again. If the program still
+// needs more than without the profile, it goes on with the half of these functions that gained most
+// by that. The file leftOutName gets the best functions to leave out, or nothing.
+func (t *tuning) searchPart(ctx context.Context, r *Result) error {
+	ok, err := t.canSimulate(ctx, "instructions of functions", t.Train, callgrindSlowdown)
+	if err != nil || !ok {
+		return errors.Join(err, files.Replace(t.in(leftOutName), nil))
+	}
+	plain, err := t.countFunctions(ctx, r, t.base)
+	whole, failed := t.countFunctions(ctx, r, r.Folder)
+	if err := cmp.Or(err, failed); err != nil {
+		return err
+	}
+	var best, built []string
+	matters := grownShare * plain.total()
+	least := whole.total() - matters
+	set := largest(whole.growth(plain), matters, maxLeftOut)
+	for round := 0; round < maxHalvings && len(set) > 0; round++ {
+		if built = set; round > 0 && least < plain.total() {
+			break
+		}
+		part, err := t.buildPart(ctx, r, set)
+		if err != nil {
+			return err
+		}
+		if n := part.total(); n < least {
+			best, least = set, n
+		}
+		gains := whole.growth(part)
+		maps.DeleteFunc(gains, func(name string, _ float64) bool { return !slices.Contains(built, name) })
+		set = largest(gains, 0, len(set)/2)
+	}
+	if len(best) == 0 {
+		t.note("leaving functions out of the profile saves no instructions")
+	} else if !slices.Equal(best, built) {
+		_, err = t.buildPart(ctx, r, best)
+	}
+	return errors.Join(err, files.Replace(t.in(leftOutName), []byte(strings.Join(best, "\n"))))
+}
+
+// buildPart builds the program with the profile without some functions, and counts instructions.
+func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (costs, error) {
+	t.detail("building without %d", len(without))
+	merge, err := t.merging(partName)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(without, "\n")), "\n", "|")
+	if _, err := t.do(ctx, task{argv: append(merge, "--strip-names", "^("+names+")$", t.in(profileName)), dir: t.Folder}); err != nil {
+		return nil, err
+	}
+	if err := t.build(ctx, t.in(partTree), variant{profile: t.in(partName), exec: r.Exec}); err != nil {
+		return nil, err
+	}
+	return t.countFunctions(ctx, r, t.in(partTree))
+}
+
+// costs are the instructions that a program needs, by the symbol of the code and the function of
+// the source that they come from, which may be inlined there.
+type costs map[[2]string]float64
+
+// countFunctions runs the training under callgrind in a copy of the tree.
+func (t *tuning) countFunctions(ctx context.Context, r *Result, copied string) (costs, error) {
+	t.detail("counting in %s", filepath.Base(copied))
+	recordings, err := t.callgrind(ctx, t.Train, copied, "--dump-instr=yes")
+	counted := make(costs)
+	for _, program := range r.Programs {
+		for _, recording := range recordings {
+			err = errors.Join(err, counted.add(ctx, filepath.Join(copied, program), recording))
+		}
+	}
+	t.logf("# the training needs %.0f instructions in %s", counted.total(), copied)
+	return counted, err
+}
+
+// add adds the instructions that a program needs in a recording.
+func (c costs) add(ctx context.Context, program, recording string) error {
+	set, _, err := readFor(program, recording, samples.Options{})
+	if err != nil {
+		return err
+	}
+	file, err := symbolize.Open(program)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	counts := make(map[uint64]float64)
+	var symbols []symbolize.Symbol
+	for offset, n := range set.Addresses() {
+		at, _ := file.Address(offset)
+		counts[at] = float64(n)
+		symbol, ok, err := file.Symbol(at)
+		if err != nil {
+			return err
+		}
+		if ok && (len(symbols) == 0 || symbols[len(symbols)-1].Low != symbol.Low) {
+			symbols = append(symbols, symbol)
+		}
+	}
+	addresses := slices.Sorted(maps.Keys(counts))
+	for code, err := range file.Code(ctx, symbols) {
+		if err != nil {
+			return err
+		}
+		for _, span := range code.Spans {
+			at, _ := slices.BinarySearch(addresses, span.Low)
+			for ; span.Instance != nil && at < len(addresses) && addresses[at] < span.High; at++ {
+				names := [2]string{span.Instance.Chain()[0].Function.Linkage(), span.Instance.Function.Linkage()}
+				c[names] += counts[addresses[at]]
+			}
+		}
+	}
+	return nil
+}
+
+// sums returns the instructions by one of the two functions.
+func (c costs) sums(which int) map[string]float64 {
+	sums := make(map[string]float64)
+	for names, n := range c {
+		sums[names[which]] += n
+	}
+	return sums
+}
+
+func (c costs) total() (sum float64) {
+	for _, n := range c {
+		sum += n
+	}
+	return sum
+}
+
+// growth returns how many more instructions than in another build the code of the symbols needs
+// that are in both. The builds may inline differently. So the growth of a function of the source is
+// distributed over the symbols whose code contains it.
+func (c costs) growth(since costs) map[string]float64 {
+	symbols, was, is := since.sums(0), since.sums(1), c.sums(1)
+	grown := make(map[string]float64)
+	for names, n := range c {
+		if symbols[names[0]] > 0 {
+			grown[names[0]] += n * (1 - was[names[1]]/is[names[1]])
+		}
+	}
+	return grown
+}
+
+// largest returns the keys with the largest values above a bound, the largest first.
+func largest(values map[string]float64, bound float64, most int) []string {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
+	})
+	names = slices.DeleteFunc(names, func(name string) bool { return values[name] <= bound })
+	return names[:min(len(names), most)]
+}
