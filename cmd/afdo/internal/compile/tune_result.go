@@ -45,10 +45,7 @@ type TuneMeasure struct {
 }
 
 // The values of TuneFacts.Advice.
-const (
-	useProfile   = "use the profile"
-	keepOrdinary = "keep the ordinary build"
-)
+const useProfile, keepOrdinary = "use the profile", "keep the ordinary build"
 
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
 	f := &TuneFacts{
