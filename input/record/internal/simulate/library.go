@@ -29,6 +29,10 @@ var library = map[string]func(c *call, a, b, n uint64) uint64{
 	"strnlen":   func(c *call, a, n, _ uint64) uint64 { return uint64(len(c.text(a, n))) },
 	"strcmp":    func(c *call, a, b, _ uint64) uint64 { return order(c.text(a, maxString), c.text(b, maxString)) },
 	"strncmp":   func(c *call, a, b, n uint64) uint64 { return order(c.text(a, n), c.text(b, n)) },
+	"strcasecmp": func(c *call, a, b, _ uint64) uint64 {
+		return order(lower(c.text(a, maxString)), lower(c.text(b, maxString)))
+	},
+	"strncasecmp": func(c *call, a, b, n uint64) uint64 { return order(lower(c.text(a, n)), lower(c.text(b, n))) },
 	"strchr": func(c *call, a, b, _ uint64) uint64 {
 		return found(a, bytes.IndexByte(append(c.text(a, maxString), 0), byte(b)))
 	},
@@ -72,6 +76,17 @@ var numbers = map[string]func(a, b float64) float64{
 	"floor": func(a, _ float64) float64 { return math.Floor(a) }, "ceil": func(a, _ float64) float64 { return math.Ceil(a) },
 	"rint": func(a, _ float64) float64 { return math.RoundToEven(a) }, "trunc": func(a, _ float64) float64 { return math.Trunc(a) },
 	"nearbyint": func(a, _ float64) float64 { return math.RoundToEven(a) },
+}
+
+// lower returns a text with small letters, as in the locale C and with UTF-8.
+func lower(text []byte) []byte {
+	small := bytes.Clone(text)
+	for i, b := range small {
+		if 'A' <= b && b <= 'Z' {
+			small[i] = b + 'a' - 'A'
+		}
+	}
+	return small
 }
 
 // canonical returns the name of a function without the marks of checked and internal variants.

@@ -165,3 +165,16 @@ func TestControlWord(t *testing.T) {
 	}
 	require.Equal(t, uint64(0x37f), c.R[0])
 }
+
+// Bursts do not end at strcasecmp, whose variants use instructions that are not simulated.
+func TestCompareWithoutCase(t *testing.T) {
+	c := CPU{Mode: 64}
+	c.Memory.Read = func(_ []uint64, to [][]byte) int { return copy(to[0], "Content-Type\x00content-length\x00") }
+	c.Memory.Constant = func(uint64) *simulate.Page { return nil }
+	c.Memory.Reset()
+	for name, sign := range map[string]int{"strcasecmp": 1, "strncasecmp": 0} {
+		c.R[7], c.R[6], c.R[2], c.R[4] = 0x1000, 0x1000+13, 8, 0x2000 // the texts, a length and the stack
+		require.True(t, c.Call(name), name)
+		require.Equal(t, sign, int(int32(c.R[0])), name)
+	}
+}
