@@ -58,16 +58,13 @@ func (t *tracer) moment(now int64) {
 		return
 	}
 	b := burst{tracer: t, th: th, picked: picked, lengths: []int{t.config.Length}, cpu: &t.cpu, stack: t.branches[:0]}
-	cost, here := int64(0), b.join()
-	if here {
-		cost = b.run()
-	}
-	_ = unix.SchedSetaffinity(0, &t.processors)
-	if !here {
+	defer func() { _ = unix.SchedSetaffinity(0, &t.processors) }()
+	if !b.join() {
 		t.miss(th)
 		t.schedule.miss(clock())
 		return
 	}
+	cost := b.run()
 	t.stats.Stopped += time.Duration(cost)
 	t.stats.Longest = max(t.stats.Longest, time.Duration(cost))
 	t.schedule.add(clock(), float64(cost))
@@ -172,7 +169,9 @@ func (b *burst) start() bool {
 	c := b.cpu
 	c.Memory.ReadAhead(append(c.Addresses(b.ahead[:0]), b.th.copied...))
 	if call {
-		b.lengths = b.resume(r.ip())
+		at, _ := b.placeOf(r.ip())
+		b.lengths = b.unfinished[at]
+		delete(b.unfinished, at)
 	}
 	return len(b.lengths) > 0 && (call || !r.endsFault(c))
 }
@@ -255,14 +254,6 @@ func (b *burst) cut(address uint64) {
 			b.unfinished[at] = append(list, n-b.walked)
 		}
 	}
-}
-
-// resume returns the lengths of the bursts that were cut at an address, and forgets them.
-func (b *burst) resume(address uint64) []int {
-	at, _ := b.placeOf(address)
-	lengths := b.unfinished[at]
-	delete(b.unfinished, at)
-	return lengths
 }
 
 // follow simulates the thread until the burst is long enough, or an instruction cannot be

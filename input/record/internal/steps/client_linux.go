@@ -4,6 +4,7 @@ package steps
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,7 +92,7 @@ func Start(c Config) (*Session, error) {
 	if !helperReady {
 		return nil, ErrNoHelper
 	}
-	c.setDefaults()
+	c.Overhead, c.Length = cmp.Or(c.Overhead, DefaultOverhead), cmp.Or(c.Length, DefaultLength)
 	s := new(Session)
 	var theirs [3]*os.File
 	pipes := []struct{ mine, theirs **os.File }{{&s.control, &theirs[0]}, {&s.records, &theirs[1]}, {&s.status, &theirs[2]}}

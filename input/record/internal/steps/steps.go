@@ -13,7 +13,6 @@
 package steps
 
 import (
-	"cmp"
 	"errors"
 	"time"
 )
@@ -69,9 +68,4 @@ type Stats struct {
 	Longest     time.Duration // the longest burst
 	LongestWork time.Duration // the most processor time that a burst needed
 	Duration    time.Duration // time that the tracer was attached
-}
-
-func (c *Config) setDefaults() {
-	c.Overhead = cmp.Or(c.Overhead, DefaultOverhead)
-	c.Length = cmp.Or(c.Length, DefaultLength)
 }

@@ -89,9 +89,7 @@ func runTracer(control, records, status *os.File) int {
 		threads: make(map[int]*thread), processes: make(map[int]*process), out: newOutbox(records),
 		slots: make(slotCache), unfinished: make(map[place][]int),
 	}
-	seed := t.config.Seed
-	seed = cmp.Or(seed, rand.Uint64())
-	t.random = rand.New(rand.NewPCG(seed, 0))
+	t.random = rand.New(rand.NewPCG(cmp.Or(t.config.Seed, rand.Uint64()), 0))
 	err := t.prepare()
 	if t.replies.Encode(replyTo(err)) != nil || err != nil {
 		return 0
