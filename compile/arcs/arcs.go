@@ -4,6 +4,7 @@
 package arcs
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -21,7 +22,7 @@ type Options struct {
 	// With an empty path, the code of all functions in the notes counts.
 	Source string
 	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
-	// hot code from it. 0 stands for the largest counter of the unit.
+	// hot code from it. 0 stands for the largest count of the unit.
 	Largest uint64
 }
 
@@ -77,11 +78,12 @@ func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*g
 	if o.Source != "" {
 		u.source = baseName(o.Source)
 	}
+	u.scale = newScale(cmp.Or(o.Largest, Largest(evidence)))
 	for i := range evidence.Copies {
-		u.add(&evidence.Copies[i])
+		u.add(u.scale.lessen(&evidence.Copies[i]))
 	}
 	report.Counted, report.Owned = u.counted, u.owned
-	return u.counters(notes, o, report), report, nil
+	return u.counters(notes, report), report, nil
 }
 
 // newUnit reads the dump of a unit.
@@ -115,9 +117,11 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 }
 
 // counters infers the counters of all functions.
-func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Counters {
-	c := &gcda.Counters{Header: notes.Header, Ended: true}
-	largest := int64(0)
+func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
+	c := &gcda.Counters{
+		Header: notes.Header, Ended: true,
+		Summaries: []gcda.Summary{{Runs: 1, SumMax: u.scale.largest()}},
+	}
 	var problems []*problem
 	for i := range notes.Functions {
 		f := u.functions[notes.Functions[i].Name]
@@ -144,18 +148,11 @@ func (u *unit) counters(notes *gcda.Notes, o Options, report *Report) *gcda.Coun
 			continue
 		case p.result == nil:
 			p.result = make([]int64, len(p.Arcs))
-		case u.sampled:
-			p.addFloor(p.result)
+		default:
+			p.addFloor(p.result, u.scale.factor, u.sampled)
 		}
-		largest = max(largest, addCounters(c, p.function, p.result))
+		addCounters(c, p.function, p.result)
 	}
-	if o.Largest > 0 {
-		largest = count(o.Largest)
-		if u.sampled {
-			largest *= floorScale
-		}
-	}
-	c.Summaries = []gcda.Summary{{Runs: 1, SumMax: uint64(largest)}}
 	return c
 }
 

@@ -54,22 +54,3 @@ func (p *problem) guessedUpTo(n int64) []int64 {
 	flows, _ = p.guessed(max(1, int64(float64(n)/float64(slices.Max(append(flows, 1)))*some)))
 	return flows
 }
-
-// floorScale is the factor of counts of samples: the guessed counts of one execution are added to
-// the product. GCC takes a block with count 0 for one that never runs, which a few samples do not
-// show.
-const floorScale = 16
-
-// addFloor scales counts and adds the floor, if there is any count.
-func (p *problem) addFloor(flows []int64) {
-	if slices.Max(append(flows, 0)) == 0 {
-		return
-	}
-	floor, err := p.guessed(floorScale)
-	if err != nil {
-		return
-	}
-	for i := range flows {
-		flows[i] = flows[i]*floorScale + floor[i]
-	}
-}

@@ -52,13 +52,21 @@ func TestInfer(t *testing.T) {
 		arcs, err := f.Expand(c.Functions[0].Counters[0].Values)
 		require.NoError(t, err)
 		blocks := f.BlockCounts(arcs)
-		require.EqualValues(t, 1, blocks[0])
-		require.EqualValues(t, 100, blocks[3])
-		require.EqualValues(t, 101, blocks[13])
-		require.InDelta(t, 30, float64(blocks[8]), 2)
-		require.InDelta(t, 80, float64(blocks[4]+blocks[8]), 4)
-		require.InDelta(t, 6, float64(blocks[6]+blocks[10]), 1)
-		require.Zero(t, blocks[15]+blocks[16]+blocks[17])
+		count := func(n ...int) (sum float64) {
+			for _, n := range n {
+				sum += float64(blocks[n]) / 1024
+			}
+			return sum
+		}
+		const floor = 0.1
+		require.InDelta(t, 1, count(0), floor)
+		require.InDelta(t, 100, count(3), floor)
+		require.InDelta(t, 101, count(13), floor)
+		require.InDelta(t, 30, count(8), floor+2)
+		require.InDelta(t, 80, count(4, 8), floor+4)
+		require.InDelta(t, 6, count(6, 10), floor+1)
+		require.InDelta(t, 0, count(15, 16, 17), floor)
+		require.NotZero(t, count(15, 16, 17), "another input may run what the training did not")
 		data, err := gcda.WriteCounters(c)
 		require.NoError(t, err)
 		require.NotEmpty(t, data)
@@ -83,9 +91,32 @@ func TestLeftOut(t *testing.T) {
 	guessed, err := Guess(notes, bytes.NewReader(read(t, "gcc12.profile")), 1000)
 	require.NoError(t, err)
 	got, want := c.Functions[0].Counters[0].Values, guessed.Functions[0].Counters[0].Values
-	require.InDelta(t, 101, float64(slices.Max(got)), 5)
+	require.InDelta(t, 101, float64(slices.Max(got))/1024, 5)
 	for i := range got {
-		require.InDelta(t, float64(want[i])*float64(slices.Max(got))/float64(slices.Max(want)), float64(got[i]), 2)
+		require.InDelta(t, float64(want[i])*float64(slices.Max(got))/float64(slices.Max(want)), float64(got[i]), 2*1024)
+	}
+}
+
+// A profile of a long run or of a fleet has counts that a file of counters cannot hold.
+func TestInferLargeCounts(t *testing.T) {
+	for _, shift := range []int{0, 10, 20, 26, 30, 40, 57} {
+		for _, fraction := range []uint8{0, 8} {
+			notes, e := readNotes(t, "12"), counted()
+			e.Fraction = fraction
+			for i := range e.Copies[0].Blocks {
+				e.Copies[0].Blocks[i].Count <<= shift
+			}
+			c, _, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), withEvidence(e), Options{})
+			require.NoError(t, err)
+			_, err = gcda.WriteCounters(c)
+			require.NoError(t, err)
+			arcs, err := notes.Functions[0].Expand(c.Functions[0].Counters[0].Values)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, slices.Min(arcs), int64(0))
+			blocks := notes.Functions[0].BlockCounts(arcs)
+			require.InDelta(t, 101.0/30, float64(blocks[13])/float64(blocks[8]), 0.5, "%d %d", shift, fraction)
+			require.InDelta(t, float64(c.Summaries[0].SumMax), float64(blocks[13]), 0.1*float64(blocks[13]))
+		}
 	}
 }
 

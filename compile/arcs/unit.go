@@ -21,6 +21,7 @@ type unit struct {
 	counted   uint64
 	owned     uint64
 	sampled   bool // the evidence is samples, not counted executions
+	scale     scale
 }
 
 // addNames lets functions be found by their unqualified names with template arguments. Debug info

@@ -143,7 +143,7 @@ func (p *arcProject) checkCounters(plan *Plan) {
 	c, err := gcda.ReadCounters(data)
 	require.NoError(p, err)
 	require.Len(p, c.Functions, 1)
-	assert.Contains(p, c.Functions[0].Counters[0].Values, int64(990))
+	assert.Equal(p, int64(990), slices.Max(c.Functions[0].Counters[0].Values)/1024, "with a floor for blocks that did not run")
 }
 
 // A new profile needs no new notes; another option does.
