@@ -42,7 +42,6 @@ var openers = map[string]int{
 	"compile/explain/compile.go":                    2, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
 	"format/llvm/instrprof/load.go":                 1, // Open
-	"format/llvm/instrprof/raw.go":                  1, // Open
 	"produce/rebase/folder.go":                      1, // a folder, for its names
 	"input/record/candidate_linux.go":               2, // /proc and /sys
 	"input/record/processes_linux.go":               2, // /proc

@@ -2,7 +2,6 @@ package instrprof
 
 import (
 	"iter"
-	"os"
 
 	"github.com/go-afdo/afdo/internal/decode"
 )
@@ -19,15 +18,6 @@ type RawReader struct {
 // Correlate sets the description of functions for dumps without a description. It must be called
 // before all other methods.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
-
-// OpenRaw reads a whole raw file into memory, see [OpenRawBytes]. There is nothing to close.
-func OpenRaw(path string) (*RawReader, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return OpenRawBytes(data)
-}
 
 // OpenRawBytes opens a raw file in memory and reads its header. Records are views of data, which
 // must not change while records are in use. Errors are *afdo.FormatError and *afdo.VersionError.

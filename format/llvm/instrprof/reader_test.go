@@ -146,7 +146,9 @@ func TestConcurrentUse(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, manyFunctions(t, 300), 0o666))
 	r, err := instrprof.Open(path)
 	require.NoError(t, err)
-	raw, err := instrprof.OpenRaw(filepath.Join(zooDir, "vtables.profraw"))
+	data, err := os.ReadFile(filepath.Join(zooDir, "vtables.profraw"))
+	require.NoError(t, err)
+	raw, err := instrprof.OpenRawBytes(data)
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for g := range 8 {

@@ -257,9 +257,9 @@ func (r *Reader) Function(name string) (*Function, error) {
 	return r.function(ref, ok, name)
 }
 
-// FunctionByGUID returns the function whose name has this [GUID]; in a context-sensitive profile,
-// its base context. Unless the file stores hashed names, each call hashes names until one matches.
-// Otherwise it works like [Reader.Function].
+// FunctionByGUID returns the function whose name has this [Name.GUID]; in a context-sensitive
+// profile, its base context. Unless the file stores hashed names, each call hashes names until one
+// matches. Otherwise it works like [Reader.Function].
 func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err

@@ -15,18 +15,13 @@ type Name struct {
 	Hashed bool   // only the MD5 of the name is known
 }
 
-// GUID returns the first 8 bytes of the MD5 of a name, in little-endian order. LLVM uses it as the
-// identifier of a function.
-func GUID(name string) uint64 {
-	return symname.GUID(name)
-}
-
-// GUID returns the GUID of the name. Unless the name is hashed, this takes about 150 ns.
+// GUID returns the GUID of the name, by which LLVM identifies a function: the first 8 bytes of the
+// name's MD5, in little-endian order. Unless the name is hashed, this takes about 150 ns.
 func (n Name) GUID() uint64 {
 	if n.Hashed {
 		return n.MD5
 	}
-	return GUID(n.Text)
+	return symname.GUID(n.Text)
 }
 
 // String returns the name, or its MD5 in decimal, as in LLVM's text form.

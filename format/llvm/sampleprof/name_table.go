@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/go-afdo/afdo/internal/arena"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // A nameTable holds the names of a profile without duplicates.
@@ -31,7 +32,7 @@ func (t *nameTable) add(n Name) NameRef {
 		return ref
 	}
 	if t.byMD5 != nil {
-		if ref, ok := t.byMD5[GUID(n.Text)]; ok {
+		if ref, ok := t.byMD5[symname.GUID(n.Text)]; ok {
 			return ref
 		}
 	}
@@ -73,7 +74,7 @@ func (t *nameTable) resolve(names iter.Seq[string]) int {
 		t.byText = map[string]NameRef{}
 	}
 	for name := range names {
-		ref, ok := t.byMD5[GUID(name)]
+		ref, ok := t.byMD5[symname.GUID(name)]
 		if !ok || !t.list[ref].Hashed {
 			continue
 		}

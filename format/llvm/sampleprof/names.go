@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // names is the names section of a file.
@@ -60,7 +61,7 @@ func (n *names) compareNames(s, t NameRef) int {
 // find returns the number of a name.
 func (n *names) find(name string) (NameRef, bool) {
 	if n.md5 != nil {
-		return n.findMD5(GUID(name))
+		return n.findMD5(symname.GUID(name))
 	}
 	if !n.ordered {
 		for i := range n.len() {

@@ -9,10 +9,6 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// SetSummary replaces the summary that the slice keeps from the whole profile. The slice keeps a
-// reference to summary.
-func (s *Slice) SetSummary(summary *afdo.Summary) { s.summary = summary }
-
 // WriteWithSummary writes a copy of an ExtBinary file with another summary. All other sections are
 // copied as they are. It takes memory for the whole file. A Binary file or a file without a summary
 // gives an error that matches afdo.ErrUnrepresentable. A file of 2 GiB or more gives afdo.ErrLimit.

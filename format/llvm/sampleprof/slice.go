@@ -10,8 +10,10 @@ import (
 
 // A Slice is the part of a profile that one compile uses.
 type Slice struct {
+	// Summary is the summary of the whole profile, or one that replaces it.
+	Summary *afdo.Summary
+
 	profile *Profile
-	summary *afdo.Summary
 	names   []NameRef // names that the slice keeps without samples
 	uniq    bool      // the whole profile has names with unique internal linkage
 }
@@ -19,7 +21,7 @@ type Slice struct {
 // NewSlice returns a slice with the functions of p and the summary of a whole profile. It keeps
 // references to both.
 func NewSlice(p *Profile, summary *afdo.Summary) *Slice {
-	return &Slice{profile: p, summary: summary}
+	return &Slice{profile: p, Summary: summary}
 }
 
 // NumFunctions returns the number of functions, counting each context.
@@ -48,7 +50,7 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 		return nil, err
 	}
 	var err error
-	if s.summary, err = r.Summary(); err != nil {
+	if s.Summary, err = r.Summary(); err != nil {
 		return nil, fmt.Errorf("sampleprof: summary: %w", err)
 	}
 	keep := make([]bool, r.names.len())
@@ -171,7 +173,7 @@ func (s *Slice) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.summary, f.uniq = s.summary, s.uniq
+	f.summary, f.uniq = s.Summary, s.uniq
 	f.layOut()
 	return f.write(w)
 }

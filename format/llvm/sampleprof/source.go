@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -86,7 +87,7 @@ func missing(name string) error {
 // called reports whether text is the name with the given index.
 func (p *Profile) called(ref NameRef, text string) bool {
 	n := p.Name(ref)
-	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == GUID(text)
+	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == symname.GUID(text)
 }
 
 // inContext reports whether f has the given context.

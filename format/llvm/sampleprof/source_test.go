@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/symname"
 )
 
 // What is looked up in a profile in memory is what is looked up in its file.
@@ -33,8 +34,8 @@ func TestFindInMemory(t *testing.T) {
 			g, gErr := r.Function(name)
 			want := one(r, g, gErr)
 			assert.Equal(t, want, one(p, f, fErr), name)
-			f, fErr = p.FunctionByGUID(GUID(name))
-			g, gErr = r.FunctionByGUID(GUID(name))
+			f, fErr = p.FunctionByGUID(symname.GUID(name))
+			g, gErr = r.FunctionByGUID(symname.GUID(name))
 			assert.Equal(t, one(r, g, gErr), one(p, f, fErr), name)
 			assert.Equal(t, said(t, r, r.Contexts(name)), said(t, p, p.Contexts(name)), name)
 			found += len(want)

@@ -147,7 +147,7 @@ func (p *Profile) writeSamples(w io.Writer, wanted func(string) bool) (int, erro
 		return 0, err
 	}
 	if p.summary != nil {
-		s.SetSummary(p.summary)
+		s.Summary = p.summary
 	}
 	return s.NumFunctions(), s.Write(w)
 }
