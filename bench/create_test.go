@@ -129,7 +129,7 @@ func sampleRandomly(b *testing.B, binary, debug string, functions int) (path str
 		begins := instructions(b, f.ELF(), s)
 		for range ranges { // each of one instruction, or code might lead elsewhere within
 			at := start + begins[random.IntN(len(begins))]
-			set.AddRange(samples.Range{Begin: at, End: at}, 100+random.Uint64N(10_000))
+			set.Ranges.Add(samples.Range{Begin: at, End: at}, 100+random.Uint64N(10_000))
 		}
 	}
 	path = filepath.Join(scratch, fmt.Sprintf("random-%d.samples", functions))

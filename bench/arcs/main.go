@@ -114,14 +114,14 @@ func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 	random := rand.New(rand.NewPCG(1, n))
 	thin := new(samples.Set)
 	late := float64(0)
-	for offset, count := range set.Addresses() {
+	for offset, count := range set.Addresses.All() {
 		expected := float64(count) / float64(n)
 		if skewed {
 			cost := expected * math.Exp(random.NormFloat64()-0.5)
 			expected, late = cost/2+late, cost/2
 		}
 		if sampled := poisson.Draw(random, expected); sampled > 0 {
-			thin.AddAddress(offset, sampled)
+			thin.Addresses.Add(offset, sampled)
 		}
 	}
 	return thin

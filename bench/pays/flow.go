@@ -31,8 +31,8 @@ func readFlow(b *samples.Binary, path string) (*flow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := &flow{counts: maps.Collect(set.Addresses()), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool)}
-	for branch, n := range set.Branches() {
+	f := &flow{counts: maps.Collect(set.Addresses.All()), taken: make(map[uint64]map[uint64]uint64), ends: make(map[uint64]bool)}
+	for branch, n := range set.Branches.All() {
 		if f.taken[branch.From] == nil {
 			f.taken[branch.From] = make(map[uint64]uint64)
 		}
@@ -72,7 +72,7 @@ func (f *flow) sample(period uint64) *samples.Set {
 	for _, from := range slices.Sorted(maps.Keys(f.taken)) {
 		for _, to := range slices.Sorted(maps.Keys(f.taken[from])) {
 			if n := seen(float64(f.taken[from][to])); n > 0 {
-				set.AddBranch(samples.Branch{From: from, To: to}, n)
+				set.Branches.Add(samples.Branch{From: from, To: to}, n)
 			}
 		}
 	}
@@ -85,12 +85,12 @@ func (f *flow) sample(period uint64) *samples.Set {
 				leave = left * min(1, float64(f.takenAt(at))/math.Max(1, float64(f.counts[at])))
 			}
 			if n := seen(leave); n > 0 {
-				set.AddRange(samples.Range{Begin: begin, End: at}, n)
+				set.Ranges.Add(samples.Range{Begin: begin, End: at}, n)
 			}
 			left -= leave
 		}
 		if n := poisson.Draw(random, float64(f.counts[begin])/float64(period)); n > 0 {
-			set.AddAddress(begin, n)
+			set.Addresses.Add(begin, n)
 		}
 	}
 	return set

@@ -178,7 +178,7 @@ func draw(n, seed uint64, from, to string) error {
 		return err
 	}
 	var sampled []uint64 // file offset of each sample
-	for offset, count := range set.Addresses() {
+	for offset, count := range set.Addresses.All() {
 		sampled = append(sampled, slices.Repeat([]uint64{offset}, int(count))...)
 	}
 	if n > uint64(len(sampled)) {
@@ -188,7 +188,7 @@ func draw(n, seed uint64, from, to string) error {
 	random.Shuffle(len(sampled), func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
 	drawn := new(samples.Set)
 	for _, offset := range sampled[:n] {
-		drawn.AddAddress(offset, 1)
+		drawn.Addresses.Add(offset, 1)
 	}
 	return writeSamples(drawn, to)
 }

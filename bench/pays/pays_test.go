@@ -85,7 +85,7 @@ func TestSampleCoversTheFlow(t *testing.T) {
 	}
 	set := f.sample(1000)
 	covered := make(map[uint64]uint64)
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		for at := range f.counts {
 			if at >= r.Begin && at <= r.End {
 				covered[at] += n
@@ -95,10 +95,10 @@ func TestSampleCoversTheFlow(t *testing.T) {
 	for at, n := range f.counts {
 		require.InEpsilon(t, float64(n)*stack/1000, float64(covered[at]), 0.05, "%d", at)
 	}
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		require.InEpsilon(t, float64(f.taken[b.From][b.To])*stack/1000, float64(n), 0.05)
 	}
-	for at, n := range set.Addresses() {
+	for at, n := range set.Addresses.All() {
 		require.InEpsilon(t, float64(f.counts[at])/1000, float64(n), 0.2, "%d", at)
 	}
 }

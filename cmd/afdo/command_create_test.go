@@ -131,10 +131,10 @@ func sampled(t *testing.T, program, function string, count, calls uint64) string
 		for _, a := range instructions(t, f, s.Value, s.Value+s.Size) {
 			offset, ok := layout.Offset(a)
 			require.True(t, ok)
-			set.AddAddress(offset, count)
+			set.Addresses.Add(offset, count)
 		}
 		if start, _ := layout.Offset(s.Value); calls > 0 {
-			set.AddBranch(samples.Branch{From: 0, To: start}, calls)
+			set.Branches.Add(samples.Branch{From: 0, To: start}, calls)
 		}
 	}
 	var text bytes.Buffer
@@ -291,7 +291,7 @@ func TestCreateRefusesNewerBinary(t *testing.T) {
 	t.Parallel()
 	program := compileOwn(t, createdProgram, "-g", "-Wl,--build-id=none")
 	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 08:01 1 1]: r-xp %s\n", program)
-	for offset := range mustSamples(t, program).Addresses() {
+	for offset := range mustSamples(t, program).Addresses.All() {
 		script += fmt.Sprintf("%x\n", 0x10000000+offset)
 	}
 	in := writeFile(t, "script", []byte(script))
@@ -314,7 +314,7 @@ func TestCreateTrustsBuildID(t *testing.T) {
 	program := compileOwn(t, createdProgram, "-g", "-Wl,--build-id=0x"+id)
 	for ran, status := range map[string]int{"<" + id + ">": 0, "08:01 1 1": 1} {
 		script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 %s]: r-xp %s\n", ran, program)
-		for offset := range mustSamples(t, program).Addresses() {
+		for offset := range mustSamples(t, program).Addresses.All() {
 			script += fmt.Sprintf("%x\n", 0x10000000+offset+1)
 		}
 		in := writeFile(t, "script", []byte(script))
@@ -328,7 +328,7 @@ func TestCreateNameOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	program := compileOwn(t, createdProgram, "-g")
 	recording := "version: 1\npositions: instr\nevents: Ir\nob=" + program + "\n"
-	for offset := range mustSamples(t, program).Addresses() {
+	for offset := range mustSamples(t, program).Addresses.All() {
 		recording += fmt.Sprintf("%#x 100\n", offset)
 	}
 	recording += "ob=/lib/libc.so.6\n0x1 5000\ntotals: 1\n"
@@ -379,7 +379,7 @@ func TestCreateWarnsOfBranches(t *testing.T) {
 	set := mustSamples(t, program)
 	const base = 0x10000000
 	script := fmt.Sprintf("PERF_RECORD_MMAP2 7/7: [%#x(0x100000) @ 0 08:01 1 1]: r-xp %s\n", base, program)
-	for offset := range set.Addresses() {
+	for offset := range set.Addresses.All() {
 		script += fmt.Sprintf("%x  0x%x/0x%x/P/-/-/1 0x%x/0x%x/P/-/-/1\n", base+offset, offset, offset, offset, offset)
 	}
 	in := writeFile(t, "script", []byte(script))

@@ -71,7 +71,7 @@ func everyCode(t *testing.T, program string) string {
 		require.NoError(t, err)
 		for _, at := range instructions(t, f.ELF(), s.Low, s.High) {
 			if offset, ok := layout.Offset(at); ok {
-				set.AddAddress(offset, 100)
+				set.Addresses.Add(offset, 100)
 			}
 		}
 	}

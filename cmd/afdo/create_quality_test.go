@@ -48,8 +48,8 @@ func oneSample(t *testing.T, path string) string {
 	set, err := samples.Parse(in)
 	require.NoError(t, err)
 	one := new(samples.Set)
-	for address := range set.Addresses() {
-		one.AddAddress(address, 1)
+	for address := range set.Addresses.All() {
+		one.Addresses.Add(address, 1)
 		break
 	}
 	var text strings.Builder

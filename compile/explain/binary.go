@@ -77,7 +77,7 @@ func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, er
 		}
 		for _, span := range code.Spans {
 			if at, ok := offset(span.Low); ok {
-				set.AddAddress(at, 1)
+				set.Addresses.Add(at, 1)
 			}
 		}
 		c.declare(code)

@@ -136,7 +136,7 @@ func (c costs) add(ctx context.Context, program, recording string) error {
 	defer file.Close()
 	counts := make(map[uint64]float64)
 	var symbols []symbolize.Symbol
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		at, _ := file.Address(offset)
 		counts[at] = float64(n)
 		symbol, ok, err := file.Symbol(at)

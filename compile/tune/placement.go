@@ -73,14 +73,14 @@ func (p *placement) addProgram(recording, program string) error {
 		return err
 	}
 	pages := make(map[uint64]bool)
-	for offset := range all.Addresses() {
+	for offset := range all.Addresses.All() {
 		pages[offset/pageSize] = true
 	}
 	p.pages += uint64(len(pages))
-	for _, n := range all.Branches() {
+	for _, n := range all.Branches.All() {
 		p.jumps += n
 	}
-	for _, n := range calls.Branches() {
+	for _, n := range calls.Branches.All() {
 		p.jumps -= n
 	}
 	return nil

@@ -230,7 +230,7 @@ func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
 		fit, left := 0, looked
-		for r := range linked.Ranges() {
+		for r := range linked.Ranges.All() {
 			_, begins := b.Layout.Offset(r.Begin + candidate)
 			_, ends := b.Layout.Offset(r.End + candidate)
 			if !begins || !ends {
@@ -257,23 +257,23 @@ func (b *Binary) unlinked(linked *Set, report *Report) *Set {
 	base, guessed := b.counted(linked)
 	report.Guessed = report.Guessed || guessed
 	set := new(Set)
-	for r, n := range linked.ranges {
+	for r, n := range linked.Ranges.m {
 		begin, ok := l.Offset(r.Begin + base)
 		end, both := l.Offset(r.End + base)
 		if !ok || !both {
 			report.Outside = saturating.Add(report.Outside, n)
 			continue
 		}
-		set.AddRange(Range{begin, end}, n)
+		set.Ranges.Add(Range{begin, end}, n)
 	}
-	for branch, n := range linked.branches {
+	for branch, n := range linked.Branches.m {
 		from, inside := l.Offset(branch.From + base)
 		to, ok := l.Offset(branch.To + base)
 		switch {
 		case ok && inside:
-			set.AddBranch(Branch{from, to}, n)
+			set.Branches.Add(Branch{from, to}, n)
 		case ok:
-			set.AddEntry(to, n)
+			set.Entries.Add(to, n)
 		}
 	}
 	return set

@@ -323,8 +323,8 @@ func (r *callgrindReader) addCost(count uint64) {
 	}
 	r.report.InBinary = saturating.Add(r.report.InBinary, count)
 	if offset, ok := r.choice.binary.Layout.Offset(r.address); ok {
-		r.set.AddAddress(offset, count)
-		r.set.AddName(offset, r.function)
+		r.set.Addresses.Add(offset, count)
+		r.set.addName(offset, r.function)
 	} else {
 		r.report.Outside = saturating.Add(r.report.Outside, count)
 	}
@@ -338,11 +338,11 @@ func (r *callgrindReader) addCall(c *call) {
 		return
 	}
 	if !r.object.Ours {
-		r.set.AddEntry(to, c.count)
+		r.set.Entries.Add(to, c.count)
 		return
 	}
 	if from, ok := r.choice.binary.Layout.Offset(r.address); ok {
-		r.set.AddBranch(Branch{from, to}, c.count)
+		r.set.Branches.Add(Branch{from, to}, c.count)
 	}
 }
 
@@ -359,6 +359,6 @@ func (r *callgrindReader) finish() (*Set, *Report, error) {
 		r.report.addObject(*o)
 	}
 	r.report.sortObjects()
-	r.choice.binary.countRepeated(r.set.addresses)
+	r.choice.binary.countRepeated(r.set.Addresses.m)
 	return r.set, r.report, nil
 }

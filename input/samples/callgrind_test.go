@@ -74,7 +74,7 @@ func TestCallgrind(t *testing.T) {
 	s, r, err := samples.Read(iotest.OneByteReader(strings.NewReader(cg)), b, samples.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n1\n1002->1010:5\n", text(t, s))
-	require.Equal(t, map[uint64]uint64{0x1010: 1}, maps.Collect(s.Entries()))
+	require.Equal(t, map[uint64]uint64{0x1010: 1}, maps.Collect(s.Entries.All()))
 	require.True(t, s.Exact)
 	require.Equal(t, []uint64{4034, 33}, []uint64{r.Samples, r.InBinary})
 	require.Equal(t, []samples.Object{
@@ -145,8 +145,8 @@ func TestCallgrindNames(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader(in), plain(t, "ours", elf.ET_DYN), samples.Options{})
 	require.NoError(t, err)
 	names := make(map[uint64]string)
-	for offset := range s.Addresses() {
-		names[offset] = s.Name(offset)
+	for offset := range s.Addresses.All() {
+		names[offset] = s.Names[offset]
 	}
 	require.Equal(t, map[uint64]string{0x1000: "f", 0x2000: "(anonymous namespace)::g(int)", 0x3000: "", 0x4000: "", 0x5000: "(anonymous namespace)::h()"}, names)
 }

@@ -18,7 +18,7 @@ func calls(t *testing.T, in string, b *samples.Binary) map[samples.Call]uint64 {
 	t.Helper()
 	s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
 	require.NoError(t, err)
-	return maps.Collect(s.Calls())
+	return maps.Collect(s.Calls.All())
 }
 
 // A stack has the address of the sample first, and then those to which functions return. perf shows

@@ -19,7 +19,7 @@ func ExampleSet_Merge() {
 		}
 		all.Merge(s)
 	}
-	for r, n := range all.Ranges() {
+	for r, n := range all.Ranges.All() {
 		fmt.Printf("%#x to %#x ran %d times\n", r.Begin, r.End, n)
 	}
 	if err := all.Write(os.Stdout); err != nil {

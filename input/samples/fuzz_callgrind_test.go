@@ -103,7 +103,7 @@ func (w *costWriter) step(b []byte) {
 		case stub:
 			w.pending = count
 		case w.ours && count > 0:
-			w.want.AddAddress(at, count)
+			w.want.Addresses.Add(at, count)
 		}
 	case 2:
 		w.lines, w.pending = nil, 0
@@ -125,7 +125,7 @@ func (w *costWriter) step(b []byte) {
 // call writes a call.
 func (w *costWriter) call(how byte, at, count uint64) {
 	if w.pending > 0 && w.ours {
-		w.want.AddAddress(w.address, w.pending)
+		w.want.Addresses.Add(w.address, w.pending)
 	}
 	if w.pending > 0 {
 		w.lines[len(w.lines)-1].stub = false
@@ -142,9 +142,9 @@ func (w *costWriter) call(how byte, at, count uint64) {
 	w.lines = append(w.lines, costLine{at: at, call: true})
 	switch {
 	case ours && w.ours:
-		w.want.AddBranch(samples.Branch{From: at, To: target}, count)
+		w.want.Branches.Add(samples.Branch{From: at, To: target}, count)
 	case ours:
-		w.want.AddEntry(target, count)
+		w.want.Entries.Add(target, count)
 	}
 }
 
@@ -167,7 +167,7 @@ func FuzzCostLines(f *testing.F) {
 		w.text.WriteString("totals: 1 2\n")
 		s, _, err := samples.Read(bytes.NewReader(w.text.Bytes()), b, samples.Options{Format: samples.Callgrind})
 		if errors.Is(err, afdo.ErrNotFound) {
-			require.Zero(t, w.want.NumAddresses())
+			require.Zero(t, w.want.Addresses.Len())
 			return
 		}
 		require.NoError(t, err, "%s", w.text.Bytes())

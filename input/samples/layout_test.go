@@ -71,7 +71,7 @@ func TestLayoutOfCorpus(t *testing.T) {
 		l := layout(t, f)
 		s, err := samples.Parse(bytes.NewReader(testenv.CorpusData(t, "create", list)))
 		require.NoError(t, err)
-		for offset := range s.Addresses() {
+		for offset := range s.Addresses.All() {
 			a, ok := samples.Address(l, offset)
 			require.True(t, ok, "%s: %#x", binary, offset)
 			back, ok := l.Offset(a)

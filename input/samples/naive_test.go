@@ -72,7 +72,7 @@ func (n *naive) sample(s *perfdata.Sample) {
 	}
 	n.all++
 	if offset, m := n.ours(s.PID, s.IP); m != nil {
-		n.set.AddAddress(offset, 1)
+		n.set.Addresses.Add(offset, 1)
 		n.set.AddTime(offset, s.Time)
 	}
 	last := -1 // the index of the entry that was kept last
@@ -89,7 +89,7 @@ func (n *naive) sample(s *perfdata.Sample) {
 		}
 		if newer < 0 {
 			if inFrom != nil {
-				n.set.AddBranch(samples.Branch{From: from, To: to}, 1)
+				n.set.Branches.Add(samples.Branch{From: from, To: to}, 1)
 			}
 			continue
 		}
@@ -104,10 +104,10 @@ func (n *naive) sample(s *perfdata.Sample) {
 			n.bogus++
 			continue
 		}
-		n.set.AddRange(samples.Range{Begin: to, End: end}, 1)
+		n.set.Ranges.Add(samples.Range{Begin: to, End: end}, 1)
 		n.set.AddTime(to, s.Time)
 		if inFrom != nil {
-			n.set.AddBranch(samples.Branch{From: from, To: to}, 1)
+			n.set.Branches.Add(samples.Branch{From: from, To: to}, 1)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestRandomRecordings(t *testing.T) {
 		for _, r := range records {
 			want.take(r)
 		}
-		require.Greater(t, want.set.NumAddresses(), 20)
+		require.Greater(t, want.set.Addresses.Len(), 20)
 		disorder := scene.Disorder(records)
 		for _, kind := range []int{int(seed % 12), int((seed + seed/12 + 5) % 12)} {
 			f := perfgen.File{
@@ -149,7 +149,7 @@ func TestRandomRecordings(t *testing.T) {
 			require.NoError(t, err)
 			name := fmt.Sprintf("seed %d, kind %d", seed, kind)
 			require.Equal(t, text(t, want.set), text(t, s), name)
-			require.Equal(t, times(want.set), times(s), name)
+			require.Equal(t, want.set.Times, s.Times, name)
 			require.Equal(t, []uint64{want.all, want.bogus}, []uint64{r.Samples, r.Bogus}, name)
 		}
 	}

@@ -336,7 +336,7 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	switch {
 	case err != nil:
 		return err
-	case len(o.set.calls) > o.calls:
+	case o.set.Calls.Len() > o.calls:
 		return f.faultAt(f.offset, fault.ErrLimit, "more than %d different calls", o.calls)
 	case depth == 0:
 		o.unmapped = saturating.Add(o.unmapped, n)

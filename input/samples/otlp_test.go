@@ -158,7 +158,7 @@ func TestOTLP(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, samples.OpenTelemetry, r.Format)
 			require.Equal(t, text(t, want), text(t, s))
-			require.Equal(t, maps.Collect(want.Calls()), maps.Collect(s.Calls()))
+			require.Equal(t, maps.Collect(want.Calls.All()), maps.Collect(s.Calls.All()))
 			report.Format = samples.OpenTelemetry
 			require.Equal(t, report, r)
 
@@ -170,7 +170,7 @@ func TestOTLP(t *testing.T) {
 			twice.Merge(want)
 			twice.Merge(want)
 			require.Equal(t, text(t, twice), text(t, s))
-			require.Equal(t, maps.Collect(twice.Calls()), maps.Collect(s.Calls()))
+			require.Equal(t, maps.Collect(twice.Calls.All()), maps.Collect(s.Calls.All()))
 		}
 	}
 }
@@ -316,7 +316,7 @@ func TestOTLPSharedStack(t *testing.T) {
 	s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
 	require.NoError(t, err)
 	require.Equal(t, uint64(n), r.InBinary)
-	require.Equal(t, map[samples.Call]uint64{{From: 0xf, In: 0x10}: n, {From: 0xf, In: 0xf}: n * (n - 2)}, maps.Collect(s.Calls()))
+	require.Equal(t, map[samples.Call]uint64{{From: 0xf, In: 0x10}: n, {From: 0xf, In: 0xf}: n * (n - 2)}, maps.Collect(s.Calls.All()))
 }
 
 func FuzzReadOTLP(f *testing.F) {

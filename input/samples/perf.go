@@ -105,11 +105,11 @@ type link struct {
 // addLinks adds the links to the set.
 func (c *counting) addLinks() {
 	for l, n := range c.links {
-		c.set.AddRange(Range{l.to, l.end}, n)
+		c.set.Ranges.Add(Range{l.to, l.end}, n)
 		if l.inside {
-			c.set.AddBranch(Branch{l.from, l.to}, n)
+			c.set.Branches.Add(Branch{l.from, l.to}, n)
 		} else {
-			c.set.AddEntry(l.to, n)
+			c.set.Entries.Add(l.to, n)
 		}
 	}
 	c.links = nil
@@ -234,9 +234,9 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 		p.report.Outside++
 		return true
 	}
-	p.set.AddAddress(offset, 1)
+	p.set.Addresses.Add(offset, 1)
 	p.set.addTime(offset, s.Time)
-	p.set.AddName(offset, s.Symbol)
+	p.set.addName(offset, s.Symbol)
 	return true
 }
 
@@ -300,7 +300,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 		p.trace(s, stack, process)
 	}
 	if from.inside && to.inside {
-		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+		p.set.Branches.Add(Branch{from.offset, to.offset}, 1)
 	}
 	for i, b := range stack[1:] {
 		newer := from
@@ -354,9 +354,9 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 // took adds a branch to a place in the binary.
 func (p *perfCollector) took(from, to place) {
 	if from.inside {
-		p.set.AddBranch(Branch{from.offset, to.offset}, 1)
+		p.set.Branches.Add(Branch{from.offset, to.offset}, 1)
 	} else {
-		p.set.AddEntry(to.offset, 1)
+		p.set.Entries.Add(to.offset, 1)
 	}
 }
 
@@ -408,9 +408,9 @@ func (s *Set) addCall(from, in place, n uint64) {
 	switch {
 	case !in.inside:
 	case from.inside:
-		s.AddCall(Call{from.offset, in.offset}, n)
+		s.Calls.Add(Call{from.offset, in.offset}, n)
 	default:
-		s.AddCall(Call{Elsewhere, in.offset}, n)
+		s.Calls.Add(Call{Elsewhere, in.offset}, n)
 	}
 }
 
@@ -469,7 +469,7 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	if !to.inside {
 		return
 	}
-	p.set.addLanding(to.offset, 1)
+	p.set.Landings.Add(to.offset, 1)
 	if !b.Flags.NotTaken() {
 		p.took(from, to)
 	}

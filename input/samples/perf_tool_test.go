@@ -126,7 +126,7 @@ func TestPerfRecords(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, text(t, s), text(t, fromText), name)
 		require.Equal(t, []uint64{r.Samples, r.InBinary, r.Chains}, []uint64{fromReport.Samples, fromReport.InBinary, fromReport.Chains}, name)
-		require.Equal(t, maps.Collect(s.Calls()), maps.Collect(fromText.Calls()), name)
+		require.Equal(t, maps.Collect(s.Calls.All()), maps.Collect(fromText.Calls.All()), name)
 		require.Equal(t, slices.Contains(c.record, "-g"), r.Chains > 0, name)
 		if !slices.Contains(c.record, "-g") {
 			require.Equal(t, uint64(strings.Count(string(perfScript(t, recording, "-F", "ip,dso")), "("+program+")")), r.InBinary, name)

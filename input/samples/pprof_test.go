@@ -55,7 +55,7 @@ func TestPprof(t *testing.T) {
 		s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{})
 		require.NoError(t, err)
 		require.Equal(t, "0\n4\n4:13\n104:7\n1010:7\n1020:12\n0\n", text(t, s))
-		require.Equal(t, map[samples.Call]uint64{{From: 0x101f, In: 0x1010}: 3, {From: 0x100f, In: 0x1020}: 12, {From: samples.Elsewhere, In: 0x100f}: 19}, maps.Collect(s.Calls()))
+		require.Equal(t, map[samples.Call]uint64{{From: 0x101f, In: 0x1010}: 3, {From: 0x100f, In: 0x1020}: 12, {From: samples.Elsewhere, In: 0x100f}: 19}, maps.Collect(s.Calls.All()))
 		require.Equal(t, []any{samples.Pprof, uint64(79), uint64(39), uint64(38)}, []any{r.Format, r.Samples, r.InBinary, r.Chains})
 		sum := uint64(0)
 		for _, o := range r.Objects {

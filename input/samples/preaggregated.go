@@ -86,7 +86,7 @@ func (r *preAggregatedReader) record() error {
 		n := c.count()
 		r.sample(at, n)
 		if at.ours {
-			r.set.AddAddress(at.offset, n)
+			r.set.Addresses.Add(at.offset, n)
 		}
 	case 'B':
 		from, to := r.spot(&c), r.spot(&c)
@@ -156,15 +156,15 @@ func (r *preAggregatedReader) branch(from, to spot, n uint64) {
 	switch {
 	case !to.ours || from.unknown:
 	case from.ours:
-		r.set.AddBranch(Branch{from.offset, to.offset}, n)
+		r.set.Branches.Add(Branch{from.offset, to.offset}, n)
 	default:
-		r.set.AddEntry(to.offset, n)
+		r.set.Entries.Add(to.offset, n)
 	}
 }
 
 func (r *preAggregatedReader) ran(from, to spot, n uint64) {
 	if from.ours && to.ours {
-		r.set.AddRange(Range{from.offset, to.offset}, n)
+		r.set.Ranges.Add(Range{from.offset, to.offset}, n)
 	}
 }
 
@@ -192,29 +192,29 @@ func (r *preAggregatedReader) finish() (*Set, *Report, error) {
 // and branches that is samples of addresses; BOLT does not take both.
 func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
 	w := preAggregatedWriter{bufio.NewWriter(out), b}
-	if s.NumRanges() == 0 {
+	if s.Ranges.Len() == 0 {
 		fmt.Fprintln(w, "E cycles")
-		for offset, n := range s.Addresses() {
+		for offset, n := range s.Addresses.All() {
 			if at, ok := w.address(offset); ok && n > 0 {
 				fmt.Fprintf(w, "S %x %d\n", at, n)
 			}
 		}
 		return w.Flush()
 	}
-	for r, n := range s.Ranges() {
+	for r, n := range s.Ranges.All() {
 		from, ok := w.address(r.Begin)
 		to, both := w.address(r.End)
 		if ok && both && from <= to {
 			fmt.Fprintf(w, "F %x %x %d\n", from, to, n)
 		}
 	}
-	for br, n := range s.Branches() {
+	for br, n := range s.Branches.All() {
 		from, ok := w.address(br.From)
 		if to, both := w.address(br.To); ok && both {
 			fmt.Fprintf(w, "B %x %x %d 0\n", from, to, n)
 		}
 	}
-	for offset, n := range s.Entries() {
+	for offset, n := range s.Entries.All() {
 		if to, ok := w.address(offset); ok {
 			fmt.Fprintf(w, "B X:0 %x %d 0\n", to, n)
 		}

@@ -43,7 +43,7 @@ func TestPreAggregated(t *testing.T) {
 	s, r, err := samples.Read(strings.NewReader(preAggregated), b, samples.Options{BuildID: "123"})
 	require.NoError(t, err)
 	require.Equal(t, "3\n1010-1014:13\n1010-1018:9\n1020-1028:3\n1\n1024:9\n2\n1018->1010:11\n1030->1020:2\n", text(t, s))
-	require.Equal(t, map[uint64]uint64{0x1010: 6, 0x1020: 4}, maps.Collect(s.Entries()), "0123 is another build ID than 123")
+	require.Equal(t, map[uint64]uint64{0x1010: 6, 0x1020: 4}, maps.Collect(s.Entries.All()), "0123 is another build ID than 123")
 	require.Equal(t, samples.PreAggregated, r.Format)
 	require.Equal(t, []uint64{1156, 142}, []uint64{r.Samples, r.InBinary})
 

@@ -25,6 +25,6 @@ func (s *segment) sampled(address, n uint64, set *Set, r *Report) {
 	s.object.Samples = saturating.Add(s.object.Samples, n)
 	if at := s.place(address); at.inside && n > 0 {
 		r.InBinary = saturating.Add(r.InBinary, n)
-		set.AddAddress(at.offset, n)
+		set.Addresses.Add(at.offset, n)
 	}
 }

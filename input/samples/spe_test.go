@@ -28,8 +28,8 @@ func TestDamagedSPE(t *testing.T) {
 	s, r, err := samples.Read(strings.NewReader(good+bare+good+other+good+prefix+good), b, samples.Options{})
 	require.NoError(t, err)
 	require.Equal(t, []uint64{7, 3}, []uint64{r.Samples, r.Damaged})
-	require.Equal(t, map[samples.Branch]uint64{{From: 0x1010, To: 0x1020}: 4}, maps.Collect(s.Branches()))
-	require.Equal(t, map[uint64]uint64{0x1020: 4}, maps.Collect(s.TakeLandings()))
+	require.Equal(t, map[samples.Branch]uint64{{From: 0x1010, To: 0x1020}: 4}, maps.Collect(s.Branches.All()))
+	require.Equal(t, map[uint64]uint64{0x1020: 4}, maps.Collect(s.Landings.All()))
 
 	for name, in := range map[string]string{"most": good + bare + other, "all": bare + bare, "branch stacks": deep + deep + deep + bare} {
 		_, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})

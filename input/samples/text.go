@@ -20,17 +20,17 @@ const (
 // text cannot hold, times and whether the counts are exact, is not written.
 func (s *Set) Write(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriter(w)}
-	t.number(uint64(s.NumRanges()), 10, "\n")
-	for r, n := range s.Ranges() {
+	t.number(uint64(s.Ranges.Len()), 10, "\n")
+	for r, n := range s.Ranges.All() {
 		t.number(r.Begin, 16, rangeMark)
 		t.counted(r.End, n)
 	}
-	t.number(uint64(s.NumAddresses()), 10, "\n")
-	for offset, n := range s.Addresses() {
+	t.number(uint64(s.Addresses.Len()), 10, "\n")
+	for offset, n := range s.Addresses.All() {
 		t.counted(offset, n)
 	}
-	t.number(uint64(s.NumBranches()), 10, "\n")
-	for b, n := range s.Branches() {
+	t.number(uint64(s.Branches.Len()), 10, "\n")
+	for b, n := range s.Branches.All() {
 		t.number(b.From, 16, branchMark)
 		t.counted(b.To, n)
 	}

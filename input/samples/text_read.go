@@ -62,13 +62,13 @@ func readText(src io.Reader, c choice) (*Set, *Report, error) {
 
 // samples returns how many samples there are: of addresses, or of ranges if there are none.
 func (s *Set) samples() (n uint64) {
-	for _, count := range s.addresses {
+	for _, count := range s.Addresses.m {
 		n = saturating.Add(n, count)
 	}
-	if len(s.addresses) > 0 {
+	if s.Addresses.Len() > 0 {
 		return n
 	}
-	for _, count := range s.ranges {
+	for _, count := range s.Ranges.m {
 		n = saturating.Add(n, count)
 	}
 	return n
@@ -179,7 +179,7 @@ type counted struct{ first, second, count uint64 }
 func (t *textReader) lists(b *textBlock) error {
 	n, err := t.length("range")
 	if err == nil {
-		err = t.keys(n, "range", rangeMark, func(k counted) { b.set.AddRange(Range{k.first, k.second}, k.count) })
+		err = t.keys(n, "range", rangeMark, func(k counted) { b.set.Ranges.Add(Range{k.first, k.second}, k.count) })
 	}
 	if err == nil {
 		n, err = t.length("address")
@@ -187,7 +187,7 @@ func (t *textReader) lists(b *textBlock) error {
 	if err != nil {
 		return err
 	}
-	addBranch := func(k counted) { b.set.AddBranch(Branch{k.first, k.second}, k.count) }
+	addBranch := func(k counted) { b.set.Branches.Add(Branch{k.first, k.second}, k.count) }
 	if b.contexts { // it is of llvm-profgen, also if no branch tells that
 		b.linked = true
 		return t.keys(n, "branch", branchMark, addBranch)
@@ -202,7 +202,7 @@ func (t *textReader) lists(b *textBlock) error {
 			return t.keys(n, "branch", branchMark, addBranch)
 		}
 	}
-	if err := t.keys(n, "address", "", func(k counted) { b.set.AddAddress(k.second, k.count) }); err != nil {
+	if err := t.keys(n, "address", "", func(k counted) { b.set.Addresses.Add(k.second, k.count) }); err != nil {
 		return err
 	}
 	if n, err = t.length("branch"); err != nil {

@@ -159,7 +159,7 @@ func TestTextOfOthers(t *testing.T) {
 		s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
 		require.NoError(t, err, name)
 		require.Equal(t, "2\n1010-1018:3\n1020-1020:1\n0\n1\n1018->1010:2\n", text(t, s), name)
-		require.Equal(t, map[uint64]uint64{0x1020: 5}, maps.Collect(s.Entries()), name)
+		require.Equal(t, map[uint64]uint64{0x1020: 5}, maps.Collect(s.Entries.All()), name)
 	}
 }
 
@@ -186,9 +186,9 @@ func TestMergeAdds(t *testing.T) {
 		for range 50 {
 			a, b, n := random.Uint64N(8), random.Uint64N(8), random.Uint64N(1000)
 			for _, s := range []*samples.Set{part, all} {
-				s.AddRange(samples.Range{Begin: a, End: b}, n)
-				s.AddAddress(a, n+1)
-				s.AddBranch(samples.Branch{From: b, To: a}, n+2)
+				s.Ranges.Add(samples.Range{Begin: a, End: b}, n)
+				s.Addresses.Add(a, n+1)
+				s.Branches.Add(samples.Branch{From: b, To: a}, n+2)
 				s.AddTime(a, n)
 			}
 		}
@@ -199,23 +199,15 @@ func TestMergeAdds(t *testing.T) {
 		sum.Merge(parts[i])
 	}
 	require.Equal(t, text(t, all), text(t, sum))
-	require.Equal(t, times(all), times(sum))
-}
-
-func times(s *samples.Set) map[uint64]uint64 {
-	m := make(map[uint64]uint64)
-	for offset, time := range s.Times() {
-		m[offset] = time
-	}
-	return m
+	require.Equal(t, all.Times, sum.Times)
 }
 
 func TestMergeSaturates(t *testing.T) {
 	var a, b samples.Set
 	for _, s := range []*samples.Set{&a, &b} {
-		s.AddAddress(1, math.MaxUint64-1)
-		s.AddRange(samples.Range{Begin: 1, End: 2}, math.MaxUint64)
-		s.AddBranch(samples.Branch{From: 1, To: 2}, math.MaxUint64/2)
+		s.Addresses.Add(1, math.MaxUint64-1)
+		s.Ranges.Add(samples.Range{Begin: 1, End: 2}, math.MaxUint64)
+		s.Branches.Add(samples.Branch{From: 1, To: 2}, math.MaxUint64/2)
 	}
 	a.Merge(&b)
 	require.Equal(t, "1\n1-2:18446744073709551615\n1\n1:18446744073709551615\n1\n1->2:18446744073709551614\n", text(t, &a))
@@ -224,11 +216,11 @@ func TestMergeSaturates(t *testing.T) {
 func TestExactWithSampledIsSampled(t *testing.T) {
 	exact := func() *samples.Set {
 		s := &samples.Set{Exact: true}
-		s.AddAddress(1, 1)
+		s.Addresses.Add(1, 1)
 		return s
 	}
 	sampled := new(samples.Set)
-	sampled.AddAddress(2, 1)
+	sampled.Addresses.Add(2, 1)
 	s := new(samples.Set)
 	s.Merge(exact())
 	require.True(t, s.Exact, "nothing and exact counts are exact")
@@ -267,7 +259,7 @@ func TestFlattenedContexts(t *testing.T) {
 		s, r, err := samples.Read(strings.NewReader(text), b, samples.Options{})
 		require.NoError(t, err)
 		require.Equal(t, flattened, r.Flattened, text)
-		for _, n := range s.Ranges() {
+		for _, n := range s.Ranges.All() {
 			require.Equal(t, uint64(11), n)
 		}
 	}

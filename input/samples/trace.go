@@ -3,7 +3,6 @@ package samples
 import (
 	"encoding/binary"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/perfdata"
@@ -18,10 +17,10 @@ type Trace struct {
 }
 
 // AddTrace adds n samples of a trace, which is copied.
-func (s *Set) AddTrace(t Trace, n uint64) { add(&s.traces, t.key(), n) }
+func (s *Set) AddTrace(t Trace, n uint64) { s.traces.Add(t.key(), n) }
 
 // NumTraces returns the number of different traces.
-func (s *Set) NumTraces() int { return len(s.traces) }
+func (s *Set) NumTraces() int { return s.traces.Len() }
 
 // Traces yields the traces with the number of times that each was seen, always in the same order.
 // There are traces only if [Options.Contexts] asked for them. A trace is valid until the next one.
@@ -29,8 +28,8 @@ func (s *Set) NumTraces() int { return len(s.traces) }
 func (s *Set) Traces() iter.Seq2[Trace, uint64] {
 	return func(yield func(Trace, uint64) bool) {
 		var t Trace
-		for _, key := range slices.Sorted(maps.Keys(s.traces)) {
-			if t.decode(key); !yield(t, s.traces[key]) {
+		for key, n := range s.traces.All() {
+			if t.decode(key); !yield(t, n) {
 				return
 			}
 		}

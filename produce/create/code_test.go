@@ -24,7 +24,7 @@ func TestCheckCodeOfAnotherBuild(t *testing.T) {
 		b.Path = copied.path
 		set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
 		require.NoError(t, err)
-		require.False(t, set.HasNames())
+		require.Empty(t, set.Names)
 		require.NoError(t, CheckBuild(f, set), "there are no names to compare")
 		return CheckCode(f, set)
 	}
@@ -38,12 +38,12 @@ func TestCheckCode(t *testing.T) {
 	f, b := p.open(t)
 	leaf, often := offsetOf(t, f, b, "leaf"), offsetOf(t, f, b, "often")
 	set := new(samples.Set)
-	set.AddAddress(leaf, 990)
-	set.AddAddress(1<<40, 1000) // outside of the binary: nothing is known
+	set.Addresses.Add(leaf, 990)
+	set.Addresses.Add(1<<40, 1000) // outside of the binary: nothing is known
 	require.NoError(t, CheckCode(f, set))
-	set.AddBranch(samples.Branch{From: leaf, To: often}, 5)
+	set.Branches.Add(samples.Branch{From: leaf, To: often}, 5)
 	require.ErrorContains(t, CheckCode(f, set), "the recording is of another build of the binary: 100.0% of the branches are at instructions that do not branch, such as ")
-	set.AddAddress(often+1, 11)
+	set.Addresses.Add(often+1, 11)
 	require.ErrorContains(t, CheckCode(f, set), "1.1% of the samples are at addresses where no instruction begins")
 }
 
@@ -53,8 +53,8 @@ func TestCheckCodeOfRepeats(t *testing.T) {
 	f, b := p.open(t)
 	leaf := offsetOf(t, f, b, "leaf")
 	set := new(samples.Set)
-	set.AddBranch(samples.Branch{From: leaf, To: leaf}, 100)
+	set.Branches.Add(samples.Branch{From: leaf, To: leaf}, 100)
 	require.NoError(t, CheckCode(f, set))
-	set.AddBranch(samples.Branch{From: leaf + 1, To: leaf + 1}, 100)
+	set.Branches.Add(samples.Branch{From: leaf + 1, To: leaf + 1}, 100)
 	require.ErrorIs(t, CheckCode(f, set), ErrBuild)
 }

@@ -251,7 +251,7 @@ func TestContextsOfCallers(t *testing.T) {
 	}
 	loop := samples.Branch{From: offset(back), To: offset(to)}
 	set := new(samples.Set)
-	set.AddRange(samples.Range{Begin: loop.To, End: loop.From}, 100)
+	set.Ranges.Add(samples.Range{Begin: loop.To, End: loop.From}, 100)
 	set.AddTrace(samples.Trace{At: loop.To, Calls: []uint64{samples.Elsewhere, offset(call)}, Branches: []samples.Branch{loop, loop}}, 100)
 	made, _, err := ContextProfile(f, set, Options{})
 	require.NoError(t, err)
@@ -292,7 +292,7 @@ func TestNoContexts(t *testing.T) {
 	f, b := p.open(t)
 	at := offsetOf(t, f, b, "leaf")
 	set := new(samples.Set)
-	set.AddAddress(at, 100)
+	set.Addresses.Add(at, 100)
 	_, _, err := ContextProfile(f, set, Options{})
 	require.ErrorIs(t, err, ErrNoContexts)
 	for _, trace := range []samples.Trace{

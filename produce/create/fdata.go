@@ -21,9 +21,9 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	if err := w.nameSymbols(); err != nil {
 		return err
 	}
-	if set.NumRanges() == 0 {
+	if set.Ranges.Len() == 0 {
 		fmt.Fprintln(w, "no_lbr cycles")
-		for offset, n := range set.Addresses() {
+		for offset, n := range set.Addresses.All() {
 			if at := w.at(offset); at.ok && n > 0 {
 				fmt.Fprintf(w, "%s %d\n", at, n)
 			}
@@ -32,7 +32,7 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	}
 	w.code = newDecoder(f.ELF())
 	w.branches(set)
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		w.steps(w.at(r.Begin), w.at(r.End), n)
 	}
 	for _, b := range slices.SortedFunc(maps.Keys(w.counts), fdataBranch.compare) {
@@ -123,13 +123,13 @@ func (w *fdataWriter) add(from, to fdataSpot, n uint64) {
 
 // branches counts branches within functions, and those to the start of one.
 func (w *fdataWriter) branches(set *samples.Set) {
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		from, to := w.at(b.From), w.at(b.To)
 		if to.ok && from.ok && (to.offset == 0 || to.symbol == from.symbol) {
 			w.add(from, to, n)
 		}
 	}
-	for offset, n := range set.Entries() {
+	for offset, n := range set.Entries.All() {
 		if to := w.at(offset); to.ok && to.offset == 0 {
 			w.add(fdataSpot{}, to, n)
 		}

@@ -37,7 +37,7 @@ func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 			continue
 		}
 		for n := range uint64(40) {
-			set.AddEntry(offset(s.Low), n)
+			set.Entries.Add(offset(s.Low), n)
 			begin := s.Low
 			for at := begin; at < s.High; {
 				in := code.next(code.at(at))
@@ -45,11 +45,11 @@ func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 				to := next + uint64(in.By)
 				switch {
 				case in.Jumps && in.By != 0 && to >= s.Low && to < s.High && (in.Leaves || random.IntN(3) == 0):
-					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
-					set.AddBranch(samples.Branch{From: offset(at), To: offset(to)}, n+1)
+					set.Ranges.Add(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
+					set.Branches.Add(samples.Branch{From: offset(at), To: offset(to)}, n+1)
 					begin, next = to, to
 				case in.Leaves || in.Size == 0 || random.IntN(200) == 0:
-					set.AddRange(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
+					set.Ranges.Add(samples.Range{Begin: offset(begin), End: offset(at)}, n+1)
 					next = s.High
 				}
 				at = next

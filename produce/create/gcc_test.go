@@ -132,7 +132,7 @@ func everyByte(t *testing.T, f *symbolize.File) *samples.Set {
 			continue
 		}
 		for _, offset := range offsets(t, f, s) {
-			set.AddAddress(offset, count)
+			set.Addresses.Add(offset, count)
 		}
 	}
 	return set

@@ -96,7 +96,7 @@ type gccCoroutine struct {
 // copies of a function the sum.
 func llvmPositions(t *testing.T, f *symbolize.File, set *samples.Set, functions []llvmFunction, body *gccCoroutine) map[string]uint64 {
 	counts := make(map[uint64]uint64)
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		addr, ok := f.Address(offset)
 		require.True(t, ok)
 		counts[addr] = n
@@ -285,7 +285,7 @@ func agreesWithLLVM(t *testing.T, p program, recording []byte, body *gccCoroutin
 	f, b := p.open(t)
 	set, _, err := samples.Read(bytes.NewReader(recording), b, samples.Options{})
 	require.NoError(t, err)
-	if set.NumRanges() > 0 {
+	if set.Ranges.Len() > 0 {
 		t.Skip("this compares counts of addresses")
 	}
 	made, _, err := Profile(context.Background(), f, set, Options{Suffixes: NoSuffixes, RawDiscriminators: true, WideDiscriminators: true})

@@ -147,8 +147,8 @@ func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64, error) {
 
 // choose notes which addresses of which functions have to be resolved.
 func (p *pprofWriter) choose(set *samples.Set) error {
-	ranges := set.NumRanges() > 0
-	for r, n := range set.Ranges() {
+	ranges := set.Ranges.Len() > 0
+	for r, n := range set.Ranges.All() {
 		w, addr, err := p.want(r.Begin)
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ func (p *pprofWriter) choose(set *samples.Set) error {
 			w.ends[end] = saturating.Add(w.ends[end], n)
 		}
 	}
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		w, addr, err := p.want(offset)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (p *pprofWriter) choose(set *samples.Set) error {
 			w.counts[addr] = saturating.Add(w.counts[addr], n)
 		}
 	}
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		to, at, err := p.want(b.To)
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (p *pprofWriter) choose(set *samples.Set) error {
 			return err
 		}
 	}
-	for c, n := range set.Calls() {
+	for c, n := range set.Calls.All() {
 		in, _, err := p.want(c.In)
 		if err != nil {
 			return err

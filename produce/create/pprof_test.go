@@ -86,10 +86,10 @@ func TestWritePprof(t *testing.T) {
 	}
 	require.NotZero(t, site)
 	stacks, branches := new(samples.Set), new(samples.Set)
-	stacks.AddAddress(offset(callee.Low), 90)
-	stacks.AddCall(samples.Call{From: offset(site), In: offset(callee.Low)}, 90)
-	branches.AddRange(samples.Range{Begin: offset(callee.Low), End: offset(callee.Low + 3)}, 500)
-	branches.AddBranch(samples.Branch{From: offset(site), To: offset(callee.Low)}, 500)
+	stacks.Addresses.Add(offset(callee.Low), 90)
+	stacks.Calls.Add(samples.Call{From: offset(site), In: offset(callee.Low)}, 90)
+	branches.Ranges.Add(samples.Range{Begin: offset(callee.Low), End: offset(callee.Low + 3)}, 500)
+	branches.Branches.Add(samples.Branch{From: offset(site), To: offset(callee.Low)}, 500)
 	for name, set := range map[string]*samples.Set{"stacks": stacks, "branches": branches} {
 		var out, again bytes.Buffer
 		calls, err := create.WritePprof(t.Context(), &out, f, set)
@@ -110,7 +110,7 @@ func TestWritePprof(t *testing.T) {
 		assert.Contains(t, said, "PGO devirtualizing interface call o.do to mul.do", name)
 	}
 	none := new(samples.Set)
-	none.AddAddress(offset(run.Low), 5)
+	none.Addresses.Add(offset(run.Low), 5)
 	_, err = create.WritePprof(t.Context(), new(bytes.Buffer), f, none)
 	require.ErrorIs(t, err, create.ErrNoCalls)
 }

@@ -246,9 +246,9 @@ func TestProbesOfExecutions(t *testing.T) {
 	assert.Contains(t, slices.Collect(maps.Keys(facts)), targetOf(facts, "rare", 20))
 
 	sampled := new(samples.Set)
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		if n == 2000 {
-			sampled.AddAddress(offset, n)
+			sampled.Addresses.Add(offset, n)
 			break
 		}
 	}
@@ -289,7 +289,7 @@ func TestNoProbes(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)
 	set := new(samples.Set)
-	set.AddAddress(offsetOf(t, f, b, "leaf"), 100)
+	set.Addresses.Add(offsetOf(t, f, b, "leaf"), 100)
 	_, _, err := ProbeProfile(f, set, Options{})
 	require.ErrorIs(t, err, ErrNoProbes)
 }

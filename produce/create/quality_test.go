@@ -18,8 +18,8 @@ import (
 // naiveQuality counts byte by byte.
 func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Quality {
 	counts := make(map[uint64]uint64) // by address
-	isRange := set.NumRanges() > 0
-	for r, n := range set.Ranges() {
+	isRange := set.Ranges.Len() > 0
+	for r, n := range set.Ranges.All() {
 		first, ok := f.Address(r.Begin)
 		require.True(t, ok)
 		s, ok, err := f.Symbol(first)
@@ -28,7 +28,7 @@ func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Qual
 			counts[first+o-r.Begin] += n
 		}
 	}
-	for o, n := range set.Addresses() {
+	for o, n := range set.Addresses.All() {
 		if addr, ok := f.Address(o); ok && !isRange {
 			counts[addr] += n
 		}
@@ -89,9 +89,9 @@ func TestQuality(t *testing.T) {
 			begin, ok := layout.Offset(low)
 			require.True(t, ok)
 			if seed%2 == 0 {
-				set.AddAddress(begin, 1+random.Uint64N(6))
+				set.Addresses.Add(begin, 1+random.Uint64N(6))
 			} else if size := random.Uint64N(s.High - low); create.Straight(f, low, low+size) {
-				set.AddRange(samples.Range{Begin: begin, End: begin + size}, 1+random.Uint64N(6))
+				set.Ranges.Add(samples.Range{Begin: begin, End: begin + size}, 1+random.Uint64N(6))
 			}
 		}
 		_, report, err := create.Profile(context.Background(), f, set, create.Options{MinSamples: 20, Suffixes: create.NoSuffixes})
@@ -122,9 +122,9 @@ func TestContradictions(t *testing.T) {
 		begin, ok := layout.Offset(s.Low)
 		require.True(t, ok)
 		set := new(samples.Set)
-		set.AddRange(samples.Range{Begin: begin, End: begin + 8}, 100)
-		set.AddRange(samples.Range{Begin: begin, End: begin + s.High - s.Low}, 20)
-		set.AddRange(samples.Range{Begin: begin + 8, End: begin}, 3)
+		set.Ranges.Add(samples.Range{Begin: begin, End: begin + 8}, 100)
+		set.Ranges.Add(samples.Range{Begin: begin, End: begin + s.High - s.Low}, 20)
+		set.Ranges.Add(samples.Range{Begin: begin + 8, End: begin}, 3)
 		_, report, err := create.Profile(context.Background(), f, set, create.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, []uint64{123, 20, 0, 3}, []uint64{report.RangeRuns, report.CrossingRanges, report.Overruns, report.BackwardRanges})

@@ -30,8 +30,8 @@ const maxOther = 0.001
 // as it would be if the function had moved.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	c := buildCheck{file: f, begun: make(map[string]bool), others: make(map[string]misnamed)}
-	for offset, n := range set.Addresses() {
-		name := set.Name(offset)
+	for offset, n := range set.Addresses.All() {
+		name := set.Names[offset]
 		if name != "" {
 			if err := c.compare(offset, name, n); err != nil {
 				return err
@@ -191,17 +191,17 @@ func CheckCode(f *symbolize.File, set *samples.Set) error {
 	if c.code == nil {
 		return nil
 	}
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		if err := c.add(&c.samples, offset, n, false); err != nil {
 			return err
 		}
 	}
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		if err := c.add(&c.samples, r.Begin, n, false); err != nil {
 			return err
 		}
 	}
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		repeats := b.From == b.To // callgrind counts a round of a rep instruction as a jump to itself
 		if err := c.add(&c.branches, b.From, n, !repeats); err != nil {
 			return err

@@ -95,7 +95,7 @@ func (p program) executions(t *testing.T, n uint64, begin ...string) (*symbolize
 		for at := s.Low; at < s.High; at += max(1, code.next(code.at(at)).Size) {
 			offset, ok := b.Layout.Offset(at)
 			require.True(t, ok)
-			set.AddAddress(offset, n)
+			set.Addresses.Add(offset, n)
 		}
 	}
 	return f, set
@@ -172,27 +172,28 @@ func TestBuildWithJumpsIntoFunctions(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	then := compile(t, gcc, "prog.c", jumping, "-g", "-O2")
 	f, set := then.executions(t, 100, "main", "work", "copying", "moving")
-	for offset := range set.Addresses() {
+	set.Names = make(map[uint64]string)
+	for offset := range set.Addresses.All() {
 		addr, _ := f.Address(offset)
 		s, _, err := f.Symbol(addr)
 		require.NoError(t, err)
 		switch { // the name that callgrind has given stays, and it goes on with the name behind the jump
 		case len(s.Names) == 0:
 		case s.Names[0] == "moving":
-			set.AddName(offset, "copying")
+			set.Names[offset] = "copying"
 		default:
-			set.AddName(offset, s.Names[0])
+			set.Names[offset] = s.Names[0]
 		}
 	}
 	now := compile(t, gcc, "prog.c", "int more(int n) { asm volatile(\".skip 256, 0x90\"); return n; }\n"+jumping, "-g", "-O2")
 	for p, class := range map[program]error{then: nil, now: ErrBuild} {
 		f, _ := p.open(t)
 		inside := false
-		for offset := range set.Addresses() {
+		for offset := range set.Addresses.All() {
 			addr, _ := f.Address(offset)
 			s, _, err := f.Symbol(addr)
 			require.NoError(t, err)
-			inside = inside || set.Name(offset) == "copying" && len(s.Names) > 0 && s.Names[0] == "moving"
+			inside = inside || set.Names[offset] == "copying" && len(s.Names) > 0 && s.Names[0] == "moving"
 		}
 		require.True(t, inside || p == now)
 		require.ErrorIs(t, CheckBuild(f, set), class)
@@ -236,8 +237,8 @@ func TestBuildWithColdPieces(t *testing.T) {
 	for name, same := range map[string]bool{"leaf.cold": true, "often.cold": false} {
 		set := new(samples.Set)
 		leaf := offsetOf(t, f, b, "leaf")
-		set.AddAddress(leaf, 100)
-		set.AddName(leaf, name)
+		set.Addresses.Add(leaf, 100)
+		set.Names = map[uint64]string{leaf: name}
 		err := CheckBuild(f, set)
 		assert.Equal(t, same, err == nil, "%s: %v", name, err)
 	}

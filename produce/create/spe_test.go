@@ -68,10 +68,10 @@ func TestSPE(t *testing.T) {
 	}
 	set, _, err := samples.Read(strings.NewReader(text), b, samples.Options{HasBase: true})
 	require.NoError(t, err)
-	require.Zero(t, set.NumRanges())
+	require.Zero(t, set.Ranges.Len())
 	require.NoError(t, EndRanges(f, set))
 	ranges := make(map[uint64]uint64)
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		begin, _ := f.Address(r.Begin)
 		end, _ := f.Address(r.End)
 		for at := begin; at < end; at += 4 {
@@ -83,7 +83,7 @@ func TestSPE(t *testing.T) {
 		ranges[r.Begin] = n
 	}
 	assert.Equal(t, begins, ranges)
-	for branch := range set.Branches() {
+	for branch := range set.Branches.All() {
 		from, _ := f.Address(branch.From)
 		to, _ := f.Address(branch.To)
 		assert.NotEqual(t, from+4, to, "what was not taken is no branch")

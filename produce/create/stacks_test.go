@@ -46,16 +46,16 @@ func TestCallStacks(t *testing.T) {
 	leaf, often, rarely, main := at("leaf"), at("often"), at("rarely"), at("main")
 	set := new(samples.Set)
 	for _, function := range []uint64{often, rarely} {
-		set.AddAddress(function, 20)
+		set.Addresses.Add(function, 20)
 	}
-	set.AddAddress(leaf, 100)
+	set.Addresses.Add(leaf, 100)
 	for _, c := range []struct {
 		from, in, samples uint64
 	}{
 		{often, leaf + 1, 3000}, {rarely, leaf, 900}, {samples.Elsewhere, leaf, 100},
 		{main, often, 3020}, {main, rarely, 920}, {samples.Elsewhere, main, 3940},
 	} {
-		set.AddCall(samples.Call{From: c.from, In: c.in}, c.samples)
+		set.Calls.Add(samples.Call{From: c.from, In: c.in}, c.samples)
 	}
 	made, report, err := Profile(context.Background(), f, set, Options{})
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestCallStacks(t *testing.T) {
 	require.Equal(t, map[string]uint64{"often 0 leaf": 75, "rarely 0 leaf": 22}, flat.targets)
 
 	// Where branches tell the calls, call stacks do not count.
-	set.AddBranch(samples.Branch{From: often, To: leaf}, 7)
+	set.Branches.Add(samples.Branch{From: often, To: leaf}, 7)
 	made, report, err = Profile(context.Background(), f, set, Options{})
 	require.NoError(t, err)
 	require.False(t, report.Stacks)
@@ -91,21 +91,21 @@ func TestHeadsOfUnseenEntries(t *testing.T) {
 		return flatten(made, false).heads["leaf"]
 	}
 	set := new(samples.Set)
-	set.AddAddress(last, 100)
+	set.Addresses.Add(last, 100)
 	require.Equal(t, uint64(1), head(set, Options{}))
 	require.Zero(t, head(set, Options{ObservedHeads: true}))
-	set.AddCall(samples.Call{From: samples.Elsewhere, In: last}, 100) // the stack shows a call of it
+	set.Calls.Add(samples.Call{From: samples.Elsewhere, In: last}, 100) // the stack shows a call of it
 	require.Equal(t, uint64(1), head(set, Options{}))
 	require.Equal(t, uint64(1), head(set, Options{ObservedHeads: true}))
 
 	// A range without a branch to its begin.
 	set = new(samples.Set)
-	set.AddRange(samples.Range{Begin: last, End: last}, 100)
-	set.AddBranch(samples.Branch{From: last, To: last}, 100)
+	set.Ranges.Add(samples.Range{Begin: last, End: last}, 100)
+	set.Branches.Add(samples.Branch{From: last, To: last}, 100)
 	require.Equal(t, uint64(1), head(set, Options{}))
 	require.Zero(t, head(set, Options{ObservedHeads: true}))
-	set.AddRange(samples.Range{Begin: first, End: first}, 7)
+	set.Ranges.Add(samples.Range{Begin: first, End: first}, 7)
 	require.Equal(t, uint64(7), head(set, Options{}))
-	set.AddBranch(samples.Branch{From: last, To: first}, 5)
+	set.Branches.Add(samples.Branch{From: last, To: first}, 5)
 	require.Equal(t, uint64(5), head(set, Options{}))
 }

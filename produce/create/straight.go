@@ -120,8 +120,9 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 // at the first instruction that may branch, or at the end of the function. [Profile] calls it
 // itself.
 func EndRanges(f *symbolize.File, set *samples.Set) error {
-	code := newDecoder(f.ELF())
-	for offset, n := range set.TakeLandings() {
+	code, landings := newDecoder(f.ELF()), set.Landings
+	set.Landings = samples.Sums[uint64]{}
+	for offset, n := range landings.All() {
 		addr, known := f.Address(offset)
 		s, ok, err := f.Symbol(addr)
 		if err != nil {
@@ -131,7 +132,7 @@ func EndRanges(f *symbolize.File, set *samples.Set) error {
 		if known && ok {
 			end = code.transfer(addr, s.High)
 		}
-		set.AddRange(samples.Range{Begin: offset, End: offset + end - addr}, n)
+		set.Ranges.Add(samples.Range{Begin: offset, End: offset + end - addr}, n)
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func TestCrossingRanges(t *testing.T) {
 		require.NoError(t, err)
 		if s.Names[0] == "both" {
 			all := offsets(t, f, s)
-			set.AddRange(samples.Range{Begin: all[0], End: all[0]}, 50)
-			set.AddRange(samples.Range{Begin: all[0], End: all[len(all)-1] + 64}, 7)
+			set.Ranges.Add(samples.Range{Begin: all[0], End: all[0]}, 50)
+			set.Ranges.Add(samples.Range{Begin: all[0], End: all[len(all)-1] + 64}, 7)
 		}
 	}
 	made, report, err := Profile(context.Background(), f, set, Options{})

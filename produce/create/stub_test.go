@@ -77,7 +77,7 @@ func TestStubsBecomeCalls(t *testing.T) {
 				if n := counts[s.Names[0]]; n > 0 {
 					delete(counts, s.Names[0])
 					for _, offset := range offsets(t, f, s) {
-						set.AddAddress(offset, n)
+						set.Addresses.Add(offset, n)
 					}
 				}
 			}
@@ -123,7 +123,7 @@ int main(int c, char **v) { return f(c + 8); }
 		require.NoError(t, err)
 		if s.Names[0] == "main" || s.Names[0] == "f" {
 			for _, offset := range offsets(t, f, s) {
-				set.AddAddress(offset, 10)
+				set.Addresses.Add(offset, 10)
 			}
 		}
 	}

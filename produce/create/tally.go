@@ -48,9 +48,9 @@ type jump struct{ from, to, count uint64 }
 // tally gives the samples to the functions that they lie in.
 func (c *creation) tally(set *samples.Set) error {
 	switch {
-	case c.options.Ranges == NeedRanges && set.NumRanges() == 0:
-		return fmt.Errorf("create: %w: %d addresses, no ranges", ErrNoBranches, set.NumAddresses())
-	case c.options.Ranges != IgnoreRanges && set.NumRanges() > 0:
+	case c.options.Ranges == NeedRanges && set.Ranges.Len() == 0:
+		return fmt.Errorf("create: %w: %d addresses, no ranges", ErrNoBranches, set.Addresses.Len())
+	case c.options.Ranges != IgnoreRanges && set.Ranges.Len() > 0:
 		c.report.Ranges = true
 	}
 	c.exact = set.Exact && !c.report.Ranges
@@ -68,7 +68,7 @@ func (c *creation) tally(set *samples.Set) error {
 	if err := t.branches(set); err != nil {
 		return err
 	}
-	if c.report.Estimated = set.NumBranches() == 0; c.report.Estimated {
+	if c.report.Estimated = set.Branches.Len() == 0; c.report.Estimated {
 		if err := t.callers(set); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (t *tallier) find(offset uint64) (*function, uint64, error) {
 
 func (t *tallier) ranges(set *samples.Set) error {
 	code := newDecoder(t.file.ELF())
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		t.report.RangeRuns = saturating.Add(t.report.RangeRuns, n)
 		if r.End < r.Begin {
 			t.report.BackwardRanges = saturating.Add(t.report.BackwardRanges, n)
@@ -161,7 +161,7 @@ func (t *tallier) ranges(set *samples.Set) error {
 }
 
 func (t *tallier) addresses(set *samples.Set) error {
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		t.report.Weight = saturating.Add(t.report.Weight, n)
 		f, addr, err := t.find(offset)
 		if err != nil {
@@ -186,7 +186,7 @@ func (f *function) add(low, high, n uint64) {
 // of one.
 func (t *tallier) branches(set *samples.Set) error {
 	code := newDecoder(t.file.ELF())
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		from, at, err := t.find(b.From)
 		if err != nil {
 			return err
@@ -212,7 +212,7 @@ func (t *tallier) branches(set *samples.Set) error {
 			from.calls = append(from.calls, call{at, to, n})
 		}
 	}
-	for offset, n := range set.Entries() {
+	for offset, n := range set.Entries.All() {
 		to, start, err := t.find(offset)
 		if err != nil {
 			return err
@@ -226,7 +226,7 @@ func (t *tallier) branches(set *samples.Set) error {
 
 // callers finds the callers of functions in call stacks, for recordings without branches.
 func (t *tallier) callers(set *samples.Set) error {
-	for stacked, n := range set.Calls() {
+	for stacked, n := range set.Calls.All() {
 		from, at, err := t.find(stacked.From)
 		if err != nil {
 			return err
@@ -250,7 +250,8 @@ func (t *tallier) callers(set *samples.Set) error {
 }
 
 func (t *tallier) times(set *samples.Set) error {
-	for offset, time := range set.Times() {
+	for _, offset := range slices.Sorted(maps.Keys(set.Times)) {
+		time := set.Times[offset]
 		f, _, err := t.find(offset)
 		if err != nil {
 			return err

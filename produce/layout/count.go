@@ -40,7 +40,7 @@ func (p *program) count(set *samples.Set) error {
 	}
 	var err error
 	switch {
-	case set.NumRanges() > 0:
+	case set.Ranges.Len() > 0:
 		err = p.fallThroughs(set)
 	case set.Exact && p.report.Edges > 0:
 		p.report.Counted = CountedExact
@@ -62,7 +62,7 @@ func (p *program) count(set *samples.Set) error {
 
 // branches counts the branches of a recording.
 func (p *program) branches(set *samples.Set) error {
-	for b, n := range set.Branches() {
+	for b, n := range set.Branches.All() {
 		from, err := p.spotOf(b.From)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func (f *function) arrive(target int32, begins bool, n uint64) {
 
 // entries counts the branches from other files: calls, and what returns to calls of other files.
 func (p *program) entries(set *samples.Set) error {
-	for offset, n := range set.Entries() {
+	for offset, n := range set.Entries.All() {
 		to, err := p.spotOf(offset)
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (p *program) entries(set *samples.Set) error {
 
 // fallThroughs counts the ranges between two branches of branch stacks.
 func (p *program) fallThroughs(set *samples.Set) error {
-	for r, n := range set.Ranges() {
+	for r, n := range set.Ranges.All() {
 		begin, err := p.spotOf(r.Begin)
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (p *program) starts(set *samples.Set) error {
 // eachBlock calls add with the function, the block, the address and the count of each address of a
 // recording.
 func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) error {
-	for offset, n := range set.Addresses() {
+	for offset, n := range set.Addresses.All() {
 		at, err := p.spotOf(offset)
 		if err != nil {
 			return err

@@ -98,8 +98,8 @@ func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 		for b := 0; b < blocksOf-1; b++ {
 			if target[b] < blocksOf && r.IntN(4) != 0 {
 				from, to := start+uint64(b*blockSize+blockSize-2), start+uint64(target[b]*blockSize)
-				set.AddBranch(samples.Branch{From: from, To: to}, 1)
-				set.AddRange(samples.Range{Begin: start + uint64(begin*blockSize), End: from}, 1)
+				set.Branches.Add(samples.Branch{From: from, To: to}, 1)
+				set.Ranges.Add(samples.Range{Begin: start + uint64(begin*blockSize), End: from}, 1)
 				begin = target[b]
 				b = begin - 1
 			}
@@ -107,8 +107,8 @@ func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	}
 	for range 3 { // calls of functions near by, and returns
 		callee := uint64(codeStart + callees[r.IntN(len(callees))]*blocksOf*blockSize)
-		set.AddBranch(samples.Branch{From: start + 8, To: callee}, uint64(times))
-		set.AddBranch(samples.Branch{From: callee + blocksOf*blockSize - 1, To: start + 12}, uint64(times))
+		set.Branches.Add(samples.Branch{From: start + 8, To: callee}, uint64(times))
+		set.Branches.Add(samples.Branch{From: callee + blocksOf*blockSize - 1, To: start + 12}, uint64(times))
 	}
 }
 

@@ -62,7 +62,7 @@ func TestEvidenceMoves(t *testing.T) {
 			for addr := s.Low; addr < s.High && s.Names[0] == "loop"; addr++ {
 				offset, ok := layout.Offset(addr)
 				require.True(t, ok)
-				set.AddAddress(offset, addr%7)
+				set.Addresses.Add(offset, addr%7)
 			}
 		}
 		p, _, err := create.Profile(context.Background(), f, set, create.Options{Evidence: true, Path: path.Base})

@@ -27,7 +27,7 @@ func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *sam
 			return fmt.Errorf("%w; give the file as it was then", err)
 		}
 	}
-	if set.HasNames() {
+	if len(set.Names) > 0 {
 		return nil
 	}
 	return checkTimes(path, binary, read)
@@ -44,7 +44,7 @@ func provesBuild(binary *samples.Binary, read *samples.Report) bool {
 // Proved reports whether something in the recording says that the program ran: a build ID, or names
 // of functions, which [Belongs] compares.
 func Proved(set *samples.Set, read *samples.Report) bool {
-	return set.HasNames() || slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" })
+	return len(set.Names) > 0 || slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" })
 }
 
 // checkTimes returns an error if a recording without names and build IDs is of the very file that
