@@ -41,20 +41,19 @@ func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 	return &less
 }
 
-// addFloor multiplies the counts of a function by a factor and adds a floor, if there is any count.
-// GCC takes a block with count 0 for one that never runs, and makes it small and slow. A few
-// samples do not show that, and the training does not show it for other inputs. The floor of
-// samples is what GCC guesses for one execution. The floor of counted executions is what it guesses
-// for four, but the factor does not apply to it. A block has none there that GCC expects in less
-// than an eighth of the executions.
+// addFloor multiplies the counts of a function by a factor and adds a floor. GCC takes a block with
+// count 0 for one that never runs, and makes it small and slow. A few samples do not show that, and
+// the training does not show it for other inputs. The floor of samples is what GCC guesses for one
+// execution. A function with counted executions has a smaller floor: the factor does not apply to
+// it, and a block has none that GCC expects in less than half of the executions. A function without
+// them has no floor.
 func (p *problem) addFloor(flows []int64, factor int64, sampled bool) {
-	if slices.Max(append(flows, 0)) == 0 {
-		return
-	}
-	executions, weight := int64(4), int64(1)
+	executions, weight := int64(1), int64(1)
 	if sampled {
 		executions = min(16, factor)
 		weight = factor / executions
+	} else if slices.Max(append(flows, 0)) == 0 {
+		return
 	}
 	floor, err := p.guessed(executions)
 	if err != nil {
