@@ -27,9 +27,6 @@ import (
 
 // Errors of [Open] and [Recorder.Run], in addition to those of the system.
 var (
-	// errSystem: this system is not Linux.
-	errSystem = errors.New("only Linux records samples this way")
-
 	// errTarget: the target is empty or ambiguous.
 	errTarget = errors.New("the target is a command, a process or the machine")
 

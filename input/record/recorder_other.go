@@ -4,11 +4,15 @@ package record
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
 // A Recorder samples a target.
 type Recorder struct{}
+
+// errSystem: this system is not Linux.
+var errSystem = errors.New("only Linux records samples this way")
 
 // Open returns an error.
 func Open(Target, Options) (*Recorder, error) { return nil, errSystem }
