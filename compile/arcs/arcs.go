@@ -60,9 +60,9 @@ func (r *Report) Add(other *Report) {
 // if it has no evidence. dump is the output of GCC's option
 // -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
 //
-// If the evidence is samples, a function without samples may have run, so it gets the counters that
-// GCC guesses for one execution. A function without counted executions has not run, and its counters
-// are zero.
+// If the evidence is samples, a function without samples may have run, so it gets the counts that
+// GCC guesses for one execution. A function without counted executions has not run, and its
+// counters are zero.
 //
 // It fails if no function of the notes is in the dump.
 func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*gcda.Counters, *Report, error) {
