@@ -116,8 +116,8 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
-// foreignFlags maps flags of other tools to the flags of this command that mean the same, of which
-// a verb has at most one, or to "" if there is no need of one.
+// foreignFlags maps a flag of other tools to the flags of this command that mean the same. Two
+// flags are separated by a blank, and no verb has both. "" means that the flag is not needed here.
 var foreignFlags = map[string]string{
 	"function": "only-names symbol", "no-function": "strip-names", "format": "to", "out": "output", "output_file": "output", "gcov": "output",
 	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",

@@ -31,11 +31,11 @@ type Report struct {
 	Counted    uint64 `json:"counts"`     // counts of the code of the unit's functions, once for each position
 	Owned      uint64 `json:"owned"`      // the part of Counted whose position is in a graph
 	Functions  int    `json:"functions"`  // in the notes
-	Inferred   int    `json:"inferred"`   // functions with counters
+	Inferred   int    `json:"inferred"`   // functions with evidence
 	Mismatched int    `json:"mismatched"` // functions that differ in the notes and the dump
 	Limited    int    `json:"-"`          // functions whose inference stopped at the limit of steps
 
-	// For the functions with counters:
+	// For the functions with evidence:
 	Blocks   int    `json:"blocks"`   // number of blocks
 	Guessed  int    `json:"guessed"`  // blocks without evidence, whose counts follow from others and from GCC's guesses
 	Evidence uint64 `json:"evidence"` // sum of the least counts that the evidence has for blocks and arcs
@@ -121,7 +121,7 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	c := &gcda.Counters{
 		Header: notes.Header, Ended: true,
-		Summaries: []gcda.Summary{{Runs: 1, SumMax: u.scale.largest()}},
+		Summaries: []gcda.Summary{{Runs: 1, SumMax: u.scale.most >> u.scale.shift * uint64(u.scale.factor)}},
 	}
 	var problems []*problem
 	for i := range notes.Functions {

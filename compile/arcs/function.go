@@ -28,7 +28,7 @@ type function struct {
 	entry     uint64    // executions of the first blocks of its own symbols
 	called    bool      // entry is known
 	first     uint32    // block after the entry, if nothing else precedes it
-	heat      uint64    // largest count of a function that was left out of the profile
+	heat      uint64    // the largest count that the function had, if it was left out of the profile; else 0
 	inlined   bool      // into other functions, so entry does not count all calls
 }
 

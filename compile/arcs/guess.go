@@ -46,8 +46,8 @@ func (p *problem) guessed(executions int64) ([]int64, error) {
 	return flows, err
 }
 
-// guessedUpTo returns the guessed counts of as many executions as make n the largest of them. It
-// returns nil if there are no guesses.
+// guessedUpTo returns the counts of arcs that GCC guesses, multiplied so that the largest one is n.
+// It returns nil if there are no guesses.
 func (p *problem) guessedUpTo(n int64) []int64 {
 	const some = 1000
 	flows, _ := p.guessed(some)

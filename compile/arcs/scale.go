@@ -7,25 +7,25 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A scale is how counts become counters: they are divided by 1<<shift and multiplied by factor. All
-// units of a program have the same one. The factor makes room for a floor of less than one
-// execution. From GCC 9 on, a file has 32 bits for the largest counter.
+// A scale says how the counts of a profile become counters of a .gcda file: each is divided by
+// 1<<shift, and multiplied by factor. One of these is 1. The largest counter of a program has to be
+// less than 1<<32, since the file has 32 bits for it from GCC 9 on. A factor above 1 lets addFloor
+// add less than one execution. All units of a program have the same scale.
 type scale struct {
 	most   uint64 // the largest count of the program
 	shift  int
 	factor int64
 }
 
-// newScale returns the scale with the largest factor, up to 1,024.
+// newScale returns the scale of a program whose largest count is most. The factor is as large as
+// the file allows, and at most 1,024.
 func newScale(most uint64) scale {
 	n := bits.Len64(most)
 	return scale{most, max(0, n-32), 1 << min(10, max(0, 32-n))}
 }
 
-// largest is the largest counter of the program.
-func (s scale) largest() uint64 { return s.most >> s.shift * uint64(s.factor) }
-
-// lessen returns a copy of code with its counts divided, before the flow is inferred from them.
+// lessen returns c with all counts divided by 1<<shift. Counters are inferred from these counts, so
+// that they are consistent after the division.
 func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 	if s.shift == 0 {
 		return c
@@ -41,12 +41,15 @@ func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 	return &less
 }
 
-// addFloor multiplies the counts of a function by a factor and adds a floor. GCC takes a block with
-// count 0 for one that never runs, and makes it small and slow. A few samples do not show that, and
-// the training does not show it for other inputs. The floor of samples is what GCC guesses for one
-// execution. A function with counted executions has a smaller floor: the factor does not apply to
-// it, and a block has none that GCC expects in less than half of the executions. A function without
-// them has no floor.
+// addFloor multiplies the counts of the function's arcs by factor, and adds a small count, the
+// floor, so that few of them are 0. GCC assumes that a block with count 0 never runs, and makes it
+// small and slow. But code without samples may have run in the training, and code that did not run
+// may run with other input.
+//
+// If the counts are of samples, the floor of each arc is what GCC guesses for one execution of the
+// function, times factor. If they are of counted executions, it is what GCC guesses for one
+// execution, rounded and not multiplied: 0 or little. A function that was counted and did not run
+// has no floor.
 func (p *problem) addFloor(flows []int64, factor int64, sampled bool) {
 	executions, weight := int64(1), int64(1)
 	if sampled {

@@ -112,7 +112,8 @@ func (u *unit) add(c *profile.CodeCopy) {
 	u.limitCalls(frames)
 }
 
-// leaveOut notes how hot the functions are that were left out of the profile.
+// leaveOut reads the list of the functions that were left out of the profile, see
+// [profile.LeftOut]. It stores the largest count that each had there.
 func (u *unit) leaveOut(list *profile.CodeCopy) {
 	for _, b := range list.Blocks {
 		for _, p := range b.Places {

@@ -78,7 +78,7 @@ func (s source) openWhole() (*slice.Program, func(), error) {
 	return file.program()
 }
 
-// program reads the whole profile.
+// program reads the whole profile into memory. The function that it returns has nothing to close.
 func (f *profileFile) program() (*slice.Program, func(), error) {
 	whole, err := f.load()
 	if err != nil {

@@ -51,8 +51,8 @@ const (
 // Add adds a text of C or C++.
 func (t *Text) Add(text []byte) {
 	if t.words == nil {
-		new := newText()
-		t.words, t.defined, t.labels, t.inlines = new.words, new.defined, new.labels, new.inlines
+		empty := newText()
+		t.words, t.defined, t.labels, t.inlines = empty.words, empty.defined, empty.labels, empty.inlines
 	}
 	cxx.Definitions(text, cxx.Notes{
 		Function: func(name []byte) { addBytes(t.defined, name) },

@@ -15,20 +15,25 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// errCannotTune is matched by the errors for runs that would fail after much work.
+// errCannotTune is wrapped by errors that tell before the first build why tune would fail, or right
+// after it.
 var errCannotTune = errors.New("this cannot be tuned")
 
-// otherLanguages maps reasons why programs that build cannot use the profile to these programs.
-var otherLanguages = map[string][]string{
-	"Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE": {"go build", "go install"},
-	"Swift's compiler does not read sample profiles":                                                       {"swift build", "swiftc"},
-	"Java's compiler does not read sample profiles":                                                        {"javac", "mvn", "gradle"},
-	".NET's compiler does not read sample profiles":                                                        {"dotnet"},
-	"Haskell's compiler does not read sample profiles":                                                     {"ghc", "cabal"},
-	"OCaml's compiler does not read sample profiles":                                                       {"dune"},
-	"D's compiler does not read sample profiles":                                                           {"dub"},
-	"Scala's compiler does not read sample profiles":                                                       {"sbt"},
-	"zig does not pass profiles to its compiler":                                                           {"zig build"},
+// otherLanguages has programs that build other languages, and the reason why their compilers cannot
+// use the profile.
+var otherLanguages = []struct {
+	why      string
+	programs []string
+}{
+	{"Go's compiler reads profiles of pprof: make one with afdo create --to pprof and build with -pgo=FILE", []string{"go build", "go install"}},
+	{"Swift's compiler does not read sample profiles", []string{"swift build", "swiftc"}},
+	{"Java's compiler does not read sample profiles", []string{"javac", "mvn", "gradle"}},
+	{".NET's compiler does not read sample profiles", []string{"dotnet"}},
+	{"Haskell's compiler does not read sample profiles", []string{"ghc", "cabal"}},
+	{"OCaml's compiler does not read sample profiles", []string{"dune"}},
+	{"D's compiler does not read sample profiles", []string{"dub"}},
+	{"Scala's compiler does not read sample profiles", []string{"sbt"}},
+	{"zig does not pass profiles to its compiler", []string{"zig build"}},
 }
 
 // check returns an error for a run that would fail later. It says what will limit the result.
@@ -43,9 +48,9 @@ func (t *tuning) check(ctx context.Context) error {
 		if i+1 < len(commands) {
 			next = word + " " + commands[i+1]
 		}
-		for why, names := range otherLanguages {
-			if at := slices.IndexFunc(names, func(name string) bool { return name == word || name == next }); at >= 0 {
-				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, names[at], why)
+		for _, l := range otherLanguages {
+			if at := slices.IndexFunc(l.programs, func(name string) bool { return name == word || name == next }); at >= 0 {
+				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, l.programs[at], l.why)
 			}
 		}
 		if word == "cargo" || word == "rustc" {
@@ -141,8 +146,8 @@ func (t *tuning) checkBuilt() error {
 		if err != nil {
 			continue
 		}
-		defer f.Close()
-		if slices.ContainsFunc([]string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"}, func(name string) bool { return f.Section(name) != nil }) {
+		has := slices.ContainsFunc([]string{".debug_info", ".zdebug_info", ".gnu_debuglink", ".gnu_debugaltlink"}, func(name string) bool { return f.Section(name) != nil })
+		if _ = f.Close(); has {
 			return nil
 		}
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -41,7 +42,7 @@ type Measure struct {
 // Margin is the smallest relative change of the time that decides.
 const Margin = duel.Margin
 
-// processorTime is the measure that decides.
+// processorTime is what the verdict is about.
 const processorTime = "processor time"
 
 // tooShort is the time below which measured times are not reliable.
@@ -206,8 +207,8 @@ func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 	return nil
 }
 
-// canSimulate reports whether commands can run under callgrind, which slows them down. Otherwise it
-// says why they cannot.
+// canSimulate reports whether callgrind is installed and would run the commands in less than
+// maxCounting. If not, it tells the user which counts are missing for that reason: what.
 func (t *tuning) canSimulate(ctx context.Context, what string, commands []string, slowdown time.Duration) (bool, error) {
 	if lookForValgrind() != nil {
 		t.note("%s are not counted: valgrind is not installed", what)
@@ -251,8 +252,8 @@ func (t *tuning) perfInstructions(ctx context.Context, copied string) (sum uint6
 		}
 		data, err := files.ReadFile(out, maxOwn)
 		n, ok := perfCount(data)
-		if err != nil || !ok {
-			return 0, fmt.Errorf("perf counted nothing: %s %w", data, err)
+		if !ok {
+			return 0, cmp.Or(err, fmt.Errorf("perf counted nothing: %s", data))
 		}
 		sum += n
 	}
@@ -287,7 +288,8 @@ func (t *tuning) callgrind(ctx context.Context, commands []string, copied string
 	return filepath.Glob(folder + "/*")
 }
 
-// callgrindLists matches the names of the events in a file of callgrind, and their totals.
+// callgrindLists matches two lines of a file of callgrind: the names of the events, and the total
+// of each.
 var callgrindLists = pattern.Of(`(?m)^(?:events|totals): (.*)$`)
 
 // callgrindTotal returns the total of an event in a file of callgrind, 0 if it has none.

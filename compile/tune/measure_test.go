@@ -42,6 +42,20 @@ func TestUncounted(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(said.String(), "instructions are not counted: the measured program fails while it is counted"), said)
 }
 
+// A processor without counters makes perf count nothing.
+func TestPerfCountsNothing(t *testing.T) {
+	o, _ := newTree(t, nil)
+	o.Measure = []string{"true"}
+	tools := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "perf"), []byte("#!/bin/sh\necho '<not supported>' > $4\n"), 0o755))
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	_, err = w.perfInstructions(t.Context(), w.base)
+	require.EqualError(t, err, "perf counted nothing: <not supported>\n")
+}
+
 // Other ways are tried until one is faster, and the best is kept.
 func TestBestTry(t *testing.T) {
 	tries := []Try{{Way: "a", Verdict: Slower}, {Way: "b", Verdict: Undecided}, {Way: "c", Verdict: Faster}}

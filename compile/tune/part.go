@@ -109,7 +109,8 @@ func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (co
 // the source that they come from, which may be inlined there.
 type costs map[[2]string]float64
 
-// countFunctions runs the training under callgrind in a copy of the tree.
+// countFunctions runs the training under callgrind in a copy of the tree, and returns what each
+// function of the programs needs there.
 func (t *tuning) countFunctions(ctx context.Context, r *Result, copied string) (costs, error) {
 	t.detail("counting in %s", filepath.Base(copied))
 	recordings, err := t.callgrind(ctx, t.Train, copied, "--dump-instr=yes")
@@ -123,7 +124,7 @@ func (t *tuning) countFunctions(ctx context.Context, r *Result, copied string) (
 	return counted, err
 }
 
-// add adds the instructions that a program needs in a recording.
+// add adds the instructions of one program from a recording of callgrind.
 func (c costs) add(ctx context.Context, program, recording string) error {
 	set, _, err := readFor(program, recording, samples.Options{})
 	if err != nil {
@@ -163,7 +164,7 @@ func (c costs) add(ctx context.Context, program, recording string) error {
 	return nil
 }
 
-// sums returns the instructions by one of the two functions.
+// sums adds the instructions up by symbol if which is 0, and by function of the source if it is 1.
 func (c costs) sums(which int) map[string]float64 {
 	sums := make(map[string]float64)
 	for names, n := range c {
@@ -179,9 +180,10 @@ func (c costs) total() (sum float64) {
 	return sum
 }
 
-// growth returns how many more instructions than in another build the code of the symbols needs
-// that are in both. The builds may inline differently. So the growth of a function of the source is
-// distributed over the symbols whose code contains it.
+// growth returns, for each symbol that both builds have, how many more instructions it needs in
+// build c than in build since. The builds may inline a function of the source into different
+// symbols. So what this function needs more in all is shared among the symbols that contain it in
+// c, in proportion to what it needs there.
 func (c costs) growth(since costs) map[string]float64 {
 	symbols, was, is := since.sums(0), since.sums(1), c.sums(1)
 	grown := make(map[string]float64)
@@ -193,7 +195,8 @@ func (c costs) growth(since costs) map[string]float64 {
 	return grown
 }
 
-// largest returns the keys with the largest values above a bound, the largest first.
+// largest returns the keys whose values are above a bound, sorted by value, the largest first. It
+// returns at most the given number of them.
 func largest(values map[string]float64, bound float64, most int) []string {
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))

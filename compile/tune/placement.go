@@ -51,8 +51,9 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []stri
 	return nil
 }
 
-// add adds the counts of a file of callgrind. Jumps and pages are those of the programs of a tree.
-// Misses are those of all code, because it competes for the cache.
+// add adds what a file of callgrind has. Jumps and pages are counted in the code of the programs of
+// the tree. Cache misses are counted in all code, libraries as well, because all of it shares the
+// cache.
 func (p *placement) add(path, tree string, programs []string) error {
 	misses, err := callgrindTotal(path, "I1mr")
 	p.misses += misses

@@ -306,8 +306,9 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// merging returns the begin of a command that merges profiles into a file of the working folder. It
-// ends with the format, which the compilers of the build can read.
+// merging returns the first words of a command "afdo merge" that writes a file of the working
+// folder. The caller appends the profiles to merge. The last word is the format, one that the
+// compilers of the build can read.
 func (t *tuning) merging(name string) ([]string, error) {
 	names, err := t.built()
 	argv := []string{t.Afdo, "merge", "-o", t.in(name), "--to"}

@@ -278,8 +278,9 @@ func (t *tuning) buildTuned(ctx context.Context, r *Result) (err error) {
 // profileName is the name of the profile in the working folder.
 const profileName = "tuned.afdo"
 
-// delivered returns the path of a profile for the user. The profile without some functions is
-// beside the whole one.
+// delivered returns the path at which the user gets a profile of the working folder: that of
+// Options.Profile for the whole profile, and for the one without some functions the same path with
+// "part" before the extension.
 func (t *tuning) delivered(name string) string {
 	if t.Profile == "" {
 		return t.in(name)
@@ -287,7 +288,7 @@ func (t *tuning) delivered(name string) string {
 	return strings.TrimSuffix(t.Profile, filepath.Ext(t.Profile)) + strings.TrimPrefix(strings.TrimSuffix(name, ".afdo"), "tuned") + filepath.Ext(t.Profile)
 }
 
-// deliver copies a profile to Options.Profile, or beside it.
+// deliver copies a profile of the working folder to the path of [tuning.delivered].
 func (t *tuning) deliver(name string) (string, error) {
 	path := t.delivered(name)
 	if t.Profile == "" {

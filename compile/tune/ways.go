@@ -24,7 +24,8 @@ const (
 	WithLayout Way = "profile and layout"
 )
 
-// on returns the name of a way that builds on another one, if it is InPart or WithLayout.
+// on returns the name of way w if it is combined with way base: for InPart and ByArcs, "profile as
+// arcs in part". Only InPart and WithLayout are combined; the name of any other way is its own.
 func (w Way) on(base Way) Way {
 	if w == InPart || w == WithLayout {
 		return base + w[len(ByLines):]
@@ -61,8 +62,9 @@ const (
 	VaryingOutputs   Outputs = "vary"
 )
 
-// ways returns the ways that suit some compilers, in the order in which they are tried. The first
-// ones, as many as sure, are tried even if one before them is faster.
+// ways returns the ways of using the profile with these compilers, in the order in which tune tries
+// them. It tries the first ways in any case, and sure is their number. It tries the others only
+// while no way is faster.
 func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
 	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !isClang(t.compilers[name]) })
 	ways = []Way{ByLines}
@@ -85,7 +87,8 @@ func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
 	return ways, sure
 }
 
-// countSteps returns the number of steps of a run that tries only what is tried in any case.
+// countSteps returns the number of steps of a run that tries only the ways that [tuning.ways] calls
+// sure.
 func (t *tuning) countSteps(compilers []string) int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
 	ways, sure := t.ways(compilers)
@@ -95,7 +98,8 @@ func (t *tuning) countSteps(compilers []string) int {
 	return steps
 }
 
-// steps returns the number of steps of a way: those that build the program, and measuring it.
+// steps returns how many steps of tune try a way. The last one measures the program, and the others
+// build it.
 func (w Way) steps() int {
 	switch w {
 	case ByLines:
@@ -155,9 +159,10 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// compareTries sorts faster programs before those that are not decided, and slower ones last. Of
-// two faster programs, the time decides. Of others, the number of instructions does, which is
-// certain.
+// compareTries compares two tries for sorting, the better one first. A faster program is better
+// than one that is not decided, and that one is better than a slower one. Of two faster programs,
+// the one that needs less processor time is better. Of two that are not decided, or slower, the one
+// that needs fewer instructions is better, because their number does not vary.
 func compareTries(a, b Try) int {
 	what := "instructions"
 	if a.Verdict == Faster {
@@ -168,7 +173,8 @@ func compareTries(a, b Try) int {
 
 func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
 
-// change returns the change of a measure, 0 if it was not taken.
+// change returns the relative change of the measure with this name, such as "instructions". It
+// returns 0 if the try has no such measure.
 func (t *Try) change(what string) float64 {
 	for _, m := range t.Measures {
 		if m.What == what {
@@ -178,7 +184,8 @@ func (t *Try) change(what string) float64 {
 	return 0
 }
 
-// buildWay builds the program in one way. The result is nil if there is nothing to build.
+// buildWay builds the program in one way. It returns nil for InPart if leaving functions out saves
+// no instructions.
 func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (*Try, error) {
 	try := Try{Way: way, Profile: r.Profile, Folder: t.fast}
 	switch way {

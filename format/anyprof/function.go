@@ -94,15 +94,17 @@ func lookupAll(functions iter.Seq2[*Function, error], names []string) (map[strin
 	return found, nil
 }
 
-// single is the reader of a format without source files.
+// single implements the units and lookups of a profile whose format has no source files: all
+// functions are in one unit.
 type single struct{ file fileless }
 
-// A fileless is a profile without source files.
+// A fileless yields the functions of a profile whose format has no source files.
 type fileless interface {
 	functions(yield func(*Function, error) bool)
 }
 
-// An indexedByName is a fileless that finds functions without reading all of them.
+// An indexedByName is a fileless with an index: it looks functions up by name without reading all
+// of them.
 type indexedByName interface {
 	lookup(names []string, ask asking) (map[string][]*Function, error)
 }
@@ -125,7 +127,8 @@ func (s single) lookup(names []string, ask asking) (map[string][]*Function, erro
 	return lookupAll(s.file.functions, names)
 }
 
-// eachOf yields the functions that convert makes of records, until an error.
+// eachOf calls yield with the function that convert returns for each record. It ends when yield
+// returns false, or after it has called yield with the first error of records.
 func eachOf[R any](records iter.Seq2[R, error], convert func(R) *Function, yield func(*Function, error) bool) {
 	for r, err := range records {
 		if err != nil {

@@ -351,7 +351,7 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 	return within
 }
 
-// took adds a branch to a place in the binary.
+// took counts a branch to a place in the binary, from there or from another file.
 func (p *perfCollector) took(from, to place) {
 	if from.inside {
 		p.set.Branches.Add(Branch{from.offset, to.offset}, 1)

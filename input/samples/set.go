@@ -69,7 +69,8 @@ type Set struct {
 // would overflow stays at the greatest number. The zero value is empty and ready for use.
 type Sums[K key] struct{ m map[K]uint64 }
 
-// key is what a Set has sums of. The strings are traces.
+// key is the types of keys of the sums in a Set: file offsets, ranges, branches, calls, and encoded
+// traces.
 type key interface {
 	uint64 | Range | Branch | Call | string
 }
@@ -97,7 +98,7 @@ func (s *Sums[K]) All() iter.Seq2[K, uint64] {
 	}
 }
 
-// order returns the function that compares two keys.
+// order returns a function that compares two keys of a type for sorting.
 func order[K key]() func(a, b K) int {
 	var compare any
 	switch any(*new(K)).(type) {

@@ -16,7 +16,7 @@ const (
 	Instruments      Reason = "it makes a program that counts"
 )
 
-// The reasons for which sources got no slice, as the statistics list them.
+// Of these reasons, the statistics of the cache also say which source files they were for.
 const (
 	OldGCC     Reason = "its compiler is not GCC 12 or later"
 	OldClang   Reason = "its compiler is not clang 14 or later"

@@ -110,8 +110,9 @@ func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
-// Decompress returns what reads the contents of a compressed file that begins with head, and the
-// name of the compression. It returns nil for a file that is not compressed.
+// Decompress returns a reader of the decompressed contents of src, and the name of the compression,
+// which the first bytes of src tell: head. If these bytes are of no compressed file, the reader is
+// nil and the name empty.
 func Decompress(head []byte, src io.Reader) (r io.ReadCloser, name string, err error) {
 	for _, c := range compressions {
 		if bytes.HasPrefix(head, []byte(c.magic)) {
@@ -166,7 +167,7 @@ func (u *unpacker) error(err error) error {
 
 func (u *unpacker) Close() error { return u.r.Close() }
 
-// A Counter counts what is read through it.
+// A Counter reads from R and counts the bytes that it has read in N.
 type Counter struct {
 	R io.Reader
 	N int64

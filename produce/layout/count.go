@@ -244,8 +244,8 @@ func (p *program) starts(set *samples.Set) error {
 	})
 }
 
-// eachBlock calls add with the function, the block, the address and the count of each address of a
-// recording.
+// eachBlock calls add for each sampled address of a recording that is in a block of the program:
+// with the function and the block, the address and its count.
 func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) error {
 	for offset, n := range set.Addresses.All() {
 		at, err := p.spotOf(offset)

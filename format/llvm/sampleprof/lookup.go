@@ -257,9 +257,10 @@ func (r *Reader) Function(name string) (*Function, error) {
 	return r.function(ref, ok, name)
 }
 
-// FunctionByGUID returns the function whose name has this [Name.GUID]; in a context-sensitive
-// profile, its base context. Unless the file stores hashed names, each call hashes names until one
-// matches. Otherwise it works like [Reader.Function].
+// FunctionByGUID is [Reader.Function] for a function whose name is not known, but the GUID of the
+// name, see [Name.GUID]. In a context-sensitive profile it returns the base context, the one
+// without callers. If the file has names and not their hashes, each call hashes one name after the
+// other until one has this GUID.
 func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ const (
 	defaultDays = 30
 )
 
-// ErrSetting matches errors about a limit of the cache that makes no sense.
+// ErrSetting is wrapped by the errors for an AFDO_CACHE_SIZE that is no size, and for an
+// AFDO_CACHE_DAYS that is no number of days.
 var ErrSetting = errors.New("no such limit")
 
 // OpenLimited is [OpenStore] for a cache with limits. Its errors match [ErrNone]. The limits are
@@ -47,7 +48,8 @@ func setting(name string, otherwise int64) (int64, error) {
 	return lines.ParseSize(text)
 }
 
-// A settingError is about a limit of the cache.
+// A settingError is about the value of AFDO_CACHE_SIZE or AFDO_CACHE_DAYS. It matches [ErrNone] and
+// [ErrSetting].
 type settingError struct{ error }
 
 func (e settingError) Error() string { return ErrNone.Error() + ": " + e.error.Error() }

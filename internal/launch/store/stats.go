@@ -102,7 +102,7 @@ func (c *Store) AppendStats(line string) bool {
 	return true
 }
 
-// Note adds to the statistics.
+// Note appends a count to the statistics.
 func (c *Store) Note(what Count) {
 	if c != nil && !c.AppendStats(what.Line()) {
 		c.foldStats()
@@ -110,7 +110,7 @@ func (c *Store) Note(what Count) {
 	}
 }
 
-// Line returns the line of the statistics for a count.
+// Line returns the count as a line of the statistics.
 func (c *Count) Line() string {
 	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed,
 		c.SliceBytes, c.ProfileBytes, c.File)

@@ -99,9 +99,10 @@ func observe(dir string, links bool, start func() error) (l *listener, log *Log,
 	return l, log, err
 }
 
-// A listener has the descriptor from which notifications of the kernel are read, file. It keeps the
-// last notification in memory that a helper process can read as well, page. A helper begins to
-// answer when every process has closed the pipe alive.
+// A listener is what a process needs to receive the kernel's notifications of system calls, and to
+// hand them over to a helper process when it ends. Notifications are read from file. The last one
+// is in page, memory that the helper shares. alive is a pipe: the helper begins to answer when all
+// other processes have closed it.
 type listener struct {
 	file, page, alive *os.File
 	last              *notification

@@ -442,7 +442,7 @@ func firstID(e *Event) uint64 {
 	return e.IDs[0]
 }
 
-// A field is written by records of events that have its bit.
+// A field of a record is written if the sample type of the event has its bit.
 type field struct {
 	bit   uint64
 	write func()

@@ -373,7 +373,8 @@ func (l launcher) cmake(r *tune.Result) string {
 // its compiler, and the compiler.
 type builtLanguage struct{ cmake, variable, compiler string }
 
-// eachLanguage returns words for the languages of a build, with the compiler that was called last.
+// eachLanguage calls word for each language of the build, with the compiler of that language that
+// was called last. It returns the results with blanks between them.
 func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
 	var words []string
 	for _, b := range []builtLanguage{{cmake: "C", variable: "CC"}, {cmake: "CXX", variable: "CXX"}, {cmake: "Fortran", variable: "FC"}} {

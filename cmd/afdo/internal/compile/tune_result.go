@@ -44,7 +44,7 @@ type TuneMeasure struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// The values of TuneFacts.Advice.
+// The values of TuneFacts.Advice: the second one is for a program that is not faster.
 const useProfile, keepOrdinary = "use the profile", "keep the ordinary build"
 
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A OneProgram is the value of a flag that names the program of a profile. Several flags would mean
-// several programs, of which one would be read.
+// A OneProgram is the value of a flag that names the program of a profile. A second flag with
+// another program is an error, because only one program is read.
 type OneProgram string
 
 // Set sets the value. It returns an error if the flag came before with another value.

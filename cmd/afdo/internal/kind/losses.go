@@ -49,8 +49,8 @@ func (l *Losses) Tell(e *cli.Env) {
 	}
 }
 
-// A Count receives the losses of a file once they are counted. Meanwhile, the caller writes the
-// output.
+// A Count is the result of [StartCount], which counts the losses of a file in the background. They
+// can be received from it once, when they are counted.
 type Count <-chan Losses
 
 // StartCount begins to count what [Loaded.Losses] does; nil counts nothing.

@@ -179,7 +179,8 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 
-// some returns the first names of a list, and how many more there are.
+// some returns a text with the first names of a list, at most the given number, such as "a, b and 3
+// more".
 func some(names []string, most int) string {
 	text := human.Name(strings.Join(names[:min(most, len(names))], ", "))
 	if n := len(names) - most; n > 0 {

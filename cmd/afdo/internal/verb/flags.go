@@ -158,7 +158,8 @@ func AddDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
 	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
 }
 
-// AddWholeFlag gives a verb that prints a list the flag --verbose, for Env.Width.
+// AddWholeFlag adds the flag --verbose to a verb that prints a list. With it, names are not
+// shortened to the width of a terminal.
 func (e *Env) AddWholeFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&e.Whole, "verbose", "v", false, "print whole names in a terminal, too")
 }

@@ -219,19 +219,19 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
-// A place is code of a file.
+// A place is an instruction in a file, such as a program or a library.
 type place struct {
 	file   fileID
 	offset uint64
 }
 
-// maxPlaces and maxCut limit what is remembered of bursts that were cut short.
+// Limits of tracer.unfinished: places, and numbers at each place.
 const (
 	maxPlaces = 1000
 	maxCut    = 50
 )
 
-// placeOf returns the place of an address, and whether it has one.
+// placeOf returns the place of an address. ok is false if the memory there is not of a file.
 func (b *burst) placeOf(address uint64) (place, bool) {
 	m := b.mapping(address)
 	if m == nil || m.file == (fileID{}) {

@@ -55,8 +55,8 @@ func (s *schedule) add(now int64, cost float64) {
 	s.ran(now, 1)
 }
 
-// miss plans the next moment after one at which a thread ran, but could not be stopped: it waited,
-// or moved to another processor, before it was reached.
+// miss plans the next moment after a moment that brought no burst. The thread that was chosen had
+// begun to wait, or had moved to another processor, before the tracer could stop it.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {
