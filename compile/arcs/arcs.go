@@ -1,6 +1,10 @@
-// Package arcs infers how often each arc of GCC's control flow graphs was taken from samples of the
-// machine code. The result is what an instrumented run would have counted, in a .gcda file for
-// -fprofile-use.
+// Package arcs infers, from how often machine code ran in a recording, how often each arc of GCC's
+// control flow graphs was taken. The result is what an instrumented run would have counted, in a
+// .gcda file for -fprofile-use.
+//
+// The input is the evidence of a profile ([profile.Evidence]): how often each block of machine code
+// ran, and the source positions of its instructions. In this package, a block of a graph is one of
+// GCC's basic blocks, and a block of machine code is one of the recorded program.
 package arcs
 
 import (
@@ -12,37 +16,38 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// errDump is returned if the dump does not describe the functions of the notes.
+// errDump is returned if GCC's dump has no function that matches the .gcno file.
 var errDump = errors.New("the dump does not match the notes")
 
 // Options controls Infer.
 type Options struct {
-	// Source is the path of the source file. Only its base name matters: code that the debug info
-	// assigns to another file does not count, such as other units' copies of an inline function.
-	// With an empty path, the code of all functions in the notes counts.
+	// Source is the path of the source file, of which only the base name matters. Evidence is used
+	// only if the debug info says that the machine code was compiled from a file of this name. This
+	// leaves out the copies of an inline function that other units made. If Source is empty, the
+	// evidence of all functions in the .gcno file is used.
 	Source string
-	// Largest is the largest counter of the program, see [Largest]. GCC computes the threshold of
-	// hot code from it. 0 stands for the largest count of the unit.
+	// Largest is the largest counter of the whole program, see the function [Largest]. GCC computes
+	// the threshold for hot code from it. If it is 0, the largest count of this unit is used.
 	Largest uint64
 }
 
-// A Report describes what Infer did.
+// A Report counts what [Infer] could infer for a unit, and how well it agrees with the evidence.
 type Report struct {
-	Counted    uint64 `json:"counts"`     // counts of the code of the unit's functions, once for each position
-	Owned      uint64 `json:"owned"`      // the part of Counted whose position is in a graph
-	Functions  int    `json:"functions"`  // in the notes
-	Inferred   int    `json:"inferred"`   // functions with evidence
-	Mismatched int    `json:"mismatched"` // functions that differ in the notes and the dump
+	Counted    uint64 `json:"counts"`     // sum of the counts of machine code blocks, once for each of their source positions
+	Owned      uint64 `json:"owned"`      // the part of Counted whose source position is in a control flow graph
+	Functions  int    `json:"functions"`  // number of functions in the .gcno file
+	Inferred   int    `json:"inferred"`   // functions with evidence, whose counters were inferred
+	Mismatched int    `json:"mismatched"` // functions whose graphs differ in the .gcno file and the dump
 	Limited    int    `json:"-"`          // functions whose inference stopped at the limit of steps
 
-	// For the functions with evidence:
+	// For the functions in Inferred:
 	Blocks   int    `json:"blocks"`   // number of blocks
 	Guessed  int    `json:"guessed"`  // blocks without evidence, whose counts follow from others and from GCC's guesses
-	Evidence uint64 `json:"evidence"` // sum of the least counts that the evidence has for blocks and arcs
-	Moved    uint64 `json:"moved"`    // by how much the inferred counts miss it
+	Evidence uint64 `json:"evidence"` // sum of the lower bounds of the evidence
+	Moved    uint64 `json:"moved"`    // by how much inferred counts are outside of the bounds of the evidence, in all
 }
 
-// Add adds the report of another unit.
+// Add adds the numbers of another unit's report to r.
 func (r *Report) Add(other *Report) {
 	r.Counted += other.Counted
 	r.Owned += other.Owned
@@ -56,13 +61,13 @@ func (r *Report) Add(other *Report) {
 	r.Moved += other.Moved
 }
 
-// Infer computes the counters of a unit from the evidence of a profile, or from its counts of lines
-// if it has no evidence. dump is the output of GCC's option
-// -fdump-ipa-profile-lineno-blocks-details from the compile that made the notes.
+// Infer computes the counters of a unit from the evidence of a profile. If the profile has no
+// evidence, Infer uses its counts of lines. notes is the unit's .gcno file. dump is the output of
+// GCC's option -fdump-ipa-profile-lineno-blocks-details from the compile that wrote the .gcno file.
 //
-// If the evidence is samples, a function without samples may have run, so it gets the counts that
-// GCC guesses for one execution. A function without counted executions has not run, and its
-// counters are zero.
+// If the evidence consists of samples, a function without samples may still have run, so it gets
+// the counts that GCC guesses for one execution. If the evidence consists of counted executions, a
+// function without any has not run, and its counters are zero.
 //
 // It fails if no function of the notes is in the dump.
 func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*gcda.Counters, *Report, error) {
@@ -87,7 +92,8 @@ func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*g
 	return u.counters(notes, report), report, nil
 }
 
-// newUnit reads the dump of a unit.
+// newUnit reads the dump of a unit, and matches its functions with those of the notes. Functions
+// that do not match are counted in the report.
 func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	blocks := make(map[string]uint32)
 	for i := range notes.Functions {
@@ -117,7 +123,7 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	return u, report, nil
 }
 
-// counters infers the counters of all functions.
+// counters infers the counters of all functions of the unit, and counts them in the report.
 func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	c := &gcda.Counters{
 		Header: notes.Header, Ended: true,
@@ -153,7 +159,8 @@ func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	return c
 }
 
-// addCounters adds the counters of a function, and returns the largest one.
+// addCounters appends the counters of a function to c, given the counts of its arcs. It returns the
+// largest counter.
 func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
 	all := gcda.Counter{Values: f.Reduce(flows)}
 	for _, v := range all.Values {
@@ -170,8 +177,8 @@ func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
 	return largest
 }
 
-// Largest returns the largest count that the counters of a program can be expected to have: the
-// largest count of a block.
+// Largest returns the largest count of a block of machine code. It is the largest count that
+// counters of the program can be expected to have.
 func Largest(e *profile.Evidence) uint64 {
 	largest := uint64(0)
 	for i := range e.Copies {

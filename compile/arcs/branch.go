@@ -4,16 +4,18 @@ import (
 	"slices"
 )
 
-// A branch is a conditional jump of the machine at the end of a block with a condition.
+// A branch is a conditional jump at the end of a block of machine code that has the source position
+// of a condition.
 type branch struct {
-	from   int32    // block of the machine
-	to     [2]int32 // blocks of the machine
-	counts [2]int64
+	from   int32    // block of machine code
+	to     [2]int32 // blocks of machine code: the target of the jump and the next block, in any order
+	counts [2]int64 // how often each block of to came next
 }
 
-// branchItems returns the evidence of conditional jumps for the arcs after a condition.
+// branchItems returns how often the two arcs after each condition were taken, according to the
+// recorded conditional jumps, and how often the arcs after each switch were.
 func (f *function) branchItems() (items []item) {
-	seen := make(map[int32][]key) // by block of the machine
+	seen := make(map[int32][]key) // by block of machine code
 	for _, s := range f.sightings {
 		seen[s.block] = append(seen[s.block], s.key)
 	}
@@ -47,13 +49,14 @@ func (f *function) branchItems() (items []item) {
 	return append(items, f.switchItems(seen)...)
 }
 
-// maxSeen is the number of positions in a block of the machine that are looked at. Most blocks have
-// less than 10.
+// maxSeen limits the positions of a block of machine code that are compared with those of the
+// graph. Most blocks have less than 10.
 const maxSeen = 50
 
-// tested returns the block whose condition decides a conditional jump, given the positions in the
-// block of the machine: of the blocks with one of the conditions, the one with most positions of
-// its own.
+// tested returns the block of the graph whose condition decides a conditional jump. seen are the
+// source positions in the block of machine code that ends with the jump. Of the blocks whose
+// condition is at one of these positions, it is the one that has most of the positions for itself
+// alone. ok is false if there is none, or if two have equally many.
 func (f *function) tested(seen []key) (block uint32, ok bool) {
 	best, tie := -1, false
 	for _, k := range seen[:min(len(seen), maxSeen)] {
@@ -77,18 +80,19 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 	return block, best >= 0 && !tie
 }
 
-// dropConverted removes sightings that do not show how often code ran, because no jump decides the
-// condition before it:
-//   - code after the condition, in the same block of the machine as code before it: it runs whether
-//     the condition holds or not
-//   - a loop around the condition, in the same block of the machine as code outside of a loop: it
+// dropConverted removes sightings that do not show how often their code ran, because the compiler
+// replaced the jump of the condition before that code:
+//
+//   - code after the condition, in the same block of machine code as code before it: it runs
+//     whether the condition holds or not
+//   - a loop around the condition, in the same block of machine code as code outside of a loop: it
 //     was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
 	if len(f.branches) == 0 {
 		return // the recording has no jumps
 	}
 	loops := make([]bool, f.Blocks)
-	before := make(map[int32][]uint32) // blocks with conditions without jumps, by block of the machine
+	before := make(map[int32][]uint32) // blocks with conditions without jumps, by block of machine code
 	undecided := func(b uint32) bool { return !f.decided[b] && f.conditional(b) }
 	for b := range loops {
 		for _, s := range f.body.blocks[b].successors {
@@ -97,7 +101,7 @@ func (f *function) dropConverted() {
 			}
 		}
 	}
-	outside := make(map[int32]bool) // blocks of the machine with code outside of such loops
+	outside := make(map[int32]bool) // blocks of machine code with code outside of such loops
 	for _, s := range f.sightings {
 		at := f.where[s.key]
 		if len(at) == 1 && undecided(at[0]) {
@@ -123,7 +127,8 @@ func (f *function) dropConverted() {
 	})
 }
 
-// returns reports whether a block only leads to another one.
+// returns reports whether control always goes from block b to block to, in at most nearby steps and
+// without a condition.
 func (f *function) returns(b, to uint32) bool {
 	for range nearby {
 		next := f.body.blocks[b].successors
@@ -135,9 +140,10 @@ func (f *function) returns(b, to uint32) bool {
 	return b == to
 }
 
-// direction compares the positions in the targets of a jump with those in the blocks after each
-// successor of a block. The result is positive if the first target is the first successor, negative
-// if it is the second one, and 0 if the positions do not show it.
+// direction finds out which target of a conditional jump is which successor of block b, whose
+// condition it decides. It compares the source positions in the targets with those in the blocks
+// that follow each successor. The result is positive if the first target is the first successor,
+// negative if it is the second one, and 0 if the positions do not show it.
 func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
@@ -150,7 +156,9 @@ func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes
 	return votes
 }
 
-// vote is 1 if a position is only in blocks after one successor, and not in those after the other.
+// vote returns 1 if source position k shows that control took the arc from block from to block to:
+// the position is of that arc, or it occurs only in blocks of after and none of other, which are
+// the blocks that follow this successor and the other one. Otherwise it returns 0.
 func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	if arcs := f.between[k]; len(arcs) == 1 {
 		if a := f.Arcs[arcs[0]]; a.From == from && a.To == to {
@@ -168,10 +176,11 @@ func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	return 1
 }
 
-// nearby is the number of blocks that after returns at most.
+// nearby is the number of blocks up to which the graph is searched from a block.
 const nearby = 12
 
-// after returns the next blocks from a successor of a block on.
+// after returns the blocks that can be reached from first, a successor of b, without passing b. The
+// nearest come first, at most nearby of them.
 func (f *function) after(b, first uint32) []uint32 {
 	blocks := []uint32{first}
 	for i := 0; i < len(blocks); i++ {

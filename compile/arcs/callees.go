@@ -2,22 +2,22 @@ package arcs
 
 import "slices"
 
-// A callee is a direct call: the block that calls, and the name of the called function as the dump
-// prints it.
+// A callee is a direct call: the block that calls, and the called function's name in GCC's dump.
 type callee struct {
 	block uint32
 	name  string
 }
 
-// maxChain limits how often addMerged starts again because merged functions call other merged
-// functions.
+// maxChain is how many merged functions that call each other one after the other [unit.addMerged]
+// can follow.
 const maxChain = 4
 
-// addMerged gives counts to functions that GCC has merged with an equal function. The machine has
-// one copy of the code, with the name of one of them. The others are called by the graphs of their
-// callers, and have no evidence. Each gets its part of the evidence for the one.
+// addMerged infers counts for functions that GCC has merged with an equal function (identical code
+// folding). The program has one copy of the machine code, under the name of one of them, so the
+// others have no evidence. How often the others ran is known from their callers. Each gets its
+// share of the evidence of the function whose name the code has.
 func (u *unit) addMerged(problems []*problem) {
-	seen := make(map[[2]int][]*problem) // those with evidence by the size of the graph
+	seen := make(map[[2]int][]*problem) // functions with evidence, by the size of their graphs
 	for _, p := range problems {
 		if len(p.items) > 0 {
 			seen[p.size()] = append(seen[p.size()], p)
@@ -53,9 +53,10 @@ func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	return calls
 }
 
-// inferMerged infers the counts of the function of p, which is called n times and has no code of
-// its own, from the evidence of an equal function in seen. If several are equal, it uses the one
-// that ran most often. It reports whether there is one.
+// inferMerged infers the counts of a function without machine code of its own, which is called n
+// times, from the evidence of an equal function in seen. If several are equal, it uses the one that
+// ran most often. It returns false if none is equal. calls is how often each function is called by
+// the functions of the unit.
 func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*problem) bool {
 	var equal *problem
 	for _, other := range seen {
@@ -73,7 +74,7 @@ func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*proble
 	return true
 }
 
-// executed returns the sum of the counts of the arcs.
+// executed returns the sum of the inferred counts of the function's arcs.
 func (p *problem) executed() (sum int64) {
 	for _, n := range p.result {
 		sum += n
@@ -81,9 +82,9 @@ func (p *problem) executed() (sum int64) {
 	return sum
 }
 
-// take divides the counts of p, the function whose name the merged code has, after the code was
-// merged with a function that is called n times. p keeps what is left, and take returns the share
-// of that function. own is how often functions of this unit call p by its own name.
+// take splits the counts of p between p and a function that was merged with it and is called n
+// times. It subtracts the merged function's share from the counts of p, and returns the share, from
+// 0 to 1. own is how often functions of this unit call p by its own name.
 func (p *problem) take(n, own int64) (share float64) {
 	own = max(own, p.BlockCounts(p.result)[0]-n)
 	share = float64(n) / float64(n+own)
@@ -134,5 +135,5 @@ func (f *function) distance(line uint32) uint32 {
 	return line - f.Start.Line
 }
 
-// size returns the numbers of arcs and blocks of the graph.
+// size returns the numbers of arcs and blocks of the function's graph.
 func (f *function) size() [2]int { return [2]int{len(f.Arcs), len(f.blocks)} }

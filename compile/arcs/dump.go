@@ -10,27 +10,28 @@ import (
 	"strings"
 )
 
-// A key is a position without discriminator. file is a number of dump.files.
+// A key is a source position without discriminator. file is a number from dump.files.
 type key struct{ file, line, column uint32 }
 
 func (k key) compare(other key) int {
 	return cmp.Or(cmp.Compare(k.file, other.file), cmp.Compare(k.line, other.line), cmp.Compare(k.column, other.column))
 }
 
-// A place is a position in the source.
+// A place is a source position with its discriminator.
 type place struct {
 	key
 	discriminator uint32
 }
 
-// A dump is GCC's text about the functions of a unit, before it uses a profile.
+// A dump is the parsed text that GCC writes about the functions of a unit with -fdump-ipa-profile,
+// before it uses a profile.
 type dump struct {
-	files     map[string]uint32 // base name of a source file to its number
+	files     map[string]uint32 // numbers of source files, by base name
 	functions map[string]*body
-	names     map[string]string // names in calls to linkage names; "" if several functions have the name
+	names     map[string]string // linkage names by the names that the dump prints in calls; "" if several functions have that name
 }
 
-// A body is the code of a function.
+// A body is what the dump shows of one function: its blocks, and the positions of its statements.
 type body struct {
 	name     string // as the dump prints it, without types of parameters
 	blocks   []block
@@ -40,45 +41,48 @@ type body struct {
 	tests    map[key][]uint32 // blocks that end with a condition, by its position
 	switches map[key][]uint32 // blocks that end with a switch, by its position
 	sites    []site           // indirect calls whose targets GCC counts, in the order of the counters
-	valued   uint32           // statements of which GCC counts other values
+	valued   uint32           // number of other statements for whose values GCC has counters, such as divisions
 	callees  []callee         // direct calls
 }
 
-// A block is a basic block. GCC writes the discriminators of statements since version 13; before
-// that, a block has one for all of its statements.
+// A block is a basic block of a function in the dump. Since version 13, GCC writes the
+// discriminators of statements; before that, all statements of a block have the discriminator of
+// the block.
 type block struct {
-	dumped        bool
+	dumped        bool // the dump has the block
 	own           bool // the statements have their own discriminators
 	discriminator uint32
-	places        []place // of its statements
+	places        []place // source positions of its statements
 	inlined       bool    // the body of an inlined function begins here
 	successors    []successor
 }
 
-// A successor is a block that may follow, with the frequency that GCC guesses.
+// A successor is an arc out of a block: the block that may come next, and how often GCC guesses
+// that it does.
 type successor struct {
 	block  uint32
-	guess  uint64
-	throws bool // it follows if a call throws an exception
+	guess  uint64 // a frequency that is comparable within the function
+	throws bool   // it follows if a call throws an exception
 }
 
-// A step is the position of something that happens between two blocks: of a value that a variable
-// has after coming from a block, or of a jump.
+// A step is the source position of an arc: of a jump from one block to another, or of the value
+// that a variable gets if control comes from a certain block (a PHI argument).
 type step struct {
 	place
 	from, to uint32
 }
 
-// maxLine is the number of bytes that are read of a line. Longer lines are initialisers, and the
-// operands of very large switches, of which no more is needed.
+// maxLine is the number of bytes of a line that are kept. Longer lines are initialisers and the
+// cases of very large switches, whose ends are not needed.
 const maxLine = 1 << 20
 
-// maxBlock is the largest number of a block. GCC's own limit is lower.
+// maxBlock is the largest number of a block that is accepted. GCC's own limit is lower.
 const maxBlock = 1 << 24
 
 // readDump reads the dump of a pass with -lineno-blocks-details, as GCC 12 to 16 write it. It keeps
-// the functions with the names in blocks, whose values are their numbers of blocks. The first body
-// of each function has the numbers of blocks of the notes; the following ones are skipped.
+// the functions that are keys of blocks, whose values are the numbers of blocks of each. If a
+// function has several bodies in the dump, it reads the first, whose blocks are numbered as in the
+// .gcno file.
 func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body), names: make(map[string]string)}
 	p := dumpParser{dump: d, paths: make(map[string]uint32)}
@@ -116,19 +120,21 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
+// A dumpParser reads a dump line by line.
 type dumpParser struct {
 	*dump
 	paths   map[string]uint32
-	body    *body  // nil outside of the first body of a wanted function
-	last    *body  // whose function the text is about, nil if it is not wanted
-	pending []site // calls in last for which no line of profiled was found
-	limit   uint32
-	current uint32 // block
-	inBlock bool
-	next    bool // the line before is part of the list of successors
+	body    *body  // the body that is being read, nil if the line belongs to none that is kept
+	last    *body  // the body of the function that the line is about, nil if that function is not kept
+	pending []site // indirect calls in last that are not yet known to have counters, see profiled
+	limit   uint32 // number of blocks of the body
+	current uint32 // number of the block that is being read
+	inBlock bool   // the line is in a block
+	next    bool   // the line before is part of the list of successors
 }
 
-// begin starts a function: "name (linkage, funcdef_no=1, ...".
+// begin reads the first line of a function: "name (linkage, funcdef_no=1, ...". It starts a body if
+// the linkage name is one of blocks.
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))
@@ -154,6 +160,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.functions[name], p.last = p.body, p.body
 }
 
+// line reads a line of a function's body.
 func (p *dumpParser) line(line []byte) {
 	switch {
 	case len(line) > 0 && line[0] == '}':
@@ -165,7 +172,8 @@ func (p *dumpParser) line(line []byte) {
 	}
 }
 
-// comment reads a line about a block.
+// comment reads a line that describes the current block: its number, line, discriminator or
+// successors. Such a line begins with ";;".
 func (p *dumpParser) comment(line []byte) {
 	text := bytes.TrimLeft(line, " ")
 	if number, ok := bytes.CutPrefix(text, []byte("basic block ")); ok {
@@ -195,8 +203,8 @@ func (p *dumpParser) comment(line []byte) {
 	}
 }
 
-// successor reads "3 [89.0% (guessed)]  count:955630224 (estimated locally) (TRUE_VALUE)". The
-// guess is the count, or the percentage if there is none.
+// successor reads an arc out of the current block, such as "3 [89.0% (guessed)]  count:955630224
+// (estimated locally) (TRUE_VALUE)". The guess is the count.
 func (p *dumpParser) successor(text []byte) {
 	to, rest, ok := number32(text)
 	if !ok {
@@ -216,7 +224,8 @@ func (p *dumpParser) successor(text []byte) {
 	b.successors = append(b.successors, successor{to, guess, bytes.Contains(rest, []byte("(EH"))})
 }
 
-// statement reads a line of code.
+// statement reads a statement of the current block. It stores the source position, and whether the
+// statement is a call, a condition, a switch or a jump.
 func (p *dumpParser) statement(text []byte) {
 	if _, values, ok := bytes.Cut(text, []byte(" = PHI <")); ok && text[0] == '#' {
 		p.phi(values)
@@ -258,8 +267,9 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call adds a call to the block that is being read. name is the called expression. If that is a
-// pointer, the call is kept until [dumpParser.profiled] reads that GCC counts its targets.
+// call adds a call at a source position to the current block. own says whether the position has a
+// discriminator. name is the called expression. If that is a pointer, the call is kept until
+// [dumpParser.profiled] reads that GCC counts its targets.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})
@@ -271,7 +281,8 @@ func (p *dumpParser) call(at place, own bool, name string) {
 	p.pending = append(p.pending, site{place: at, callee: name})
 }
 
-// isCall recognises "f (x_1);" and "_2 = f (x_1);", and not "if (x_1 != 0)" and "_2 = (int) x_1;".
+// isCall reports whether a statement is a call, such as "f (x_1);" and "_2 = f (x_1);", but not "if
+// (x_1 != 0)" and "_2 = (int) x_1;".
 func isCall(text []byte) bool {
 	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
 		text = value
@@ -280,7 +291,7 @@ func isCall(text []byte) bool {
 	return ok && len(name) > 0 && name[0] != '(' && string(name) != "if" && string(name) != "switch"
 }
 
-// isComputation recognises a statement whose only effect is a new value, "x_1 = *_2;".
+// isComputation reports whether the only effect of a statement is a new value, as of "x_1 = *_2;".
 func isComputation(text []byte) bool {
 	name, _, ok := bytes.Cut(text, []byte(" = "))
 	version := bytes.LastIndexByte(name, '_')
@@ -295,7 +306,8 @@ func isComputation(text []byte) bool {
 	return !bytes.ContainsAny(name, "*[( >")
 }
 
-// phi reads the values of a variable by preceding block: "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>".
+// phi reads the arguments of a PHI statement, each with the block from which control comes:
+// "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>". Each becomes a step at its source position.
 func (p *dumpParser) phi(text []byte) {
 	for len(text) > 0 {
 		start := bytes.IndexByte(text, '[')
@@ -318,7 +330,8 @@ func (p *dumpParser) phi(text []byte) {
 	}
 }
 
-// predecessor finds the block in "value(6), ".
+// predecessor reads the number of the block in a PHI argument such as "value(6), ". It also returns
+// the text after the argument.
 func predecessor(text []byte) (block uint32, rest []byte, ok bool) {
 	for {
 		open := bytes.IndexByte(text, '(')
@@ -332,8 +345,8 @@ func predecessor(text []byte) (block uint32, rest []byte, ok bool) {
 	}
 }
 
-// position reads "[path:line:column discrim 2] " at the beginning of a text. own reports whether
-// there is a discriminator.
+// position reads a source position such as "[path:line:column discrim 2] " at the beginning of a
+// text. own reports whether it has a discriminator, and rest is the text after it.
 func (p *dumpParser) position(text []byte) (at place, own bool, rest []byte, ok bool) {
 	if len(text) == 0 || text[0] != '[' {
 		return at, false, text, false
@@ -358,7 +371,8 @@ func (p *dumpParser) position(text []byte) (at place, own bool, rest []byte, ok 
 	return at, own, rest, true
 }
 
-// cutLast cuts a number after the last colon off a text.
+// cutLast splits a text such as "a.c:12" at its last colon into the text before it and the number
+// after it.
 func cutLast(text []byte) (before []byte, number uint32, ok bool) {
 	colon := bytes.LastIndexByte(text, ':')
 	if colon < 0 {
@@ -368,7 +382,7 @@ func cutLast(text []byte) (before []byte, number uint32, ok bool) {
 	return text[:colon], n, ok && len(rest) == 0
 }
 
-// file returns the number of a source file.
+// file returns the number of a source file, given its path in the dump.
 func (p *dumpParser) file(name []byte) uint32 {
 	n, ok := p.paths[string(name)]
 	if !ok {
@@ -378,8 +392,8 @@ func (p *dumpParser) file(name []byte) uint32 {
 	return n
 }
 
-// number returns the number of a source file. Files with the same base name have the same number:
-// paths in debug info may differ from those in the dump.
+// number returns the number of a source file. Files with the same base name have the same number,
+// because paths in debug info may differ from those in the dump.
 func (d *dump) number(name string) uint32 {
 	base := baseName(name)
 	n, ok := d.files[base]
@@ -392,7 +406,7 @@ func (d *dump) number(name string) uint32 {
 
 func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-// number32 reads a decimal number at the beginning of a text.
+// number32 reads a decimal number at the beginning of a text, and returns the rest of the text.
 func number32(text []byte) (n uint32, rest []byte, ok bool) {
 	digits := 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
@@ -402,6 +416,7 @@ func number32(text []byte) (n uint32, rest []byte, ok bool) {
 	return uint32(v), text[digits:], err == nil
 }
 
+// number64 reads a decimal number at the beginning of a text. It returns 0 if there is none.
 func number64(text []byte) uint64 {
 	n := uint64(0)
 	for _, c := range text {

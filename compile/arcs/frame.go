@@ -4,27 +4,32 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// none is the number of no frame.
+// none is the number of a frame or arc that does not exist.
 const none = -1
 
-// maxDepth is the largest number of calls around a position. Real code has less than 100.
+// maxDepth is the largest depth of inlined calls for which evidence is used. Real code has less
+// than 100.
 const maxDepth = 128
 
-// maxCalls is the largest number of calls that a position is evidence for.
+// maxCalls is the largest number of inlined calls, one in the other, that the count of one block of
+// machine code is evidence for.
 const maxCalls = 8
 
-// A frame is an inlined call in the machine code. If the unit defines the callee, function is it.
+// A frame is an instance of a function in the machine code of a symbol: the function of the symbol
+// itself, or a call that was inlined there. If the unit defines the function, the field function is
+// it.
 type frame struct {
-	parent   int32
-	depth    int32
-	call     place // in the parent
+	parent   int32 // number of the caller's frame, or none
+	depth    int32 // number of callers
+	call     place // position of the inlined call in the parent
 	function *function
-	copy     int32
-	largest  uint64 // count of its code and of what is inlined in it
-	called   bool   // the call has a sighting
-	seen     bool   // it has code
+	copy     int32  // number from unit.copies
+	largest  uint64 // largest count of a block with its code, or with code that is inlined in it
+	called   bool   // the caller got a sighting at the call
+	seen     bool   // there is code of it, or of what is inlined in it
 }
 
+// frames returns the frames of the machine code of one symbol.
 func (u *unit) frames(c *profile.CodeCopy) []frame {
 	frames := make([]frame, len(c.Frames))
 	for i, f := range c.Frames {
@@ -46,9 +51,9 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds a sighting to the outermost function whose graph has the position. It has the position
-// if the call was inlined before the graph was made. If the graph still has the call, the position
-// belongs to the callee.
+// place adds a sighting of a block of machine code, at source position at in frame n, to one of the
+// frame's function and the functions into which it was inlined. It returns the frame of that
+// function, see [unit.owner], or none.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	if owner = u.owner(frames, n, at.key); owner != none {
 		f := frames[owner].function
@@ -57,7 +62,10 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 	return owner
 }
 
-// owner returns the frame of that function, or none.
+// owner returns the frame whose function's graph has source position at, of frame n and the frames
+// into which it was inlined: the outermost one. A graph has the position if the call was inlined
+// before GCC made the graph. If the graph of a caller still has the call, the position belongs to
+// the callee's graph. owner returns none if no graph has the position.
 func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	owner = none
 	if frames[n].depth > maxDepth {
@@ -77,8 +85,10 @@ func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	return owner
 }
 
-// calls adds sightings of the inlined calls that led to a position, as long as it is in the first
-// block of the callee. Often an inlined call leaves no other code in the caller.
+// calls adds sightings of the inlined call that led to source position at in frame n, if the
+// position is in the first block of the callee. If the call in turn is in the first block of its
+// caller, it adds one of the caller's call, and so on. Often an inlined call leaves no other code
+// in the caller.
 func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
 	for range maxCalls {
 		f := frames[n].function
@@ -93,8 +103,8 @@ func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64)
 	}
 }
 
-// limitCalls limits how often inlined calls without a sighting ran, by the largest count of the
-// inlined code.
+// limitCalls sets upper bounds for how often inlined calls without a sighting ran: the largest
+// count of the inlined code.
 func (u *unit) limitCalls(frames []frame) {
 	for i := range frames {
 		f := &frames[i]

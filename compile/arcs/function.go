@@ -6,41 +6,43 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// exitBlock is the number of the exit of a graph.
+// exitBlock is the number of the exit block in every graph.
 const exitBlock = 1
 
-// A function is the graph of a function, and what the evidence shows of it.
+// A function is the control flow graph of a function, and the evidence for it. In the comments of
+// its fields, a position is a source position.
 type function struct {
 	*gcda.Function
 	*body
-	arcs      map[[2]uint32]int32 // by the blocks that they connect
-	where     map[key][]uint32    // blocks with a statement at a position
-	between   map[key][]int32     // arcs with a step at a position, if no block has a statement there
-	follows   []uint32            // the block that a block always follows, 0 if there is none
+	arcs      map[[2]uint32]int32 // numbers of arcs, by the blocks that they connect
+	where     map[key][]uint32    // blocks with a statement at each position
+	between   map[key][]int32     // arcs with a step at each position at which no block has a statement
+	follows   []uint32            // for each block b, the block that comes before every execution of b and leads only to b, else 0
 	sightings []sighting
-	limits    map[key]int64    // of how often calls that were inlined without a sighting ran
-	copies    map[int32]uint64 // how often each copy ran
-	copiesSum uint64
+	limits    map[key]int64    // upper bounds for inlined calls without a sighting, by the position of the call
+	copies    map[int32]uint64 // how often each copy of the machine code ran, by the number from unit.copies
+	copiesSum uint64           // sum of copies
 	branches  []branch
 	jumps     []jump
-	decided   []bool    // blocks whose condition a jump decides
+	decided   []bool    // for each block, whether a recorded jump decides its condition
 	into      [][]int32 // arcs into each block
-	entry     uint64    // executions of the first blocks of its own symbols
+	entry     uint64    // how often the function's own symbols were entered
 	called    bool      // entry is known
-	first     uint32    // block after the entry, if nothing else precedes it
-	heat      uint64    // the largest count that the function had, if it was left out of the profile; else 0
-	inlined   bool      // into other functions, so entry does not count all calls
+	first     uint32    // the block after the entry, 0 if it also has other predecessors
+	heat      uint64    // the largest count of its blocks, if it was left out of the profile, see profile.LeftOut; else 0
+	inlined   bool      // it was inlined into other functions, so entry does not count all calls
 }
 
-// A sighting is machine code at a position.
+// A sighting is a count of one block of machine code, at one of the source positions of the block.
 type sighting struct {
 	place
-	copy  int32 // of the function: one symbol and chain of calls
-	block int32 // of the machine
+	copy  int32 // number from unit.copies: the symbol and chain of inlined calls
+	block int32 // number of the block of machine code, see unit.blocks
 	count uint64
 }
 
-// newFunction relates the notes and the dump of a function. It returns nil if they differ.
+// newFunction builds a function from its graph in the .gcno file and its body in the dump. It
+// returns nil if the two do not have the same blocks and arcs.
 func newFunction(notes *gcda.Function, b *body) *function {
 	if b == nil || len(b.blocks) != int(notes.Blocks) || len(b.blocks) < 2 {
 		return nil
@@ -95,8 +97,8 @@ func newFunction(notes *gcda.Function, b *body) *function {
 	return f
 }
 
-// onlySuccessor reports whether a single jump leads on from a block, beside calls that do not
-// return.
+// onlySuccessor reports whether control leaves a block for only one other block, if the exit by
+// calls that do not return is not counted.
 func (f *function) onlySuccessor(b uint32) bool {
 	n := 0
 	for _, s := range f.body.blocks[b].successors {
@@ -107,16 +109,18 @@ func (f *function) onlySuccessor(b uint32) bool {
 	return n == 1
 }
 
+// contains reports whether a statement or an arc of the function's graph has a source position.
 func (f *function) contains(k key) bool { return len(f.where[k]) > 0 || len(f.between[k]) > 0 }
 
-// beginsAt reports whether only the first block has a position, and runs once in each call.
+// beginsAt reports whether a source position is in the first block of the function and in no other,
+// and that block runs once in each call.
 func (f *function) beginsAt(k key) bool {
 	at := f.where[k]
 	return len(at) == 1 && at[0] == f.first
 }
 
-// conditional reports whether a block ends with a condition. A call that may not return has a
-// second successor, too: the exit.
+// conditional reports whether a block ends with a condition. A block that ends with a call that may
+// not return also has two successors, but one of them is the exit.
 func (f *function) conditional(b uint32) bool {
 	s := f.body.blocks[b].successors
 	return len(s) == 2 && s[0].block != exitBlock && s[1].block != exitBlock

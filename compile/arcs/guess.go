@@ -7,8 +7,9 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// Guess returns counters that follow from GCC's own guesses alone, for some executions of each
-// function. They show what the options that -fprofile-use turns on gain without a profile.
+// Guess returns the counters that GCC's own guesses of frequencies give, if each function runs the
+// given number of times. They show what the options that -fprofile-use turns on gain without a
+// profile. See [Infer] for notes and dump.
 func Guess(notes *gcda.Notes, dump io.Reader, executions uint64) (*gcda.Counters, error) {
 	u, _, err := newUnit(notes, dump)
 	if err != nil {
@@ -31,7 +32,8 @@ func Guess(notes *gcda.Notes, dump io.Reader, executions uint64) (*gcda.Counters
 	return c, nil
 }
 
-// guessed returns the counts of arcs that GCC guesses for some executions of the function.
+// guessed returns the counts of the function's arcs that GCC guesses if the function runs the given
+// number of times.
 func (p *problem) guessed(executions int64) ([]int64, error) {
 	counters := make([]int64, 0, len(p.Arcs))
 	for i, a := range p.Arcs {
@@ -46,8 +48,8 @@ func (p *problem) guessed(executions int64) ([]int64, error) {
 	return flows, err
 }
 
-// guessedUpTo returns the counts of arcs that GCC guesses, multiplied so that the largest one is n.
-// It returns nil if there are no guesses.
+// guessedUpTo returns the counts of the function's arcs that GCC guesses, scaled so that the
+// largest one is about n. It returns nil if there are no guesses.
 func (p *problem) guessedUpTo(n int64) []int64 {
 	const some = 1000
 	flows, _ := p.guessed(some)

@@ -9,26 +9,30 @@ import (
 	"github.com/go-afdo/afdo/internal/flow"
 )
 
-// Costs of a deviation by one execution.
+// These are the costs of a solution for each execution by which a count deviates from the evidence
+// or from GCC's guesses. An inferred solution is one of least cost.
 const (
-	costBelow = 10_000 // below the lower bound of an item
-	costAbove = 7_000  // above the upper bound
-	costUnion = 4_000  // below the upper bound, if the item is about several blocks
-	costArc   = 5_000  // below and above the bounds, if the item is about arcs
-	costGuess = 200    // from the guessed share of a successor
-	costFake  = 20_000 // an arc that is no jump, or that an exception takes, beside another one
-	costFlow  = 1      // any execution
+	costBelow = 10_000 // a count below the lower bound of an item
+	costAbove = 7_000  // a count above the upper bound of an item
+	costUnion = 4_000  // a count below the upper bound of an item about several blocks
+	costArc   = 5_000  // a count below the lower bound of an item about arcs; 7/10 of it above the upper bound
+	costGuess = 200    // a successor's share of its block that is not GCC's guess
+	costFake  = 20_000 // taking an arc that is no jump or that an exception takes, if its block has another one
+	costFlow  = 1      // taking any arc
 )
 
-// A curve is a convex cost that depends on a count: a slope at 0, which grows at some counts.
+// A curve is a cost that depends on a count. It is piecewise linear and convex: slope is the cost
+// of the first execution, and the slope grows at each bend.
 type curve struct {
 	slope int64
 	bends []bend
 }
 
+// A bend is a count from which on the slope of a curve is larger, and by how much.
 type bend struct{ at, change int64 }
 
-// between adds a cost for counts below low and above high.
+// between adds a cost to a curve for counts outside of low to high: below for each execution below
+// low, and above for each one above high.
 func (c *curve) between(low, high, below, above int64) {
 	if low > 0 {
 		c.slope -= below
@@ -39,23 +43,24 @@ func (c *curve) between(low, high, below, above int64) {
 	}
 }
 
-// A problem is the search for counts of the arcs of a function.
+// A problem is the optimisation problem whose solution is the counts of a function's arcs.
 type problem struct {
 	*function
 	all     []gcda.Arc // the arcs, and the arc from the exit to the entry
-	in, out [][]int32
-	guess   []float64 // GCC's guessed frequency of each arc
-	block   []float64 // and of each block
-	rare    []bool    // arcs that cost costFake
-	items   []item
-	weights []int64 // of items: costs are multiplied by these thousandths
-	flows   []int64 // of all arcs, in the last round
-	result  []int64 // inferred counts of the arcs, nil if there is no evidence
-	counts  []int64 // of the blocks
-	optimal bool
-	union   int64 // weight of items about several blocks in this round, in percent
+	in, out [][]int32  // numbers of the arcs into and out of each block
+	guess   []float64  // GCC's guessed frequency of each arc
+	block   []float64  // GCC's guessed frequency of each block
+	rare    []bool     // for each arc, whether it costs costFake
+	items   []item     // the evidence
+	weights []int64    // for each item, the factor of its costs, in thousandths
+	flows   []int64    // counts of all arcs, from the last round
+	result  []int64    // inferred counts of the arcs, nil if there is no evidence
+	counts  []int64    // counts of the blocks, from the last round
+	optimal bool       // the solver finished in the last round
+	union   int64      // factor of the costs of items about several blocks in this round, in percent
 }
 
+// newProblem builds the problem of a function from its evidence and GCC's guesses.
 func newProblem(f *function) *problem {
 	p := &problem{function: f, items: f.items()}
 	p.all = append(f.Arcs[:len(f.Arcs):len(f.Arcs)], gcda.Arc{From: 1, To: 0})
@@ -69,8 +74,8 @@ func newProblem(f *function) *problem {
 	return p
 }
 
-// weigh gives each item a weight: less for those about many blocks, or about the same blocks as
-// others.
+// weigh sets the weight of each item. Items about many blocks, and items about the same blocks as
+// others, weigh less. Items about statements that are seldom moved weigh more.
 func (p *problem) weigh() {
 	slices.SortStableFunc(p.items, func(a, b item) int {
 		return cmp.Or(slices.Compare(a.blocks, b.blocks), slices.Compare(a.arcs, b.arcs))
@@ -91,7 +96,7 @@ func (p *problem) weigh() {
 	}
 }
 
-// guesses sets the guessed frequencies of arcs and blocks.
+// guesses sets GCC's guessed frequencies of all arcs and blocks.
 func (p *problem) guesses() {
 	p.guess, p.block, p.rare = make([]float64, len(p.all)), make([]float64, p.Blocks), make([]bool, len(p.all))
 	for i, a := range p.all {
@@ -125,15 +130,16 @@ func (p *problem) guesses() {
 	p.guess[len(p.all)-1] = p.block[0]
 }
 
-// rounds is how often the problem is solved. Costs of guesses and of items about several blocks
-// depend on the previous solution. Such items have less weight in the first round, because their
-// division among the blocks is only a guess then.
+// rounds is how often the problem is solved. The costs of guesses and of items about several blocks
+// depend on the previous solution. In the first round, which has only an estimate, items about
+// several blocks weigh less, because it is not yet known how to divide them among the blocks.
 const rounds = 2
 
-// unionWeights are the weights of items about several blocks by round, in percent.
+// unionWeights are the factors of the costs of items about several blocks in each round, in
+// percent.
 var unionWeights = [rounds]int64{50, 100}
 
-// infer returns the counts of the arcs.
+// infer solves the problem and returns the counts of the function's arcs.
 func (p *problem) infer() []int64 {
 	p.counts = p.estimate()
 	for round := range rounds {
@@ -143,10 +149,11 @@ func (p *problem) infer() []int64 {
 	return p.flows[:len(p.Arcs)]
 }
 
-// estimate returns the counts of blocks for the first round: those of items about one block. The
-// others follow from their neighbours by the guessed frequencies.
+// estimate returns counts of blocks for the first round. Blocks that are the only ones of an item
+// get its lower bound. The counts of the others follow from their neighbours and GCC's guessed
+// frequencies.
 func (p *problem) estimate() []int64 {
-	scale := make([]float64, p.Blocks) // executions by guessed frequency; negative if unknown
+	scale := make([]float64, p.Blocks) // count divided by guessed frequency; negative if unknown
 	known := make([]bool, p.Blocks)
 	for b := range scale {
 		scale[b] = -1
@@ -166,11 +173,12 @@ func (p *problem) estimate() []int64 {
 	return counts
 }
 
-// sweeps is how often scales are passed on from block to block.
+// sweeps is how many times [problem.spread] visits all blocks.
 const sweeps = 4
 
-// spread sets the scales of unknown blocks to the weighted mean of their predecessors, or else of
-// their successors.
+// spread estimates the scale of each unknown block, which is its count divided by GCC's guessed
+// frequency: the weighted mean of the scales of its predecessors, or if these are unknown, of its
+// successors.
 func (p *problem) spread(scale []float64, known []bool) {
 	mean := func(b int, arcs []int32, other func(gcda.Arc) uint32) {
 		sum, weights := float64(0), float64(0)
@@ -198,7 +206,8 @@ func (p *problem) spread(scale []float64, known []bool) {
 	}
 }
 
-// solve finds the flows of least cost.
+// solve finds the counts of arcs and blocks of least cost, as a circulation in a network. It
+// returns false if the solver stopped at the limit of operations.
 func (p *problem) solve() (optimal bool) {
 	arcs, blocks := make([]curve, len(p.all)), make([]curve, p.Blocks)
 	for i, item := range p.items {
@@ -208,9 +217,9 @@ func (p *problem) solve() (optimal bool) {
 		p.successorCosts(b, arcs)
 	}
 	n := new(flow.Network)
-	carriers := make([][]int, len(p.all)) // the arcs of n for each arc
+	carriers := make([][]int, len(p.all)) // for each arc of the graph, the arcs of the network that make it up
 	split := int32(p.Blocks)
-	leaves := make([]int32, p.Blocks) // the node where the arcs of a block begin
+	leaves := make([]int32, p.Blocks) // for each block, the node of the network where its outgoing arcs begin
 	for b := range blocks {
 		leaves[b] = int32(b)
 		switch {
@@ -239,12 +248,13 @@ func (p *problem) solve() (optimal bool) {
 	return optimal
 }
 
-// operations limits the time of the solver. A function of 5,000 blocks takes 2,000 operations for
-// each arc and round.
+// operations returns the limit of the solver's operations, which bounds its time. A function of
+// 5,000 blocks takes 2,000 operations for each arc and round.
 func (p *problem) operations() int { return 10_000_000 + 10_000*len(p.all) }
 
-// itemCost adds the cost of deviating from an item. An item about several blocks is divided among
-// them in proportion to the counts of the last round.
+// itemCost adds the cost of deviating from an item to the curves of its arcs or blocks. The bounds
+// of an item about several blocks are divided among them in proportion to the counts of the last
+// round.
 func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	below, above := weight*costBelow/1000, weight*costAbove/1000
 	curves, numbers := blocks, item.blocks
@@ -280,7 +290,8 @@ func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	}
 }
 
-// shares returns the weights by which an item about several blocks is divided.
+// shares returns in which proportion an item is divided among its blocks or arcs, whose numbers are
+// given: by counts, the result of the last round, or if all are 0, by GCC's guesses.
 func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 {
 	shares := make([]float64, len(numbers))
 	sum := float64(0)
@@ -302,8 +313,8 @@ func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 
 	return shares
 }
 
-// successorCosts adds what it costs if the counts of the arcs out of a block deviate from the
-// guessed shares, and what a rare arc costs.
+// successorCosts adds costs to the curves of the arcs out of block b: for counts that deviate from
+// GCC's guessed shares, and for taking a rare arc.
 func (p *problem) successorCosts(b int, arcs []curve) {
 	total, jumps := float64(0), 0
 	for _, a := range p.out[b] {
@@ -330,12 +341,14 @@ func (p *problem) successorCosts(b int, arcs []curve) {
 	}
 }
 
+// add adds another cost to a curve.
 func (c *curve) add(other curve) {
 	c.slope += other.slope
 	c.bends = append(c.bends, other.bends...)
 }
 
-// build adds arcs to a network, one for each slope.
+// build adds a curve to a network, as parallel arcs between two nodes: one for each slope, with the
+// slope as its cost. It returns their numbers.
 func (c *curve) build(n *flow.Network, from, to int32) (arcs []int) {
 	slices.SortFunc(c.bends, func(a, b bend) int { return cmp.Compare(a.at, b.at) })
 	at, slope := int64(0), c.slope

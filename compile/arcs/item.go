@@ -7,20 +7,21 @@ import (
 	"slices"
 )
 
-// unlimited is the upper bound of an item without one.
+// unlimited is the upper bound of an item that has no upper bound.
 const unlimited = math.MaxInt64
 
-// An item is evidence for the sum of the counts of blocks, or of arcs: at least low, at most high.
+// An item is a piece of evidence: the sum of the counts of some blocks, or of some arcs, is at
+// least low and at most high.
 type item struct {
 	blocks []uint32
 	arcs   []int32
 	low    int64
 	high   int64
-	spread int  // number of blocks with the position, if more than in blocks
-	fixed  bool // code at this position is seldom moved
+	spread int  // number of blocks with the source position, which may be more than are in blocks
+	fixed  bool // compilers seldom move the statement to another block
 }
 
-// items turns the sightings of a function into evidence.
+// items converts the sightings, jumps and entries of a function into items.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
 		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
@@ -51,7 +52,7 @@ func (f *function) items() []item {
 	return items
 }
 
-// limitItems returns upper bounds for inlined calls of which no code is left.
+// limitItems returns upper bounds for the blocks of inlined calls of which no machine code is left.
 func (f *function) limitItems() (items []item) {
 	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
 		if blocks := f.whereOnce(k); len(blocks) > 0 {
@@ -61,7 +62,8 @@ func (f *function) limitItems() (items []item) {
 	return items
 }
 
-// sumCopies sets how often each copy ran: the largest count of its blocks.
+// sumCopies sets f.copies, how often each copy of the machine code ran: the largest count of its
+// blocks.
 func (f *function) sumCopies() {
 	f.copies, f.copiesSum = make(map[int32]uint64), 0
 	for _, s := range f.sightings {
@@ -72,7 +74,9 @@ func (f *function) sumCopies() {
 	}
 }
 
-// itemsAt returns the evidence for one position.
+// itemsAt returns the items for one source position, given all sightings there. If several blocks
+// have the position and their discriminators distinguish them, there is also an item for each
+// discriminator.
 func (f *function) itemsAt(sightings []sighting) []item {
 	k := sightings[0].key
 	low, high := bounds(sightings)
@@ -110,8 +114,9 @@ func (f *function) itemsAt(sightings []sighting) []item {
 	return items
 }
 
-// whereOnce returns the blocks with a position, without those that always follow another one of
-// them.
+// whereOnce returns the blocks with a source position that run independently of each other. It
+// leaves out a block that always runs after another one with the position, so that an execution
+// counts once.
 func (f *function) whereOnce(k key) []uint32 {
 	all := f.where[k]
 	var once []uint32
@@ -130,13 +135,14 @@ func (f *function) whereOnce(k key) []uint32 {
 	return once
 }
 
-// endsWithTest reports whether the only block with a position ends with a condition.
+// endsWithTest reports whether there is only one block, and it ends with a condition.
 func (f *function) endsWithTest(blocks []uint32) bool {
 	return len(blocks) == 1 && f.conditional(blocks[0])
 }
 
-// missing returns how often those copies ran in which a position has no code. If an argument is
-// constant, the code of a condition is not in a copy, although the condition holds or not.
+// missing returns how often those copies of the function ran that have no machine code at the
+// source position of the sightings. If an argument is constant, a copy has no code for a condition,
+// although the condition is evaluated in the graph.
 func (f *function) missing(sightings []sighting) uint64 {
 	sum := f.copiesSum
 	for i, s := range sightings {
@@ -147,7 +153,8 @@ func (f *function) missing(sightings []sighting) uint64 {
 	return sum
 }
 
-// discriminate returns the blocks with a position by its discriminator.
+// discriminate groups those of the given blocks that have source position k by the discriminator
+// they have there.
 func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	parts := make(map[uint32][]uint32)
 	add := func(discriminator, b uint32) {
@@ -170,9 +177,10 @@ func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	return parts
 }
 
-// bounds returns bounds of how often code at one position ran. Within one copy, several machine
-// blocks with the same position may be parts of the same code or alternatives, so the largest count
-// is the lower bound, and the sum is the upper bound.
+// bounds returns bounds for how often the code at one source position ran, given all sightings
+// there, sorted by copy and block. Within one copy, several blocks of machine code with the same
+// position may be parts of the same code or alternatives. So the largest count is the lower bound,
+// and the sum is the upper bound.
 func bounds(sightings []sighting) (low, high int64) {
 	largest, sum := uint64(0), uint64(0)
 	for i, s := range sightings {
@@ -191,4 +199,5 @@ func bounds(sightings []sighting) (low, high int64) {
 // maxCount limits counts, so that sums and products with costs fit.
 const maxCount = 1 << 44
 
+// count converts a count for the solver. Counts above maxCount become maxCount.
 func count(n uint64) int64 { return int64(min(n, maxCount)) }

@@ -5,12 +5,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// lineEvidence makes evidence of the counts of lines, for a profile that has no evidence of its
-// own. Each location becomes a block whose position has no column, which matches all code of the
-// line.
+// lineEvidence converts a profile's counts of lines to evidence, for a profile that has no evidence
+// of its own. Each location of the profile becomes a block of machine code whose source position
+// has no column, which matches all code of the line.
 //
-// The line of a count is relative to the declaration of its function. The notes have the line of
-// this declaration, but not for a function that GCC inlined everywhere. The counts of such a
+// The line of a count is relative to the declaration of its function. The line of the declaration
+// is in the .gcno file, but not for a function that GCC inlined everywhere. The counts of such a
 // function are left out.
 func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	l := newLineReader(p, notes)
@@ -23,9 +23,10 @@ func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	return e
 }
 
+// A lineReader converts counts of lines to evidence.
 type lineReader struct {
 	profile   *profile.Profile
-	functions map[string]*gcda.Function
+	functions map[string]*gcda.Function // functions of the .gcno file, by linkage name
 	copy      profile.CodeCopy
 }
 
@@ -37,15 +38,15 @@ func newLineReader(p *profile.Profile, notes *gcda.Notes) *lineReader {
 	return l
 }
 
-// read returns the evidence of one function of the profile.
+// read returns the evidence for one function of the profile.
 func (l *lineReader) read(s profile.SymbolRef, f *profile.Function) profile.CodeCopy {
 	name := l.profile.SymbolName(s)
 	l.copy = profile.CodeCopy{Symbol: name, Frames: []profile.InlineFrame{{Parent: -1, Function: name}}}
-	symbols := []profile.SymbolRef{s} // by frame
+	symbols := []profile.SymbolRef{s} // the symbol of each frame
 	if l.find(s) != nil {
 		l.copy.Blocks = []profile.CodeBlock{{Count: f.HeadCount, Size: 1}}
 	}
-	open := []int32{0} // frame of each level
+	open := []int32{0} // the frame of each inlined body that contains the record, the outermost first
 	w := profile.Walk(f.Records)
 	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
 		open = open[:depth+1]
@@ -65,7 +66,7 @@ func (l *lineReader) read(s profile.SymbolRef, f *profile.Function) profile.Code
 	return l.copy
 }
 
-// find returns the function of the notes for a symbol, nil if there is none.
+// find returns the function of the .gcno file for a symbol of the profile, or nil if there is none.
 func (l *lineReader) find(s profile.SymbolRef) *gcda.Function {
 	f := l.functions[l.profile.SymbolName(s)]
 	if unit := l.profile.UnitPath(l.profile.SymbolUnit(s)); f == nil || unit != "" && baseName(unit) != baseName(f.Source) {
@@ -74,7 +75,8 @@ func (l *lineReader) find(s profile.SymbolRef) *gcda.Function {
 	return f
 }
 
-// position returns the position of a record in a function.
+// position returns the source position of a record of function s. It is not known if the .gcno file
+// does not have the function.
 func (l *lineReader) position(s profile.SymbolRef, r *profile.Record) (at profile.Position, known bool) {
 	f := l.find(s)
 	if f == nil {
@@ -88,7 +90,8 @@ func (l *lineReader) position(s profile.SymbolRef, r *profile.Record) (at profil
 	return profile.Position{File: f.Source, Line: uint32(max(line, 0)), Discriminator: r.Discriminator}, line > 0
 }
 
-// addLines adds the lines of the graph to its positions, as positions without a column.
+// addLines makes the lines of the graph's statements known as positions without a column, so that
+// [lineEvidence] finds them.
 func (f *function) addLines() {
 	for n := range f.body.blocks {
 		for _, p := range f.body.blocks[n].places {

@@ -1,6 +1,7 @@
 package arcs
 
-// describe adds to a report how the counts of a function differ from the evidence.
+// describe adds to a report how many blocks of the function have no evidence, and how far the
+// inferred counts of its arcs are from the evidence.
 func (p *problem) describe(flows []int64, r *Report) {
 	blocks := p.BlockCounts(flows)
 	seen := make([]bool, len(blocks))

@@ -7,10 +7,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A scale says how the counts of a profile become counters of a .gcda file: each is divided by
-// 1<<shift, and multiplied by factor. One of these is 1. The largest counter of a program has to be
-// less than 1<<32, since the file has 32 bits for it from GCC 9 on. A factor above 1 lets addFloor
-// add less than one execution. All units of a program have the same scale.
+// A scale is how the counts of a profile are converted to counters of a .gcda file: each is divided
+// by 1<<shift, and multiplied by factor. One of these is 1. The largest counter of a program has to
+// be less than 1<<32, since the file has 32 bits for it from GCC 9 on. With a factor above 1,
+// [problem.addFloor] can add less than one execution. All units of a program have the same scale.
 type scale struct {
 	most   uint64 // the largest count of the program
 	shift  int
@@ -24,8 +24,8 @@ func newScale(most uint64) scale {
 	return scale{most, max(0, n-32), 1 << min(10, max(0, 32-n))}
 }
 
-// lessen returns c with all counts divided by 1<<shift. Counters are inferred from these counts, so
-// that they are consistent after the division.
+// lessen returns a copy of c with all counts divided by 1<<shift. The division comes before the
+// inference, so that the inferred counters are consistent with each other.
 func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 	if s.shift == 0 {
 		return c
@@ -43,7 +43,7 @@ func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 
 // addFloor multiplies the counts of the function's arcs by factor, and adds a small count, the
 // floor, so that few of them are 0. GCC assumes that a block with count 0 never runs, and makes it
-// small and slow. But code without samples may have run in the training, and code that did not run
+// small and slow. But code without samples may have run in the recording, and code that did not run
 // may run with other input.
 //
 // If the counts are of samples, the floor of each arc is what GCC guesses for one execution of the

@@ -7,14 +7,16 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A jump is a jump of the machine at the end of a block with a switch.
+// A jump is a recorded jump at the end of a block of machine code that has the source position of a
+// switch.
 type jump struct {
-	block    uint32 // that ends with the switch
-	from, to int32  // blocks of the machine
+	block    uint32 // block of the graph that ends with the switch
+	from, to int32  // blocks of machine code
 	count    int64
 }
 
-// switches adds the jumps at the end of a block of machine code with the position of a switch.
+// switches adds the jumps at the end of block n of machine code to function f, if source position
+// at is of a switch in its graph.
 func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) {
 	last := len(f.jumps) - 1
 	if len(f.body.switches[at]) != 1 || last >= 0 && f.jumps[last].from == n {
@@ -25,10 +27,12 @@ func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) 
 	}
 }
 
-// switchItems returns the evidence of jumps for the arcs after a switch. A jump whose target shows
-// no successor may be of any arc.
+// switchItems returns how often the arcs after each switch were taken, according to the recorded
+// jumps. seen are the source positions of each block of machine code. If the positions in the
+// target of a jump are of no single successor, the jump may have taken any of the arcs, so it
+// raises the upper bound of all of them.
 func (f *function) switchItems(seen map[int32][]key) (items []item) {
-	sums, open := make(map[int32]int64), make(map[uint32]int64) // by arc, and by block
+	sums, open := make(map[int32]int64), make(map[uint32]int64) // jumps that took each arc, and jumps of each block that may have taken any
 	targets := make(map[uint32]map[key]int32)
 	for _, j := range f.jumps {
 		if targets[j.block] == nil {
@@ -49,8 +53,8 @@ func (f *function) switchItems(seen map[int32][]key) (items []item) {
 	return items
 }
 
-// targets returns the positions in the blocks after a switch, each with the arc that leads there,
-// or none if several arcs do.
+// targets returns the source positions in the blocks after switch b, each with the arc out of b
+// that leads there, or with none if several arcs do.
 func (f *function) targets(b uint32) map[key]int32 {
 	positions := make(map[key]int32)
 	for _, s := range f.body.blocks[b].successors {
@@ -68,8 +72,9 @@ func (f *function) targets(b uint32) map[key]int32 {
 	return positions
 }
 
-// target returns the arc to which all positions in the target of a jump belong. ok is false if they
-// belong to several arcs, or to none.
+// target returns the arc that a jump took, given the arcs of source positions from
+// [function.targets] and the positions seen in the target of the jump. ok is false if these belong
+// to several arcs, or to none.
 func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
 	arc = none
 	for _, k := range seen[:min(len(seen), maxSeen)] {

@@ -11,16 +11,16 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A site is an indirect call. GCC counts its targets.
+// A site is an indirect call of a function for whose targets GCC has a counter.
 type site struct {
 	place
 	callee  string            // as the dump writes it, such as "c_25(D)"
-	targets map[uint32]uint64 // calls by the identifier of the target
+	targets map[uint32]uint64 // number of calls of each target, by the target's identifier in .gcda files
 }
 
-// called returns how the called expression of a statement begins. The two places of the dump that
-// show a call write the rest in two ways. For "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)", it is
-// "OBJ_TYPE_REF(_2".
+// called returns the beginning of the called expression of a statement. The dump shows a call in
+// two places, which agree only in the beginning. For "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)",
+// it is "OBJ_TYPE_REF(_2".
 func called(text []byte) string {
 	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
 		text = value
@@ -30,10 +30,10 @@ func called(text []byte) string {
 	return string(name)
 }
 
-// isIndirect reports whether a call is through a pointer, given the beginning of the called
-// expression: a variable with its version, such as "c_25" or "c_25(D)", or a virtual function. A
-// function may have a name like "c_25", too. It does no harm: GCC counts no targets of its calls,
-// so the dump has no line for [dumpParser.profiled].
+// isIndirect reports whether a call is through a pointer, given the result of [called]: a variable
+// with its version, such as "c_25" or "c_25(D)", or a virtual function. A function may also have a
+// name like "c_25". That is harmless: GCC counts no targets of its calls, so the dump has no line
+// for [dumpParser.profiled].
 func isIndirect(callee string) bool {
 	name := strings.TrimRight(callee, "0123456789")
 	variable := len(name) < len(callee) && strings.HasSuffix(name, "_")
@@ -41,8 +41,9 @@ func isIndirect(callee string) bool {
 }
 
 // profiled reads a line after the body of a function, such as "Stmt _27 = c_25(D) (_10, &x);". GCC
-// writes such a line for each statement whose values it counts, in the order of the counters. The
-// values of a call through a pointer are its targets.
+// writes such a line for each statement whose values it counts, in the order of the counters. If
+// the statement is an indirect call, its values are the targets, and profiled adds it to the
+// function's sites.
 func (p *dumpParser) profiled(text []byte) {
 	name := called(text)
 	for i, s := range p.pending {
@@ -59,8 +60,7 @@ func (p *dumpParser) profiled(text []byte) {
 	}
 }
 
-// addTargets finds the call targets in the profile, and adds each to the indirect calls of its
-// line.
+// addTargets adds the call targets in the profile to the indirect calls at their source positions.
 func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	l := newLineReader(p, notes)
 	for s, f := range p.Functions() {
@@ -80,9 +80,9 @@ func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	}
 }
 
-// addTarget adds a call target at a position. chain are the functions that were inlined in each
-// other there, the outermost first. The target belongs to the first of them whose graph has an
-// indirect call at the position.
+// addTarget adds the call target of record r at source position at. chain is the function and the
+// functions inlined in it, one in the other, that contain the call, the outermost first. The target
+// belongs to the first of them whose graph has an indirect call at the position.
 func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place, r *profile.Record) {
 	for _, s := range chain {
 		f := u.function(p.SymbolName(s), 0)
@@ -102,8 +102,8 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 	}
 }
 
-// sitesAt returns the indirect calls in the line of a position: those with the discriminator of the
-// position if there are any, and otherwise all.
+// sitesAt returns the function's indirect calls in the line of a source position: those with the
+// same discriminator if there are any, and otherwise all.
 func (f *function) sitesAt(at place) (sites []*site) {
 	exact := false
 	for i := range f.body.sites {
@@ -121,9 +121,9 @@ func (f *function) sitesAt(at place) (sites []*site) {
 	return sites
 }
 
-// identifier returns the number by which a .gcda file names a function, given its linkage name. The
-// notes have the numbers of all functions that the unit defines. The number of a function of
-// another unit, which GCC finds with -flto, is a checksum of its name.
+// identifier returns the number of a function in .gcda files, given its linkage name. The .gcno
+// file has the numbers of all functions that the unit defines. The number of a function of another
+// unit, which GCC finds with -flto, is a checksum of its name.
 func (u *unit) identifier(name string) uint32 {
 	if f := u.function(name, 0); f != nil {
 		return f.Ident
@@ -138,9 +138,9 @@ func (u *unit) identifier(name string) uint32 {
 	return max(sum&0x7fffffff, 1)
 }
 
-// targetCounters returns the counters of the targets of a function's indirect calls. Each call has
-// its number of executions, its number of targets, and the targets with their counts, the most
-// frequent first.
+// targetCounters returns the counters for the targets of a function's indirect calls. For each call
+// they are the number of executions, the number of targets, and each target with its count, the
+// most frequent first.
 //
 // If the function has other statements whose values GCC counts, GCC 12 crashes without counters for
 // them. So they get counters that are zero: two for each statement, as many as GCC reads or more.

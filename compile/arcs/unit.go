@@ -8,24 +8,24 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A unit is what is compiled at a time.
+// A unit is a translation unit, with the functions that it defines.
 type unit struct {
-	files     map[string]uint32 // base names of source files to numbers
-	paths     map[string]uint32
-	source    string            // base name of the source file of the unit, "" if unknown
-	names     map[string]string // see dump
-	functions map[string]*function
+	files     map[string]uint32      // numbers of source files, by base name
+	paths     map[string]uint32      // numbers of source files, by path in the debug info
+	source    string                 // base name of the source file of the unit, "" if unknown
+	names     map[string]string      // see dump.names
+	functions map[string]*function   // by linkage name
 	plain     map[string][]*function // by unqualified name
-	copies    map[copyOf]int32
-	blocks    int32 // number of machine blocks before the current copy
-	counted   uint64
-	owned     uint64
-	sampled   bool // the evidence is samples, not counted executions
+	copies    map[copyOf]int32       // numbers of the copies that were seen
+	blocks    int32                  // number of the first block of machine code of the current symbol
+	counted   uint64                 // see Report.Counted
+	owned     uint64                 // see Report.Owned
+	sampled   bool                   // the evidence is samples, not counted executions
 	scale     scale
 }
 
-// addNames lets functions be found by their unqualified names with template arguments. Debug info
-// has no linkage names of functions that only their unit can call.
+// addNames fills u.plain, by which functions are found if the debug info has no linkage name. It
+// has none for functions that only their own unit can call.
 func (u *unit) addNames() {
 	u.plain = make(map[string][]*function)
 	for _, f := range u.functions {
@@ -34,9 +34,9 @@ func (u *unit) addNames() {
 	}
 }
 
-// function returns the function of a frame, given its name and the line of its declaration. If the
-// name is plain and several functions have it, the line decides. It returns nil if no function
-// fits, or more than one.
+// function finds a function of the unit, given its name and the line of its declaration. If the
+// name is not a linkage name and several functions have it, the line decides. It returns nil if no
+// function matches, or more than one.
 func (u *unit) function(name string, declared uint32) *function {
 	if f := u.functions[name]; f != nil {
 		return f
@@ -57,11 +57,11 @@ func (u *unit) function(name string, declared uint32) *function {
 	return found
 }
 
-// oneAnonymous gives anonymous namespaces one name. GCC writes them differently in debug info and
-// in dumps.
+// oneAnonymous replaces the names of anonymous namespaces by one name. GCC writes them differently
+// in debug info and in dumps.
 var oneAnonymous = strings.NewReplacer("<unnamed>", "(anonymous namespace)", "{anonymous}", "(anonymous namespace)")
 
-// unqualified cuts the scope off a name: "f<b::c>" of "a::f<b::c>".
+// unqualified removes the scope from a function's name: "a::f<b::c>" becomes "f<b::c>".
 func unqualified(name string) string {
 	name = oneAnonymous.Replace(name)
 	end := len(name)
@@ -74,14 +74,15 @@ func unqualified(name string) string {
 	return name
 }
 
-// A copyOf is a copy of a function: a symbol, or a call in another copy.
+// A copyOf identifies a copy of a function in the machine code: a symbol, or a call that was
+// inlined in another copy.
 type copyOf struct {
 	symbol string
-	caller int32
-	call   profile.Position
+	caller int32            // number of the copy into which the call was inlined, or none
+	call   profile.Position // of the call in caller
 }
 
-// add attributes the machine code of a symbol to the functions of the unit.
+// add adds the counts of a symbol's machine code to the functions of the unit.
 func (u *unit) add(c *profile.CodeCopy) {
 	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
@@ -112,8 +113,8 @@ func (u *unit) add(c *profile.CodeCopy) {
 	u.limitCalls(frames)
 }
 
-// leaveOut reads the list of the functions that were left out of the profile, see
-// [profile.LeftOut]. It stores the largest count that each had there.
+// leaveOut reads the list of functions that were left out of the profile, see [profile.LeftOut],
+// and stores the largest count of each.
 func (u *unit) leaveOut(list *profile.CodeCopy) {
 	for _, b := range list.Blocks {
 		for _, p := range b.Places {
@@ -124,7 +125,8 @@ func (u *unit) leaveOut(list *profile.CodeCopy) {
 	}
 }
 
-// valid reports whether the numbers in a copy are within its frames and blocks.
+// valid reports whether all numbers of frames and blocks in the evidence of a symbol exist, and the
+// parent of each frame comes before it.
 func valid(c *profile.CodeCopy) bool {
 	for i, f := range c.Frames {
 		if i > 0 && f.Parent < 0 || int(f.Parent) >= i {
@@ -146,7 +148,8 @@ func valid(c *profile.CodeCopy) bool {
 	return len(c.Frames) > 0
 }
 
-// block attributes a block of machine code. jumps are those at its end.
+// block adds the count of block n of machine code to the functions whose source positions it has.
+// jumps are the jumps at the end of the block.
 func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
 	for _, p := range b.Places {
 		for i := p.Frame; i >= 0 && frames[p.Frame].depth <= maxDepth; i = frames[i].parent {
@@ -171,7 +174,8 @@ func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []prof
 	}
 }
 
-// fragment reports whether a symbol is a part of a function that does not begin with its entry.
+// fragment reports whether a symbol is a part of a function that does not contain the function's
+// entry, such as f.part.0 or f.cold.
 func fragment(symbol string) bool {
 	for {
 		rest, suffix, ok := symname.CutSuffix(symbol)
@@ -185,8 +189,8 @@ func fragment(symbol string) bool {
 	}
 }
 
-// cutCold cuts the suffix off the name of a cold part, such as f.cold. The cold part and f are one
-// copy of the function.
+// cutCold removes the suffix from the name of a function's cold part, such as f.cold. The cold part
+// and f count as one copy of the function.
 func cutCold(symbol string) string {
 	if rest, suffix, ok := symname.CutSuffix(symbol); ok && suffix.Cold {
 		return rest
@@ -194,11 +198,13 @@ func cutCold(symbol string) string {
 	return symbol
 }
 
-// at returns a position with the number of its file.
+// at converts a position of the evidence, replacing the path of its file by the file's number.
 func (u *unit) at(p profile.Position) place {
 	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 }
 
+// file returns the number of a source file, given its path in the debug info. It is 0 if no graph
+// has code of the file.
 func (u *unit) file(name string) uint32 {
 	n, ok := u.paths[name]
 	if !ok {
