@@ -21,11 +21,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// asArcs is the handover of counts of arcs: GCC reads them with -fprofile-use, as the counters of
-// an instrumented program.
+// asArcs is the [handover] that gives GCC the counts of its graphs' arcs: .gcda files, which GCC
+// reads with -fprofile-use as if an instrumented program had written them.
 type asArcs struct{}
 
-// path returns no place beside the object: GCC looks for counters in a folder, under a name that
+// path returns "": GCC looks for counters not beside the object, but in a folder, under a name that
 // contains the path of the object.
 func (asArcs) path(*command.Line) string { return "" }
 
@@ -39,8 +39,8 @@ func (asArcs) argv(c *command.Line, path string) []string {
 	return argv
 }
 
-// flowWarnings are warnings that depend on what GCC has inlined and unrolled. With counts, it does
-// more of both, and may warn of code that never runs.
+// flowWarnings are the warnings of GCC that depend on what it has inlined and unrolled. With
+// counts, GCC does more of both, and may warn of code that never runs.
 const flowWarnings = "array-bounds dangling-pointer format-overflow format-truncation free-nonheap-object infinite-recursion " +
 	"maybe-uninitialized nonnull null-dereference restrict stringop-overflow stringop-overread stringop-truncation use-after-free"
 
@@ -62,7 +62,8 @@ func ArcOptions(folder string) []string {
 	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
 }
 
-// A noArcs is the reason for which a compile gets its counts by lines instead.
+// A noArcs is the error for a compile that cannot get counts of arcs. It gets counts by lines
+// instead.
 type noArcs struct{ error }
 
 func (n noArcs) Unwrap() error { return n.error }
@@ -73,11 +74,13 @@ var (
 	errOwnCounters = errors.New("the command reads counters itself")
 )
 
-// wantsArcs reports whether a unit is to get counts of arcs.
+// wantsArcs reports whether the launcher should give counts of arcs to a compile: [Launcher.Arcs]
+// is set, the compiler is GCC, and the compile optimises.
 func (r *run) wantsArcs(u *unit) bool { return r.Arcs && !u.Clang && u.Optimises() }
 
-// handOverArcs is handOver by arcs. A compile whose functions have no counts runs without a
-// profile. The error is a [noArcs] if the counts have to be given by lines.
+// handOverArcs infers the counters of a compile, writes them to files and returns the plan that
+// compiles with them. If none of its functions has counts, the plan compiles without a profile. The
+// error is a [noArcs] if the compile has to get counts by lines.
 func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	switch {
 	case u.Stdin != nil:
@@ -91,8 +94,8 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	return plan, err
 }
 
-// inferArcs returns the counters of the sources that the command compiles: from the cache, or else
-// inferred from the evidence of the profile. Of a profile without evidence, the lines are used.
+// inferArcs returns the counters of the sources that the command compiles. They come from the cache
+// or are inferred from the profile's evidence, or from its counts of lines if it has no evidence.
 func (s source) inferArcs() (*part, error) {
 	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -131,7 +134,9 @@ func (s source) inferArcs() (*part, error) {
 	return p, nil
 }
 
-// inferOne returns the counters of one source, or nil if none of its functions has counts.
+// inferOne infers the counters of one of the command's sources, given by its index. moved is the
+// slice, with its counts moved to the lines of the edited source. The result is nil if none of the
+// source's functions has counts.
 func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options) (*countersFile, error) {
 	notes, err := s.notes(index)
 	if err != nil {
@@ -153,14 +158,15 @@ func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options
 	return &countersFile{countersName(notes.name, s.Dir), data}, err
 }
 
-// A countersFile is a .gcda file below the folder of -fprofile-use. The cache has lists of them as
-// JSON.
+// A countersFile is a .gcda file. Name is its path below the folder of -fprofile-use. The cache
+// stores lists of them as JSON.
 type countersFile struct {
 	Name string
 	Data []byte
 }
 
-// traceArcs reports what the inference did.
+// traceArcs passes the report of an inference to Launcher.OnArcs and Launcher.Trace. It warns if
+// functions could not be matched.
 func (s source) traceArcs(r *arcs.Report) {
 	if s.OnArcs != nil {
 		s.OnArcs(r)
@@ -171,8 +177,9 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// largest returns the largest count of a block in the profile's evidence, or if it has none, of a
-// line. It returns 0 if that is unknown.
+// largest returns the largest count of a block of machine code in the profile's evidence, or of a
+// line if the profile has no evidence. It returns 0 if that is unknown. The cache stores the
+// result.
 func (s source) largest() (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
@@ -188,6 +195,7 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
+// readLargest reads the result of largest from the profile.
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil
@@ -204,8 +212,8 @@ func (s source) readLargest() (uint64, error) {
 	return summary.MaxCount, nil
 }
 
-// largestOfEvidence returns the largest count of a block in the evidence of the profile at a path,
-// or [afdo.ErrNotFound] if the profile has no evidence.
+// largestOfEvidence returns the largest count of a block of machine code in the evidence of a
+// version 4 file, or [afdo.ErrNotFound] if the file has no evidence.
 func largestOfEvidence(path string) (uint64, error) {
 	r, err := afdo.Open(path)
 	if err != nil {
@@ -223,9 +231,10 @@ func largestOfEvidence(path string) (uint64, error) {
 	return arcs.Largest(all), nil
 }
 
-// keepArcs writes counters where GCC finds them: in a folder of the cache, or of temporary files.
-// The name of the folder is a hash of the content, so that neither a compiler nor ccache ever sees
-// the counters change. It returns the path of a copy for which ccache looks.
+// keepArcs writes counters, encoded as by inferArcs, to a folder in which GCC looks for them: in
+// the cache or, without a cache, in the folder for temporary files. The name of the folder is a
+// hash of the counters, so that neither a compiler nor ccache ever sees a file change. keepArcs
+// also writes a copy with a name for which ccache looks, and returns its path.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	var files []countersFile
 	if err := json.Unmarshal(data, &files); err != nil {
@@ -259,7 +268,8 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	return path, changed, nil
 }
 
-// writeCounters writes files below a folder, and returns the path of the last one.
+// writeCounters writes files below a folder. It returns the path of the last one, and whether any
+// file changed.
 func writeCounters(folder string, files []countersFile) (path string, changed bool, err error) {
 	for _, f := range files {
 		path = filepath.Join(folder, f.Name)
@@ -275,9 +285,9 @@ func writeCounters(folder string, files []countersFile) (path string, changed bo
 	return path, changed, nil
 }
 
-// countersName returns the path below the folder of -fprofile-use at which GCC looks for the
-// counters of a unit, given the name that it makes of the object. GCC mangles the path of the
-// object unless the command gives an absolute one.
+// countersName returns the path, below the folder of -fprofile-use, at which GCC looks for a unit's
+// counters. name is the path of the object without its extension, from auxiliaryNames. If it is
+// relative, GCC joins it to the folder dir and replaces each "/" by "#".
 func countersName(name, dir string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name) + ".gcda"

@@ -2,11 +2,12 @@ package driver
 
 import "github.com/go-afdo/afdo/internal/launch/store"
 
-// A Cache is a folder of files that can be made again. All that goes wrong with it counts as empty.
-// A nil Cache is empty and stays so. Any number of processes may use one folder.
+// A Cache is a folder with slices, copies of profiles and other files that can be made again. If a
+// file in it cannot be read or written, the launcher works as if the cache did not have it. A nil
+// Cache stores nothing. Any number of processes may use one folder.
 //
-// Whoever may write to the folder decides what compilers are given to read, so
-// it has to be the user's own.
+// The folder has to be the user's own: whoever may write to it decides which profiles compilers
+// read.
 type Cache struct{ store *store.Store }
 
 // OpenCache returns the cache in $AFDO_CACHE_DIR, or in the folder afdo of $XDG_CACHE_HOME or of
@@ -30,7 +31,7 @@ func cacheIn(s *store.Store, err error) (*Cache, error) {
 	return &Cache{s}, nil
 }
 
-// files returns where the files are, nil for a nil Cache.
+// files returns the store of the cache, or nil if the cache is nil.
 func (c *Cache) files() *store.Store {
 	if c == nil {
 		return nil

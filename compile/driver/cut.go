@@ -19,17 +19,17 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A part is what the compiler of a unit gets of a profile.
+// A part is the content of the file that a compile gets: a slice, or counters of arcs.
 type part struct {
-	data     []byte
-	samples  bool             // it has functions
-	lines    bool             // it depends on where the lines of functions are in the inputs
-	restored bool             // it is from the cache
-	moved    *profile.Profile // what a slice for counts of arcs contains, with its evidence
+	data     []byte           // content of the file, in the format of the compiler
+	samples  bool             // it has counts of at least one function
+	lines    bool             // counts were moved, so it depends on the line numbers in the sources
+	restored bool             // it comes from the cache
+	moved    *profile.Profile // the slice from which counters of arcs are inferred, nil for other compiles
 }
 
-// cut returns the slice for the unit: from the cache, or else out of the profile. A fresh checkout
-// has no slices beside its objects, but the cache has them.
+// cut returns the slice for a compile, from the cache or from the profile. The cache has slices for
+// fresh checkouts, which have none beside their objects.
 func (s source) cut() (*part, error) {
 	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -55,7 +55,9 @@ func (s source) cut() (*part, error) {
 	return p, err
 }
 
-// take takes the slice out of a profile of GCOV.
+// take selects the slice from a GCOV profile, given the text of the compile's sources. Unless
+// Launcher.NoRebase is set, it moves counts to the lines of edited sources. It warns if the profile
+// does not match the sources.
 func (s source) take(text *slice.Text) (*part, error) {
 	program, closeFile, err := s.open()
 	if err != nil {
@@ -101,9 +103,10 @@ func (s source) take(text *slice.Text) (*part, error) {
 	return p, err
 }
 
-// otherMain returns the file that defines main in a slice if that seems to be the main of another
-// program: the compile reads no file of that name, and the slice has no other function, except
-// functions of system headers. Otherwise it returns "".
+// otherMain finds out whether the profile is of another program, given the compile's slice. It is
+// if the slice has only main, and perhaps functions of system headers, and the compile reads no
+// file with the name of the file that defines main in the profile. otherMain then returns that
+// file, and otherwise "".
 func (s source) otherMain(selected *profile.Profile) (file string) {
 	if len(s.Preprocessed()) > 0 { // whose files have other names
 		return ""
@@ -121,7 +124,8 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	return file
 }
 
-// rebase moves counts to where their lines are in the files of the command.
+// rebase returns the slice with its counts moved to the lines where the edited sources have them.
+// It warns if many samples have no line any more.
 func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
 	part, report := files.Slice(part)
 	if report == nil {
@@ -145,7 +149,8 @@ func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Prof
 // DefaultStaleWarn is the default of [Launcher.StaleWarn].
 const DefaultStaleWarn = 0.2
 
-// warnIfStale warns once in a build if many samples of a compile do not fit its sources.
+// warnIfStale warns, once in a build, if stale of the compared samples of a compile do not match
+// its sources and the share is above Launcher.StaleWarn.
 func (s source) warnIfStale(stale, compared uint64) {
 	threshold := cmp.Or(s.StaleWarn, DefaultStaleWarn)
 	share := float64(stale) / max(float64(compared), 1)
@@ -154,7 +159,8 @@ func (s source) warnIfStale(stale, compared uint64) {
 	}
 }
 
-// takeLLVM takes the slice out of a profile of LLVM.
+// takeLLVM selects the slice from a profile in a format of LLVM, given the text of the compile's
+// sources.
 func (s source) takeLLVM(text *slice.Text) (*part, error) {
 	path, err := s.file.path, error(nil)
 	if s.file.llvm == clangprofile.FormatOtherSample {
@@ -183,8 +189,8 @@ func (s source) takeLLVM(text *slice.Text) (*part, error) {
 	return &part{data: file.Bytes(), samples: n > 0}, s.file.wrap(err)
 }
 
-// warnOfUniqueNames warns if only one of the two builds, the recorded one and this, had
-// -funique-internal-linkage-names.
+// warnOfUniqueNames warns if either the profiled program or this compile was built with
+// -funique-internal-linkage-names, and the other was not.
 func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 	if whole.IsInstrumented() {
 		return
@@ -200,8 +206,8 @@ func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 	}
 }
 
-// warnOfNone warns that a slice of a program has no function: either the compile defines none of
-// those that the profile has of the sources, or the profile has none of the sources.
+// warnOfNone warns that a slice is empty. The warning distinguishes two cases: the profile has
+// functions of the sources, but the compile defines none of them, or the profile has none.
 func (s source) warnOfNone(program *slice.Program) {
 	for _, m := range program.Match(s.Sources, s.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
@@ -212,21 +218,21 @@ func (s source) warnOfNone(program *slice.Program) {
 	s.warnOfNothing()
 }
 
-// hasFunctions reports whether a unit has functions. It returns true for a unit that cannot be
-// read: this only serves a warning, and the slice exists.
+// hasFunctions reports whether the profile has functions of a unit. If the unit cannot be read, it
+// returns true: this only chooses a warning, and the slice has been made.
 func hasFunctions(program *slice.Program, unit string) bool {
 	has, err := program.HasFunctions(unit)
 	return has || err != nil
 }
 
-// warnOfNothing warns that the profile has nothing of the sources.
+// warnOfNothing warns that the profile has no functions of the sources.
 func (s source) warnOfNothing() {
 	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
 }
 
-// warnOfCode is warnOf about what the profile has of the sources. It is silent without
-// optimisation, and if the compiler is about to report errors. So it has the compiler check the
-// sources, once in a build.
+// warnOfCode warns that the profile does not match the sources; what is the kind of the warning. It
+// does not warn if the compile does not optimise or will fail. To find that out, it runs the
+// compiler on the sources, once in a build.
 func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	s.warned = true
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
@@ -245,7 +251,7 @@ func (s source) paths() (paths []string) {
 	return paths
 }
 
-// targetOf returns what a slice for the compiler is to hold.
+// targetOf returns the format in which a compiler reads slices.
 func targetOf(c *toolchain.Compiler) slice.Target {
 	if c.Clang {
 		return slice.ForClang

@@ -9,25 +9,24 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
 
-// A handover is a way to give a compile its part of a profile: as a file of some form, which an
-// option names.
+// A handover is a way to give a compile its part of a profile: as a slice, or as counters of arcs.
+// Both are files that an option of the compiler names.
 type handover interface {
-	// path returns where the file of a command is, beside the object. It is empty if the object is
-	// not a file.
+	// path returns the path of the file beside the object, or "" if the file cannot be there.
 	path(c *command.Line) string
 
-	// make makes the content of the file.
+	// make returns the content of the file, from the cache or from the profile.
 	make(s source) (*part, error)
 
-	// keep writes the content of the file to a place that depends on it, for a command without a
-	// place beside its object.
+	// keep writes the content to a file whose path contains a hash of it, for a command that can
+	// have no file beside its object. changed reports whether the file is new.
 	keep(s source, data []byte) (path string, changed bool, err error)
 
-	// argv returns the command with the file.
+	// argv returns the command with the options by which the compiler reads the file.
 	argv(c *command.Line, path string) []string
 }
 
-// asSlice is the handover of a slice, which GCC and clang read as their profile.
+// asSlice is the [handover] that gives a compiler a slice as its profile.
 type asSlice struct{}
 
 func (asSlice) path(c *command.Line) string  { return slicefile.PathOf(c) }
@@ -37,8 +36,8 @@ func (asSlice) keep(s source, data []byte) (string, bool, error) {
 }
 func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfile(path) }
 
-// handOver writes the part of the profile for a unit if necessary, and returns the plan of a
-// compile with it.
+// handOver writes the slice of a compile, or its counters of arcs, unless the last run has written
+// the same. It returns the plan that compiles with it.
 func (r *run) handOver(u *unit) (*Plan, error) {
 	if r.wantsArcs(u) {
 		plan, err := r.handOverArcs(u)
@@ -50,6 +49,7 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	return r.handOverAs(u, asSlice{})
 }
 
+// handOverAs does what handOver does, in one of the two ways.
 func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	s := source{r, u}
 	u.stamp = s.newStamp()
@@ -85,8 +85,9 @@ func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	return plan, nil
 }
 
-// placeOf returns where the file is to be, nothing if it has no place beside the object: "gcc
-// prog.c -o prog" would write prog.afdo, which may well be the profile.
+// placeOf returns the path for the compile's slice beside its object. It returns "" if the slice
+// cannot be there, for example because the profile has that path: "gcc prog.c -o prog" would write
+// prog.afdo.
 func (s source) placeOf(way handover) string {
 	if name := s.KeyedLauncher(); name != "" {
 		s.trace("%s does not look into the slice, so its content is in its name", name)
@@ -100,8 +101,9 @@ func (s source) placeOf(way handover) string {
 	return path
 }
 
-// write writes a part to a path beside the object or, where that is not possible, into the cache.
-// It returns the path of the file, and whether the file was another one before.
+// write writes the slice or counters to path, which is beside the object. If path is "" or cannot
+// be written, it writes them to the cache. It returns the path of the file, and whether the file
+// did not exist or had another content before.
 func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {
@@ -130,8 +132,8 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 	return path, changed, nil
 }
 
-// whole returns the plan of a compile with the whole profile, in the version that the compiler
-// reads.
+// whole returns the plan that compiles with the whole profile, converted to the version that the
+// compiler reads.
 func (r *run) whole(u *unit) (*Plan, error) {
 	path, n, err := source{r, u}.whole()
 	if err != nil {

@@ -22,28 +22,31 @@ import (
 // A Launcher gives compiles the slices of a profile that they use. It runs before a compiler, or
 // within a program that runs compilers.
 type Launcher struct {
-	// Profile is the path or the URL of the profile, in any format: of GCOV for GCC and clang, of
-	// LLVM for clang. A profile that the command names comes before it, unless GCC reads that file
-	// itself. A file of a server is downloaded into Cache when it has changed.
+	// Profile is the path or the URL of the profile. GCC can use profiles of GCOV, and clang also
+	// those of LLVM. If a command names a profile itself, the launcher uses that one, unless GCC
+	// can read the file without help. A file of a server is downloaded to Cache when it has
+	// changed.
 	Profile string
 
-	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
+	// Bits, unless 0, is the number of significant bits to which counts are rounded. It must not be
+	// negative.
 	Bits int
 
-	// NoRebase leaves counts where they are in sources that were edited since the profile was made.
-	// Otherwise they are moved, see [rebase.Slice], if the profile remembers its sources.
+	// NoRebase leaves counts at the lines of the profiled sources. Without it, counts are moved to
+	// where these lines are in sources that were edited since, see [rebase.Slice]. This needs a
+	// profile with information about its sources.
 	NoRebase bool
 
-	// Slices for GCC 16 and for clang have a rounded summary, see [slice.Steady] and
-	// [slice.SteadyForClang]: of the profile at the path Summary, or if that is empty, of Profile.
-	// So have whole profiles for these compilers. With ExactSummary, both have the exact summary of
-	// Profile, which changes with each recording. Instrumentation profiles always have that.
+	// Slices and whole profiles for GCC 16 and for clang get a rounded summary, see [slice.Steady]
+	// and [slice.SteadyForClang]. It is rounded from the summary of the profile at the path
+	// Summary, or if that is empty, of Profile. With ExactSummary, they get the summary of Profile
+	// as it is, which changes with each recording. Instrumentation profiles always keep theirs.
 	Summary      string
 	ExactSummary bool
 
-	// StaleWarn is the largest share of a compile's samples that may be for lines that its sources
-	// no longer have. Above it, Warn is called, once in a build. 0 means DefaultStaleWarn, and with
-	// 1 Warn is never called.
+	// StaleWarn is a share of a compile's samples, from 0 to 1. If more of them are for lines that
+	// its sources no longer have, Warn is called, once in a build. 0 means DefaultStaleWarn, and
+	// with 1 Warn is never called.
 	StaleWarn float64
 
 	// Arcs gives GCC the counts of the arcs of its control flow graphs, with -fprofile-use.
@@ -51,55 +54,58 @@ type Launcher struct {
 	// reason.
 	Arcs bool
 
-	// ArcsFolder, unless empty, is the folder for all counters of a build, which the caller gives
-	// to all compiles with the options that [ArcOptions] returns.
+	// ArcsFolder, unless empty, is the folder for the counters of all compiles of a build. The
+	// caller then runs all compiles with the options that [ArcOptions] returns.
 	ArcsFolder string
 
-	// OnArcs, unless nil, is called with what the inference of counts of arcs did for a compile.
+	// OnArcs, unless nil, is called for each compile whose counts of arcs were inferred, with a
+	// report of the inference.
 	OnArcs func(*arcs.Report)
 
-	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 get the
-	// options that [Compiler.Options] returns as well.
+	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 also
+	// get options that make up for what they lose of a profile.
 	NoParams bool
 
-	// Cache keeps what can be known from earlier runs; nil is allowed, and slow.
+	// Cache stores what earlier runs have found out. It may be nil, which is slow.
 	Cache *Cache
 
-	// PlanKey, unless empty, is the key of package repeat under which Cache keeps the plan of a
-	// compile whose slice is beside its object. A plan is not kept if Warn would be called, whether
-	// or not that has happened in this build.
+	// PlanKey, unless empty, is a key of package repeat. Cache stores the plan of a compile under
+	// this key, for repeat to run without the launcher, if the slice is beside the object. It
+	// stores no plan for a compile that has something to warn of, whether or not Warn was already
+	// called for it in this build.
 	PlanKey string
 
-	// Stdin returns a source that is standard input. The command that is run afterwards must be
-	// able to read it again. It is called for a command that compiles such a source. If it is nil
-	// or fails, the command runs without a profile.
+	// Stdin returns a source that is standard input. It is called if the command compiles such a
+	// source. The command, which runs afterwards, must be able to read standard input again. If
+	// Stdin is nil or fails, the command runs without a profile.
 	Stdin func() ([]byte, error)
 
-	// Warn is called with what users should know, for each thing once in a
-	// build, and Trace with everything that is done. Either may be nil.
+	// Warn is called with messages for users, with each at most once in a build. Trace is called
+	// with a line for each thing that the launcher does. Either may be nil.
 	Warn, Trace func(text string)
 }
 
 // A Plan is a command to run, with its profile.
 type Plan struct {
 	Argv    []string
-	Without []string // what to run should that fail for the profile; nil if there is none
-	Env     []string // settings that the environment needs besides
+	Without []string // the command without the profile, to run if Argv fails because of it; nil if Argv has no profile
+	Env     []string // environment variables to add, each NAME=VALUE
 	Outcome Outcome
-	Reason  Reason // of AsItIs
+	Reason  Reason // why the command is unchanged, if Outcome is OutcomeAsItIs
 	Slice   string // the path of the slice, empty if there is none
 	Bytes   int64  // the size of the slice if it was written, else 0
 }
 
-// ErrNoProfile is returned by Prepare for a compile if there is no profile to use.
+// ErrNoProfile is returned by Prepare if neither the launcher nor the command names a profile.
 var ErrNoProfile = errors.New("no profile")
 
-// Prepare makes the slice of a command that runs in the folder dir, an absolute path, and returns
-// the plan to run. A command that compiles nothing runs unchanged. The context ends the compilers
-// that Prepare asks and has preprocess the sources.
+// Prepare makes the slice for a command that will run in the folder dir, an absolute path, and
+// returns the plan to run. A command that compiles nothing gets a plan to run it unchanged. To make
+// the slice, Prepare may run the compiler, for its version and to preprocess the sources. These
+// runs end with the context.
 //
-// Errors are errors of reading the profile and of writing the slice. The statistics of the cache
-// count the command in any case.
+// Prepare fails if the profile cannot be read or the slice cannot be written. The statistics of the
+// cache count the command in any case.
 func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Plan, error) {
 	switch {
 	case !filepath.IsAbs(dir):
@@ -128,24 +134,27 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 	return plan, err
 }
 
-// settling is the time that a profile which is being replaced gets.
+// settling is how long Prepare waits, before it tries again, if the profile was replaced while it
+// was read.
 const settling = 200 * time.Millisecond
 
-// A unit is a command that compiles, with the output of each stage that has run for it. A stage
-// reads the outputs of the stages before it and sets its own.
+// A unit is a command that compiles, with the results of the stages that have run for it. Each
+// stage reads the results of earlier stages and sets its own. The comments name the stage that sets
+// a field.
 type unit struct {
-	*command.Line                     // of readCommand
-	file          *profileFile        // of findProfile, nil before
-	compiler      *toolchain.Compiler // of toolchain.Find
-	inputs        *inputs.Inputs      // of inputs.Find
-	stamp         planned.Stamp       // of handOver: what the slice was made of
-	beside        bool                // the slice is beside the object, or counters have a stamp
-	arcs          bool                // the slice is counters of arcs
+	*command.Line                     // readCommand
+	file          *profileFile        // findProfile; nil before
+	compiler      *toolchain.Compiler // toolchain.Find
+	inputs        *inputs.Inputs      // inputs.Find
+	stamp         planned.Stamp       // handOver: a hash of what the slice depends on, see newStamp
+	beside        bool                // handOver: the slice is beside the object, or counters were written with a stamp
+	arcs          bool                // handOver: the compile gets counters of arcs instead of a slice
 
-	preprocessed int64 // how many times the preprocessor ran
+	preprocessed int64 // stages: how many times the preprocessor ran
 }
 
-// prepare runs the stages for a command, and returns the plan.
+// prepare returns the plan for a command. If the slice cannot be made, the plan uses the whole
+// profile or none, depending on the reason.
 func (r *run) prepare(u *unit) (*Plan, error) {
 	if u.Reason != "" {
 		return r.noCompile(u.Line)
@@ -165,8 +174,8 @@ func (r *run) prepare(u *unit) (*Plan, error) {
 	return plan, err
 }
 
-// stages finds the profile, the compiler and the inputs of a command that compiles, and hands the
-// profile over to the compiler. An error that is an [*unchanged] lets the command run as it is.
+// stages finds the profile, the compiler and the inputs of a command that compiles, and then makes
+// the slice. If the error is an [*unchanged], the command should run without a slice.
 func (r *run) stages(u *unit) (plan *Plan, err error) {
 	file, err := r.findProfile(u.Line)
 	if err != nil {
@@ -196,7 +205,8 @@ func (r *run) stages(u *unit) (plan *Plan, err error) {
 	return r.handOver(u)
 }
 
-// count returns what the statistics have of a command.
+// count returns the entry of a command in the statistics of the cache, given the results of prepare
+// and the processor time that it took.
 func (u *unit) count(plan *Plan, err error, took time.Duration) store.Count {
 	c := store.Count{Outcome: OutcomeFailed, Times: 1, Time: took, Preprocessed: u.preprocessed}
 	if len(u.Sources) > 0 {
@@ -215,9 +225,9 @@ func (u *unit) count(plan *Plan, err error, took time.Duration) store.Count {
 	return c
 }
 
-// withoutCompiler is called with an error of toolchain.Find. If the compiler is too old or is not
-// there, it returns an [*unchanged], so that the command runs as it is; otherwise it returns the
-// error.
+// withoutCompiler converts an error of toolchain.Find. If the compiler is too old or not installed,
+// it warns and returns an [*unchanged], so that the command runs without a slice. It returns any
+// other error as it is.
 func (r *run) withoutCompiler(err error) error {
 	switch {
 	case errors.Is(err, toolchain.ErrNotGCC):

@@ -19,37 +19,39 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
-// A LayoutPlan is a compile with its part of a list.
+// A LayoutPlan is a compile with the layout of its functions: the order of their blocks and
+// sections, from a list that "afdo layout" makes.
 type LayoutPlan struct {
-	// Argv is what is to be run.
+	// Argv is the command to run.
 	Argv []string
 
-	// Object is the object whose hashes show which functions of the list are stale, see
-	// [LayoutPlan.Recheck]. It is empty if nothing can be checked.
+	// Object is the path of the object that Argv writes. [LayoutPlan.Recheck] compares its hashes
+	// of blocks with those of the list. It is empty if that is not possible.
 	Object string
 
 	launcher *Launcher
 	command  *command.Line
-	part     *list.List
-	source   string // the file that is compiled, "" if there are several
-	hashes   bool   // the compiler writes hashes of blocks
-	key      string // of the stale functions in the cache, "" if it does not keep them
+	part     *list.List // the entries of the list that are about functions of the compile
+	source   string     // path of the source, "" if there are several
+	hashes   bool       // the compiler can write hashes of blocks to the object
+	key      string     // beginning of the cache key of the compile's stale functions, "" if they are not cached
 }
 
-// WithLayout returns a command with the entries of a list that are about functions of this compile.
-// The list is a list of package internal/layoutlist, which "afdo layout" makes. dir is the folder
-// in which the command runs, an absolute path.
+// WithLayout adds a layout to a compile: the entries of a list that are about its functions. path
+// is the list, which "afdo layout" makes. dir is the folder in which the command runs, an absolute
+// path.
 //
 // The entries are written to a file in the cache whose name depends on its content, so that build
 // caches hit as long as nothing changes for the compile. WithLayout returns the command unchanged
-// if it compiles none of the functions of the list, if it belongs to another compiler, if it does
-// not compile, if it leaves code generation to the linker, and if it has such an option itself.
+// if it compiles none of the functions of the list, if its compiler is not clang, if it does not
+// compile, if it leaves code generation to the linker, or if it already has an option for a layout.
 //
-// With check, the compiler also writes hashes of blocks, if the list has them and the compiler
-// knows how: the caller runs Argv and calls [LayoutPlan.Recheck].
+// If check is true and the list has hashes of blocks, the compiler also writes such hashes if it
+// can. The caller then runs Argv and calls [LayoutPlan.Recheck].
 //
-// It preprocesses the sources unless the cache knows them from the last run. For a backend of
-// distributed ThinLTO it reads which functions the bitcode defines. An error is about the list.
+// WithLayout preprocesses the sources unless the cache has the result of the last run. For a
+// backend of distributed ThinLTO it reads which functions the bitcode defines. It fails if the list
+// cannot be read.
 func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path string, check bool) (*LayoutPlan, error) {
 	p := &LayoutPlan{Argv: argv, launcher: l, command: command.Parse(argv, dir)}
 	if why := placed.Without(p.command); why != "" {
@@ -72,7 +74,8 @@ func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path stri
 	return p, p.give(flags)
 }
 
-// give makes the command line with more options and the part of the list, if there is any.
+// give sets Argv to the command with the given flags and, if the compile has entries of the list,
+// with a file of these.
 func (p *LayoutPlan) give(flags []string) error {
 	l, c := p.launcher, p.command
 	p.Argv = append(append(slices.Clone(c.Launcher), c.Compiler), flags...)
@@ -95,8 +98,8 @@ func (p *LayoutPlan) give(flags []string) error {
 	return nil
 }
 
-// selectPart finds the entries of a list that are about functions of the compile. If the functions
-// of the compile cannot be determined, these are all.
+// selectPart sets p.part to the entries of the list that are about functions of the compile, or to
+// all entries if it is unknown which functions the compile has.
 func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	l, c := p.launcher, p.command
 	info, err := os.Stat(path)
@@ -147,11 +150,11 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	return nil
 }
 
-// wholeList selects all functions.
+// wholeList is a filter for [selectLayout] that accepts all functions.
 func wholeList(string) bool { return true }
 
-// selectLayout reads a list of functions and returns the entries with a name that wanted accepts. A
-// function may have several names.
+// selectLayout reads the list of functions at a path. It returns the entries of the functions of
+// which wanted accepts at least one name.
 func selectLayout(path string, wanted func(name string) bool) (*list.List, error) {
 	file, _, err := files.Open(path)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// selectBitcode finds the entries of a list that are about functions of the bitcode that a backend
-// of distributed ThinLTO compiles, or all entries if the bitcode cannot be read.
+// selectBitcode sets p.part to the entries of a list that are about functions of the bitcode that a
+// backend of distributed ThinLTO compiles, or to all entries if the bitcode cannot be read.
 func (p *LayoutPlan) selectBitcode(path string) (err error) {
 	wanted := wholeList
 	if defined, err := p.definedFunctions(); err == nil {
@@ -22,7 +22,7 @@ func (p *LayoutPlan) selectBitcode(path string) (err error) {
 	return err
 }
 
-// definedFunctions returns the functions that the bitcode files of the command define.
+// definedFunctions returns the names of the functions that the bitcode files of the command define.
 func (p *LayoutPlan) definedFunctions() (map[string]bool, error) {
 	all := make(map[string]bool)
 	names := p.command.Files()
@@ -45,12 +45,12 @@ func (p *LayoutPlan) definedFunctions() (map[string]bool, error) {
 	return all, nil
 }
 
-// generated are beginnings of the names of functions that clang makes of others in the backend.
+// generated are the beginnings of names of functions that clang generates in the backend.
 var generated = []string{"OUTLINED_FUNCTION_", "__llvm_", "__cfi_", "__typeid_", "asan.", "hwasan.", "msan.", "tsan.", "sancov."}
 
-// mayEmit reports whether the code of a module may define a symbol. ThinLTO appends a suffix to the
-// name of a static function that another module uses, and optimisations append suffixes to the
-// names of copies and parts.
+// mayEmit reports whether the object of a module may define a symbol, given the functions that its
+// bitcode defines. It ignores suffixes: ThinLTO appends one to the name of a static function that
+// another module uses, and optimisations append them to the names of clones and parts.
 func mayEmit(defined map[string]bool, symbol string) bool {
 	for name := symbol; ; {
 		if defined[name] {

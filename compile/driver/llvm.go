@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// wholeLLVM returns the path of the whole profile for clang. Its summary is that of slices, because
-// a full LTO link refuses modules whose summaries differ.
+// wholeLLVM returns the path of the whole profile for clang, and the number of bytes written for
+// that. The profile gets the same summary as slices, because a full LTO link refuses modules whose
+// summaries differ.
 func (s source) wholeLLVM() (path string, n int64, err error) {
 	path = s.file.path
 	if s.file.llvm == clangprofile.FormatOtherSample || s.file.llvm == clangprofile.FormatNone {
@@ -46,14 +47,15 @@ func (s source) wholeLLVM() (path string, n int64, err error) {
 	return path, int64(data.Len()), err
 }
 
-// extBinaryKey returns the name in the cache of an ExtBinary copy of the profile.
+// extBinaryKey returns the cache key of a copy of the profile in LLVM's format ExtBinary. summary
+// identifies the summary of the copy, see [source.summaryState].
 func (s source) extBinaryKey(summary string) string {
 	return fmt.Sprintf("%s\x00%d\x00extbinary\x00%s\x00%d", s.file.path, s.file.state, summary, s.Bits)
 }
 
-// extBinaryCopy returns the path of a copy of a profile in ExtBinary, which clang reads fastest. Of
-// several processes one makes it, and the others wait. The copy of a GCOV profile has the summary
-// of its slices.
+// extBinaryCopy returns the path of a copy of the profile in LLVM's format ExtBinary, which clang
+// reads fastest. If the cache has no copy, one process makes it and concurrent ones wait. The copy
+// of a GCOV profile has the same summary as its slices.
 func (s source) extBinaryCopy() (string, error) {
 	file := s.file
 	summary := "exact"
@@ -73,7 +75,7 @@ func (s source) extBinaryCopy() (string, error) {
 	})
 }
 
-// copyGCOV writes a whole GCOV profile as ExtBinary.
+// copyGCOV converts a whole GCOV profile to ExtBinary.
 func (s source) copyGCOV(w io.Writer) error {
 	program, closeFile, err := s.open()
 	if err != nil {

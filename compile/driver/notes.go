@@ -18,20 +18,22 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// compileNotes are what a compile tells of its control flow graphs before it makes code.
+// compileNotes are what GCC writes about a source's control flow graphs before it generates code:
+// the .gcno file and a dump. Package arcs infers counters from them.
 type compileNotes struct {
-	name  string // what GCC makes of the path of the object
-	graph *gcda.Notes
-	dump  []byte // of the pass that reads counters
+	name  string      // path of the object without its extension, as GCC uses it for auxiliary files
+	graph *gcda.Notes // the .gcno file
+	dump  []byte      // the dump of the pass that reads counters
 }
 
-// notesKey is what the notes of a unit depend on, besides its inputs.
+// notesKey returns the part of the cache key of a command's notes that identifies the compiler and
+// the command line.
 func (s source) notesKey() string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir, s.Settings, s.Args)
 }
 
-// notes returns the notes of one of the sources that the command compiles: from the cache, or else
-// from the compiler.
+// notes returns the notes of one of the command's sources, given by its index. If the cache does
+// not have them, it runs the compiler.
 func (s source) notes(index int) (*compileNotes, error) {
 	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {
@@ -58,11 +60,12 @@ func (s source) notes(index int) (*compileNotes, error) {
 	return decodeNotes(data)
 }
 
-// notesDump is the option for the dump that describes the graphs of the notes.
+// notesDump is GCC's option for the dump that describes the graphs of the .gcno file.
 const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
 
-// compileNotes has the compiler write the notes and the dump of a source into a folder, and stop
-// before it makes code: -flto leaves that to the linker, and -S saves the assembler.
+// compileNotes runs the compiler to write the .gcno file and the dump of a source into a folder,
+// and returns their contents. The compiler stops before it generates code: -flto leaves that to the
+// linker, and -S saves the assembler. name is the source's name from auxiliaryNames.
 func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
 	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
@@ -80,16 +83,16 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 	return notes, dump, err
 }
 
-// writesMore reports whether an option has the compiler write a file beside the object of the
-// command, which the notes have no part in.
+// writesMore reports whether an option makes the compiler write another file beside the command's
+// object. The compile for the notes runs without such options.
 func writesMore(option string) bool {
 	return option == "-fstack-usage" || strings.HasPrefix(option, "-fcallgraph-info") ||
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
-// auxiliaryNames returns a name for each source that the command compiles: what GCC makes of the
-// path of the object, for the files that it writes and reads besides. Identifiers of static
-// functions depend on it.
+// auxiliaryNames returns, for each source that the command compiles, the path that GCC uses for the
+// names of auxiliary files such as .gcno: that of the object without its extension. Identifiers of
+// static functions depend on it.
 func (s source) auxiliaryNames() (names []string, err error) {
 	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, append([]string{"-###"}, s.Args...))
 	if err != nil {
@@ -116,7 +119,8 @@ func (s source) auxiliaryNames() (names []string, err error) {
 	return names, nil
 }
 
-// commandWords splits a command as the compiler prints it: words with blanks are quoted.
+// commandWords splits a command line that the compiler printed into words. Words with blanks are
+// quoted.
 func commandWords(line string) (words []string) {
 	var word []byte
 	quoted, any := false, false
@@ -139,7 +143,7 @@ func commandWords(line string) (words []string) {
 	return words
 }
 
-// encodeNotes packs notes for the cache.
+// encodeNotes compresses notes for the cache.
 func encodeNotes(name string, notes, dump []byte) []byte {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstd.MinWindowSize<<8))
 	var data []byte
@@ -149,8 +153,8 @@ func encodeNotes(name string, notes, dump []byte) []byte {
 	return w.EncodeAll(append(data, dump...), nil)
 }
 
-// maxNotes limits the notes of a unit in memory. The dump of the largest units has some hundred
-// megabytes.
+// maxNotes limits the size in memory of the notes of a source. The dumps of the largest sources
+// have some hundred megabytes.
 const maxNotes = 4 << 30
 
 // decodeNotes is the inverse of encodeNotes.
@@ -173,7 +177,7 @@ func decodeNotes(data []byte) (*compileNotes, error) {
 	return &compileNotes{name: string(parts[0]), graph: graph, dump: data}, err
 }
 
-// cutField splits a field with its length from the rest.
+// cutField splits data that begins with a length into the field of that length and the rest.
 func cutField(data []byte) (field, rest []byte, err error) {
 	n, size := binary.Uvarint(data)
 	if size <= 0 || n > uint64(len(data)-size) {

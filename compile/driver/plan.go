@@ -13,8 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// complete adds to a plan with a profile what the compiler needs besides, and how to do without the
-// profile. It warns if the compiler makes nothing of it.
+// complete adds to a plan with a profile the options that the compiler needs besides, and the
+// command without the profile. It warns if the compile does not optimise, because the compiler then
+// ignores the profile.
 func (r *run) complete(u *unit, plan *Plan) {
 	if plan.Slice == "" {
 		return
@@ -30,7 +31,8 @@ func (r *run) complete(u *unit, plan *Plan) {
 	r.addOptions(u.Line, u.compiler, plan)
 }
 
-// addOptions adds the options that a compiler needs to a plan.
+// addOptions adds to a plan the options with which old compilers make better use of a profile, see
+// [toolchain.Compiler.Options].
 func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, plan *Plan) {
 	options := compiler.Options(c)
 	if r.NoParams || len(options) == 0 {
@@ -40,8 +42,8 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, plan *Pl
 	r.trace("%v gets %s", compiler, strings.Join(options, " "))
 }
 
-// keepPlan keeps the plan of a command, to be found by package repeat. It keeps none if anything
-// decided it besides the command, the variables of the environment and the files that a plan lists.
+// keepPlan stores the plan of a command in the cache, where package repeat finds it. It stores none
+// if the plan depends on more than the command, the environment and the files that the entry lists.
 func (r *run) keepPlan(u *unit, plan *Plan) {
 	if r.PlanKey == "" || r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
 		return
@@ -61,7 +63,8 @@ func (r *run) keepPlan(u *unit, plan *Plan) {
 	kept.Keep(r.Cache.files(), r.PlanKey)
 }
 
-// repeats reports whether a plan depends on nothing that could change without a sign.
+// repeats reports whether a plan may be stored: all that it depends on is checked when the plan is
+// reused.
 func (u *unit) repeats(plan *Plan) bool {
 	c := u.Line
 	optionFile := func(arg string) bool { return strings.HasPrefix(arg, "@") }

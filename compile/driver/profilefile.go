@@ -21,18 +21,17 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A profileFile is the file of a profile. Its info and state are those of the time when look was
-// called.
+// A profileFile is the file of a profile. [profileFile.look] sets info and state.
 type profileFile struct {
-	name  string // as it was given, for messages
+	name  string // path or URL as the user gave it, for messages
 	path  string
 	info  fs.FileInfo
-	state uint64
-	llvm  clangprofile.Format // of one for clang
+	state uint64              // a number that changes when the file changes or is replaced
+	llvm  clangprofile.Format // the format of LLVM, FormatNone for a GCOV profile
 }
 
-// findProfile returns the file of the profile for a command: the one that the command names, or
-// else the launcher's. The error is an [*unchanged] if that is no profile for the compiler.
+// findProfile returns the profile for a command: the one that the command names, or else
+// Launcher.Profile. The error is an [*unchanged] if the compiler cannot use that profile.
 func (r *run) findProfile(c *command.Line) (*profileFile, error) {
 	own := c.Profile
 	p := &profileFile{name: own, path: c.Path(own)}
@@ -57,7 +56,8 @@ func (r *run) findProfile(c *command.Line) (*profileFile, error) {
 	return p, nil
 }
 
-// findForClang finds out in which format a profile is, and by which option clang takes it.
+// findForClang sets p.llvm to the format of the profile and c.Use to the option by which clang
+// reads it.
 func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 	if info, err := os.Stat(p.path); err == nil && info.IsDir() && c.Use == command.InstrUse {
 		p.path = filepath.Join(p.path, "default.profdata")
@@ -80,7 +80,7 @@ func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 	return nil
 }
 
-// look returns the file as it is now.
+// look returns a copy of p with the present state of the file.
 func (p profileFile) look() (*profileFile, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p profileFile) look() (*profileFile, error) {
 	return &p, nil
 }
 
-// replaced reports whether the profile is another file than when it was looked at.
+// replaced reports whether the file of the profile has changed since look was called.
 func (p *profileFile) replaced() bool {
 	if p == nil || !p.info.Mode().IsRegular() {
 		return false
@@ -111,7 +111,7 @@ func (p *profileFile) wrap(err error) error {
 	return fmt.Errorf("%s: %w", p.name, err)
 }
 
-// load reads a whole profile of any format.
+// load reads the whole profile, in any format, and converts it to a GCOV profile.
 func (p *profileFile) load() (*profile.Profile, error) {
 	in, err := openAny(p.path, p.info.Mode())
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *profileFile) load() (*profile.Profile, error) {
 	return whole, p.wrap(err)
 }
 
-// openAny opens a profile of any format, from whatever can be read.
+// openAny opens a profile of any format. mode is that of the file, which may be a pipe.
 func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	ctx := context.Background()
 	if mode.IsRegular() {
@@ -136,8 +136,8 @@ func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	return anyprof.Read(ctx, file)
 }
 
-// reads reports whether a file already has a version. A pipe never does, because it can be read
-// only once.
+// reads reports whether the compiler can read the file as it is: a GCOV profile of the given
+// version of the format. It returns false for a pipe, because it can be read only once.
 func (p *profileFile) reads(version uint32) bool {
 	f, _, err := files.Open(p.path)
 	if err != nil {
@@ -173,13 +173,15 @@ func formatOf(path string) anyprof.Format {
 	return format
 }
 
-// requestSize is how many bytes of a file a request is for.
+// requestSize is the number of bytes of a file that one request to a server asks for.
 const requestSize = 4 << 20
 
-// download returns the path of a copy of a server's file in the cache. It asks the server for the
-// version of the file. If that is new, one process downloads the file and the others wait. The
-// cache's size limits the file. If the server is too slow, the error is an [*unchanged], also for
-// all commands of the next minutes, which do not ask the server.
+// download returns a copy of a server's file in the cache. It asks the server for the file's
+// version. If the cache has no copy of that version, one process downloads it and concurrent ones
+// wait. Files larger than the limit of the cache are refused.
+//
+// If the server is too slow, the error is an [*unchanged]. Commands of the next minutes then get
+// this error as well, without asking the server.
 func (r *run) download(url string) (*profileFile, error) {
 	slow := string(ReasonSlowServer) + ": " + url
 	late := &unchanged{ReasonSlowServer, string(ReasonSlowServer)}
@@ -198,7 +200,8 @@ func (r *run) download(url string) (*profileFile, error) {
 	return p, err
 }
 
-// copyOf downloads a file of a server, if the cache has no copy of it and it is still wanted then.
+// copyOf returns the cache's copy of a server's file. If there is none, it downloads the file,
+// unless wanted returns false by the time that other processes are done with it.
 func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	request := fetch.Request{URL: url, Whole: true}
 	if r.Cache != nil {

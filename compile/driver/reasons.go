@@ -5,11 +5,10 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Reason says why a command runs as it was given.
+// A Reason says why the launcher runs a command without a slice.
 type Reason = command.Reason
 
-// The reasons for which a [Launcher] runs a command unchanged, besides the reasons of package
-// command.
+// These are the reasons of a [Launcher], besides those of package command.
 const (
 	ReasonOldGCC     Reason = command.OldGCC
 	ReasonOwnProfile Reason = "the compiler reads its -fauto-profile itself"
@@ -21,17 +20,17 @@ const (
 	ReasonLTOLink    Reason = "an LTO link needs no profile"
 )
 
-// An Outcome is what the launcher has done for a command.
+// An Outcome is what the launcher did for a command.
 type Outcome = store.Outcome
 
 // The outcomes.
 const (
-	OutcomeSliced   Outcome = store.Sliced   // it got a slice that was new
+	OutcomeSliced   Outcome = store.Sliced   // the compile got a new or changed slice
 	OutcomeSame     Outcome = store.Same     // the slice was rebuilt and is unchanged
-	OutcomeUpToDate Outcome = store.UpToDate // it got the slice of its last run, with no look into the profile
-	OutcomeRestored Outcome = store.Restored // it got a slice that the cache had, with no look into the profile
-	OutcomeNothing  Outcome = store.Nothing  // the profile has nothing of it, and its slice no samples
-	OutcomeWhole    Outcome = store.Whole    // it got the whole profile, since its sources do not tell what it defines
-	OutcomeAsItIs   Outcome = store.AsItIs   // it runs without a slice, see Reason
-	OutcomeFailed   Outcome = store.Failed   // there was an error
+	OutcomeUpToDate Outcome = store.UpToDate // the slice of the last run is still valid; the profile was not read
+	OutcomeRestored Outcome = store.Restored // the slice came from the cache; the profile was not read
+	OutcomeNothing  Outcome = store.Nothing  // the profile has no samples of its functions
+	OutcomeWhole    Outcome = store.Whole    // the compile got the whole profile, since its sources do not show which functions it defines
+	OutcomeAsItIs   Outcome = store.AsItIs   // the command runs without a slice, see Plan.Reason
+	OutcomeFailed   Outcome = store.Failed   // Prepare returned an error
 )

@@ -14,20 +14,21 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// A run is a launcher at work for one command. It passes on what the stages report.
+// A run is the work of a launcher for one command.
 type run struct {
 	*Launcher
-	ctx    context.Context // ends the programs that it runs
-	warned bool            // there was something to report, even if this build has seen it before
+	ctx    context.Context // ends the compilers that the launcher runs
+	warned bool            // there was something to warn of, even if Warn was already called for it in this build
 }
 
-// warn reports something once in a build.
+// warn calls Launcher.Warn, unless it was called with the same message before in this build.
 func (r *run) warn(format string, args ...any) {
 	r.warned = true
 	r.Launcher.warn(format, args...)
 }
 
-// warnOf reports one thing of a kind in a build, for the first command that it is about.
+// warnOf calls Launcher.Warn, unless it was called for the same kind of message before in this
+// build. what is the kind. So only the first command that has the problem is named.
 func (r *run) warnOf(what command.Reason, format string, args ...any) {
 	r.warned = true
 	r.Launcher.warnOf(what, format, args...)
@@ -52,23 +53,24 @@ func (l *Launcher) trace(format string, args ...any) {
 	}
 }
 
-// An unchanged is the error of a stage that lets the command run as it was given.
+// An unchanged is the error of a stage after which the command runs as it was given, without a
+// slice.
 type unchanged struct {
-	reason command.Reason
-	why    string
+	reason command.Reason // for the statistics
+	why    string         // for messages
 }
 
 func (u *unchanged) Error() string { return u.why }
 
-// asItIs returns the command as it was given.
+// asItIs returns the plan that runs a command as it was given.
 func (r *run) asItIs(c *command.Line, reason command.Reason, why string) (*Plan, error) {
 	r.trace("running %s without the profile: %s", filepath.Base(c.Compiler), why)
 	return &Plan{Argv: c.Argv(), Outcome: OutcomeAsItIs, Reason: reason}, nil
 }
 
-// readCommand parses a command. A program with an unknown name, such as mpicc, is asked whether it
-// is a compiler of GCC, if it is about to compile and runs no other compiler. A source on standard
-// input is read.
+// readCommand parses a command. If it seems to compile by a program with an unknown name, such as
+// mpicc, readCommand asks the program whether it is GCC. If the source is standard input, it reads
+// it.
 func (r *run) readCommand(argv []string, dir string) *command.Line {
 	c := command.Parse(argv, dir)
 	if c.Reason == command.NoGCC && c.MayBeGCC() {
@@ -86,7 +88,8 @@ func (r *run) readCommand(argv []string, dir string) *command.Line {
 	return c
 }
 
-// noCompile returns the plan for a command that compiles nothing.
+// noCompile returns the plan for a command that compiles nothing. It removes a profile option that
+// would make the command fail.
 func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	if c.Profile != "" && (c.Reason == command.Trial || c.LTO && isV4(c.Path(c.Profile))) {
 		r.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
@@ -114,7 +117,8 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	return plan, err
 }
 
-// warnOfParent warns if ccache or another launcher runs before this one.
+// warnOfParent warns if ccache or a similar program has started this launcher, instead of the other
+// way round: it would not see slices, so it caches nothing.
 func (r *run) warnOfParent(c *command.Line) {
 	if launcher := planned.ParentLauncher(); launcher != "" {
 		r.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it after the launcher, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")
@@ -123,10 +127,10 @@ func (r *run) warnOfParent(c *command.Line) {
 	}
 }
 
-// mayFollowCcache reports whether ccache may have run this process. If ccache does not know how to
-// cache a command, it sets CCACHE_DISABLE=1 and becomes that command, and it knows no compiler that
-// another program runs. But others set CCACHE_DISABLE, too. The setting is not ccache's if the
-// parent process has it, or if the command runs ccache itself.
+// mayFollowCcache reports whether ccache may have started this process. ccache sets
+// CCACHE_DISABLE=1 and runs the command itself if it cannot cache it, which includes all compilers
+// that another program runs. But users also set CCACHE_DISABLE. So the result is false if the
+// parent process has the setting, too, or if the command runs ccache itself.
 func mayFollowCcache(c *command.Line) bool {
 	isCcache := func(word string) bool { return command.ProgramName(word) == "ccache" }
 	if os.Getenv(ccacheDisabled) != "1" || slices.ContainsFunc(c.Launcher, isCcache) {
@@ -136,5 +140,5 @@ func mayFollowCcache(c *command.Line) bool {
 	return err == nil && !strings.Contains("\x00"+string(parent), "\x00"+ccacheDisabled+"=")
 }
 
-// ccacheDisabled is the variable that ccache sets for the programs that it runs.
+// ccacheDisabled is the environment variable that ccache sets for the programs that it runs.
 const ccacheDisabled = "CCACHE_DISABLE"

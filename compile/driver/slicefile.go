@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// keepSlice writes a slice that has no place beside an object. Its name is a hash of its content,
-// so that a compiler never sees the file change. It is in the cache or, without a cache, in the
-// folder for temporary files.
+// keepSlice writes a slice to the cache or, without a cache, to the folder for temporary files. The
+// file's name is a hash of the slice, so that a compiler never sees a file change. keepSlice
+// returns its path, and whether the file is new.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
 	if path, err = l.Cache.files().Path(store.Slices, name); err == nil {
@@ -33,16 +33,18 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return path, changed, err
 }
 
-// temporaryFolder returns the user's folder for slices where there is no cache.
+// temporaryFolder makes and returns the user's own folder for slices below the system's temporary
+// folder.
 func temporaryFolder() (string, error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
 	return dir, store.MakePrivate(dir)
 }
 
-// selfState is the state of this program: another one may slice in another way.
+// selfState returns a number that changes with the executable file of this program, because another
+// version may select slices in another way.
 func selfState() uint64 { return self().State }
 
-// self returns the file of this program.
+// self returns the executable file of this program.
 func self() record.File {
 	path, err := os.Executable()
 	if err != nil {

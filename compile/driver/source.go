@@ -22,13 +22,15 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A source is the profile of a unit, as its compiler reads it.
+// A source makes the slice of a compile from the profile.
 type source struct {
 	*run
 	*unit
 }
 
-// newStamp returns the stamp of the slice that the unit gets.
+// newStamp returns a hash of everything that the slice depends on, except the line numbers of the
+// sources: the profile, the text that the compile reads, the compiler's format, the launcher's
+// options and this program.
 func (s source) newStamp() planned.Stamp {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", s.file.path, s.file.state, s.compiler.Reads(), s.summaryState(), s.Bits, s.NoRebase, s.inputs.Sum(), selfState())
@@ -38,7 +40,8 @@ func (s source) newStamp() planned.Stamp {
 	return planned.Stamp(h.Sum64())
 }
 
-// open opens the profile for slices, with the summary that these have.
+// open opens the profile to select slices from it, with the summary that slices get. The caller
+// must call the function that it returns.
 func (s source) open() (*slice.Program, func(), error) {
 	program, closeFile, err := s.openWhole()
 	if err != nil || !s.steady() {
@@ -52,8 +55,8 @@ func (s source) open() (*slice.Program, func(), error) {
 	return program.WithSummary(summary), closeFile, nil
 }
 
-// openWhole opens the profile itself, if it has an index for slices, and else a copy of it in the
-// cache that has one.
+// openWhole opens the profile with its own summary. If the file has no index for slices, openWhole
+// opens a copy in the cache that has one, or without a cache reads the whole profile.
 func (s source) openWhole() (*slice.Program, func(), error) {
 	file := s.file
 	if !file.info.Mode().IsRegular() { // it can be read once
@@ -78,7 +81,7 @@ func (s source) openWhole() (*slice.Program, func(), error) {
 	return file.program()
 }
 
-// program reads the whole profile into memory. The function that it returns has nothing to close.
+// program reads the whole profile into memory. The function that it returns does nothing.
 func (f *profileFile) program() (*slice.Program, func(), error) {
 	whole, err := f.load()
 	if err != nil {
@@ -87,7 +90,7 @@ func (f *profileFile) program() (*slice.Program, func(), error) {
 	return slice.FromProfile(whole), func() {}, nil
 }
 
-// cacheError is an error of the cache, without which things go on.
+// A cacheError is an error of reading or writing the cache. The launcher goes on without the cache.
 type cacheError struct{ error }
 
 func isCacheError(err error) bool {
@@ -97,8 +100,8 @@ func isCacheError(err error) bool {
 
 var errNoIndex = errors.New("no index for slices")
 
-// openIndexed opens a version 4 file that has an index for slices. The index is believed: a profile
-// decides as much of what a compiler makes as its index could.
+// openIndexed opens a version 4 file that has an index for slices, and otherwise returns
+// errNoIndex. It does not verify the index: a wrong index could do no more harm than wrong counts.
 func openIndexed(path string) (*slice.Program, func(), error) {
 	r, err := afdo.Open(path, afdo.TrustIndex())
 	if err != nil {
@@ -112,6 +115,7 @@ func openIndexed(path string) (*slice.Program, func(), error) {
 	return program, func() { _ = r.Close() }, nil
 }
 
+// programOf returns a program that selects slices by the index of a file, or errNoIndex.
 func programOf(r *afdo.Reader) (*slice.Program, error) {
 	x, err := index.Read(r)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
@@ -130,8 +134,8 @@ func programOf(r *afdo.Reader) (*slice.Program, error) {
 	return slice.FromReader(r)
 }
 
-// indexedCopy returns the path of a copy of the profile that has an index. Of several processes one
-// makes it, and the others wait.
+// indexedCopy returns the path of a copy of the profile with an index, in the cache. If there is
+// none, one process makes it and concurrent ones wait.
 func (s source) indexedCopy() (string, error) {
 	file := s.file
 	path, err := s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s\x00sources", file.path, file.state, slice.Names.Name))
@@ -157,7 +161,8 @@ func (s source) indexedCopy() (string, error) {
 	return path, err
 }
 
-// makeOnce fills a file of the cache unless it is there.
+// makeOnce calls write to make a file of the cache, unless it exists. Concurrent processes that
+// need the file wait for the one that makes it.
 func makeOnce(path string, write func(io.Writer) error) error {
 	if _, err := os.Stat(path); err == nil {
 		store.MarkUsed(path)
@@ -181,8 +186,8 @@ func makeOnce(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// whole returns the path of the whole profile in the version that the
-// compiler reads, and how many bytes have been written for that.
+// whole returns the path of the whole profile in the version that the compiler reads, and the
+// number of bytes written for that.
 func (s source) whole() (path string, n int64, err error) {
 	file, version := s.file, s.compiler.Reads()
 	if s.compiler.Clang {
@@ -225,7 +230,7 @@ func (s source) whole() (path string, n int64, err error) {
 	return path, int64(len(data)), err
 }
 
-// encodeProfile writes a profile in the format that a compiler reads.
+// encodeProfile encodes a profile in the format that a compiler reads.
 func encodeProfile(p *profile.Profile, compiler *toolchain.Compiler) ([]byte, error) {
 	if compiler.Clang {
 		return clangprofile.Encode(p)

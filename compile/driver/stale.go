@@ -12,20 +12,22 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
-// canCheck reports whether the compile writes an object with hashes that can be compared.
+// canCheck reports whether the compile can write an object with hashes of blocks, and the list has
+// hashes to compare with them.
 func (p *LayoutPlan) canCheck() bool {
 	c := p.command
 	return p.hashes && p.source != "" && slices.Contains(c.Args, "-c") && c.Object != "" && c.Object != "-" && p.part != nil &&
 		slices.ContainsFunc(p.part.Functions, func(f list.Function) bool { return len(f.Hashes) > 0 })
 }
 
-// Recheck looks at the object that Argv has written. If functions of the list are stale, it returns
-// true, and Argv is the same compile without them. The block numbers of a stale entry mean other
-// blocks now. The cache remembers the stale functions, so that the next compile of the same sources
-// leaves them out from the start. It remembers none of a backend of ThinLTO, whose code also
-// depends on the bitcode that it imports.
+// Recheck finds the functions whose code has changed since the layout was made, by the hashes of
+// blocks in the object that Argv has written. Block numbers of the list mean other blocks in such a
+// stale function. If there are any, Recheck returns true, and Argv is the same compile without
+// their entries, for the caller to run. The cache stores the stale functions, so that the next
+// compile of the same sources omits them at once. It does not store them for a backend of ThinLTO,
+// whose code also depends on the bitcode that it imports.
 //
-// The error says why nothing could be checked. The object is good nevertheless.
+// If Recheck returns an error, nothing could be compared. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
 	stale, err := placed.Check(p.Object, p.part)
 	if err != nil || len(stale) == 0 {
@@ -42,9 +44,9 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 	return true, p.give(p.withoutStale())
 }
 
-// withoutStale returns the options of a compile from whose part stale functions were taken away.
-// Each of these functions needs a section of its own, as it had with its entry: else the linker
-// moves all other functions of the unit with it to where the order of functions has it.
+// withoutStale returns the options for a compile without the entries of stale functions. Each stale
+// function needs a section of its own, as it had with its entry. Otherwise the linker, which orders
+// sections, moves all other functions of the unit with it.
 func (p *LayoutPlan) withoutStale() []string {
 	if p.command.Mentions("function-sections") {
 		return nil
@@ -59,7 +61,8 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// staleKey returns the key of the stale functions of a compile in the cache.
+// staleKey returns the cache key of the compile's stale functions. ok is false if they are not
+// cached.
 func (p *LayoutPlan) staleKey() (string, bool) {
 	if p.key == "" || p.part == nil {
 		return "", false
@@ -71,8 +74,8 @@ func (p *LayoutPlan) staleKey() (string, bool) {
 	return fmt.Sprintf("%s\x00%d", p.key, h.Sum64()), true
 }
 
-// dropKnownStale takes away the functions that an earlier compile of the same has found to be
-// stale. It reports whether there are any.
+// dropKnownStale removes the functions from p.part that an earlier compile of the same sources
+// found to be stale. It reports whether there are any.
 func (p *LayoutPlan) dropKnownStale() bool {
 	key, ok := p.staleKey()
 	if !ok {
@@ -86,7 +89,7 @@ func (p *LayoutPlan) dropKnownStale() bool {
 	return true
 }
 
-// drop takes functions out of the part, by their first names.
+// drop removes functions from p.part, given by the first name of each.
 func (p *LayoutPlan) drop(names []string) {
 	p.part = p.part.Only(func(f *list.Function) bool { return !slices.Contains(names, f.Names[0]) })
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
-// ReadSummary returns the summary of the profile at a path, computed if it has none. Of a profile
-// of version 4, and of an ExtBinary sample profile, it reads only the summary if there is one. It
-// reads the whole of any other profile.
+// ReadSummary returns the summary of the profile at a path, and computes it if the profile has
+// none. Of a file of version 4 or ExtBinary that has a summary, it reads nothing else. It reads the
+// whole of any other file.
 func ReadSummary(path string) (*afdo.Summary, error) {
 	file, err := profileFile{name: path, path: path}.look()
 	if err != nil {
@@ -46,8 +46,8 @@ func ReadSummary(path string) (*afdo.Summary, error) {
 	return whole.Summarize(), nil
 }
 
-// steadySummary returns the rounded summary for the compiler: of the profile at Launcher.Summary,
-// or if that is empty, of the profile in use, which read returns.
+// steadySummary returns the rounded summary for slices: that of the profile at Launcher.Summary, or
+// if that is empty, that of the profile in use, which read returns.
 func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	round := slice.Steady
 	if s.compiler.Clang {
@@ -67,9 +67,9 @@ func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary
 	return round(summary), nil
 }
 
-// steady reports whether slices have a rounded summary. For GCC it has to be certain that the
-// compiler reads no more than [slice.Steady] keeps, and specs may set parameters, too.
-// Instrumentation profiles keep their exact summary.
+// steady reports whether slices get a rounded summary. For GCC they do if the compiler certainly
+// uses no more of the summary than [slice.Steady] keeps. The result is false if the command has
+// -specs, which may set other parameters. Instrumentation profiles keep their exact summary.
 func (s source) steady() bool {
 	switch {
 	case s.ExactSummary:
@@ -80,7 +80,7 @@ func (s source) steady() bool {
 	return s.compiler.ReadsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }
 
-// summaryState identifies the summary that slices have, for stamps and names of files.
+// summaryState returns a string that identifies the summary of slices, for cache keys.
 func (s source) summaryState() string {
 	switch {
 	case !s.steady():
