@@ -15,11 +15,12 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// launcherSettings are environment variables that put a launcher before the compilers, which would
-// then bypass the scripts or cache their results.
+// launcherSettings are environment variables by which a build runs ccache or another program before
+// its compilers. That program would bypass the scripts of [tuning.writeScripts], or cache their
+// results.
 var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
 
-// withoutLaunchers returns an environment without launcherSettings.
+// withoutLaunchers removes the launcherSettings from an environment, and turns ccache off.
 func withoutLaunchers(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
@@ -28,16 +29,16 @@ func withoutLaunchers(env []string) []string {
 	return append(kept, "CCACHE_DISABLE=1")
 }
 
-// A variant is what a build has in addition to debug info.
+// A variant says how a build of the program differs from the one with debug info only.
 type variant struct {
 	profile  string   // path of a profile, if any
 	exec     []string // flags for "afdo exec"
 	layout   string   // prefix of the files of "afdo layout", if any
-	flags    []string // flags for all compilers, which also link
+	flags    []string // flags for all compilers, also when they link
 	gccFlags []string // flags for compilers of GCC
 }
 
-// build copies the tree and builds it there.
+// build copies the source tree to the folder copied, and builds the program there.
 func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
 		return err
@@ -73,7 +74,8 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	return nil
 }
 
-// inCopy replaces paths of the tree in a word of a command by paths of the copy.
+// inCopy replaces paths of the source tree in a word of a command by paths of the copy in the
+// folder copied.
 func (t *tuning) inCopy(word, copied string) string {
 	var b strings.Builder
 	for at := 0; at < len(word); {
@@ -89,7 +91,8 @@ func (t *tuning) inCopy(word, copied string) string {
 	return b.String()
 }
 
-// treeAt returns the path of the tree that begins at position at of a word, or "".
+// treeAt returns the path of the source tree, as it is written at position at of a word, or "" if
+// there is none.
 func (t *tuning) treeAt(word string, at int) string {
 	for _, tree := range t.trees {
 		if rest, ok := strings.CutPrefix(word[at:], tree); ok && beginsPath(word[:at]) && endsName(rest) {
@@ -99,7 +102,8 @@ func (t *tuning) treeAt(word string, at int) string {
 	return ""
 }
 
-// beforePath matches what may precede a path in a word: nothing, an option, or an @.
+// beforePath matches what may precede a path within a word of a command: nothing, an option, or an
+// @.
 var beforePath = pattern.Of(`^(-[\w-]*|@)?$`)
 
 // beginsPath reports whether a path may begin after the given text. For example, /src is a path in
@@ -115,10 +119,12 @@ var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
 // writeScripts writes a script for each compiler to the folder bin. A script appends its command
-// line to the file log and runs the compiler, behind "afdo exec" if the variant has a profile,
-// which notes each compile in the file reached. Preprocessing (-E) goes to the compiler directly: a
-// program may call the preprocessor that its configure step found, and the time of "afdo exec"
-// would be added to that of the program.
+// line to the file log and runs the compiler. If the variant has a profile, the script runs it
+// through "afdo exec", which appends a line for each compile to the file reached.
+//
+// For preprocessing (-E) a script runs the compiler without "afdo exec": a program may call the
+// preprocessor that its configure step found, and the time of "afdo exec" would be added to that of
+// the program.
 func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 	if err := emptyFolder(bin); err != nil {
 		return err
@@ -149,12 +155,13 @@ func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 	return nil
 }
 
-// uniqueNames gives static functions names that no other file has, so that a layout can name them.
-// Clang finds static functions of a profile only if both builds have this flag, or neither has.
+// uniqueNames is the flag by which clang gives static functions names that no other file has, so
+// that a layout can name them. Clang finds static functions of a profile only if both builds have
+// this flag, or neither has.
 const uniqueNames = "-funique-internal-linkage-names"
 
-// profilingFlags returns the compiler flags that all builds need: for debug info, and for a layout.
-// Valgrind cannot read clang's DWARF 5.
+// profilingFlags returns the flags that a compiler gets in all builds: for debug info, and for a
+// layout. Clang gets DWARF 4, because valgrind cannot read its DWARF 5.
 func (t *tuning) profilingFlags(compiler string) []string {
 	if !isClang(compiler) {
 		return []string{"-g"}
@@ -171,7 +178,8 @@ func isClang(compiler string) bool {
 	return err == nil && c.Clang
 }
 
-// built returns the names of the compilers that the build called, in reverse order.
+// built returns the names of the compilers that the build without a profile ran, the last one
+// first.
 func (t *tuning) built() ([]string, error) {
 	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
 	if err != nil {
@@ -187,8 +195,8 @@ func (t *tuning) built() ([]string, error) {
 	return names, nil
 }
 
-// checkOptimised returns an error if no compile of the build optimises. Compilers ignore profiles
-// then.
+// checkOptimised returns an error if no compile of the build optimises, because compilers then
+// ignore profiles.
 func (t *tuning) checkOptimised() error {
 	log, err := files.ReadFile(t.in("base.compiles"), maxOwn)
 	if err != nil {
@@ -217,8 +225,8 @@ func (t *tuning) checkOptimised() error {
 	return fmt.Errorf("tune: %w: none of the %d compiles optimises, so they would ignore the profile: build with -O2, for CMake with -DCMAKE_BUILD_TYPE=Release, for Meson with --buildtype=release, for cargo with --release", errCannotTune, compiles)
 }
 
-// findCompilers returns the paths of the compilers in PATH, CC and similar variables of an
-// environment, by name.
+// findCompilers returns the paths of the compilers that an environment has in PATH, CC and similar
+// variables, by program name.
 func findCompilers(env []string) map[string]string {
 	compilers := make(map[string]string)
 	for _, folder := range filepath.SplitList(setting(env, "PATH")) {
@@ -241,7 +249,7 @@ func findCompilers(env []string) map[string]string {
 	return compilers
 }
 
-// setting returns the value of a variable in an environment. The last value counts.
+// setting returns the value of an environment variable, which is the last one if it is set twice.
 func setting(env []string, name string) string {
 	for _, s := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(s, name+"="); ok {
@@ -251,13 +259,13 @@ func setting(env []string, name string) string {
 	return ""
 }
 
-// compilerVariables are the variables in which builds find the compilers for C, C++ and Fortran.
+// compilerVariables are the environment variables that name the compilers for C, C++ and Fortran.
 var compilerVariables = []string{"CC", "CXX", "FC"}
 
-// buildVariables are other variables that make and configure scripts read.
+// buildVariables are other environment variables that make and configure scripts read.
 var buildVariables = []string{"CPPFLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "MAKEFLAGS"}
 
-// buildSettings returns the values of the variables that affect a build.
+// buildSettings returns the values of all environment variables that affect a build.
 func (t *tuning) buildSettings() []string {
 	var settings []string
 	for _, name := range slices.Concat(compilerVariables, buildVariables) {
@@ -266,8 +274,8 @@ func (t *tuning) buildSettings() []string {
 	return settings
 }
 
-// compilerSettings returns CC and similar variables, if they are set. It replaces compilers, and
-// launchers such as ccache, by the scripts.
+// compilerSettings returns new values for those of compilerVariables that are set: the compiler,
+// and ccache before it, are replaced by the compiler's script in the folder bin.
 func (t *tuning) compilerSettings(bin string) []string {
 	var settings []string
 	for _, name := range compilerVariables {

@@ -15,12 +15,12 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// errCannotTune is wrapped by errors that tell before the first build why tune would fail, or right
-// after it.
+// errCannotTune is wrapped by errors of checks that find out, before the first build or right after
+// it, that tune cannot succeed.
 var errCannotTune = errors.New("this cannot be tuned")
 
-// otherLanguages has programs that build other languages, and the reason why their compilers cannot
-// use the profile.
+// otherLanguages lists build tools and compilers of other languages, and why these cannot use the
+// profile.
 var otherLanguages = []struct {
 	why      string
 	programs []string
@@ -36,7 +36,8 @@ var otherLanguages = []struct {
 	{"zig does not pass profiles to its compiler", []string{"zig build"}},
 }
 
-// check returns an error for a run that would fail later. It says what will limit the result.
+// check returns an error if tune cannot succeed with the given commands, before it runs them: the
+// build is of another language, or a command names files outside of the tree.
 func (t *tuning) check(ctx context.Context) error {
 	commands := t.Build
 	if len(commands) == 3 && filepath.Base(commands[0]) == "sh" && commands[1] == "-c" {
@@ -75,12 +76,13 @@ func (t *tuning) check(ctx context.Context) error {
 	return nil
 }
 
-// changesFolder matches builds that go to another folder, so that it is not known where their
-// relative paths lead.
+// changesFolder matches build commands that change the folder, so that their relative paths cannot
+// be checked.
 var changesFolder = pattern.Of(`\b(cd|pushd)\b|(^| )(-C|--directory)`)
 
-// outside returns the first word of a command that is a relative path out of the tree to an
-// existing file, and its absolute path. In a copy of the tree the word leads elsewhere.
+// outside finds a word of a command line that is a relative path to an existing file outside of the
+// source tree. In a copy of the tree, the word would be the path of another file. It returns the
+// first such word and its absolute path, or "".
 func (t *tuning) outside(line string) (word, path string) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"=<>|&;(),:", r) }) {
 		if !strings.HasPrefix(word, "..") && !strings.Contains(word, "/../") {
@@ -94,7 +96,7 @@ func (t *tuning) outside(line string) (word, path string) {
 	return "", ""
 }
 
-// announce chooses the recorder and says what the machine lacks.
+// announce chooses the recorder, stores it in r, and tells the user what the machine lacks.
 func (t *tuning) announce(r *Result) (err error) {
 	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
 		return err
@@ -106,8 +108,8 @@ func (t *tuning) announce(r *Result) (err error) {
 	return nil
 }
 
-// reportLeftovers says that the tree has objects of an earlier build. The build does not compile
-// them again, so they get neither debug info nor the profile.
+// reportLeftovers tells the user if the source tree has object files of an earlier build. The build
+// would not compile them again, so they get neither debug info nor the profile.
 func (t *tuning) reportLeftovers() error {
 	folders, err := t.configuredFolders()
 	if err != nil {
@@ -154,7 +156,7 @@ func (t *tuning) checkBuilt() error {
 	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", errCannotTune, built[0])
 }
 
-// firstRun runs the measured commands once, so that a mistake in them comes to light before the
+// firstRun runs the measured commands once, so that a mistake in them is found before the long
 // training.
 func (t *tuning) firstRun(ctx context.Context) error {
 	if _, _, err := t.runAll(ctx, t.Measure, t.base); err != nil {
@@ -163,10 +165,11 @@ func (t *tuning) firstRun(ctx context.Context) error {
 	return nil
 }
 
-// notFound is the exit status of a shell that found no such program.
+// notFound is the exit status of a shell that did not find the program.
 const notFound = 127
 
-// namePrograms names the programs of the build if the shell did not find the one to run.
+// namePrograms returns a text with the programs that the build made, for the error of a command, if
+// its shell did not find the program.
 func (t *tuning) namePrograms(err error) string {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != notFound {

@@ -13,16 +13,17 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A configured is a build folder of the tree that CMake or Meson has configured. Its files name the
-// tree by its absolute path, so a copy of the folder would build the tree itself.
+// A configured is a folder of the source tree in which CMake or Meson has configured a build. Its
+// files contain the absolute path of the tree, so a copy of the folder would build the tree itself.
 type configured struct {
-	folder  string // relative to the tree
-	source  string // relative to the tree
-	options []string
+	folder  string   // relative to the tree
+	source  string   // relative to the tree
+	options []string // of the command that configured it
 	meson   bool
 }
 
-// configuredFolders returns the build folders of the tree.
+// configuredFolders finds the folders of the source tree in which CMake or Meson has configured a
+// build.
 func (t *tuning) configuredFolders() (found []configured, err error) {
 	err = walk(t.Tree, t.ours(), func(path, rel string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() {
@@ -44,7 +45,8 @@ func (t *tuning) configuredFolders() (found []configured, err error) {
 	return found, err
 }
 
-// folderOf returns a configured for a build folder with a source folder in the tree.
+// folderOf returns a configured without options for the build folder folder and the source folder
+// source. ok is false unless both are in the tree.
 func (t *tuning) folderOf(folder, source string) (c configured, ok bool) {
 	var errs [2]error
 	c.folder, errs[0] = filepath.Rel(t.Tree, folder)
@@ -52,7 +54,8 @@ func (t *tuning) folderOf(folder, source string) (c configured, ok bool) {
 	return c, errs[0] == nil && errs[1] == nil && filepath.IsLocal(c.source) && filepath.IsLocal(c.folder)
 }
 
-// ofCMake reads a CMakeCache.txt. An entry is NAME:TYPE=VALUE.
+// ofCMake reads the folder and options of a build from its CMakeCache.txt, in which an entry is
+// NAME:TYPE=VALUE.
 func (t *tuning) ofCMake(path string) (configured, bool) {
 	data, err := files.ReadFile(path, maxOwn)
 	if err != nil {
@@ -86,7 +89,8 @@ func (t *tuning) ofCMake(path string) (configured, bool) {
 	return c, ok && source != ""
 }
 
-// ofMeson reads a cmd_line.txt of Meson, which has the options of the command line.
+// ofMeson reads the folder and options of a build from Meson's cmd_line.txt, which has the options
+// of the command line.
 func (t *tuning) ofMeson(path string) (configured, bool) {
 	folder := filepath.Dir(filepath.Dir(path))
 	data, err := files.ReadFile(path, maxOwn)
@@ -116,8 +120,8 @@ func (t *tuning) ofMeson(path string) (configured, bool) {
 	return c, ok
 }
 
-// mesonSource returns the source folder from a build.ninja of Meson: its rule to configure again
-// ends with the folders of source and build.
+// mesonSource finds the source folder in Meson's build.ninja: the command of the rule
+// REGENERATE_BUILD ends with the source folder and the build folder.
 func mesonSource(path string) (string, error) {
 	f, _, err := files.Open(path)
 	if err != nil {
@@ -136,8 +140,8 @@ func mesonSource(path string) (string, error) {
 	return "", fs.ErrNotExist
 }
 
-// configureAgain removes the build folders from a copy of the tree and configures them there with
-// the same options.
+// configureAgain removes the configured build folders from a copy of the tree, and configures them
+// there with the same options.
 func (t *tuning) configureAgain(ctx context.Context, copied string, env []string) error {
 	found, err := t.configuredFolders()
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// errFolder is wrapped by the error for a working folder that has files of others or symbolic
-// links, or that contains the source tree.
+// errFolder is wrapped by the error for a working folder that tune refuses: it has files of others
+// or symbolic links, or contains the source tree.
 var errFolder = errors.New("this folder cannot hold the copies")
 
-// tagFile marks a folder as one of tune's. Backups skip folders with this file
-// (https://bford.info/cachedir/).
+// tagFile is a file in the working folder that marks it as made by tune, and tagText is its
+// content. Backups skip folders with this file (https://bford.info/cachedir/).
 const (
 	tagFile = "CACHEDIR.TAG"
 	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# Copies of the sources, made by \"afdo tune\".\n"
 )
 
-// maxOwn is the size of the largest file in the working folder that is read whole. The commands of
-// the build can write there, too.
+// maxOwn is the size of the largest file in the working folder that tune reads. The commands of the
+// build may write files there, too.
 const maxOwn = 1 << 30
 
 // claimFolder makes the working folder, or checks that an existing one is tune's. Tune deletes and
@@ -59,7 +59,7 @@ func isMarked(folder string) bool {
 	return err == nil && string(text) == tagText
 }
 
-// emptyFolder makes a folder, or makes it anew.
+// emptyFolder makes an empty folder. It removes an existing one with all of its files.
 func emptyFolder(path string) error {
 	return cmp.Or(os.RemoveAll(path), os.MkdirAll(path, 0o777))
 }

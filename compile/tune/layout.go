@@ -16,19 +16,20 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// A Placement is the way in which tune lays out code.
+// A Placement is the tool with which tune lays out the program's code, that is, orders its
+// functions and blocks.
 type Placement string
 
-// The ways to lay out code.
+// These are the tools that lay out code.
 const (
 	ByClang Placement = "clang" // clang and lld take a list of blocks and functions
 	ByBOLT  Placement = "bolt"  // llvm-bolt rewrites the linked program
 )
 
-// errNoLayout: no tool on this machine can lay out the code of the build.
+// errNoLayout is wrapped by the error for a build whose code no tool on this machine can lay out.
 var errNoLayout = errors.New("the code of this build cannot be laid out here")
 
-// Names in the working folder.
+// These are names of files in the working folder, and versions of clang.
 const (
 	mappedName  = "mapped"            // copy of the tree, built with addresses of blocks or relocations
 	placedName  = "laid"              // copy of the tree, built with the layout
@@ -40,21 +41,21 @@ const (
 	hashesClang = 22                  // the oldest clang that writes hashes of blocks
 )
 
-// bolts are the names of llvm-bolt, the newest first.
+// bolts are the program names of llvm-bolt, the newest first.
 var bolts = []string{"llvm-bolt", "llvm-bolt-23", "llvm-bolt-22", "llvm-bolt-21", "llvm-bolt-20", "llvm-bolt-19"}
 
 // A placer lays out the code of one build.
 type placer struct {
 	*tuning
-	on     Try // the way that it builds on
+	on     Try // the best build so far, whose profile and options the new build gets
 	by     Placement
 	bolt   string // path of llvm-bolt
-	hashes bool   // the compilers write hashes of blocks
-	mapped string
+	hashes bool   // the compilers can write hashes of blocks
+	mapped string // path of the copy of the tree that is built for the recording
 }
 
-// placer chooses how to lay out the code of the build: by clang if clang compiled all of it and
-// lld can link it, and otherwise by llvm-bolt.
+// placer returns a placer for the build. It lays out code by clang if clang compiled all of it and
+// lld can link it, and otherwise by llvm-bolt. If neither is possible, the error is errNoLayout.
 func (t *tuning) placer() (*placer, error) {
 	p := &placer{tuning: t, mapped: t.in(mappedName)}
 	names, err := t.built()
@@ -81,8 +82,8 @@ func (t *tuning) placer() (*placer, error) {
 	return nil, fmt.Errorf("tune: %w: %s, and llvm-bolt is not installed (Debian has it in bolt-19 and bolt-22)", errNoLayout, whyNot)
 }
 
-// clangWithLayouts returns the major version of a clang that takes layouts and finds lld, or the
-// reason why a compiler does not.
+// clangWithLayouts returns the major version of the compiler at a path if it is a clang that can
+// use layouts and finds lld. Otherwise it returns the reason why it cannot.
 func (t *tuning) clangWithLayouts(path string) (major int, why string) {
 	c, err := toolchain.Find(context.Background(), command.Parse([]string{path}, "/"), nil)
 	if err != nil || !c.Clang {
@@ -104,8 +105,9 @@ func (t *tuning) clangWithLayouts(path string) (major int, why string) {
 	return major, ""
 }
 
-// place records the program once more, built in the best way so far and with what a layout needs,
-// and builds it with the layout.
+// place lays out the program's code. It builds the program in the best way so far with what a
+// layout needs, records it, makes the layout, and builds the program with it. The caller measures
+// the result.
 func (t *tuning) place(ctx context.Context, r *Result) (*Try, error) {
 	p, err := t.placer()
 	if err != nil {
@@ -137,7 +139,7 @@ func (t *tuning) place(ctx context.Context, r *Result) (*Try, error) {
 	return &try, nil
 }
 
-// mapping is how the program is built for the recording.
+// mapping returns how the program is built for the recording.
 func (p *placer) mapping() variant {
 	v := variant{profile: p.on.Profile, exec: p.on.Exec}
 	if p.by == ByBOLT {
@@ -153,8 +155,9 @@ func (p *placer) mapping() variant {
 
 const useLLD = "-fuse-ld=lld"
 
-// hottest returns the program or library with the most samples, and its recordings. One list for
-// clang, or one run of llvm-bolt, is about one program.
+// hottest returns the program or library with the most samples, and the recordings with samples of
+// it. Only this one is laid out, because a list for clang, or a run of llvm-bolt, is about one
+// program.
 func (p *placer) hottest(r *Result) (program string, recordings []string, err error) {
 	all, err := filepath.Glob(filepath.Join(p.in(againName), "*"))
 	if err != nil || len(r.Programs) == 0 {
@@ -185,7 +188,8 @@ func (p *placer) hottest(r *Result) (program string, recordings []string, err er
 	return program, of[filepath.Join(p.mapped, program)], nil
 }
 
-// layOut makes the list for clang and lld, or has llvm-bolt rewrite the program.
+// layOut makes the layout from recordings of a program: it writes the list for clang and lld, or
+// runs llvm-bolt, which writes a new program.
 func (p *placer) layOut(ctx context.Context, program string, recordings []string) error {
 	binary := filepath.Join(p.mapped, program)
 	argv := []string{p.Afdo, "layout", "--binary", binary, "-o", p.in(prefixName)}
@@ -205,7 +209,8 @@ func (p *placer) layOut(ctx context.Context, program string, recordings []string
 	return err
 }
 
-// build makes the copy of the tree with the program that is laid out.
+// build builds the copy of the tree with the laid out program: with clang's list, or by replacing
+// the program by the one that llvm-bolt wrote.
 func (p *placer) build(ctx context.Context, program string) error {
 	placed := p.in(placedName)
 	if p.by == ByClang {

@@ -23,12 +23,12 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// A Measure is a quantity measured for both programs.
+// A Measure compares one quantity of the program without the profile and with it.
 type Measure struct {
-	What   string  `json:"what"`   // "processor time", "time", "instructions", "code", and those of a layout
+	What   string  `json:"what"`   // "processor time", "time", "instructions", "code", "taken jumps", "cache misses" or "pages of code"
 	Unit   string  `json:"unit"`   // "s", "" or "bytes"
-	Before float64 `json:"before"` // a median
-	After  float64 `json:"after"`  // differs from Before by Change
+	Before float64 `json:"before"` // without the profile; of times, the median
+	After  float64 `json:"after"`  // with the profile: Before changed by Change
 	Change float64 `json:"change"` // relative change, 0.1 for 10 % more; with several rounds, an estimate
 	Rounds int     `json:"rounds"`
 
@@ -39,17 +39,18 @@ type Measure struct {
 	High float64 `json:"-"`
 }
 
-// Margin is the smallest relative change of the time that decides.
+// Margin is the smallest relative change of the time that makes the verdict [Faster] or [Slower].
 const Margin = duel.Margin
 
-// processorTime is what the verdict is about.
+// processorTime is the name of the measure that decides the verdict.
 const processorTime = "processor time"
 
-// tooShort is the time below which measured times are not reliable.
+// tooShort is the run time below which measured times are not reliable.
 const tooShort = 50 * time.Millisecond
 
-// measure runs the programs without and with the profile alternately and decides on the verdict of
-// a try, one of several that share the error rate.
+// measure runs the program without the profile and the program of a try alternately, and adds the
+// measures and the verdict to the try. tries is the number of tries among which the chance of a
+// wrong verdict is divided.
 func (t *tuning) measure(ctx context.Context, try Try, programs []string, tries int) (*Try, error) {
 	t.begin(measuring)
 	for _, line := range t.Measure {
@@ -79,11 +80,12 @@ func (t *tuning) measure(ctx context.Context, try Try, programs []string, tries 
 	return &try, err
 }
 
-// smallestCount is the smallest relative change of the instructions that counts.
+// smallestCount is the smallest relative change of the number of instructions that is not ignored.
 const smallestCount = 0.0005
 
 // contradicts returns a function that reports whether a change of the time contradicts the change
-// of the instructions, which does not depend on chance. It returns nil if they were not counted.
+// of the number of instructions, which does not vary. It returns nil if instructions were not
+// counted.
 func contradicts(counted []Measure) func(change float64) bool {
 	if len(counted) == 0 {
 		return nil
@@ -94,7 +96,8 @@ func contradicts(counted []Measure) func(change float64) bool {
 	}
 }
 
-// rounds runs all measured commands of both programs, round by round.
+// rounds measures all measured commands with both programs, round by round, and compares what they
+// print.
 func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.Result, error) {
 	plan.Round = func(done, planned int) { t.detail("round %d of %d", done+1, planned) }
 	var outputs [2]map[uint64]bool
@@ -119,7 +122,7 @@ func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.R
 	return result, nil
 }
 
-// measured names the measured commands in an error.
+// measured returns what an error should call the measured commands.
 func (t *tuning) measured() string {
 	if slices.Equal(t.Measure, t.Train) {
 		return "the training command"
@@ -127,7 +130,8 @@ func (t *tuning) measured() string {
 	return "the measured command"
 }
 
-// runAll runs commands in a copy. It returns a hash of their output.
+// runAll runs shell commands in a copy of the tree. It returns the time that they took, and a hash
+// of their output.
 func (t *tuning) runAll(ctx context.Context, commands []string, copied string) (sum duel.Usage, printed uint64, err error) {
 	out := xxhash.New()
 	for _, line := range commands {
@@ -141,7 +145,8 @@ func (t *tuning) runAll(ctx context.Context, commands []string, copied string) (
 	return sum, out.Sum64(), nil
 }
 
-// timeMeasure creates a measure from the rounds.
+// timeMeasure returns the measure of a time. of returns that time for one run of a program, and e
+// is the estimate of its change.
 func timeMeasure(what string, r *duel.Result, e duel.Estimate, of func(duel.Usage) time.Duration) Measure {
 	var before []float64
 	for _, u := range r.Before {
@@ -152,7 +157,7 @@ func timeMeasure(what string, r *duel.Result, e duel.Estimate, of func(duel.Usag
 	return Measure{What: what, Unit: "s", Before: middle, After: middle * (1 + e.Change), Change: e.Change, Low: e.Low, High: e.High, Rounds: len(before)}
 }
 
-// exactly creates a measure from two numbers that do not vary.
+// exactly returns a measure of two numbers that do not vary.
 func exactly(what, unit string, before, after uint64) Measure {
 	change := 0.0
 	if before > 0 {
@@ -161,15 +166,16 @@ func exactly(what, unit string, before, after uint64) Measure {
 	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
 }
 
-// Callgrind makes programs about callgrindSlowdown times slower. maxCounting is the longest that
-// counting may take.
+// callgrindSlowdown is about how many times slower programs are under callgrind. maxCounting is the
+// longest time that counting may take.
 const (
 	callgrindSlowdown = 50
 	maxCounting       = 5 * time.Minute
 )
 
-// measureInstructions counts the instructions of base and of another copy, with perf if possible,
-// and otherwise with callgrind. The result is empty if they cannot be counted.
+// measureInstructions counts the instructions of the measured commands in the copy without a
+// profile and in another one, with perf if possible, and otherwise with callgrind. The result is
+// empty if they cannot be counted.
 func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Measure, error) {
 	if t.NoCount {
 		return nil, nil
@@ -195,9 +201,10 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 	return []Measure{exactly("instructions", "", t.counted[t.base], t.counted[copied])}, nil
 }
 
-// uncounted is called with the error of a run in which something was to be counted. If the measured
-// program failed in that run, for example because valgrind does not know one of its instructions,
-// uncounted prints a note, turns counting off and returns nil. It returns other errors.
+// uncounted handles the error of a run that was to count something; what is its name. If the
+// measured program failed in that run, for example because valgrind does not know one of its
+// instructions, uncounted prints a note, turns counting off and returns nil. It returns other
+// errors.
 func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 	if failed := (*CommandError)(nil); !errors.As(err, &failed) || ctx.Err() != nil {
 		return fmt.Errorf("counting %s: %w", what, err)
@@ -208,7 +215,8 @@ func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 }
 
 // canSimulate reports whether callgrind is installed and would run the commands in less than
-// maxCounting. If not, it tells the user which counts are missing for that reason: what.
+// maxCounting. If not, it tells the user that what cannot be counted. slowdown is how many times
+// slower the commands are under callgrind.
 func (t *tuning) canSimulate(ctx context.Context, what string, commands []string, slowdown time.Duration) (bool, error) {
 	if lookForValgrind() != nil {
 		t.note("%s are not counted: valgrind is not installed", what)
@@ -260,7 +268,8 @@ func (t *tuning) perfInstructions(ctx context.Context, copied string) (sum uint6
 	return sum, nil
 }
 
-// callgrindInstructions counts the instructions of all processes.
+// callgrindInstructions counts, with callgrind, the instructions that all processes of the measured
+// commands run in a copy of the tree.
 func (t *tuning) callgrindInstructions(ctx context.Context, copied string) (sum uint64, err error) {
 	paths, err := t.callgrind(ctx, t.Measure, copied)
 	for _, path := range paths {
@@ -273,7 +282,8 @@ func (t *tuning) callgrindInstructions(ctx context.Context, copied string) (sum 
 	return sum, err
 }
 
-// callgrind runs commands in a copy under callgrind and returns the files that it wrote.
+// callgrind runs commands in a copy of the tree under callgrind. It returns the paths of the files
+// that callgrind wrote, one for each process.
 func (t *tuning) callgrind(ctx context.Context, commands []string, copied string, options ...string) ([]string, error) {
 	folder := t.in("counts")
 	if err := emptyFolder(folder); err != nil {
@@ -288,11 +298,12 @@ func (t *tuning) callgrind(ctx context.Context, commands []string, copied string
 	return filepath.Glob(folder + "/*")
 }
 
-// callgrindLists matches two lines of a file of callgrind: the names of the events, and the total
-// of each.
+// callgrindLists matches two lines of a file of callgrind: the names of its events, such as Ir, and
+// the total of each event.
 var callgrindLists = pattern.Of(`(?m)^(?:events|totals): (.*)$`)
 
-// callgrindTotal returns the total of an event in a file of callgrind, 0 if it has none.
+// callgrindTotal returns the total of an event, such as Ir, in a file of callgrind. It returns 0 if
+// the file does not have the event.
 func callgrindTotal(path, event string) (uint64, error) {
 	data, err := files.ReadFile(path, maxOwn)
 	lists := callgrindLists().FindAllSubmatch(data, -1)
@@ -307,7 +318,7 @@ func callgrindTotal(path, event string) (uint64, error) {
 	return strconv.ParseUint(totals[at], 10, 64)
 }
 
-// measureCode adds up the code sizes of the programs.
+// measureCode compares the sums of the code sizes of the programs in two copies of the tree.
 func measureCode(programs []string, before, after string) (Measure, error) {
 	var n [2]uint64
 	for i, copied := range []string{before, after} {

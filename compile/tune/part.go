@@ -15,22 +15,23 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Names in the working folder.
+// These are files in the working folder.
 const (
 	partName    = "tuned.part.afdo" // the profile without some functions
-	partTree    = "part"            // copy of the tree, built with it
-	leftOutName = "left-out"        // the functions, a line each
+	partTree    = "part"            // copy of the tree, built with that profile
+	leftOutName = "left-out"        // the functions that the profile does not have, one in each line
 )
 
-// Limits of [InPart].
+// These limit the search for functions to leave out, see [InPart].
 const (
-	grownShare  = 0.001 // changes that matter, in shares of the program's instructions
-	maxLeftOut  = 100   // functions; their names are on a command line
-	maxHalvings = 3     // sets of functions that are tried
+	grownShare  = 0.001 // smallest change that counts, as a share of the program's instructions
+	maxLeftOut  = 100   // number of functions; their names are on a command line
+	maxHalvings = 3     // number of sets of functions that are tried
 )
 
-// leaveOut builds the program as in the best way so far, without the functions in which the profile
-// adds instructions. The result is nil if leaving functions out saves no instructions.
+// leaveOut builds the program in the best way so far, but with a profile that lacks some functions:
+// those that need more instructions with the profile than without. It returns nil if leaving
+// functions out saves no instructions.
 func (t *tuning) leaveOut(ctx context.Context, r *Result) (*Try, error) {
 	try := Try{Way: InPart.on(r.Way), Exec: r.Exec, Folder: t.in(partTree)}
 	t.key = keyOf(t.key, try.Way)
@@ -47,10 +48,11 @@ func (t *tuning) leaveOut(ctx context.Context, r *Result) (*Try, error) {
 	return &try, err
 }
 
-// searchPart counts how many instructions the training needs in each function, without the profile
-// and with it. It leaves out the functions that need more, and counts again. If the program still
-// needs more than without the profile, it goes on with the half of these functions that gained most
-// by that. The file leftOutName gets the best functions to leave out, or nothing.
+// searchPart finds functions to leave out of the profile, and writes their names to the file
+// leftOutName. It counts how many instructions the training needs in each function, without the
+// profile and with it. It leaves out the functions that need more with it, and counts again. If the
+// program still needs more than without the profile, it tries only the half of these functions that
+// gained most by being left out, and so on. The file is empty if nothing helps.
 func (t *tuning) searchPart(ctx context.Context, r *Result) error {
 	ok, err := t.canSimulate(ctx, "instructions of functions", t.Train, callgrindSlowdown)
 	if err != nil || !ok {
@@ -88,7 +90,8 @@ func (t *tuning) searchPart(ctx context.Context, r *Result) error {
 	return errors.Join(err, files.Replace(t.in(leftOutName), []byte(strings.Join(best, "\n"))))
 }
 
-// buildPart builds the program with the profile without some functions, and counts instructions.
+// buildPart builds the program with a profile that lacks some functions, and counts the
+// instructions of the training.
 func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (costs, error) {
 	t.detail("building without %d", len(without))
 	merge, err := t.merging(partName)
@@ -105,12 +108,13 @@ func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (co
 	return t.countFunctions(ctx, r, t.in(partTree))
 }
 
-// costs are the instructions that a program needs, by the symbol of the code and the function of
-// the source that they come from, which may be inlined there.
+// costs are the numbers of instructions that programs need, by two functions: the symbol of the
+// machine code, and the source function that the instructions come from, which may be inlined
+// there.
 type costs map[[2]string]float64
 
-// countFunctions runs the training under callgrind in a copy of the tree, and returns what each
-// function of the programs needs there.
+// countFunctions runs the training under callgrind in a copy of the tree, and returns the
+// instructions that each function of the programs needs.
 func (t *tuning) countFunctions(ctx context.Context, r *Result, copied string) (costs, error) {
 	t.detail("counting in %s", filepath.Base(copied))
 	recordings, err := t.callgrind(ctx, t.Train, copied, "--dump-instr=yes")
@@ -164,7 +168,7 @@ func (c costs) add(ctx context.Context, program, recording string) error {
 	return nil
 }
 
-// sums adds the instructions up by symbol if which is 0, and by function of the source if it is 1.
+// sums adds up the instructions by symbol if which is 0, and by source function if it is 1.
 func (c costs) sums(which int) map[string]float64 {
 	sums := make(map[string]float64)
 	for names, n := range c {
@@ -180,10 +184,10 @@ func (c costs) total() (sum float64) {
 	return sum
 }
 
-// growth returns, for each symbol that both builds have, how many more instructions it needs in
-// build c than in build since. The builds may inline a function of the source into different
-// symbols. So what this function needs more in all is shared among the symbols that contain it in
-// c, in proportion to what it needs there.
+// growth returns, for each symbol that both builds have, how many more instructions it needs in the
+// build of c than in the build of since. The builds may inline a source function into different
+// symbols. So the growth of a source function is divided among the symbols that contain it in c, in
+// proportion to the instructions that it needs in each.
 func (c costs) growth(since costs) map[string]float64 {
 	symbols, was, is := since.sums(0), since.sums(1), c.sums(1)
 	grown := make(map[string]float64)

@@ -8,23 +8,25 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// A placement is how the code of a program is placed, as callgrind sees it run.
+// A placement is what callgrind counts that depends on the order of a program's code.
 type placement struct {
 	jumps  uint64 // taken jumps in the program's own code
-	misses uint64 // of a simulated instruction cache, see cacheModel
-	pages  uint64 // pages of the program's own code that were used
+	misses uint64 // misses of a simulated instruction cache, see cacheModel
+	pages  uint64 // pages of the program's own code in which instructions ran
 }
 
 // cacheModel is the instruction cache that callgrind simulates: 32 KiB, 8 ways, lines of 64 bytes.
 const cacheModel = "--I1=32768,8,64"
 
-// pageSize is the size of the pages that placement counts.
+// pageSize is the size of the pages that a [placement] counts, in bytes.
 const pageSize = 4096
 
-// simulationSlowdown is how much slower programs are under callgrind with a simulated cache.
+// simulationSlowdown is about how many times slower programs are under callgrind with a simulated
+// cache.
 const simulationSlowdown = 100
 
-// measurePlacement compares how the code of both programs is placed.
+// measurePlacement adds measures of the code's order to a try: taken jumps, misses of the
+// instruction cache, and pages of code.
 func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []string) error {
 	if t.NoCount {
 		return nil
@@ -51,9 +53,9 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []stri
 	return nil
 }
 
-// add adds what a file of callgrind has. Jumps and pages are counted in the code of the programs of
-// the tree. Cache misses are counted in all code, libraries as well, because all of it shares the
-// cache.
+// add adds the counts in a file of callgrind. Jumps and pages are counted in the code of the
+// programs of the tree. Cache misses are counted in all code, libraries as well, because all of it
+// shares the cache.
 func (p *placement) add(path, tree string, programs []string) error {
 	misses, err := callgrindTotal(path, "I1mr")
 	p.misses += misses

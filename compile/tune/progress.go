@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// A Step is what tune is doing.
+// A Step describes the current step of tune for the user.
 type Step struct {
 	Number, Total int // Total grows if tune has to try more ways of using the profile
 	Name          string
@@ -20,7 +20,7 @@ const DoneBefore = "done before"
 // logName is the name of the log in the working folder: the commands and what they reported.
 const logName = "log"
 
-// begin reports that the next step begins.
+// begin calls Options.Doing for the next step.
 func (t *tuning) begin(name string) {
 	t.doing.Number++
 	t.doing.Total = max(t.doing.Total, t.doing.Number)
@@ -30,13 +30,13 @@ func (t *tuning) begin(name string) {
 	t.doing.Added = ""
 }
 
-// detail reports the detail of the current step.
+// detail calls Options.Doing with a new detail of the current step.
 func (t *tuning) detail(format string, args ...any) {
 	t.doing.Detail = fmt.Sprintf(format, args...)
 	t.Doing(t.doing)
 }
 
-// logf writes a line to the log and, if the caller wants commands, to Out.
+// logf writes a line to the log and, if Options.Verbose is set, to Options.Out.
 func (t *tuning) logf(format string, args ...any) {
 	fmt.Fprintf(t.log, format+"\n", args...)
 	if t.Verbose {
@@ -44,7 +44,7 @@ func (t *tuning) logf(format string, args ...any) {
 	}
 }
 
-// note writes a line for the user to Out and to the log.
+// note writes a line for the user to Options.Out and to the log.
 func (t *tuning) note(format string, args ...any) {
 	line := "note: " + fmt.Sprintf(format, args...)
 	fmt.Fprintf(t.log, "# %s\n", line)

@@ -14,14 +14,15 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// errUnused: no compile of the build used the profile, so there is nothing to measure.
+// errUnused is wrapped by the error for a build in which no compile used the profile, so that there
+// is nothing to measure.
 var errUnused = errors.New("no compile used the profile")
 
-// reachedLog returns the path of the file with a line of JSON for each compile in a copy of the
-// tree, see the flag --json of "afdo exec".
+// reachedLog returns the path of the file to which "afdo exec --json" writes a line for each
+// compile in a copy of the tree.
 func (t *tuning) reachedLog(copied string) string { return copied + ".json" }
 
-// A compile is a line of a reachedLog.
+// A compile is a line of the file at reachedLog.
 type compile struct {
 	Arguments []string       `json:"arguments"`
 	Outcome   driver.Outcome `json:"outcome"`
@@ -29,8 +30,8 @@ type compile struct {
 	Error     string         `json:"error"`
 }
 
-// reached returns how many compiles of the build with the profile used it, and how many ran. It
-// returns errUnused if none did.
+// reached reads how many compiles the build with the profile ran, and how many of them used the
+// profile. The error is errUnused if none did.
 func (t *tuning) reached() (used, all int, err error) {
 	log := t.reachedLog(t.fast)
 	data, err := files.ReadFile(log, maxOwn)

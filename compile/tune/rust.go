@@ -14,22 +14,22 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// rustOptions are the options of rustc that a profile needs. Unstable options change their names
-// from release to release, so rustc is asked.
+// rustOptions are the options of rustc for a profile. Unstable options change their names from
+// release to release, so they are read from the output of rustc -Zhelp.
 type rustOptions struct {
 	debugInfo, profile string // "-Zdebug-info-for-profiling" and "-Zprofile-sample-use=", or other names
 }
 
-// isUnstable reports whether rustc takes the options only if it is a nightly, or with
-// RUSTC_BOOTSTRAP=1.
+// isUnstable reports whether one of the options is unstable: rustc accepts it only if it is a
+// nightly, or with RUSTC_BOOTSTRAP=1.
 func (o rustOptions) isUnstable() bool {
 	return strings.HasPrefix(o.debugInfo, "-Z") || strings.HasPrefix(o.profile, "-Z")
 }
 
-// AllowUnstable has a rustc that is no nightly take unstable options.
+// AllowUnstable is the environment setting with which a stable rustc accepts unstable options.
 const AllowUnstable = "RUSTC_BOOTSTRAP=1"
 
-// askRust returns the options of a rustc.
+// askRust runs rustc to find out its options.
 func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err error) {
 	path := cmp.Or(setting(env, "RUSTC"), rustc)
 	for _, kind := range []string{"-C", "-Z"} {
@@ -48,7 +48,8 @@ func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err 
 	return o, nil
 }
 
-// find looks for the options in a list of help: lines such as "-Z profile-sample-use=val -- text".
+// find looks for the options in the help of rustc, whose lines are such as "-Z
+// profile-sample-use=val -- text". kind is -C or -Z.
 func (o *rustOptions) find(kind, help string) {
 	for line := range strings.Lines(help) {
 		words := strings.Fields(line)
@@ -65,7 +66,7 @@ func (o *rustOptions) find(kind, help string) {
 	}
 }
 
-// checkRust finds out the options of rustc.
+// checkRust sets t.rustOptions, and tells the user if they are unstable.
 func (t *tuning) checkRust(ctx context.Context) (err error) {
 	if t.rustOptions, err = askRust(ctx, t.Tree, t.env); err == nil && t.rustOptions.isUnstable() {
 		t.note("rustc gets unstable options, %s, which %s allows for this build", strings.TrimSuffix(strings.TrimSpace(t.rustOptions.debugInfo+" and "+t.rustOptions.profile), "="), AllowUnstable)
@@ -79,10 +80,11 @@ const rustc = "rustc"
 // rustWrapper is the name of the script that runs rustc for cargo, see RUSTC_WRAPPER.
 const rustWrapper = "rustc-wrapper"
 
-// writeRustWrapper writes the script. It logs compiles, not questions to the compiler. The script,
-// and not a setting of cargo's profile, asks for debug info: cargo hashes the settings into the
-// names of symbols, so a profile of a program with other settings would have other names. Build
-// scripts that ask rustc for its features see the compiler as it is, without unstable options.
+// writeRustWrapper writes the script rustWrapper to the folder bin. The script logs compiles, but
+// not the runs in which cargo asks rustc for its version. The script, and not a setting of cargo's
+// profile, asks for debug info: cargo hashes the settings into the names of symbols, so a profile
+// of a program with other settings would have other names. Build scripts that ask rustc for its
+// features see it without unstable options.
 func (t *tuning) writeRustWrapper(bin, log, reached, profile string) error {
 	o := t.rustOptions
 	flags, used, allowed := "-Cdebuginfo=2 -Cstrip=none "+o.debugInfo, "", ""

@@ -21,10 +21,11 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// A state records the steps that have been done, and their inputs.
+// A state is the content of the file state.json in the working folder: the steps that have been
+// done.
 type state struct {
 	path string
-	Done map[string]string // by step: key of its inputs
+	Done map[string]string // for each step that was done, the hash of its inputs
 }
 
 func readState(path string) *state {
@@ -35,7 +36,7 @@ func readState(path string) *state {
 	return s
 }
 
-// set records that a step is done or, if key is empty, not done.
+// set stores that a step was done with inputs of a key or, if the key is empty, was not done.
 func (s *state) set(step, key string) error {
 	s.Done[step] = key
 	data, err := json.Marshal(s)
@@ -45,7 +46,7 @@ func (s *state) set(step, key string) error {
 	return files.Replace(s.path, data)
 }
 
-// keyOf returns a key that changes if any of the parts changes.
+// keyOf returns a hash of all its arguments.
 func keyOf(parts ...any) string {
 	h := xxhash.New()
 	for _, p := range parts {
@@ -54,7 +55,7 @@ func keyOf(parts ...any) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// The steps, as messages and the state name them.
+// These are the names of the steps in messages and in the state.
 const (
 	buildingBase      = "building without a profile"
 	firstRunning      = "running the measured program once"
@@ -69,7 +70,8 @@ const (
 	measuring         = "measuring"
 )
 
-// step runs a step, unless it has been done before with the same inputs.
+// step runs a step, unless the state says that it was done with the same inputs, whose hash is
+// t.key.
 func (t *tuning) step(name string, do func() error) error {
 	t.begin(name)
 	if t.state.Done[name] == t.key && !t.Again {
@@ -93,8 +95,8 @@ type task struct {
 	out  io.Writer // standard output; nil to keep it for error messages
 }
 
-// program returns the path of the program if the task sets PATH. exec.Command would use the PATH of
-// this process.
+// program returns the path of the program to run. It looks in the PATH that the task sets, while
+// exec.Command would look in that of this process.
 func (c task) program() string {
 	if c.argv[0] != filepath.Base(c.argv[0]) {
 		return c.argv[0]
@@ -110,13 +112,13 @@ func (c task) program() string {
 // inShell returns a command that runs a line in a shell.
 func inShell(line string) []string { return []string{"sh", "-c", line} }
 
-// do logs and runs a command. All its processes end with the context.
+// do logs and runs a command. All processes that it starts end with the context.
 func (t *tuning) do(ctx context.Context, c task) (duel.Usage, error) {
 	t.logf("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
 	return t.quietly(ctx, c)
 }
 
-// quietly runs a command without logging it.
+// quietly runs a command as do does, but does not log it.
 func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
 	cmd.Args[0] = c.argv[0]
@@ -140,7 +142,7 @@ func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	return u, nil
 }
 
-// A CommandError is returned for a command that failed.
+// A CommandError is the error of a command that tune ran and that failed.
 type CommandError struct {
 	Argv []string
 	Dir  string
@@ -160,7 +162,7 @@ func (e *CommandError) Error() string {
 // Unwrap returns the error of the process.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// maxTail is the number of bytes of a command's output that are kept.
+// maxTail is the number of bytes at the end of a command's output that are kept for its error.
 const maxTail = 4 << 10
 
 // A tail keeps the end of what is written to it.
@@ -174,8 +176,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A noteWriter writes to a tail, and also logs messages of the command afdo during a build, for
-// example that a file is compiled without the profile.
+// A noteWriter receives the output of a build. It writes to a tail, and also logs messages of the
+// command afdo, for example that a file is compiled without the profile.
 type noteWriter struct {
 	*tail
 	logf func(format string, args ...any)
@@ -198,7 +200,7 @@ func (n *noteWriter) Write(p []byte) (int, error) {
 	return n.tail.Write(p)
 }
 
-// String returns the last lines.
+// String returns the last lines that were written.
 func (t *tail) String() string {
 	data := t.data
 	if cut := len(data) - maxTail; cut > 0 {

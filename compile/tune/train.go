@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/produce/verdict"
 )
 
-// A Recorder is a way to record the training run.
+// A Recorder is a tool that records the training run.
 type Recorder string
 
 // The recorders.
@@ -34,10 +34,11 @@ const (
 	Clock     Recorder = "cpu-clock" // afdo record, without branches
 )
 
-// errNoRecorder: the recorder is not available on this machine.
+// errNoRecorder is wrapped by the error for a recorder that does not work on this machine.
 var errNoRecorder = errors.New("this machine has no such recorder")
 
-// chooseRecorder returns the recorder to use and the reason.
+// chooseRecorder returns the wanted recorder, or the best one if wanted is Best, and the reason for
+// the choice.
 func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	noBranches := openRecorder(record.Branches)
 	noValgrind := lookForValgrind()
@@ -68,7 +69,8 @@ func chooseRecorder(wanted Recorder) (Recorder, string, error) {
 	return Clock, whyNot(noBranches) + ", and without valgrind the profile will be poor: install valgrind", nil
 }
 
-// whyNot returns the reason why branches cannot be recorded.
+// whyNot returns a text that says why branches cannot be recorded, given the error of
+// [openRecorder].
 func whyNot(err error) string {
 	if errors.Is(err, record.ErrEvent) {
 		return "the processor records no branches, or its virtual machine hides them"
@@ -81,7 +83,7 @@ func lookForValgrind() error {
 	return err
 }
 
-// openRecorder returns an error if an event cannot be recorded.
+// openRecorder returns an error if an event cannot be recorded on this machine.
 func openRecorder(event record.Event) error {
 	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: event})
 	if err != nil {
@@ -90,22 +92,22 @@ func openRecorder(event record.Event) error {
 	return r.Close()
 }
 
-// recordings returns the folder with the recordings.
+// recordings returns the path of the folder with the recordings of the training.
 func (t *tuning) recordings() string { return t.in("recordings") }
 
-// minSteps is the number of moments below which a recording by steps is too poor. With 350 samples,
-// profiles had a similarity of 0.87 with the exact profile.
+// minSteps is the number of samples below which a recording by [Steps] makes a poor profile. With
+// 350 samples, profiles had a similarity of 0.87 with the exact profile.
 const minSteps = verdict.GoodBursts
 
-// recorderName is the file in the working folder with the recorder that was used, and the reason.
+// recorderName is the file in the working folder that contains the recorder that was used, and why.
 const recorderName = "recorder"
 
-// shortTraining is the entry of the state for a training that was too short for steps, on a machine
-// without valgrind.
+// shortTraining is the entry of the state for a training that was too short for [Steps] on a
+// machine without valgrind.
 const shortTraining = "short training"
 
-// forgetShortTraining has the training run again if it was too short and valgrind was installed
-// since.
+// forgetShortTraining makes tune repeat the training if it was too short and valgrind has been
+// installed since.
 func (t *tuning) forgetShortTraining() error {
 	if t.state.Done[shortTraining] == "" || lookForValgrind() != nil {
 		return nil
@@ -113,8 +115,8 @@ func (t *tuning) forgetShortTraining() error {
 	return errors.Join(t.state.set(training, ""), t.state.set(shortTraining, ""))
 }
 
-// train runs the training commands under a recorder, and once more in another way if that was too
-// short for steps and the caller of tune has not asked for steps.
+// train runs the training commands under a recorder. If they are too short for [Steps], which was
+// not asked for, it runs them more often or under callgrind. why is the reason for the recorder.
 func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error {
 	t.detail("under %s", recorder)
 	err := t.trainUnder(ctx, recorder, t.base, t.recordings())
@@ -136,11 +138,12 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
 }
 
-// trainOtherwise runs the training commands under callgrind, which is slow but counts exactly,
-// after a training by steps took only n samples or ended with the error short. If valgrind is not
-// installed, the samples are used as they are. If the training fails under callgrind, which does
-// not know all instructions, the commands run by steps as often as is allowed. It returns the
-// recorder of the recordings that are there now, and the reason for it.
+// trainOtherwise runs the training commands under callgrind, which is slow but counts exactly. It
+// is called after a training by [Steps] took only n samples or ended with the error short.
+//
+// If valgrind is not installed, the recordings by steps are used. If the training fails under
+// callgrind, which does not know all instructions, the commands run by steps as often as is
+// allowed. trainOtherwise returns the recorder of the final recordings, and the reason for it.
 func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short error) (Recorder, string, error) {
 	switch {
 	case lookForValgrind() == nil:
@@ -164,11 +167,11 @@ func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short er
 	return Steps, why, err
 }
 
-// maxTrainings is how many times the training runs by steps at most. Callgrind takes 20 to 50 times
-// as long as one run, and its counts are exact, so more runs do not pay.
+// maxTrainings is the largest number of times that the training runs by [Steps]. Callgrind takes 20
+// to 50 times as long as one run, and its counts are exact, so more runs do not pay.
 const maxTrainings = 20
 
-// trainManyTimes replaces the recordings by recordings by steps. It runs the training commands
+// trainManyTimes replaces the recordings by new ones by [Steps]. It runs the training commands
 // until there are enough samples, and at most maxTrainings times. It returns the number of samples.
 func (t *tuning) trainManyTimes(ctx context.Context) (samples int, err error) {
 	if err := t.trainUnder(ctx, Steps, t.base, t.recordings()); err != nil {
@@ -177,9 +180,9 @@ func (t *tuning) trainManyTimes(ctx context.Context) (samples int, err error) {
 	return t.trainMore(ctx, true)
 }
 
-// trainMore runs the training commands again by steps until there are enough samples for a profile,
-// and at most maxTrainings times. Unless it is patient, it gives up as soon as it can tell that so
-// many runs will not be sufficient. It returns the number of samples of all runs.
+// trainMore runs the training commands again by [Steps] until there are minSteps samples, and at
+// most maxTrainings times. Unless patient is true, it stops as soon as it expects that even
+// maxTrainings runs will not suffice. It returns the number of samples of all runs.
 func (t *tuning) trainMore(ctx context.Context, patient bool) (samples int, err error) {
 	for run := 2; ; run++ {
 		samples, err = t.countSamples()
@@ -201,7 +204,7 @@ func isTooShort(err error) bool {
 	return errors.As(err, &failed) && strings.Contains(failed.Said, "took no processor time")
 }
 
-// usedRecorder returns the recorder of the recordings, and the reason.
+// usedRecorder reads which recorder made the recordings, and why it was used.
 func (t *tuning) usedRecorder() (Recorder, string, error) {
 	text, err := files.ReadFile(t.in(recorderName), maxOwn)
 	if err != nil {
@@ -211,9 +214,9 @@ func (t *tuning) usedRecorder() (Recorder, string, error) {
 	return Recorder(recorder), why, nil
 }
 
-// countSamples returns how many moments the recordings by steps have of the program or library of
-// the build that has most of them. Moments of shells and other programs do not count, so that
-// training ends when [verdict.Of] finds enough of them.
+// countSamples counts the samples that the recordings by [Steps] have of each program and library
+// of the build, and returns the largest of these counts. It does not count samples of shells and
+// other programs, so that training ends when [verdict.Of] finds enough samples.
 func (t *tuning) countSamples() (most int, err error) {
 	programs, recordings, err := t.trained()
 	if errors.Is(err, errNotRun) {
@@ -233,8 +236,8 @@ func (t *tuning) countSamples() (most int, err error) {
 	return most, err
 }
 
-// trainUnder runs the training commands in a copy of the tree under a recorder. It replaces the
-// recordings in a folder.
+// trainUnder runs the training commands in a copy of the tree under a recorder. The new recordings
+// replace all files in the folder recordings.
 func (t *tuning) trainUnder(ctx context.Context, recorder Recorder, copied, recordings string) error {
 	if err := emptyFolder(recordings); err != nil {
 		return err
@@ -255,7 +258,8 @@ func (t *tuning) recordTraining(ctx context.Context, recorder Recorder, copied, 
 	return nil
 }
 
-// recording returns the command that records another command.
+// recording returns the beginning of a command line that records the command after it to the file
+// out. jumps says whether callgrind also records jumps.
 func (t *tuning) recording(recorder Recorder, out string, jumps bool) []string {
 	if recorder == Callgrind {
 		argv := []string{"valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--trace-children=yes", "--callgrind-out-file=" + out + ".%p"}
@@ -267,7 +271,8 @@ func (t *tuning) recording(recorder Recorder, out string, jumps bool) []string {
 	return []string{t.Afdo, "record", "--event", string(recorder), "-o", out, "--"}
 }
 
-// createProfile creates one profile for all programs of the build that were executed.
+// createProfile creates a profile of each program of the build that ran in the training, and merges
+// them into one.
 func (t *tuning) createProfile(ctx context.Context) error {
 	programs, recordings, err := t.trained()
 	if err != nil {
@@ -306,8 +311,8 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// merging returns the first words of a command "afdo merge" that writes a file of the working
-// folder. The caller appends the profiles to merge. The last word is the format, one that the
+// merging returns the beginning of a command line that merges profiles into the file name of the
+// working folder. The caller appends the profiles. The last word is the format, one that the
 // compilers of the build can read.
 func (t *tuning) merging(name string) ([]string, error) {
 	names, err := t.built()
@@ -318,11 +323,12 @@ func (t *tuning) merging(name string) ([]string, error) {
 	return append(argv[:4], "--index", "--to", "v4c"), err // without the index each "afdo exec" makes an indexed copy
 }
 
-// errNotRun is returned if no recording has a sample in a program or library of the build.
+// errNotRun is wrapped by the error for recordings without a sample in a program or library of the
+// build.
 var errNotRun = errors.New("none of the programs of the build has run")
 
-// trained returns the programs and libraries of the build for which the recordings have samples,
-// relative to the tree, and for each of them these recordings.
+// trained returns the programs and libraries of the build that have samples in the recordings, as
+// paths relative to the tree, and for each of them the recordings with such samples.
 func (t *tuning) trained() (programs []string, recordings map[string][]string, err error) {
 	built, err := builtFiles(t.base)
 	if err != nil {
@@ -368,7 +374,8 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 }
 
 // checkLibraries returns an error if the training ran an installed library instead of the one that
-// the build has made, so that a profile could change nothing. samples are those of each file.
+// the build has made, so that a profile could change nothing. samples are the numbers of samples of
+// each file.
 func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error {
 	made := make(map[string]string) // by the name without the version
 	sum := uint64(0)
@@ -388,7 +395,8 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 	return nil
 }
 
-// objectsOf returns how often a recording met each of its files.
+// objectsOf returns the number of samples that a recording has of each program and library, by
+// path. program is one program of the build.
 func objectsOf(recording, program string) (map[string]uint64, error) {
 	_, report, err := readFor(program, recording, samples.Options{})
 	if err != nil {
@@ -405,8 +413,8 @@ func objectsOf(recording, program string) (map[string]uint64, error) {
 	return ran, nil
 }
 
-// readFor reads the samples of a program from a recording. It also returns the recording's report,
-// which says how many there are. The number may be 0.
+// readFor reads the samples of a program from a recording. If there are none, the set is empty. The
+// report says how many samples the recording has of other programs.
 func readFor(program, recording string, o samples.Options) (*samples.Set, *samples.Report, error) {
 	e, err := elf.Open(program)
 	if err != nil {
@@ -432,7 +440,8 @@ func readFor(program, recording string, o samples.Options) (*samples.Set, *sampl
 	return set, report, nil
 }
 
-// builtFiles returns the programs and shared libraries in a copy of the tree, relative to it.
+// builtFiles returns the programs and shared libraries in a copy of the tree, as paths relative to
+// it.
 func builtFiles(tree string) ([]string, error) {
 	var built []string
 	err := walk(tree, nil, func(path, rel string, d fs.DirEntry) error {

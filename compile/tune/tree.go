@@ -12,7 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// walk calls do for every file and folder of a tree, except the given paths and .git.
+// walk calls do for every file and folder of a source tree, except the paths in without, and .git.
 func walk(tree string, without []string, do func(path, rel string, d fs.DirEntry) error) error {
 	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -33,7 +33,8 @@ func walk(tree string, without []string, do func(path, rel string, d fs.DirEntry
 	})
 }
 
-// fingerprint returns a key of the names, sizes and modification times of all files in a tree.
+// fingerprint returns a hash of the names, sizes and modification times of all files in a tree,
+// except the paths in without.
 func fingerprint(tree string, without []string) (string, error) {
 	h := xxhash.New()
 	err := walk(tree, without, func(_, rel string, d fs.DirEntry) error {
@@ -50,8 +51,8 @@ func fingerprint(tree string, without []string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum64()), err
 }
 
-// copyTree copies a tree and keeps modification times, which make compares. It deletes the target
-// first.
+// copyTree copies a tree, except the paths in without, to the path to. It deletes what is there
+// first. It keeps modification times, which make compares.
 func copyTree(tree string, without []string, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err

@@ -29,11 +29,11 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Options configure a run.
+// Options configure [Run].
 type Options struct {
 	Build   []string // command that builds the program
-	Train   []string // shell commands to be profiled
-	Measure []string // shell commands to be measured
+	Train   []string // shell commands that run the program while it is recorded
+	Measure []string // shell commands whose run time is measured
 
 	Tree string // source tree in which the commands run; "" means the current folder
 
@@ -42,13 +42,13 @@ type Options struct {
 	Folder  string
 	Profile string // path of the profile; "" means a file in Folder
 	Env     []string
-	Rounds  int           // rounds of measuring; 0 means as many as the verdict needs, 12 to 400
+	Rounds  int           // how often the measured commands run; 0 means as often as the verdict needs, 12 to 400 times
 	Limit   time.Duration // time limit for the whole run; 0 means none
 
 	Recorder Recorder // "" means [Best]
 	Again    bool     // repeat steps that were done before
 	NoCount  bool     // do not count instructions
-	Layout   bool     // lay out the code of the program, too
+	Layout   bool     // order the functions and blocks of the program as well
 	Afdo     string   // path of the command afdo
 
 	Out     io.Writer // receives notes for the user, line by line; nil means none
@@ -58,7 +58,7 @@ type Options struct {
 	Doing func(Step)
 }
 
-// A Verdict is the result of measuring.
+// A Verdict says whether the program is faster with the profile.
 type Verdict string
 
 // The verdicts.
@@ -68,11 +68,11 @@ const (
 	Undecided Verdict = "not decided" // the measured times show no difference that is certain
 )
 
-// A Result is the result of a run.
+// A Result is the outcome of [Run].
 type Result struct {
-	Try               // the best one
-	Tries    []Try    // in their order
-	Programs []string // relative to the tree
+	Try               // the best of Tries
+	Tries    []Try    // all ways of using the profile that were built and measured, in that order
+	Programs []string // programs and libraries with samples in the training, relative to the tree
 
 	// Compiles is how many compiles the build with the profile ran, and Used is how many of them
 	// got samples from the profile.
@@ -84,32 +84,35 @@ type Result struct {
 	Recorder Recorder
 	Why      string // reason for the choice of the recorder
 
-	RustOption string // with which rustc takes the profile, such as "-Zprofile-sample-use="
+	RustOption string // option of rustc for the profile, such as "-Zprofile-sample-use="
 }
 
-// ErrStopped: the context ended, such as by a signal, or the time limit is over.
+// ErrStopped is wrapped by the error of a run whose context ended, for example by a signal, or
+// whose time limit was over.
 var ErrStopped = errors.New("stopped")
 
-// errNoCompiler: the build did not run any compiler that could be replaced by a script.
+// errNoCompiler is wrapped by the error for a build that ran none of the compilers through the
+// scripts of tune.
 var errNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
-// A tuning is a run.
+// A tuning is the state of one call of [Run].
 type tuning struct {
 	Options
-	base, fast string   // copies of the tree
-	trees      []string // paths of the tree, with and without symbolic links, longest first
+	base, fast string   // copies of the tree, built without the profile and with it
+	trees      []string // paths of the source tree, with and without symbolic links, the longest first
 	state      *state
-	key        string // key of all inputs so far
+	key        string // hash of all inputs of the current step
 	env        []string
-	compilers  map[string]string // paths by name
+	compilers  map[string]string // paths of compilers, by program name
 	rust       bool              // cargo builds the program
 	rustOptions
-	counted map[string]uint64 // instructions by copy
+	counted map[string]uint64 // number of instructions of the measured commands, by copy of the tree
 	doing   Step
 	log     io.Writer
 }
 
-// Run runs all steps. The error of a failed command includes the end of its output.
+// Run builds, trains and measures the program as o says. If a command fails, the error is a
+// [CommandError] with the end of the command's output.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Limit > 0 {
 		var cancel context.CancelFunc
@@ -152,7 +155,8 @@ func newTuning(o Options) (*tuning, error) {
 	return t, nil
 }
 
-// claim makes the working folder and reads which steps have been done in it.
+// claim makes the working folder, or checks that it is tune's, and reads which steps were done in
+// it.
 func (t *tuning) claim() error {
 	if err := claimFolder(t.Folder); err != nil {
 		return err
@@ -187,7 +191,8 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// ours returns the paths of files created by this run, which do not belong to the tree.
+// ours returns the paths of tune's own files, which may be in the source tree but do not belong to
+// it.
 func (t *tuning) ours() []string {
 	return []string{t.Folder, t.delivered(profileName), t.delivered(partName)}
 }
@@ -240,7 +245,7 @@ func (t *tuning) buildPlain(ctx context.Context, r *Result) error {
 	return cmp.Or(t.checkOptimised(), t.checkBuilt(), err)
 }
 
-// record trains the program and creates the profile.
+// record runs the training and creates the profile.
 func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	t.key = keyOf(t.key, t.Measure)
 	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {
@@ -260,7 +265,7 @@ func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	return t.step(creating, func() error { return t.createProfile(ctx) })
 }
 
-// buildTuned builds the program with the profile, by lines.
+// buildTuned builds the program with the profile in the way [ByLines].
 func (t *tuning) buildTuned(ctx context.Context, r *Result) (err error) {
 	if err := t.step(buildingFast, func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
 		return err
@@ -278,8 +283,8 @@ func (t *tuning) buildTuned(ctx context.Context, r *Result) (err error) {
 // profileName is the name of the profile in the working folder.
 const profileName = "tuned.afdo"
 
-// delivered returns the path at which the user gets a profile of the working folder: that of
-// Options.Profile for the whole profile, and for the one without some functions the same path with
+// delivered returns the path at which the user gets a profile of the working folder:
+// Options.Profile for the whole profile. The profile without some functions gets the same path with
 // "part" before the extension.
 func (t *tuning) delivered(name string) string {
 	if t.Profile == "" {

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// A Way is how a build uses the profile.
+// A Way is one of several ways in which a build can use the profile.
 type Way string
 
-// These are the ways. Tune tries ByLines, ByArcs and, if Options.Layout asks for it, WithLayout.
-// While none of them makes the program faster, it tries the others. InPart and WithLayout build on
-// the best way so far, and [Try.Way] is then a name such as "profile as arcs and layout".
+// Tune tries ByLines, ByArcs and, if Options.Layout asks for it, WithLayout. While none of them
+// makes the program faster, it tries the others. InPart and WithLayout modify the best way so far,
+// and [Try.Way] is then a name such as "profile as arcs and layout".
 const (
 	ByLines    Way = "profile"                // as "afdo exec" uses it by default
 	ByArcs     Way = "profile as arcs"        // as counts of the arcs of GCC's control flow graphs
 	OwnOptions Way = "profile, plain options" // without the options that "afdo exec" adds for GCC
-	InPart     Way = "profile in part"        // without the functions that need more instructions with it
+	InPart     Way = "profile in part"        // without the functions that need more instructions with the profile
 	WithLayout Way = "profile and layout"
 )
 
-// on returns the name of way w if it is combined with way base: for InPart and ByArcs, "profile as
-// arcs in part". Only InPart and WithLayout are combined; the name of any other way is its own.
+// on returns the name of way w when it modifies the way base: for InPart and ByArcs, "profile as
+// arcs in part". Ways other than InPart and WithLayout modify none, and keep their name.
 func (w Way) on(base Way) Way {
 	if w == InPart || w == WithLayout {
 		return base + w[len(ByLines):]
@@ -33,10 +33,10 @@ func (w Way) on(base Way) Way {
 	return w
 }
 
-// A Try is what one way of using the profile has brought.
+// A Try is a build of the program that uses the profile in one way, and its measures.
 type Try struct {
 	Way      Way       `json:"way"`
-	Exec     []string  `json:"-"` // flags by which "afdo exec" uses the profile in this way
+	Exec     []string  `json:"-"` // flags for "afdo exec" to use the profile in this way
 	Profile  string    `json:"profile"`
 	LeftOut  []string  `json:"left_out,omitempty"` // functions that are not in the profile, see [InPart]
 	Folder   string    `json:"-"`                  // copy of the tree with the program
@@ -47,11 +47,11 @@ type Try struct {
 	Layout    string    `json:"layout,omitempty"`    // prefix of the files for clang and lld, if Placement is ByClang
 
 	Short   bool    `json:"-"` // the program runs for less than 50 ms, so its times are mostly of its start
-	Busy    bool    `json:"-"` // the programs had to wait, for the processor or for something else
+	Busy    bool    `json:"-"` // the programs had to wait while they were measured, for the processor or for something else
 	Outputs Outputs `json:"-"` // whether both programs print the same
 }
 
-// Outputs is the result of comparing what the programs with and without the profile print.
+// An Outputs is the result of comparing what the programs without and with the profile print.
 type Outputs string
 
 // The results. Output that is not the same in every run of a program, such as one with a time, is
@@ -62,9 +62,9 @@ const (
 	VaryingOutputs   Outputs = "vary"
 )
 
-// ways returns the ways of using the profile with these compilers, in the order in which tune tries
-// them. It tries the first ways in any case, and sure is their number. It tries the others only
-// while no way is faster.
+// ways returns the ways of using the profile that the given compilers have, in the order in which
+// tune tries them. Tune tries the first of them in any case, and sure is their number. It tries the
+// others only while no way makes the program faster.
 func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
 	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !isClang(t.compilers[name]) })
 	ways = []Way{ByLines}
@@ -98,8 +98,8 @@ func (t *tuning) countSteps(compilers []string) int {
 	return steps
 }
 
-// steps returns how many steps of tune try a way. The last one measures the program, and the others
-// build it.
+// steps returns how many steps of tune it takes to try a way: those that build the program, and one
+// that measures it.
 func (w Way) steps() int {
 	switch w {
 	case ByLines:
@@ -110,8 +110,8 @@ func (w Way) steps() int {
 	return 2
 }
 
-// expected returns the name of the compiler that the build will call, as far as its command, CC and
-// CXX show.
+// expected guesses which compiler the build will run, by the words of its command, CC and CXX. It
+// returns the compiler's name.
 func (t *tuning) expected() []string {
 	said := strings.Join(t.Build, " ") + " " + setting(t.env, "CC") + " " + setting(t.env, "CXX")
 	for _, word := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" =\"';", r) }) {
@@ -160,9 +160,9 @@ func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 }
 
 // compareTries compares two tries for sorting, the better one first. A faster program is better
-// than one that is not decided, and that one is better than a slower one. Of two faster programs,
-// the one that needs less processor time is better. Of two that are not decided, or slower, the one
-// that needs fewer instructions is better, because their number does not vary.
+// than one whose verdict is [Undecided], and that one is better than a slower one. Of two faster
+// programs, the one that needs less processor time is better. Of two other programs with the same
+// verdict, the one that needs fewer instructions is better, because their number does not vary.
 func compareTries(a, b Try) int {
 	what := "instructions"
 	if a.Verdict == Faster {
@@ -184,8 +184,8 @@ func (t *Try) change(what string) float64 {
 	return 0
 }
 
-// buildWay builds the program in one way. It returns nil for InPart if leaving functions out saves
-// no instructions.
+// buildWay builds the program in one way. It returns nil for InPart if leaving functions out of the
+// profile saves no instructions.
 func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (*Try, error) {
 	try := Try{Way: way, Profile: r.Profile, Folder: t.fast}
 	switch way {
