@@ -62,8 +62,8 @@ type Launcher struct {
 	// report of the inference.
 	OnArcs func(*arcs.Report)
 
-	// NoParams adds only the option that names the profile. Without NoParams, GCC 12 and 13 also
-	// get options that make up for what they lose of a profile.
+	// NoParams adds only the option that names the profile. Without NoParams, GCC also gets the
+	// options that [Compiler.Options] returns.
 	NoParams bool
 
 	// Cache stores what earlier runs have found out. It may be nil, which is slow.

@@ -22,6 +22,25 @@ func TestMapNamesMethods(t *testing.T) {
 	}
 }
 
+// TestMapNamesCode checks that each other name of the map is in the code: of a function without its
+// package, of a constant, a type or a field.
+func TestMapNamesCode(t *testing.T) {
+	named := regexp.MustCompile("`([a-z]+[A-Z][A-Za-z]*|[A-Z][A-Za-z]*)`").FindAllStringSubmatch(read(t, "docs/reference/map.md"), -1)
+	require.Greater(t, len(named), 30)
+	words := make(map[string]bool)
+	for _, path := range files(t, ".go") {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, word := range regexp.MustCompile(`\w+`).FindAllString(read(t, path), -1) {
+			words[word] = true
+		}
+	}
+	for _, m := range named {
+		assert.True(t, words[m[1]], "the code does not have %s", m[1])
+	}
+}
+
 // functionNames returns the methods of the module as "Reader.Unit", and its functions as
 // "samples.Read". Those of tests are left out.
 func functionNames(t *testing.T) map[string]bool {

@@ -152,7 +152,7 @@ func (m *mapping) unchanged() error {
 	return err
 }
 
-// guardedRead converts a memory fault in the map to an error.
+// guardedRead converts a memory fault in the map (SIGBUS), as of a truncated file, to an error.
 func guardedRead(r io.ReaderAt, p []byte, off int64) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -52,9 +52,9 @@ one of version 4. If more than 20% of the samples of a compile, or the share tha
 once in a build.
 
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
-command overrides both if X is of version 4. The command runs unchanged if X is any
-other file, and if it links, preprocesses, compiles nothing, or runs another
-compiler. The exit status is the compiler's, or 128 and the number of the signal that
+command overrides both if X is a profile that GCC does not read itself, as of version
+4. The command runs unchanged if X is any other file, and if it links, preprocesses,
+compiles nothing, or runs another compiler. The exit status is the compiler's, or 128 and the number of the signal that
 ended the compiler. Languages other than C and C++, such
 as Fortran, get the whole profile.
 
