@@ -11,8 +11,9 @@
 # "lines arcs guess pgo"; bare is arcs of a profile without evidence, and only is pgo without its counters of values.
 # lines+bolt and arcs+bolt are these, laid out by llvm-bolt.
 # lines and arcs may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
-# ROUNDS is how often each program runs for the processor times, which need an idle machine. If it is 100, each figure
-# takes 10 s or more.
+# ROUNDS is how often each program is timed, which needs an idle machine. In parentheses is the time in % of the first
+# way's, if there are others. ORDERS=1 links each program anew for each round, with its functions in random order, since
+# the order alone changes the time by some percent. It needs lld and programs that this script builds itself.
 # STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
@@ -82,7 +83,7 @@ compile() {
 			sh -c "$(cut -d'|' -f2 <<<"$line")") >"$folder.log" 2>&1
 		return
 	fi
-	files "$1" | xargs -n 1 | (cd "$folder" && xargs -P 2 -I{} sh -c 'name=$(echo "$1" | tr / _); shift; "$@" -c "$0" -o "$name.o"' {} {} $cc -O2 -g -w $(flags "$1") "${@:4}")
+	files "$1" | xargs -n 1 | (cd "$folder" && xargs -P 2 -I{} sh -c 'name=$(echo "$1" | tr / _); shift; "$@" -c "$0" -o "$name.o"' {} {} $cc -O2 -g -w ${ORDERS:+-ffunction-sections} $(flags "$1") "${@:4}")
 }
 
 # build PROGRAM FOLDER LAUNCHER FLAGS... makes FOLDER.x.
@@ -94,6 +95,16 @@ build() {
 		return
 	fi
 	$(compiler "$1" "$suffix") -O2 -g "${@:4}" -o "$2.x" "$2"/*.o $extra $(libraries "$1")
+}
+
+# orders PROGRAM FOLDER links FOLDER.x.N for each round N, with its functions in random order.
+orders() {
+	local i
+	mkdir -p "$work/linker"
+	ln -sf "$(command -v ld.lld ld.lld-22 | head -n 1)" "$work/linker/ld.lld"
+	for ((i = 1; i <= rounds; i++)); do
+		$(compiler "$1" "$suffix") -B"$work/linker" -fuse-ld=lld "-Wl,-s,-z,keep-text-section-prefix,--shuffle-sections=*=$i" -o "$2.x.$i" "$2"/*.o $extra $(libraries "$1")
+	done
 }
 
 # binary FOLDER prints the program itself.
@@ -214,7 +225,10 @@ measure() {
 	local names=("${variants[@]}") times=""
 	if [ "$rounds" != 0 ]; then
 		commands "$1" other >"$dir/commands"
-		times=$("$work/pays" race "$rounds" "$dir/commands" "$dir/plain.x" $(printf "$dir/%s.x " "${names[@]}"))
+		if [ -n "${ORDERS-}" ]; then
+			for v in plain "${names[@]}"; do orders "$1" "$dir/$v"; done
+		fi
+		times=$("$work/pays" race "$rounds" "$dir/commands" $(printf "$dir/%s.x${ORDERS:+.%%d} " plain "${names[@]}"))
 	fi
 	awk -v program="$1$suffix" -v dir="$dir" -v names="plain ${names[*]}" -v times="$times" 'BEGIN {
 		n = split(names, name, " "); split(times, time, " ")

@@ -9,69 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/input/samples"
-	"github.com/go-afdo/afdo/profile"
 )
-
-// example is a profile with everything that vary can leave out, but for what.
-func example(t *testing.T, what string) []byte {
-	t.Helper()
-	p := profile.New()
-	main, small, tiny := p.AddSymbol(0, "main"), p.AddSymbol(0, "small"), p.AddSymbol(0, "tiny")
-	count := func(b *profile.Body, line uint32, n uint64) {
-		if what != "zeros" || n > 0 {
-			b.Count(line, 0, n)
-		}
-	}
-	call := func(b *profile.Body, callee profile.SymbolRef, n uint64) {
-		if what != "targets" {
-			b.Call(1, 0, callee, n)
-		}
-	}
-	head := func(n uint64) uint64 {
-		if what == "heads" {
-			return 0
-		}
-		return n
-	}
-	var b profile.Body
-	count(&b, 1, 3)
-	count(&b, 2, 0)
-	call(&b, small, 3)
-	b.Enter(3, 0, small)
-	count(&b, 1, 5)
-	count(&b, 2, 0)
-	call(&b, tiny, 7)
-	b.Enter(4, 0, tiny)
-	count(&b, 0, 1)
-	b.Leave()
-	b.Leave()
-	count(&b, 9, 2)
-	p.AddFunction(main, profile.Function{HeadCount: head(3), Records: b.Records()})
-	b.Reset()
-	count(&b, 1, 4)
-	p.AddFunction(small, profile.Function{HeadCount: head(9), Records: b.Records()})
-	var out bytes.Buffer
-	_, err := gcov.Write(&out, p, gcov.WriteOptions{Version: 2})
-	require.NoError(t, err)
-	return out.Bytes()
-}
-
-// Each variation leaves out what it says and keeps the rest.
-func TestVary(t *testing.T) {
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	require.NoError(t, os.WriteFile(in, example(t, ""), 0o600))
-	for _, what := range []string{"heads", "zeros", "targets"} {
-		require.NoError(t, run([]string{"vary", what, in, out}))
-		data, err := os.ReadFile(out)
-		require.NoError(t, err)
-		require.Equal(t, example(t, what), data, what)
-		require.NotEqual(t, example(t, ""), data, what)
-	}
-	require.ErrorContains(t, run([]string{"vary"}), "usage")
-}
 
 // What a branch stack would have seen covers each instruction as often as it ran, but for chance.
 func TestSampleCoversTheFlow(t *testing.T) {
@@ -120,14 +59,4 @@ func TestReadFlow(t *testing.T) {
 	require.Equal(t, map[uint64]uint64{0x10: 5, 0x12: 5, 0x16: 1}, f.counts)
 	require.Equal(t, map[uint64]map[uint64]uint64{0x12: {0x32: 5, 0x10: 4}, 0x16: {0x30: 1}}, f.taken)
 	require.Equal(t, map[uint64]bool{0x16: true}, f.ends)
-}
-
-// Counts become so small that 1 is what GCC takes for cold, and none becomes 0.
-func TestVaryHot(t *testing.T) {
-	v := variation{what: "hot", hottest: 50_000_000}
-	for n, want := range map[uint64]uint64{0: 0, 1: 1, 4999: 1, 5000: 1, 5001: 2, 10_001: 3, 50_000_000: 10_000} {
-		require.Equal(t, want, v.count(n), "%d", n)
-	}
-	v.hottest = 10_000
-	require.Equal(t, uint64(7), v.count(7))
 }

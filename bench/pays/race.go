@@ -8,17 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // race compares the processor times of programs. In each round, all programs run in random order,
-// each with every line of the file commands: arguments, and perhaps "<" and a file for standard
-// input. There are at least as many rounds as given, and more for programs that run for less than
-// 100 ms. After each ten rounds, the programs are copied anew, since the place of a file in memory
-// changes the time of a program by some percent. For each program but the first, race prints how
-// much more time than the first one it took, in percent: the median of the rounds, and half of the
-// width of its interval of 95 %.
+// for 100 ms or more, with every line of the file commands: arguments, and perhaps "<" and a file
+// for standard input. %d in the name of a program is the number of the round, from 1. Without it,
+// the program is copied anew after each ten rounds, since the place of a file in memory changes the
+// time of a program by some percent. For each program but the first, race prints how much more time
+// than the first one it took, in percent: the median of the rounds, and half of the width of its
+// interval of 95 %. In parentheses is the same in comparison with the second one.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {
@@ -29,39 +30,70 @@ func race(rounds int, commands string, programs []string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	ratios, n, start := make([][]float64, len(programs)), 0, time.Now()
-	for ; n < rounds || time.Since(start) < time.Duration(rounds*len(programs))*time.Second/10; n++ {
-		times := make([]float64, len(programs))
+	times := make([][]float64, len(programs))
+	for n := range rounds {
 		for _, i := range rand.Perm(len(programs)) {
 			runs := filepath.Join(folder, fmt.Sprintf("program%03d", i))
-			if n%10 == 0 {
-				if err := exec.Command("cp", "--remove-destination", programs[i], runs).Run(); err != nil {
-					return fmt.Errorf("%s: %w", programs[i], err)
+			program, found := strings.CutSuffix(programs[i], "%d")
+			if found {
+				program += strconv.Itoa(n + 1)
+			}
+			if found || n%10 == 0 {
+				if err := exec.Command("cp", "--remove-destination", program, runs).Run(); err != nil {
+					return fmt.Errorf("%s: %w", program, err)
 				}
 			}
-			for line := range strings.Lines(string(text)) {
-				t, err := timed(runs, line)
-				if err != nil {
-					return fmt.Errorf("%s: %w", programs[i], err)
-				}
-				times[i] += t.Seconds()
+			t, err := timed(runs, string(text))
+			if err != nil {
+				return err
 			}
-		}
-		for i, t := range times {
-			ratios[i] = append(ratios[i], t/times[0])
+			times[i] = append(times[i], t)
 		}
 	}
-	for _, of := range ratios[1:] {
-		slices.Sort(of)
-		half := int(0.98 * math.Sqrt(float64(n)))
-		fmt.Printf("%+.1f±%.1f ", 100*(of[n/2]-1), 50*(of[min(n/2+half, n-1)]-of[max(n/2-half, 0)]))
+	for i := range programs[1:] {
+		fmt.Print(compared(times[i+1], times[0]))
+		if i > 0 {
+			fmt.Printf("(%s)", compared(times[i+1], times[1]))
+		}
+		fmt.Print(" ")
 	}
 	fmt.Println()
 	return nil
 }
 
-// timed returns the processor time of one run. A program may fail on its input.
-func timed(program, line string) (time.Duration, error) {
+// compared returns by how many percent times exceed others: the median, and half of the width of
+// its interval.
+func compared(times, others []float64) string {
+	n := len(times)
+	ratios := make([]float64, n)
+	for i, t := range times {
+		ratios[i] = t / others[i]
+	}
+	slices.Sort(ratios)
+	half := int(0.98 * math.Sqrt(float64(n)))
+	return fmt.Sprintf("%+.1f±%.1f", 100*(ratios[n/2]-1), 50*(ratios[min(n/2+half, n-1)]-ratios[max(n/2-half, 0)]))
+}
+
+// timed returns the seconds of processor time that a program takes for all lines of commands. It
+// repeats them until they have taken 100 ms.
+func timed(program, commands string) (float64, error) {
+	var sum time.Duration
+	for n := 1; ; n++ {
+		for line := range strings.Lines(commands) {
+			t, err := runLine(program, line)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", program, err)
+			}
+			sum += t
+		}
+		if sum >= 100*time.Millisecond || n >= 1000 {
+			return sum.Seconds() / float64(n), nil
+		}
+	}
+}
+
+// runLine returns the processor time of one run. A program may fail on its input.
+func runLine(program, line string) (time.Duration, error) {
 	arguments, input, redirected := strings.Cut(strings.TrimSpace(line), " < ")
 	cmd := exec.Command(program, strings.Fields(arguments)...)
 	if redirected {

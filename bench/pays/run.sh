@@ -21,7 +21,7 @@ read -ra compilers <<<"${COMPILERS-plain $(has gcc-16 -16)}"
 early=--param=max-early-inliner-iterations=10 # 1 unless told otherwise
 rolled=$early,-fno-unroll-loops
 branches=-fno-tracer,--param=max-rtl-if-conversion-predictable-cost=40
-read -ra variants <<<"${VARIANTS-exact exact:$early exact:$rolled exact:$rolled,$branches hot heads zeros sum targets lbr addresses}"
+read -ra variants <<<"${VARIANTS-exact exact:$early exact:$rolled exact:$rolled,$branches sum lbr addresses}"
 period=${PERIOD:-2003}
 rounds=${ROUNDS-0}
 
@@ -43,11 +43,7 @@ profile() {
 		"$work/pays" sample "$period" "$base" "$from" "$to.samples"
 		"$work/afdo" create --binary "$base" --profile "$to.samples" $([ "$3" = lbr ] || echo --no-branches) --to $version -o "$to"
 		;;
-	*)
-		"$work/afdo" create --binary "$base" --profile "$from" --to v2 -o "$to.whole"
-		"$work/pays" vary "$3" "$to.whole" "$to.v2"
-		"$work/afdo" convert "$to.v2" --to $version -o "$to"
-		;;
+	*) echo "$3 is no kind of profile" >&2 && return 1 ;;
 	esac 2>"$to.log" || { cat "$to.log" >&2; return 1; }
 	echo "-fauto-profile=$to"
 }
