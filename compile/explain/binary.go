@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Binary returns all code that the debug info of a binary or an object describes. Its errors are
-// the errors of packages symbolize and create.
+// Binary reads which code a binary or an object has, from its debug info. Errors are those of
+// packages symbolize and create.
 func Binary(ctx context.Context, path string) (*Code, error) {
 	c := &Code{Name: path}
 	if err := c.readDebugInfo(ctx, path); err != nil {
@@ -25,7 +25,8 @@ func Binary(ctx context.Context, path string) (*Code, error) {
 	return c, nil
 }
 
-// readDebugInfo makes a profile in which all code ran once, and notes where functions are declared.
+// readDebugInfo sets c.debug to a profile in which each place of the debug info at a path was
+// sampled once, and adds the functions to c.defined and c.declared.
 func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 	f, err := symbolize.Open(path)
 	if err != nil {
@@ -50,8 +51,8 @@ func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 	return nil
 }
 
-// allCode returns a sample of each stretch of code that comes from one place, and notes where the
-// functions are declared.
+// allCode returns address samples of a binary, one for each span of code, and adds the declarations
+// of its functions to c.declared.
 func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, error) {
 	offset := func(addr uint64) (uint64, bool) { return addr, true }
 	if f.ELF().Type != elf.ET_REL {
@@ -85,7 +86,8 @@ func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, er
 	return set, nil
 }
 
-// declare notes where the functions of a piece of code are declared.
+// declare adds the declarations of the functions of a symbol's code, inlined ones included, to
+// c.declared.
 func (c *Code) declare(code *symbolize.Code) {
 	var last *symbolize.Instance
 	for _, span := range code.Spans {

@@ -14,8 +14,8 @@ var (
 	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
 )
 
-// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record). Each
-// names the samples that the pass applied, with function and line. The remarks are YAML, always in
+// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record), from
+// which the lines whose samples clang has applied are stored in c. The remarks are YAML, always in
 // the form that LLVM writes, where a long line continues in the next one. A YAML library would add
 // a millisecond to each start of the command.
 func (c *Code) readRemarks(r io.Reader) error {
@@ -23,7 +23,7 @@ func (c *Code) readRemarks(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)
 	var remark remark
-	var whole string // a line with those that it goes on in
+	var whole string // a line of YAML, joined with the lines that continue it
 	for lines.Scan() {
 		text := lines.Text()
 		if more := strings.TrimLeft(text, " "); len(more) < len(text) && !strings.HasPrefix(more, "- ") {
@@ -37,14 +37,14 @@ func (c *Code) readRemarks(r io.Reader) error {
 	return lines.Err()
 }
 
-// remark holds the fields of one remark that have been read so far.
+// A remark has the fields of one remark of clang that have been read so far.
 type remark struct {
-	applied        bool
-	function, file string
-	at             place
+	applied        bool   // the remark is about applied samples
+	function, file string // the function that has the samples, and the file of the line
+	at             place  // the line, counted from the beginning of the file
 }
 
-// add reads a line of a remark. At the end of the remark it adds the sample to c.
+// add reads a line of a remark. If the line ends the remark, add stores the remark's line in c.
 func (r *remark) add(c *Code, text string) {
 	key, value, _ := strings.Cut(text, ":")
 	place := remarkPlace().FindStringSubmatch(text)
@@ -66,8 +66,8 @@ func (r *remark) add(c *Code, text string) {
 	}
 }
 
-// unquoted returns the value of a YAML scalar. LLVM uses double quotes, with escapes as in Go, for
-// values that cannot be printed.
+// unquoted returns the value of a YAML scalar, which may be quoted. LLVM uses double quotes, with
+// escapes as in Go, for values that cannot be printed.
 func unquoted(scalar string) string {
 	if text, err := strconv.Unquote(scalar); err == nil && scalar[0] == '"' {
 		return text

@@ -13,34 +13,38 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Code is what one compile, or a binary, has of functions. Paths of inlined functions are written
-// as GCC 16 does: "g:7 f:3 h" is h that is inlined in g, which is inlined in f.
+// A Code is the set of functions and statements of one compile or of a binary, in which an
+// [Explainer] looks for the counts of a profile.
+//
+// Some fields identify a copy of a function by a path of inlined calls, as GCC 16 writes it: "g:7
+// f:3 h" is h, inlined at line 3 of f, which is inlined at line 7 of g.
 type Code struct {
-	Name     string // of the source or of the binary
+	Name     string // path of the source or of the binary
 	Compiler string
 
-	defined  map[string]bool        // functions that are there, by themselves or inlined
-	bodies   map[string]*body       // by path
-	plain    map[string]string      // by symbol: the names of functions that profiles have by their plain names
-	lines    map[site]bool          // statements of a compiler that does not tell the path; nil if it does
-	anywhere map[line]bool          // the same, in whatever function
-	declared map[string]declaration // by name
-	shapes   []map[string]*shape    // by name, of compiles in several ways
-	debug    *profile.Profile       // every place of the debug info
-	source   string                 // the path of what was compiled, empty for a binary
-	fault    Reason                 // of the whole unit
-	noBlocks bool                   // the compiler does not tell the blocks of a line apart
+	defined  map[string]bool        // names of functions that have code, out of line or inlined
+	bodies   map[string]*body       // places with statements, by path of inlined calls; nil if the compiler reports lines instead
+	plain    map[string]string      // names from debug info, by symbol, of functions that a profile may contain under that name
+	lines    map[site]bool          // lines with statements in each function, from compilers that do not report paths of inlined calls; else nil
+	anywhere map[line]bool          // lines with statements in any function, from these compilers
+	declared map[string]declaration // where functions are declared, by name
+	shapes   []map[string]*shape    // shapes of functions, by name; one map for each set of options of the compile
+	debug    *profile.Profile       // a profile with a count at every place of the debug info
+	source   string                 // path of the compiled source, "" for a binary
+	fault    Reason                 // Unoptimised or Unprofiled if the whole unit is, else ""
+	noBlocks bool                   // the compiler does not distinguish the blocks of a line (discriminators)
 
-	// addsBodies: the compiler adds the profile of a body that it does not inline to the function.
+	// addsBodies is set if the compiler adds the counts of an inlined body to the function's own
+	// counts when it does not inline that call.
 	addsBodies bool
 }
 
-// Unprofiled says that the build compiles this without the profile.
+// Unprofiled records that the real build compiles this unit without the profile.
 func (c *Code) Unprofiled() {
 	c.fault = cmp.Or(c.fault, Unprofiled)
 }
 
-// compiles reports whether a path of a profile is the path of the source.
+// compiles reports whether a path in a profile is the path of the source that was compiled.
 func (c *Code) compiles(path string) bool {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path) == c.source
@@ -48,23 +52,24 @@ func (c *Code) compiles(path string) bool {
 	return path != "" && strings.HasSuffix(c.source, "/"+filepath.Clean(path))
 }
 
-// A body is the places of one copy of a function that have statements.
+// A body is the set of places with statements in one copy of a function.
 type body struct {
 	places      map[place]bool
 	first, last int // lines
 }
 
-// A declaration is where a function is declared.
+// A declaration is the place where a function is declared in the source.
 type declaration struct {
 	Name string // as the source has it, unqualified
 	File string
 	Line uint32
 }
 
-// A place is a line, counted from the declaration, and a discriminator.
+// A place is a line of a function, counted from its declaration, and a discriminator, which
+// distinguishes the blocks of the line.
 type place struct{ line, discriminator int }
 
-// placeOf returns the place of a record.
+// placeOf returns the place of a profile's record.
 func placeOf(r *profile.Record) place { return place{int(wire.Offset(r.Line)), int(r.Discriminator)} }
 
 func (p place) String() string {
@@ -84,20 +89,22 @@ func parsePlace(text string) (p place, ok bool) {
 	return p, n > 0
 }
 
-// A line is one of a file, and a discriminator.
+// A line is a line of a file with a discriminator, counted from the beginning of the file.
 type line struct {
-	file string // without folders
+	file string // base name
 	place
 }
 
-// A site is a line in the code of a function, which goes by its unqualified name.
+// A site is a line in the code of a function, given by its unqualified name. A line of an inlined
+// function is a site of the function that contains it.
 type site struct {
 	function string
 	line
 }
 
-// of judges a count at a place in the body that the frames lead to, outermost first. The place of a
-// frame is where the next one was inlined in it, or where the count is.
+// of returns whether the compiler found a count, or why not. frames lead to the count: the first is
+// a function of the profile, and each further one was inlined in the frame before it. The place of
+// a frame is the call of the next one, or in the last frame the count itself.
 func (c *Code) of(frames []frame) Reason {
 	reason := c.exact(frames)
 	if c.lines != nil {
@@ -109,7 +116,9 @@ func (c *Code) of(frames []frame) Reason {
 	return reason
 }
 
-// exact judges by paths.
+// exact does what of does, for a compiler that reports paths of inlined calls. It looks for the
+// count in the copy of the function that all frames lead to, and in the copies that only the last
+// frames lead to.
 func (c *Code) exact(frames []frame) Reason {
 	leaf := frames[len(frames)-1]
 	path := c.name(leaf.name)
@@ -137,7 +146,8 @@ func (c *Code) exact(frames []frame) Reason {
 	return reason
 }
 
-// flat judges by the lines that the outermost function has.
+// flat does what of does, for a compiler that reports only the lines with statements in each
+// function that is not inlined.
 func (c *Code) flat(frames []frame) Reason {
 	root, leaf := frames[0], frames[len(frames)-1]
 	declared, ok := c.declared[leaf.name]
@@ -163,15 +173,15 @@ func (c *Code) flat(frames []frame) Reason {
 	return NoStatement
 }
 
-// ofOtherBlock reports whether a count is lost because the blocks of a line cannot be
-// distinguished: the line has another count after it, or the count is in a function that was
-// inlined in a block with a discriminator.
+// ofOtherBlock reports whether a count is lost because the compiler does not distinguish the blocks
+// of a line: another count of the same line follows, or the count is in a function that was inlined
+// in a block with a discriminator.
 func ofOtherBlock(frames []frame) bool {
 	last := len(frames) - 1
 	return frames[last].again || slices.ContainsFunc(frames[:last], func(f frame) bool { return f.place.discriminator != 0 })
 }
 
-// isBorder reports whether a line is the first or the last line of a function.
+// isBorder reports whether a place is in the first or the last line of its function.
 func (c *Code) isBorder(at frame) bool {
 	return slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool {
 		s := shapes[at.name]
@@ -179,7 +189,8 @@ func (c *Code) isBorder(at frame) bool {
 	})
 }
 
-// path writes frames as GCC 16 does, but with plain names.
+// path writes frames as a path of inlined calls, in the form of GCC 16 and with the names that the
+// profile uses.
 func (c *Code) path(frames []frame) string {
 	last := len(frames) - 1
 	var text strings.Builder
@@ -189,7 +200,8 @@ func (c *Code) path(frames []frame) string {
 	return text.String() + c.name(frames[last].name)
 }
 
-// name returns the plain name of a symbol if the profile may have it by that.
+// name returns the name of a function in the profile, given its symbol: the name from debug info if
+// the compiler looks for that, and otherwise the symbol.
 func (c *Code) name(symbol string) string {
 	if plain, ok := c.plain[symbol]; ok {
 		return plain
@@ -197,7 +209,8 @@ func (c *Code) name(symbol string) string {
 	return symbol
 }
 
-// plainPath returns a path that GCC has written with plain names.
+// plainPath replaces the symbols in a path of inlined calls, as GCC wrote it, by the names that the
+// profile uses.
 func (c *Code) plainPath(path string) string {
 	words := strings.Split(path, " ")
 	for i, word := range words {
@@ -212,7 +225,7 @@ func (c *Code) plainPath(path string) string {
 	return strings.Join(words, " ")
 }
 
-// add notes a statement at a place of a body.
+// add stores that there is a statement at a place of the body with a path of inlined calls.
 func (c *Code) add(path string, at place) {
 	b := c.bodies[path]
 	if b == nil {
@@ -223,8 +236,8 @@ func (c *Code) add(path string, at place) {
 	b.first, b.last = min(b.first, at.line), max(b.last, at.line)
 }
 
-// written returns the name of a function as the source has it. It decodes the name from C++
-// symbols, which describe lambdas and similar functions better than debug info.
+// written returns the unqualified name that a function has in dumps, given its symbol. It decodes
+// C++ symbols, because they describe lambdas and similar functions better than debug info.
 func (c *Code) written(symbol string) string {
 	if d := c.declared[symbol]; d.Name != "" && !strings.HasPrefix(symbol, "_Z") {
 		return undotted(d.Name)
@@ -232,8 +245,8 @@ func (c *Code) written(symbol string) string {
 	return unqualified(symbol)
 }
 
-// unqualified returns a name without scope, template arguments and parameters. Operators are all
-// the same, as dumps spell them in other ways.
+// unqualified returns a name without scope, template arguments and parameters. It returns
+// "operator" for all operators, because dumps spell them differently.
 func unqualified(name string) string {
 	if name = slice.Names.Unqualified(name); strings.HasPrefix(name, "operator") {
 		return "operator"

@@ -21,22 +21,23 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Compiling runs compilers and reads their reports about a profile. It writes only into a folder
-// of its own. Its methods may be called by many goroutines.
+// A Compiling compiles sources with a profile, and reads what the compiler reports about the use of
+// the profile. It writes only into a temporary folder. Its methods may be called by many
+// goroutines.
 type Compiling struct {
-	// NoParams adds no options to the command. Without it, GCC 12 and 13 get the options that "afdo
-	// exec" adds.
+	// NoParams compiles with no options but the one for the profile. Without it, GCC 12 and 13 also
+	// get the options that "afdo exec" adds.
 	NoParams bool
 
 	folder  string
 	profile *profile.Profile
-	path    string // of the profile as it was given
+	path    string // of the profile
 	format  anyprof.Format
-	clang   func() (string, error) // writes a GCOV profile as clang reads it, once, and returns its path
+	clang   func() (string, error) // writes a GCOV profile in a format for clang on the first call, and returns the path
 }
 
-// NewCompiling returns a Compiling for the profile p, which is in the file path. Close removes the
-// files that it has written.
+// NewCompiling returns a Compiling for the profile p, which was read from the file path. The caller
+// must call Close, which removes temporary files.
 func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Compiling, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -64,10 +65,10 @@ func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Comp
 	return c, nil
 }
 
-// Close removes the folder.
+// Close removes the temporary folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
 
-// writeForClang writes the profile as clang reads it.
+// writeForClang writes the profile in LLVM's format ExtBinary, and returns the path.
 func (c *Compiling) writeForClang() (string, error) {
 	samples, _ := sampleprof.FromGCOV(c.profile)
 	var file bytes.Buffer
@@ -78,18 +79,18 @@ func (c *Compiling) writeForClang() (string, error) {
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
 }
 
-// version returns the path of the profile in a version of GCC's format.
+// version returns the path of the profile in version n of GCC's format.
 func (c *Compiling) version(n uint32) string {
 	return filepath.Join(c.folder, fmt.Sprintf("profile.v%d", n))
 }
 
-// ErrNoCompile is what the errors of [Compiling.Compile] match if a command compiles nothing that a
-// profile is for.
+// ErrNoCompile is matched by the errors of [Compiling.Compile] for a command that does not compile.
 var ErrNoCompile = errors.New("nothing to explain")
 
-// Compile compiles one of the sources of a command that runs in the folder dir as far as necessary,
-// and returns what the compiler reported. The command's own outputs do not change. It
-// compiles three times: with the profile, without it, and with -O2 unless the command has that.
+// Compile compiles one source of a command into the temporary folder, and returns the functions and
+// statements for which the compiler found counts. dir is the folder in which the command runs. The
+// command's own outputs do not change. The source is compiled three times: with the profile,
+// without it, and with -O2 unless the command has that.
 func (c *Compiling) Compile(ctx context.Context, argv []string, dir, source string) (*Code, error) {
 	command := command.Parse(argv, dir)
 	if command.Reason != "" {
@@ -110,7 +111,7 @@ func (c *Compiling) Compile(ctx context.Context, argv []string, dir, source stri
 	return code, nil
 }
 
-// profileFor returns the path of the profile as a compiler reads it.
+// profileFor returns the path of the profile in the format that a compiler reads.
 func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	switch {
 	case compiler.Clang && c.format.GCOV():
@@ -125,8 +126,8 @@ func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	return c.version(compiler.Reads()), nil
 }
 
-// A saying is the option that makes a compiler report how it used a profile, with the function that
-// reads the report.
+// A saying is how a compiler reports its use of a profile: the options that make it write the
+// report, and the function that reads it.
 type saying struct {
 	flags []string
 	read  func(*Code, io.Reader) error
@@ -145,7 +146,7 @@ func sayingOf(compiler *toolchain.Compiler, profile, file string) saying {
 	return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo-lineno=" + file}, (*Code).readLines}
 }
 
-// compile compiles one source and reads what the compiler says, and the debug info of the object.
+// compile compiles one source, and reads the compiler's report and the debug info of the object.
 func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler *toolchain.Compiler, source, profile string) (*Code, error) {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {
@@ -188,12 +189,13 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	return code, how.read(code, f)
 }
 
-// usualLevel is how far most builds have the compiler optimise.
+// usualLevel is the level of optimisation of most builds.
 const usualLevel = "-O2"
 
-// readObjects reads the debug info of the object compiled with the profile, and of objects compiled
-// without it: at the command's level and at -O2 if that differs. The profiled program was compiled
-// in one of these ways. Where other calls are inlined, other lines have code.
+// readObjects reads the debug info of three compiles of the source: the object with the profile,
+// and objects without it, at the command's level and at -O2 if that differs. They differ in which
+// calls are inlined and so in which lines have code, and the profiled program may be like any of
+// them.
 func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err

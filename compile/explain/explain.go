@@ -19,37 +19,37 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Reason says whether a count was used, or why not.
+// A Reason says whether a count of the profile was used by a compile, or why not.
 type Reason string
 
-// The reasons, the best first: of several compiles the one counts that has made the best of a
-// count.
+// These are the reasons, the best first. If several compiles have the function, the best reason
+// counts.
 const (
-	Found       Reason = "found"               // there is a statement at its place
-	Apart       Reason = "found apart"         // the call is not inlined, and the function by itself has the statement
-	Border      Reason = "begin or end"        // it is where a function begins or ends, which needs no count
-	NoStatement Reason = "no statement"        // the function has no statement there
-	OneBlock    Reason = "block of a line"     // GCC 12 takes one block of the line for all, and this is another
-	Inlined     Reason = "inlined otherwise"   // the function is there, but not inlined at that call
-	Declared    Reason = "declared elsewhere"  // every line is off by the same: the declaration has moved in the function
-	Edited      Reason = "edited"              // the function is not the one that was profiled
-	Foreign     Reason = "another program"     // the function is that of another program; see [Stranger]
-	Unoptimised Reason = "not optimised"       // its unit is compiled with -O0
-	Unprofiled  Reason = "without the profile" // its unit is compiled without the profile, as others are not
+	Found       Reason = "found"               // the compiler has a statement at the count's location
+	Apart       Reason = "found apart"         // the call is not inlined any more, but the called function has the statement
+	Border      Reason = "begin or end"        // the location is the beginning or end of a function, where compilers need no count
+	NoStatement Reason = "no statement"        // the function has no statement at that location
+	OneBlock    Reason = "block of a line"     // GCC 12 uses the count of only one block of each line, and this count is of another block
+	Inlined     Reason = "inlined otherwise"   // the function was compiled, but not inlined at that call
+	Declared    Reason = "declared elsewhere"  // all lines differ by the same number, because the declaration was moved
+	Edited      Reason = "edited"              // the function was edited since the profile was made
+	Foreign     Reason = "another program"     // the profiled function belongs to another program; see [Stranger]
+	Unoptimised Reason = "not optimised"       // the unit is compiled with -O0
+	Unprofiled  Reason = "without the profile" // the unit is compiled without the profile, but others are compiled with it
 	Nowhere     Reason = "compiled nowhere"    // no compile has the function
 )
 
-// Reasons are all of them, the best first.
+// Reasons are all reasons, the best first.
 var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
-// Findable reports whether a compiler of this version could have found a count: the others are at
-// places for which the compiler looks up no count.
+// Findable reports whether the compiler could have found a count. It returns false for counts at
+// locations that the compiler does not look up.
 func (r Reason) Findable() bool { return r != Border && r != OneBlock }
 
 // lost reports whether the compiler did not use a count with this reason.
 func (r Reason) lost() bool { return r != Found && r != Apart }
 
-// better returns the better one of two.
+// better returns the better one of two reasons.
 func better(a, b Reason) Reason {
 	if slices.Index(Reasons, a) <= slices.Index(Reasons, b) {
 		return a
@@ -57,7 +57,7 @@ func better(a, b Reason) Reason {
 	return b
 }
 
-// Advice says what to do about counts that are lost for a reason, empty if there is nothing to do.
+// Advice returns what the user can do about counts that are lost for a reason, or "" if nothing.
 func (r Reason) Advice() string {
 	switch r {
 	case NoStatement, Inlined:
@@ -78,11 +78,11 @@ func (r Reason) Advice() string {
 	return ""
 }
 
-// A Tally contains sums of counts by reason.
+// A Tally contains sums of a profile's counts.
 type Tally struct {
-	Counts  uint64
-	Found   uint64
-	Reasons map[Reason]uint64
+	Counts  uint64            // sum of all counts
+	Found   uint64            // sum of the counts that a compiler used
+	Reasons map[Reason]uint64 // sums by reason
 }
 
 func (t *Tally) add(r Reason, n uint64) {
@@ -96,8 +96,8 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 }
 
-// Worst returns the reason that loses most, [Found] if none does. Where functions begin and end
-// counts only if nothing else is lost.
+// Worst returns the reason by which most counts are lost, or [Found] if none are. It returns
+// [Border] only if nothing else is lost.
 func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {
@@ -113,8 +113,8 @@ func (t *Tally) Worst() Reason {
 type Function struct {
 	Tally
 	Name   string
-	Reason Reason // of most of what it loses; [Found] if it loses nothing
-	File   string // where it is declared, empty if no compile has it and the profile does not tell
+	Reason Reason // why most of its lost counts are lost; [Found] if none are
+	File   string // where it is declared, "" if unknown
 	Line   uint32
 
 	// EntryUsed is set if a compiler used the number of times that the function was entered. That
@@ -122,8 +122,8 @@ type Function struct {
 	EntryUsed bool
 }
 
-// Suspect returns the counts that cannot be relied upon: those lost, and all of a function that was
-// edited, where lines that do not belong together may match.
+// Suspect returns the sum of the function's counts that are unreliable: the counts that are lost
+// or, if the function was edited, all counts, because lines that do not belong together may match.
 func (f *Function) Suspect() uint64 {
 	if f.Reason == Edited || f.Reason == Declared {
 		return f.Counts
@@ -131,7 +131,7 @@ func (f *Function) Suspect() uint64 {
 	return f.Counts - f.Found - f.Reasons[Border]
 }
 
-// A Unit is what one compile has made of the functions that it has.
+// A Unit describes how the counts of the functions of one compile were used.
 type Unit struct {
 	Tally
 	Name     string
@@ -142,36 +142,38 @@ type Unit struct {
 // A Report describes how a whole profile was used.
 type Report struct {
 	Tally
-	Elsewhere uint64     // counts of functions of other units, if only those of the compiles were asked for
-	Stranger  *Stranger  // nil if the profile has functions of the compiles
-	Functions []Function // those that lose most first
+	Elsewhere uint64     // for ReportPart: sum of the counts of functions of other units
+	Stranger  *Stranger  // set if the profile seems to be of another program, else nil
+	Functions []Function // those with most suspect counts first
 	Units     []Unit     // in the order in which they were added
 }
 
-// An Explainer holds a profile against compiles. It is not safe for concurrent use.
+// An Explainer compares a profile with compiles. It is not safe for concurrent use.
 type Explainer struct {
-	// Placed, unless nil, reports whether the lines of a symbol of a unit are known to be where the
-	// profile has them: its file is the same as then, or its counts were moved. Other functions are
-	// taken for edited by the lines that have code, which another compiler may have elsewhere.
+	// Placed, unless nil, reports whether the lines of a function in the profile are known to be
+	// right: its file has not changed since, or its counts were moved. symbol is the function's
+	// name, and unit its file. Without Placed, an Explainer compares the lines that have code, and
+	// may take a function for edited only because another compiler has code at other lines.
 	Placed func(unit, symbol string) bool
 
 	profile   *profile.Profile
 	codes     []*Code
-	stranger  *Stranger         // as of the last report
-	namesakes map[namesake]bool // likewise
+	stranger  *Stranger         // of the latest report
+	namesakes map[namesake]bool // of the latest report
 }
 
-// New returns an explainer of a profile, which must not change.
+// New returns an explainer of a profile. The profile must not change any more.
 func New(p *profile.Profile) *Explainer { return &Explainer{profile: p} }
 
-// Add adds what compiles have.
+// Add adds compiles or binaries in which the explainer looks for the counts of the profile.
 func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
 
 // Report returns a report on the whole profile.
 func (e *Explainer) Report() *Report { return e.report(false) }
 
-// ReportPart returns a report on the functions of the compiles, which are a part of a program. If
-// the profile contains none of these functions, the report is about the whole profile.
+// ReportPart returns a report on those functions of the profile that the compiles contain. Use it
+// if these are a part of a program. If the profile contains none of their functions, the report is
+// about the whole profile.
 func (e *Explainer) ReportPart() *Report {
 	if r := e.report(true); r.Counts > 0 {
 		return r
@@ -205,7 +207,7 @@ func (e *Explainer) report(part bool) *Report {
 	return r
 }
 
-// entered returns the functions with a head count, by canonical name.
+// entered returns the profile's functions with a head count, by canonical name.
 func (e *Explainer) entered() map[string]bool {
 	names := make(map[string]bool)
 	for s, f := range e.profile.Functions() {
@@ -216,15 +218,17 @@ func (e *Explainer) entered() map[string]bool {
 	return names
 }
 
-// entryUsed reports whether a compiler has a function and used its entries: its head count, or
-// the entries of inlined bodies that the compiler adds to the function.
+// entryUsed reports whether a compiler has used how often a function was entered: its head count,
+// or the entries of its inlined bodies that the compiler adds to it. entered is from
+// [Explainer.entered].
 func (e *Explainer) entryUsed(name string, entered map[string]bool) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
 		return (entered[name] || c.addsBodies) && c.Compiler != "" && c.fault == "" && c.defined[name] && !e.namesakes[namesake{c, name}]
 	})
 }
 
-// declaration returns where a function is declared.
+// declaration returns the file and line in which a function is declared. If no compile knows it, it
+// returns the file otherwise and 0.
 func (e *Explainer) declaration(name, otherwise string) (file string, line uint32) {
 	for _, c := range e.codes {
 		if d, ok := c.declared[name]; ok {
@@ -234,27 +238,28 @@ func (e *Explainer) declaration(name, otherwise string) (file string, line uint3
 	return otherwise, 0
 }
 
-// A frame is a function and a place in it.
+// A frame is a function, and a place in it: of a count, or of an inlined call.
 type frame struct {
 	name  string
 	place place
-	again bool // of a count: its line has another one behind it
+	again bool // the place is of a count, and a later count has the same line
 }
 
 // A counting adds up the counts of a profile by reason.
 type counting struct {
 	codes     []*Code
-	part      bool // functions that are in other units do not count
+	part      bool // leave out functions of units that were not compiled
 	sum       Tally
-	elsewhere uint64
-	functions map[string]*Tally
-	changed   map[string]Reason
-	files     map[string]string
+	elsewhere uint64            // sum of the counts that were left out
+	functions map[string]*Tally // by name
+	changed   map[string]Reason // functions that were edited, see changes
+	files     map[string]string // path of the unit of each function in the profile
 	namesakes map[namesake]bool
 	stranger  bool // the profile is of another program
 }
 
-// tally judges counts by the best that any of the codes has made of them.
+// tally adds up the counts of the profile by reason. If several codes have the function of a count,
+// the best reason counts. profiled are the shapes of the profile's functions.
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
 	t := &counting{
 		codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), namesakes: e.namesakes, stranger: e.stranger != nil,
@@ -272,7 +277,7 @@ func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) 
 	return t
 }
 
-// files returns the paths of the units of functions.
+// files returns the path of the unit of each function in the profile.
 func (e *Explainer) files() map[string]string {
 	files := make(map[string]string)
 	for s := range e.profile.Functions() {
@@ -281,7 +286,7 @@ func (e *Explainer) files() map[string]string {
 	return files
 }
 
-// unedited takes back that functions have changed whose lines are known.
+// unedited removes functions from changed whose lines are right according to [Explainer.Placed].
 func (e *Explainer) unedited(changed map[string]Reason) {
 	if e.Placed == nil || len(changed) == 0 {
 		return
@@ -296,6 +301,7 @@ func (e *Explainer) unedited(changed map[string]Reason) {
 	}
 }
 
+// count adds a count to the tallies of its function and of the whole profile.
 func (t *counting) count(frames []frame, n uint64) {
 	leaf := frames[len(frames)-1].name
 	reason := Nowhere
@@ -323,13 +329,14 @@ func (t *counting) count(frames []frame, n uint64) {
 	t.sum.add(reason, n)
 }
 
-// compiles reports whether a file is one of the sources.
+// compiles reports whether a path in the profile is the path of one of the sources.
 func (t *counting) compiles(path string) bool {
 	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
 }
 
-// eachCount calls do for each record of a profile with the functions and places on the way to it,
-// which it must not keep. Functions have no suffixes, as for the compilers that look for them.
+// eachCount calls do for each record of a profile, with the frames that lead to it: the function,
+// then the bodies inlined in each other that contain the record. do must not keep the frames. The
+// names of functions have no suffixes, because compilers look for them without.
 func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	for s, f := range p.Functions() {
 		frames := []frame{{name: create.SelectedSuffixes.Name(p.SymbolName(s))}}
@@ -346,11 +353,11 @@ func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	}
 }
 
-// repeated returns the counts of a function whose line has another count after them in the same
-// body.
+// repeated returns the counts of a function's records that are followed by another count of the
+// same line in the same body.
 func repeated(records []profile.Record) map[*profile.Record]bool {
 	again := make(map[*profile.Record]bool)
-	var last []*profile.Record // of the bodies that lead here
+	var last []*profile.Record // the latest count of each open body, by depth
 	walk := profile.Walk(records)
 	for r, depth, ok := walk.Next(); ok; r, depth, ok = walk.Next() {
 		if depth == len(last) {

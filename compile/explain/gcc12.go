@@ -15,10 +15,9 @@ var (
 	dumpSource = pattern.Of(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
 )
 
-// readLines reads the dump that GCC 12 to 15 write with -fdump-ipa-afdo-lineno: the functions after
-// the profile was read, and the functions inlined in them because of it. A function begins with its
-// declaration. Each statement names its source line. Only the lines of statements with an effect
-// are taken.
+// readLines reads the dump that GCC 12 to 15 write with -fdump-ipa-afdo-lineno, and stores in c
+// which lines have statements. The dump shows the functions after the profile was read, with the
+// calls that GCC inlined because of it. A function begins with its declaration.
 func (c *Code) readLines(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)
@@ -42,16 +41,16 @@ func (c *Code) readLines(r io.Reader) error {
 	return lines.Err()
 }
 
-// addLine notes a statement at a line of a file.
+// addLine stores that a function has a statement at a line of a file.
 func (c *Code) addLine(function, file string, at place) {
 	l := line{filepath.Base(file), at}
 	c.lines[site{function, l}] = true
 	c.anywhere[l] = true
 }
 
-// headerName returns the unqualified name of a function that a dump begins with:
-// "int * std::vector<int>::data (struct vector * const this)". One that returns a pointer to a
-// function has parentheses before the name: "int (*<T367f>) (int) pick (int k)".
+// headerName returns the unqualified name of a function, given its declaration in a dump, such as
+// "int * std::vector<int>::data (struct vector * const this)". If the function returns a pointer to
+// a function, its declaration has parentheses before the name: "int (*<T367f>) (int) pick (int k)".
 func headerName(header string) string {
 	name := beforeParameters(header)
 	var plain strings.Builder
@@ -75,7 +74,7 @@ func headerName(header string) string {
 	return undotted(name[strings.LastIndexAny(name, " :*&")+1:])
 }
 
-// beforeParameters returns the text before the parenthesis that matches the last one.
+// beforeParameters returns the part of a declaration before its last pair of parentheses.
 func beforeParameters(header string) string {
 	open := 0
 	for i := len(header) - 1; i >= 0; i-- {
@@ -91,6 +90,6 @@ func beforeParameters(header string) string {
 	return header
 }
 
-// undotted returns the name of an Ada function as debug info has it, "stack__push", for a name as a
-// dump has it, "stack.push".
+// undotted converts the name of an Ada function in a dump, "stack.push", to its name in debug info,
+// "stack__push".
 func undotted(name string) string { return strings.ReplaceAll(name, ".", "__") }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// dumpLine is how long a line of a dump may be.
+// dumpLine limits the length of a line of a dump, in bytes.
 const dumpLine = 1 << 24
 
 var (
@@ -17,7 +17,8 @@ var (
 	dumpPlace   = pattern.Of(`^ +(-?\d+(?:\.\d+)?) +(\d+|inlined) `)
 )
 
-// readOffline reads what GCC 16 says with -fdump-ipa-afdo_offline-all.
+// readOffline reads the dump that GCC 16 writes with -fdump-ipa-afdo_offline-all, and stores in c
+// which places of each copy of a function have statements.
 func (c *Code) readOffline(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)

@@ -7,16 +7,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A namesake is a function of a compile that has no more than its name in common with one of the
-// profile, such as those that are local to their files.
+// A namesake is a function of a compile that has the same name as a function of the profile but is
+// another one, for example because both are static functions of different files.
 type namesake struct {
 	code *Code
 	name string
 }
 
-// findNamesakes finds functions of the compiles that only share a name with a profiled function:
-// this compile declares the function in a file that the profile does not name for it, and another
-// compile declares it in a file that the profile names.
+// findNamesakes finds namesakes. A function is one if this compile declares it in a file that the
+// profile does not name for it, and another compile declares it in a file that the profile names.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	profiled := e.unitNames()
 	here := func(name string, d declaration) bool { return profiled[name][filepath.Base(d.File)] }
@@ -39,8 +38,8 @@ func (e *Explainer) findNamesakes() map[namesake]bool {
 	return found
 }
 
-// unitNames returns, for each function of the profile, the names of its files without folders. A
-// function whose file is uncertain has no names.
+// unitNames returns, for each function of the profile, the base names of its files. A function one
+// of whose files is unknown has no names.
 func (e *Explainer) unitNames() map[string]map[string]bool {
 	units := make(map[string]map[string]bool)
 	unknown := make(map[string]bool)

@@ -8,13 +8,13 @@ import (
 )
 
 // A shape is the set of lines of a function that have code, in any of its copies, and of the lines
-// where other functions are inlined in it. A profile has a count for each line, even if it is 0. So
-// an unchanged function has the same shape in a profile and in the debug info of a compile.
+// of calls that are inlined in it. A profile has a count for each line, even if it is 0. So an
+// unchanged function has the same shape in the profile and in the debug info of a compile.
 type shape struct {
 	lines       map[int]bool
-	inlined     map[string]map[int]bool // by callee: the lines of its calls
+	inlined     map[string]map[int]bool // lines of inlined calls, by callee
 	first, last int
-	alone       bool // it has code of its own, so all of its lines are there
+	alone       bool // one of the copies is not inlined, so it has all lines of the function
 }
 
 func (s *shape) add(line int) {
@@ -35,10 +35,10 @@ func (s *shape) addCall(callee string, line int) {
 	s.inlined[callee][line] = true
 }
 
-// border reports whether a line is the line of the function's declaration, or after its last line.
+// border reports whether a line is the function's first or last line, or outside of these.
 func (s *shape) border(line int) bool { return line <= s.first || line >= s.last }
 
-// shapesOf returns the shapes of all functions.
+// shapesOf returns the shapes of all functions in a profile, by name.
 func shapesOf(p *profile.Profile) map[string]*shape {
 	shapes := make(map[string]*shape)
 	eachCount(p, func(frames []frame, r *profile.Record) {
@@ -57,8 +57,8 @@ func shapesOf(p *profile.Profile) map[string]*shape {
 	return shapes
 }
 
-// changes returns the functions whose shape in the profile differs from their shape in all code,
-// each with the reason [Edited] or [Declared].
+// changes returns the functions that have other shapes in the profile than in all compiles, each
+// with the reason [Edited] or [Declared].
 func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
 	changed := make(map[string]Reason)
 	for name, was := range profiled {
@@ -78,14 +78,15 @@ func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
 	return changed
 }
 
-// Limits for a difference that counts as an edit. Even without an edit, debug info differs between
-// compiles: a call is inlined in one and not in the other, or a line has code in only one.
+// These are limits for finding edits. Even without an edit, debug info differs between compilers: a
+// call is inlined in one and not in the other, or a line has code in only one.
 const (
-	minLines = 3   // a function of fewer lines has no shape to speak of
-	maxMove  = 200 // lines by which an edit moves others
+	minLines = 3   // a function of fewer lines is never taken for edited
+	maxMove  = 200 // the largest number of lines by which an edit is assumed to move others
 )
 
-// change returns how a function has changed, or [Found] if it has not.
+// change compares the shape of a function in the profile with its shape now. It returns [Edited],
+// [Declared], or [Found] if the function has not changed.
 func (s *shape) change(now *shape) Reason {
 	if len(s.lines) < minLines {
 		return Found
@@ -100,7 +101,7 @@ func (s *shape) change(now *shape) Reason {
 	return Found
 }
 
-// moved reports whether calls that both shapes contain are at other lines now.
+// moved reports whether a call that is inlined in both shapes is at another line now.
 func (s *shape) moved(now *shape) bool {
 	for callee, lines := range s.inlined {
 		there := now.inlined[callee]
@@ -114,7 +115,8 @@ func (s *shape) moved(now *shape) bool {
 	return false
 }
 
-// edited reports whether the lines after an edit have moved.
+// edited reports whether lines match better if all lines from some line on are moved, or the
+// function ends at another line now. here is the number of lines that match without a move.
 func (s *shape) edited(now *shape, here int) bool {
 	lines := slices.Sorted(maps.Keys(s.lines))
 	best := here
@@ -137,7 +139,7 @@ func (s *shape) edited(now *shape, here int) bool {
 	return best > here+1 || s.alone && now.alone && s.last != now.last
 }
 
-// common returns how many lines are in another shape, moved.
+// common returns how many lines of a shape, moved by a number of lines, are also in the shape now.
 func (s *shape) common(now *shape, by int) int {
 	n := 0
 	for line := range s.lines {

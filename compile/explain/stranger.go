@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/produce/verdict"
 )
 
-// A Stranger describes a profile that seems to be of another program. The compiles have none of its
-// functions, except functions of system headers, or only main, which every program has.
+// A Stranger describes a profile that seems to be of another program: the compiles have none of its
+// functions, or only main and functions of system headers.
 type Stranger struct {
-	Functions int // that the profile has, those inlined in others included
+	Functions int // number of functions in the profile, including those that are only inlined
 
 	// MainThere is the file that defined main in the profiled program, or "" if unknown. MainHere
 	// is the file that defines it in the compiles. Both are "" if the compiles do not have main, or
@@ -17,12 +17,13 @@ type Stranger struct {
 	MainThere, MainHere string
 }
 
-// HasMain reports whether the compiles have another main.
+// HasMain reports whether the compiles define main in another file than the profiled program.
 func (s *Stranger) HasMain() bool { return s.MainHere != "" }
 
 const mainFunction = "main"
 
-// findStranger finds out whether the profile is of another program.
+// findStranger sets e.stranger if the profile seems to be of another program, and otherwise to nil.
+// profiled are the shapes of the profile's functions.
 func (e *Explainer) findStranger(profiled map[string]*shape) {
 	e.stranger = nil
 	main, foreign := verdict.Foreign(func(yield func(name, file string) bool) {
@@ -41,14 +42,14 @@ func (e *Explainer) findStranger(profiled map[string]*shape) {
 	}
 }
 
-// has reports whether one of the compiles has a function, either out of line or inlined.
+// has reports whether one of the compiles has a function, out of line or inlined.
 func (e *Explainer) has(name string) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
 		return c.defined[name] || slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool { return shapes[name] != nil })
 	})
 }
 
-// mainFile returns the path of main's unit in the profile, empty if that is not known.
+// mainFile returns the path of main's unit in the profile, or "" if unknown.
 func (e *Explainer) mainFile() string {
 	for s := range e.profile.Functions() {
 		if e.profile.SymbolName(s) == mainFunction {
@@ -58,8 +59,9 @@ func (e *Explainer) mainFile() string {
 	return ""
 }
 
-// otherMain reports whether the profile's main, defined in the file there, differs from the main
-// that is defined in the file here.
+// otherMain reports whether the profile's main, which is defined in the file there, is another
+// function than the compile's main, which is defined in the file here. main is its shape in the
+// profile.
 func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	if there == "" {
 		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited

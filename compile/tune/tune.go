@@ -111,8 +111,8 @@ type tuning struct {
 	log     io.Writer
 }
 
-// Run builds, trains and measures the program as o says. If a command fails, the error is a
-// [CommandError] with the end of the command's output.
+// Run builds, trains and measures the program as o says. If a command fails, the error wraps a
+// [*CommandError] with the end of the command's output.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Limit > 0 {
 		var cancel context.CancelFunc
