@@ -14,7 +14,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// addCallers adds the functions of other units into which the slice's own were inlined.
+// addCallers adds functions of other units into which functions of the slice were inlined, with
+// only the inlined bodies of these. If condense is set, it reduces them further, see
+// condenseCallers.
 func (s *selection) addCallers(condense bool) error {
 	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {
@@ -45,8 +47,8 @@ func (s *selection) addCallers(condense bool) error {
 	return nil
 }
 
-// prune returns what the slice has of the samples of another unit's function:
-// the bodies of its own functions inlined there, whole, and the way to each.
+// prune removes from the records of a function all except the inlined bodies of the slice's own
+// functions, and the bodies that contain these.
 func (s *selection) prune(records []profile.Record) []profile.Record {
 	var kept []profile.Record
 	var way []openBody
@@ -80,28 +82,29 @@ func (s *selection) prune(records []profile.Record) []profile.Record {
 	}
 }
 
-// An openBody is an inlined body on the way that prune goes.
+// An openBody is an inlined body that prune has entered and not left.
 type openBody struct {
-	head int // its first record, among those kept
-	end  int // where it ends, among all
+	head int // index of its first record among the records that are kept
+	end  int // index of its end among all records
 }
 
-// condenseCallers reduces the callers to what GCC 16 uses of them. No caller is defined in the
-// compile. GCC goes through the callers one after the other, in the order of locations. It takes
-// the bodies of defined functions out of them, makes each a function of its own or adds it to an
-// existing one, and drops the rest. Therefore
+// condenseCallers reduces the functions of other units, the callers, to what GCC 16 uses of them.
+// The compile defines none of them. GCC visits the callers one after the other, in the order of
+// locations. It takes the inlined bodies of functions that the compile defines out of them, makes
+// each a function of its own or adds it to an existing one, and drops the rest. Therefore
+//
 //   - a caller's head count and the path to a body only matter for the order: bodies get the
 //     locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are
-//     merged before, by their locations, and stay as they are;
+//     merged before, by their locations, and are not changed;
 //   - bodies that look alike are added up, at the first of them. GCC would do so later if they have
 //     the same functions inlined at the same places, and these have none. Where bodies differ in
 //     that, or go deeper, the result for the inner ones depends on the order. The order also
 //     matters where GCC gives names to bodies inside others: it does that once for each function,
 //     and what is added to the function later keeps its names.
 //
-// A body has the timestamp of its caller, and the earliest one of several counts. So the body with
-// the earliest timestamp stays where it is. GCC counts bodies with a total of 0, so those are not
-// changed.
+// A body has the timestamp of its caller, and a sum of several bodies has the earliest of their
+// timestamps. So the body with the earliest timestamp stays where it is. GCC counts bodies with a
+// total of 0, so those are not changed.
 func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareCallers)
 	clones := make(map[string]int)
@@ -124,21 +127,21 @@ func (s *selection) condenseCallers() {
 	s.callers = append(kept, s.placeBodies(bodies)...)
 }
 
-// maxBodies is how many bodies there are locations for.
+// maxBodies is the largest number of bodies in a caller: there is a location for each.
 const maxBodies = 1<<16 - 1
 
-// An inlinedBody is the body of one of the slice's own functions in a caller.
+// An inlinedBody is an inlined body of one of the slice's own functions, in a caller.
 type inlinedBody struct {
 	caller    program.Symbol
 	timestamp uint64
-	records   []profile.Record // the one that opens it, and what is in it
+	records   []profile.Record // the record of the inlined call, and the records of the body
 }
 
-// bodiesIn returns the bodies of a pruned caller in GCC's order: by location and name at each
-// level.
+// bodiesIn returns the inlined bodies of the slice's own functions in a pruned caller, in the order
+// in which GCC visits them: by location and name at each depth of inlining.
 func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.ID]
-	left := s.siblings(nil, f.Records, 0, len(f.Records)) // the next one last
+	left := s.siblings(nil, f.Records, 0, len(f.Records)) // indexes of records; the next one is last
 	for len(left) > 0 {
 		at := left[len(left)-1]
 		left = left[:len(left)-1]
@@ -153,8 +156,8 @@ func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	return bodies
 }
 
-// siblings appends where the outermost bodies of a range of pruned records are, in the reverse
-// order of GCC.
+// siblings appends the indexes of the outermost inlined bodies in records[from:end], which are
+// pruned, in the reverse of GCC's order.
 func (s *selection) siblings(to []int, records []profile.Record, from, end int) []int {
 	first := len(to)
 	for from < end {
@@ -166,8 +169,8 @@ func (s *selection) siblings(to []int, records []profile.Record, from, end int) 
 	return to
 }
 
-// compareCallsites orders records by location and callee. Records themselves order callees by the
-// numbers of their symbols.
+// compareCallsites orders records as GCC does, by location and name of the callee. In the profile
+// they are ordered by location and number of the callee's symbol.
 func (s *selection) compareCallsites(a, b profile.Record) int {
 	c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
 	if c != 0 || a.Callee == b.Callee {
@@ -176,14 +179,15 @@ func (s *selection) compareCallsites(a, b profile.Record) int {
 	return s.compareSymbols(s.calleeOrNone(a), s.calleeOrNone(b))
 }
 
-// calleeOrNone returns the callee of a record, or no symbol if it does not exist. In that case
-// addNames fails when the slice contains the record.
+// calleeOrNone returns the callee of a record, or the zero Symbol if the profile does not have it.
+// In that case [selection.addNames] fails later.
 func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
 	sym, _ := s.callee(program.ID(r.Callee))
 	return sym
 }
 
-// compareCallers orders functions as GCC goes through them: by file, an unknown one last, and name.
+// compareCallers orders functions as GCC visits them: by file, with unknown files last, and then by
+// name.
 func (s *selection) compareCallers(a, b program.Symbol) int {
 	if a.Unit == b.Unit {
 		return strings.Compare(a.Name, b.Name)
@@ -200,8 +204,8 @@ func (s *selection) compareSymbols(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }
 
-// placeBodies adds up those that are alike, and makes new samples of their callers, by caller. It
-// returns the callers that have any left.
+// placeBodies builds new, smaller samples of the callers from their inlined bodies. Bodies that
+// look alike are added up. It returns the callers that still have a body.
 func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
 	parts := make([][]int, len(bodies))
 	for i, place := range s.places(bodies) {
@@ -231,8 +235,9 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
-// places returns for each body the body to which it is added: the first body that is alike, or the
-// body itself if no other is alike or its timestamp is earlier than theirs.
+// places returns, for each body, the index of the body to which it is added. This is the first body
+// that looks alike. It is the body itself if no other looks alike, or if its timestamp is the
+// earliest of them.
 func (s *selection) places(bodies []inlinedBody) []int {
 	type group struct{ first, earliest int }
 	groups := make(map[string]group)
@@ -258,18 +263,19 @@ func (s *selection) places(bodies []inlinedBody) []int {
 	return places
 }
 
-// addBodyAt adds an inlined body at another line than its own.
+// addBodyAt adds an inlined body to the samples of a caller, at another line than before.
 func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 	to.Enter(line, 0, records[0].Callee)
 	quantize.Records(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
 	to.Leave()
 }
 
-// maxTotal is how many samples a body has at most that is added to others: sums do not overflow.
+// maxTotal limits the samples of a body that is added to others, so that sums do not overflow.
 const maxTotal = 1 << 40
 
-// shapeOf returns a key that is equal for bodies that are added up: their function, and the
-// functions inlined in them with their places. It is empty for other kinds of bodies.
+// shapeOf returns a key that is equal for bodies that can be added up: it contains the body's
+// function, and the functions inlined in it with their locations. It is empty for a body that must
+// not be added to others.
 func (s *selection) shapeOf(records []profile.Record) string {
 	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
 	var outer []profile.Record
@@ -300,14 +306,14 @@ func (s *selection) shapeOf(records []profile.Record) string {
 	return string(shape)
 }
 
-// mayBeRenamed reports whether GCC may give the callee of a record another name: one without the
-// suffix of a clone, or the one that the assembler sees of a function that the compile defines.
+// mayBeRenamed reports whether GCC may look for the callee of a record under another name: one
+// without the suffix of a clone, or the assembler name of a function that the compile defines.
 func (s *selection) mayBeRenamed(r profile.Record) bool {
 	name := s.calleeOrNone(r).Name
 	return symname.Canonical(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
 }
 
-// hasTotal reports whether there are samples in records, and not too many.
+// hasTotal reports whether the sum of the counts of records is between 0 and maxTotal.
 func hasTotal(records []profile.Record) bool {
 	total := uint64(0)
 	for i := range records {

@@ -8,41 +8,43 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// implicitNames are the unqualified names of functions that no text spells because the compiler
-// creates them: lambdas, assignments and comparisons, conversions, whose names are types, and code
-// that runs before and after main. The last line is clang's.
+// implicitNames are the unqualified names of functions that no source text contains, because the
+// compiler creates them: lambdas, assignments and comparisons, conversions, whose names are types,
+// and code that runs before and after main. The last line has those of clang.
 var implicitNames = []string{
 	"operator()", "_FUN", "operator=", "operator==", cxx.ConversionKey, cxx.OddKey,
 	cxx.Initializing + "0", "__tls_init",
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// commonNames keeps the symbols that have an unqualified name, from the second time on that a
-// source text asks for the name. It keeps what each symbol requires: the other words that a text
-// must contain if it is to define the symbol. The texts of one program share most names, such as
+// A commonNames stores the symbols of each unqualified name that the texts of several compiles
+// contain, from the second such text on. With each symbol it stores which other words a text must
+// contain if the compile defines the symbol. The compiles of one program share most names, such as
 // those of the standard library's functions, and many symbols have a name like begin or operator().
-// To read what a symbol requires takes ten times as long as to compare that with a text.
+// Finding the words of a symbol takes ten times as long as looking them up in a text.
 type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
 
-// namesakes are the symbols with one unqualified name. Reading them is left to the second text that
-// has the name.
+// namesakes are the symbols with one unqualified name. They are read when a second text contains
+// the name.
 type namesakes struct {
 	once sync.Once
 	err  error
 	all  []requirements
 }
 
-// requirements are the words, scopes and functions that a text must have to define a symbol.
+// requirements are what a text must contain if its compile defines a symbol: words, names of
+// classes and namespaces, and definitions of functions.
 type requirements struct {
 	program.Symbol
-	cut       string   // the canonical name
-	words     []uint32 // by hash, as a Text has them
-	scopes    []uint32
-	functions []string
+	cut       string   // canonical name of the symbol
+	words     []uint32 // hashes of the words, see wordHash
+	scopes    []uint32 // hashes of the names of classes and namespaces
+	functions []string // unqualified names
 }
 
-// in calls yield for the symbols with one of the names that a text may define. It returns the names
-// that no text has asked for before.
+// in calls yield for the symbols that a text may define, of those with one of the given unqualified
+// names. It returns the names that occur for the first time, which the caller has to look up. With
+// renamed, a symbol may have the inline namespaces of another version of the text.
 func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index, yield func(program.Symbol)) (others []string, err error) {
 	for _, name := range names {
 		known, again := c.asked.LoadOrStore(name, new(namesakes))
@@ -83,7 +85,8 @@ func requirementsOf(sym program.Symbol) requirements {
 	return r
 }
 
-// satisfies reports whether a text has all of it, or gives a function that name for the assembler.
+// satisfies reports whether a text contains all that a symbol requires, or gives a function the
+// symbol's name by an asm label.
 func (t *Text) satisfies(r *requirements) bool {
 	if t.isLabel(r.cut) || t.OnlyC && t.has(r.cut) {
 		return true

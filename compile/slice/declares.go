@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// MayHave reports whether a compile that reads the text may define or declare a function of a name:
-// whether the text contains all words of the name. Clang finds profiles by these names. MayHave is
-// also true for a few other names. sources are the compiled files, which the names of initializers
-// contain.
+// MayHave reports whether a compile that reads the text may define or declare a function with an
+// assembler name, because the text contains all words of the name. Clang finds the samples of
+// functions by these names. MayHave is also true for a few other names. sources are the compiled
+// files, which the names of initializers contain.
 func (t *Text) MayHave(symbol string, sources []string) bool {
 	cut := symname.Canonical(symbol)
 	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
@@ -32,8 +32,9 @@ func (t *Text) MayHave(symbol string, sources []string) bool {
 	return cut == "" || builtin || t.hasOrClang(cut) || slices.Contains(library, cut)
 }
 
-// MayDefine reports whether a compile that reads the text may define a function of a name, as
-// [Text.MayHave] does, but not of one that the text only declares or calls.
+// MayDefine reports whether a compile that reads the text may define a function with an assembler
+// name. In contrast to [Text.MayHave], it is false for most functions that the text only declares
+// or calls.
 func (t *Text) MayDefine(symbol string, sources []string) bool {
 	cut := symname.Canonical(symbol)
 	switch {
@@ -47,8 +48,8 @@ func (t *Text) MayDefine(symbol string, sources []string) bool {
 	return t.isLabel(cut) || needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
-// isInitializer reports whether a name is the name of the initializer of one of the sources. Clang
-// keeps letters, digits and dots of the file name.
+// isInitializer reports whether a name is what clang calls the initializer of one of the sources.
+// Clang uses the file's name, in which it replaces all characters except letters, digits and dots.
 func isInitializer(name string, sources []string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool {
 		base := symname.Canonical(filepath.Base(source))
@@ -63,8 +64,9 @@ func onlyWord(r rune) rune {
 	return '_'
 }
 
-// hasOrClang reports whether a word is in the text, or is clang's own, as __va_list_tag is: $_0 is
-// a type without a name, and other than ASCII may be spelled in two ways.
+// hasOrClang reports whether the text contains a word of a mangled name, or need not contain it:
+// names of clang's own such as __va_list_tag, $_0 for a type without a name, and words with
+// characters that are not ASCII, which may be spelled in two ways.
 func (t *Text) hasOrClang(word string) bool {
 	if strings.HasPrefix(word, "__") || isUnnamed(word) || isAddressSpace(word) {
 		return true
@@ -72,13 +74,15 @@ func (t *Text) hasOrClang(word string) bool {
 	return t.has(word) || strings.ContainsFunc(word, func(r rune) bool { return r >= 0x80 })
 }
 
-// isAddressSpace reports whether a word is how a name mangles the number of an address space.
+// isAddressSpace reports whether a word of a mangled name is the number of an address space, such
+// as AS1.
 func isAddressSpace(word string) bool {
 	digits, ok := strings.CutPrefix(word, "AS")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// library are functions of C that clang calls instead of others: puts for printf.
+// library are the functions of the C library that clang may call instead of another one, such as
+// puts instead of printf.
 var library = strings.Fields(`
 	abs bcmp calloc exp10 exp2 fabs fiprintf fputc fputs free fwrite iprintf ldexp log10 log2 malloc
 	memccpy memchr memcmp memcpy memmove mempcpy memrchr memset modf pow putchar puts siprintf snprintf

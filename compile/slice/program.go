@@ -10,14 +10,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Program is a whole profile from which slices are taken. Its methods may be called from many
+// A Program is a whole profile from which slices are selected. Its methods may be called from many
 // goroutines.
 //
-// After the first question about the whole program, it keeps the data for further ones: some 30
-// bytes for each symbol for the names, and 8 for each function inlined into another.
+// The first call that searches the whole program builds tables, which later calls use. They need
+// some 30 bytes for each symbol, and 8 for each function that is inlined into another.
 type Program struct {
 	whole  *program.Program
-	common *commonNames // nil where a slice or two are all that is taken
+	common *commonNames // nil for a file, of which a process usually selects one or two slices
 }
 
 // FromProfile returns the program of a profile in memory, which must not change any more.
@@ -25,9 +25,9 @@ func FromProfile(p *profile.Profile) *Program {
 	return &Program{whole: program.FromProfile(p), common: new(commonNames)}
 }
 
-// FromReader returns the program of a version 4 file. Of the records it reads
-// those that a slice holds, and for [Version3] all; of the names all, once.
-// The Reader stays the caller's to close.
+// FromReader returns the program of a version 4 file. It reads lazily: of the records, those of the
+// functions in slices, or for [Version3] all of them once; of the names, all of them once. A
+// trusted index, see [Names], replaces both. The caller still has to close the Reader.
 func FromReader(r *afdo.Reader) (*Program, error) {
 	whole, err := program.FromReader(r)
 	if err != nil {
@@ -49,15 +49,15 @@ func (p *Program) Units() iter.Seq[string] {
 }
 
 // Match finds the units of source files. Paths that are not absolute are relative to the folder
-// dir, which is absolute.
+// dir, which must be absolute.
 //
-// First choice is the unit with exactly that path, as it is, cleaned, or joined to dir. Otherwise a
-// file matches a unit whose path ends in the file's path from dir, without leading "../", and a
-// unit with a relative path in which the file's full path ends. Both ends begin at a '/'. If
-// several units match, the one that shares the most elements with the end of the full path is
-// taken.
+// If a unit has exactly the path, as it is, cleaned, or joined to dir, that unit matches. Otherwise
+// a unit matches whose path ends in the file's path relative to dir, without leading "../", or a
+// unit with a relative path in which the file's full path ends. Both ends must begin at a '/'. If
+// several units match, those are returned that share the most elements with the end of the full
+// path.
 //
-// It looks at each unit once.
+// Match looks at each unit once.
 func (p *Program) Match(paths []string, dir string) []Match {
 	units := pathmatch.Find(paths, dir, p.Units())
 	matches := make([]Match, len(paths))
@@ -67,9 +67,9 @@ func (p *Program) Match(paths []string, dir string) []Match {
 	return matches
 }
 
-// HasFunctions reports whether the unit of a path has functions with samples, and not only names
-// that other units mention. It reads the symbol names of the unit until one has. The error is that
-// of a faulty file.
+// HasFunctions reports whether any function of the unit at a path has samples. A unit may also
+// contain only names that other units refer to. It reads the symbol names of the unit up to the
+// first such function. An error means that the file is malformed.
 func (p *Program) HasFunctions(path string) (bool, error) {
 	for _, unit := range p.whole.ByPath()[path] {
 		for s, err := range p.whole.Store.Symbols(unit) {
@@ -81,31 +81,32 @@ func (p *Program) HasFunctions(path string) (bool, error) {
 	return false, nil
 }
 
-// A Match is what a path of a source file means in a profile.
+// A Match is the result of [Program.Match] for one source file.
 type Match struct {
 	Path string
 
-	// Units are the paths of the units that fit best: one usually, none if the profile knows
-	// nothing of the file, several if the choice is ambiguous.
+	// Units are the paths of the units that match best: usually one, none if the profile has no
+	// unit of the file, or several if they match equally well.
 	Units []string
 }
 
-// Names is how slices find symbols by unqualified name. A version 4 file whose index has these
-// names, see index.Options, lets [FromReader] do without a look at all names and records, if the
-// Reader trusts it.
+// Names is the scheme by which slices find symbols by unqualified name. If the index of a version 4
+// file has these names, see index.Options, and the Reader trusts the index, [FromReader] need not
+// read all names and records of the file.
 var Names = program.Names
 
-// Fingerprint returns the key of the slice that [Program.Select] returns for q: the xxhash of what
-// the slice means to its compiler.
+// Fingerprint returns the key of the slice that [Program.Select] returns for q: a hash of
+// everything in the slice that affects its compiler.
 //
 // Two slices have the same key if the compiler sees no difference between them, whatever the
 // encoding of their profiles, the order of their contents and the numbers of symbols. For
-// [Version2], files, timestamps and the summary do not count, and symbols of one name are one. For
-// [Version3] all of these count, and so do the functions in which the slice's own functions were
-// inlined, which the slice shows only in part. Different slices have the same key with a chance of
-// 1 in 2^64 per pair. Somebody who wants to can make two different slices with the same key.
+// [Version2], the hash ignores files, timestamps and the summary, and symbols of one name are one.
+// For [Version3] it includes all of these, and the functions in which the slice's own functions
+// were inlined, which the slice shows only in part. Different slices have the same key with a
+// chance of 1 in 2^64 per pair. The hash does not protect against somebody who makes two different
+// slices with the same key on purpose.
 //
-// It costs as much as Select. For many units at once, [Program.Fingerprints] is cheaper.
+// It takes as long as Select. For many units at once, [Program.Fingerprints] is faster.
 func (p *Program) Fingerprint(q Request) (uint64, error) {
 	s, err := p.selectSymbols(q, false)
 	if err != nil {
@@ -114,7 +115,7 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 	return fingerprint.Of(p.whole, q.hashOptions(), fingerprint.Part{Symbols: s.symbols, Samples: s.samples, Own: &s.own, Units: s.units})
 }
 
-// hashOptions returns what counts in the key of a request.
+// hashOptions returns the fields of a request that affect the key of its slice.
 func (q *Request) hashOptions() fingerprint.Options {
 	o := fingerprint.Options{Version: uint8(q.Target), Bits: q.Bits}
 	if q.Text != nil {
@@ -124,17 +125,17 @@ func (q *Request) hashOptions() fingerprint.Options {
 }
 
 // Fingerprints returns the keys of all units, by path. Each is the key that [Program.Fingerprint]
-// returns for a request of the unit alone. There is always a key for "", the symbols of unknown
-// files.
+// returns for a request with only that unit. The result always has a key for "", the symbols whose
+// file is unknown.
 //
 // It takes one pass over the profile. Functions that inline each other in a row or in a cycle are
-// added up once. Where functions inline many others, each unit takes the time to look at all of
-// them. A key depends on the set of functions that can be reached, each counted once. Computing
-// that for all units takes about the square of the number of functions for some graphs; a faster
-// way would refute the strong exponential time hypothesis. Hashing inlined functions into a
-// function's own hash would be linear, but then the key would depend on the path by which a
-// function is reached and on the file that has it. Fingerprints needs some 300 bytes for each
-// symbol.
+// added up once. Where functions inline many others, each unit takes the time to visit all of them.
+// The key of a unit depends on the set of functions that its functions inline directly and
+// indirectly, each counted once. Computing that for all units takes about the square of the number
+// of functions for some graphs; a faster way would refute the strong exponential time hypothesis.
+// Hashing inlined functions into a function's own hash would be linear, but then the key would
+// depend on the path by which a function is reached and on the file that has it. Fingerprints needs
+// some 300 bytes for each symbol.
 func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, error) {
 	q := Request{Target: target, Bits: bits}
 	if err := q.check(); err != nil {
@@ -143,8 +144,9 @@ func (p *Program) Fingerprints(target Target, bits int) (map[string]uint64, erro
 	return fingerprint.OfUnits(p.whole, q.hashOptions())
 }
 
-// FingerprintScheme names the keys of units in an index: the keys that [Program.Fingerprint]
-// returns for a request of the unit alone and FingerprintTarget.
+// FingerprintScheme names, in an index, the method by which the keys of units were computed: they
+// are those that [Program.Fingerprint] returns for a request with only the unit and the target
+// FingerprintTarget.
 const (
 	FingerprintScheme = fingerprint.Form + " for version 2"
 	FingerprintTarget = Version2

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// A Target is the kind of compiler that reads a slice, named by its version of the format.
+// A Target is the kind of compiler that reads a slice, given by the version of the format that it
+// reads.
 type Target uint8
 
 // These are the targets. A slice leaves out what its target does not read.
@@ -14,45 +15,49 @@ const (
 	Version3 Target = 3 // GCC 16, and whatever reads version 4
 )
 
-// ForClang is the target of slices that become profiles of LLVM. Clang looks for functions by their
-// names alone, as GCC 12 does.
+// ForClang is the target of slices that are converted to profiles of LLVM. Clang finds functions by
+// their names alone, as GCC 12 does.
 const ForClang = Version2
 
-// A Request says what a slice is to hold.
+// A Request says what a slice should contain.
 type Request struct {
-	// Text is what the compile reads. With it, the slice has the functions that this may define, in
-	// whatever unit the profile has them; paths need not agree.
+	// Text is the text that the compile reads. If it is not nil, the slice contains the functions
+	// that the text may define, in whatever unit the profile has them. Paths need not match.
 	Text *Text
 
-	// Units are the paths of units as they are in the profile, see [Program.Match]. The slice has
-	// all of their functions, too. Paths that the profile does not have are passed over.
+	// Units are the paths of units in the profile, see [Program.Match]. The slice contains all of
+	// their functions as well. Paths that the profile does not have are ignored.
 	Units []string
 
 	Target Target // must be one of those above
 
-	// Sources is asked for each unit with functions of the slice that the profile remembers, with
-	// its path and the unit's sum, whether the slice is to remember them, too; see [profile.Marks].
-	// Nil is no.
+	// Sources reports whether the slice should contain information about the source of a unit, by
+	// which counts can be moved after an edit, see [profile.Marks]. It is called with the unit's
+	// path and the checksum of its file, for each unit of which the profile has such information.
+	// Nil means no.
 	Sources func(path string, sum uint32) bool
 
-	// Edited reports whether the Text contains the file of a unit and the file no longer has the
-	// given sum, which the profile contains. It is called for each unit with a sum. Functions of
-	// the Text are then looked for under other names, too. Nil reports that no file was edited.
+	// Edited reports whether the compile reads the file of a unit and the file has been edited: it
+	// no longer has the given checksum, which is in the profile. It is called for each unit with a
+	// checksum. If it returns true for any, functions of the Text are also found if the edit has
+	// renamed inline namespaces. Nil means that no file was edited.
 	Edited func(path string, sum uint32) bool
 
-	// Gone is called for each function of an edited unit that has marks in the profile and whose
-	// name no function of the Text has. The slice contains the function all the same. Gone must not
-	// be nil if Edited is not.
+	// Gone is called for each function of an edited unit whose name is not in the Text any more,
+	// and that has marks in the profile. The slice contains the function nevertheless, because it
+	// may have been renamed. Gone must not be nil if Edited is not.
 	Gone func(path, symbol string)
 
-	// Evidence gives the slice the evidence about its functions, if the profile has some.
+	// Evidence adds the profile's evidence about the slice's functions to the slice, if the profile
+	// has any, see [profile.Evidence].
 	Evidence bool
 
-	// Bits, unless 0, is to how many significant bits counts are rounded. It is not negative.
+	// Bits, unless 0, is the number of significant bits to which counts are rounded. It must not be
+	// negative.
 	Bits int
 }
 
-// errRequest is wrapped by errors about a field of a [Request] that has no such value.
+// errRequest is wrapped by errors about a field of a [Request] with an invalid value.
 var errRequest = errors.New("bad request")
 
 func (q *Request) check() error {

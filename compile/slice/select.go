@@ -4,19 +4,19 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Select returns a slice: the functions that q asks for, the functions that share a name with one
-// of them in one of the ways in which the compiler looks names up, and for [Version3] the copies of
-// these functions inlined in others. Its summary is the one of [Program.Summary].
+// Select returns the slice for a compile. It contains the functions that q asks for, the functions
+// that the compiler may confuse with one of them because they share a name, and for [Version3] the
+// inlined bodies of these functions in other functions. Its summary is that of [Program.Summary].
 //
-// Without a Text, Select has to guess which functions the units' files define besides the units'
-// own. It takes all symbols whose file is unknown, and all functions that the units' functions
+// Without a Text, Select does not know which functions the compile defines besides those of its
+// units. It includes all symbols whose file is unknown, and all functions that the units' functions
 // inline.
 //
 // An empty slice is a valid profile, too. An error is about the request, or about reading the
 // profile. A profile that refers to a missing symbol is [afdo.ErrMalformed].
 //
-// The first call on a Program without an index goes through all of its names, and the first call
-// for Version3 through all records.
+// The first call on a Program without an index reads all of its names, and the first call for
+// Version3 reads all records.
 func (p *Program) Select(q Request) (*profile.Profile, error) {
 	s, err := p.selectSymbols(q, true)
 	if err != nil {
@@ -25,8 +25,8 @@ func (p *Program) Select(q Request) (*profile.Profile, error) {
 	return s.profile(q)
 }
 
-// Whole returns the whole profile, with counts rounded to the given number of significant bits
-// unless it is 0. A compile gets it if its functions cannot be found out.
+// Whole returns the whole profile, for compiles whose functions are unknown. Unless bits is 0,
+// counts are rounded to that number of significant bits.
 func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	if err := checkBits(bits); err != nil {
 		return nil, err
@@ -48,8 +48,9 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	return s.profile(Request{Bits: bits})
 }
 
-// selectSymbols selects the symbols and functions of a slice. For a key, functions into which
-// others are inlined are not condensed.
+// selectSymbols selects the symbols and functions of a slice. condense says whether to reduce
+// functions of other units to what GCC uses of them, see [selection.condenseCallers]. Fingerprint
+// does without.
 func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 	if err := q.check(); err != nil {
 		return nil, err

@@ -16,25 +16,26 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A selection is what a slice is to hold.
+// A selection collects the content of a slice. The slice's own symbols are those of functions that
+// the compile may define. It also contains symbols that only affect how the compiler finds these.
 type selection struct {
 	*program.Program
-	common  *commonNames // nil if names are looked up for each text
-	text    *Text        // nil if there is none
+	common  *commonNames // nil if names are looked up again for each text
+	text    *Text        // the text that the compile reads, nil if unknown
 	scratch program.Scratch
 
 	units   []int
-	symbols []program.Symbol // first those that may have a body in the units, then the names of others
-	callers []program.Symbol // the functions of other units that the slice has in part
+	symbols []program.Symbol // symbols of the slice: first its own ones, then others
+	callers []program.Symbol // functions of other units of which the slice has inlined bodies
 	samples map[program.ID]profile.Function
 
-	own      program.IDSet // symbols that may have a body in the compile
-	followed program.IDSet // those of them whose callees have been looked at
+	own      program.IDSet // the slice's own symbols
+	followed program.IDSet // own symbols whose inlined callees have been added
 	queue    []queued
-	names    program.IDSet       // symbols that are not own
-	referred program.IDSet       // symbols to which records refer
-	cuts     map[string]struct{} // cut names whose symbols have been added
-	keys     map[string]searched
+	names    program.IDSet       // the other symbols
+	referred program.IDSet       // symbols to which records of the slice refer
+	cuts     map[string]struct{} // canonical names whose symbols have been added
+	keys     map[string]searched // unqualified names whose symbols have been added
 }
 
 func newSelection(p *Program, t *Text) *selection {
@@ -48,16 +49,17 @@ func newSelection(p *Program, t *Text) *selection {
 	}
 }
 
-// A queued symbol is one of own whose surroundings are still to be seen.
+// A queued is one of the slice's own symbols that closeOwn has yet to visit. follow says that the
+// symbols that its function inlines have to be added, too.
 type queued struct {
 	program.Symbol
 	follow bool
 }
 
-// addUnits makes the symbols of the units its own.
+// addUnits adds the symbols of the requested units as the slice's own.
 //
-// Without a text, what the units' functions inline may have a body there, too, and so may
-// symbols of unknown files, which are anybody's.
+// Without a text, it also adds the symbols whose file is unknown, which any compile may define, and
+// marks the units' functions, so that closeOwn adds what they inline.
 func (s *selection) addUnits(q Request) error {
 	for _, path := range q.Units {
 		if path != "" {
@@ -80,8 +82,8 @@ func (s *selection) addUnits(q Request) error {
 	return nil
 }
 
-// addText adds the functions that a text may define, and all that have the same name as one of
-// them. With renamed, inline namespaces may have other names in the profile.
+// addText adds the functions that the text may define as the slice's own. With renamed, a function
+// may have the inline namespaces of another version of the text.
 func (s *selection) addText(renamed bool) error {
 	add := func(sym program.Symbol) {
 		if s.own.Add(sym.ID) {
@@ -103,7 +105,8 @@ func (s *selection) addText(renamed bool) error {
 	return s.Index.ByKeys(names, mayDefine, add)
 }
 
-// addGone makes the functions its own that units which were edited do not have any more.
+// addGone adds the functions of edited units whose names the text does not contain any more, see
+// [Request.Gone].
 func (s *selection) addGone(q Request) error {
 	if q.Edited == nil {
 		return nil
@@ -134,7 +137,8 @@ func (s *selection) addGone(q Request) error {
 	return nil
 }
 
-// isGone reports whether a function is remembered and no function of the text has its name.
+// isGone reports whether a function has marks in the profile, and no function of the text has its
+// name.
 func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	name := s.Index.KeyOf(symname.Canonical(sym.Name))
 	if !sym.HasInfo || name == "" || name == cxx.OddKey || slices.Contains(implicitNames, name) || s.text.defines(name) {
@@ -144,8 +148,8 @@ func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// push adds a symbol to the slice's own ones. If follow is set, the symbols that it leads to are
-// added later, once.
+// push adds a symbol to the slice's own ones, and to the queue of closeOwn. follow says that
+// closeOwn also adds the functions that are inlined in it.
 func (s *selection) push(sym program.Symbol, follow bool) {
 	fresh := s.own.Add(sym.ID)
 	if fresh {
@@ -159,7 +163,8 @@ func (s *selection) push(sym program.Symbol, follow bool) {
 	}
 }
 
-// closeOwn adds to what the slice owns until nothing is left to add.
+// closeOwn adds, for each symbol of the queue, the symbols that the compiler may confuse with it
+// and, if follow is set, the functions that it inlines. It ends when the queue is empty.
 func (s *selection) closeOwn() error {
 	for len(s.queue) > 0 {
 		sym := s.queue[len(s.queue)-1]
@@ -176,7 +181,7 @@ func (s *selection) closeOwn() error {
 	return nil
 }
 
-// addNamesakes adds the symbols that the compiler may take for one of the slice's own.
+// addNamesakes adds the symbols that the compiler may confuse with one of the slice's own.
 func (s *selection) addNamesakes(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
@@ -189,10 +194,11 @@ func (s *selection) addNamesakes(sym program.Symbol) error {
 	return s.addUnqualified(cut, own)
 }
 
-// addUnqualified adds what shares its unqualified name with a cut one: names
-// that are not mangled, and for one that is not mangled itself, those that
-// several units may have for themselves. Those of templates are as long as what the text may
-// define, since their arguments are part of the name that is looked for.
+// addUnqualified calls add for symbols that share their unqualified name with the canonical name
+// cut. They are names that are not mangled. If cut is not mangled itself, they are also mangled
+// names that several units may each use for a function of their own. Symbols of templates are only
+// added if the text may define them, because the compiler looks for them with their template
+// arguments.
 func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	key, plain := s.Index.KeyOf(cut), !cxx.IsMangled(cut)
 	if key == "" || key == cxx.OddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
@@ -215,15 +221,15 @@ func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	})
 }
 
-// searched says how far the names of a key have been looked at.
+// A searched says which symbols of an unqualified name have been added.
 type searched uint8
 
 const (
-	searchedPlain searched = 1 + iota // those that are not mangled
-	searchedAll
+	searchedPlain searched = 1 + iota // the symbols that are not mangled
+	searchedAll                       // all symbols that addUnqualified can add
 )
 
-// fresh adds something to a set and reports whether it is new.
+// fresh adds a key to a set and reports whether it was not in the set before.
 func fresh(set map[string]struct{}, key string) bool {
 	if _, ok := set[key]; ok {
 		return false
@@ -232,7 +238,8 @@ func fresh(set map[string]struct{}, key string) bool {
 	return true
 }
 
-// addCallees adds the functions that one of the units' inlines: they may have a body next to it.
+// addCallees adds the functions that are inlined in a function as the slice's own, because the
+// compile may define them, too.
 func (s *selection) addCallees(sym program.Symbol) error {
 	f, err := s.read(sym)
 	if err != nil {
@@ -253,7 +260,7 @@ func (s *selection) addCallees(sym program.Symbol) error {
 	return nil
 }
 
-// read returns the samples of a symbol that has them.
+// read returns the samples of a symbol, and stores them for the slice.
 func (s *selection) read(sym program.Symbol) (profile.Function, error) {
 	if f, ok := s.samples[sym.ID]; ok {
 		return f, nil
@@ -265,7 +272,7 @@ func (s *selection) read(sym program.Symbol) (profile.Function, error) {
 	return f, err
 }
 
-// callee returns the symbol that a record refers to.
+// callee returns the symbol to which a record refers.
 func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	sym, err := s.Store.Symbol(id)
 	if errors.Is(err, afdo.ErrNotFound) {
@@ -274,8 +281,9 @@ func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	return sym, err
 }
 
-// addNames reads the samples and adds every name that shows in them, and what
-// shares one with it: a name alone changes what the compiler finds.
+// addNames reads the samples of the slice's own functions, and adds all symbols to which records
+// refer, and the symbols that share a name with one of them. These have no samples in the slice,
+// but their names change what the compiler finds.
 func (s *selection) addNames() error {
 	own := len(s.symbols) - len(s.callers)
 	for _, sym := range s.symbols[:own:own] {
@@ -304,7 +312,7 @@ func (s *selection) addNames() error {
 	return nil
 }
 
-// addNamesIn adds the callees of records, and takes note that these are referred to.
+// addNamesIn adds the callees of records, and stores that records refer to them.
 func (s *selection) addNamesIn(records []profile.Record) error {
 	for i := range records {
 		r := &records[i]
@@ -321,14 +329,14 @@ func (s *selection) addNamesIn(records []profile.Record) error {
 	return nil
 }
 
-// addName adds a symbol without its samples, unless it is the slice's own.
+// addName adds a symbol without its samples, unless it is one of the slice's own.
 func (s *selection) addName(sym program.Symbol) {
 	if !s.own.Has(sym.ID) && s.names.Add(sym.ID) {
 		s.symbols = append(s.symbols, sym)
 	}
 }
 
-// addNamesOf adds the names that share one with a name.
+// addNamesOf adds the symbols that share a name with a symbol, without their samples.
 func (s *selection) addNamesOf(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
@@ -343,7 +351,7 @@ func (s *selection) addNamesOf(sym program.Symbol) error {
 	return s.addUnqualified(cut, s.addName)
 }
 
-// profile makes a profile of the slice.
+// profile builds the profile of the slice.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
 	summary, err := s.Program.Summary()
@@ -392,7 +400,8 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 	return p, nil
 }
 
-// remember has a slice remember the lines of the functions that have samples in it.
+// remember adds to a slice the marks of the lines of all functions with samples in it, see
+// [profile.Marks]. wanted is Request.Sources, and refs are the symbols of the slice.
 func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef, wanted func(string, uint32) bool) error {
 	used := make([]bool, p.NumSymbols())
 	for ref, f := range p.Functions() {
@@ -431,9 +440,9 @@ func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.Sym
 	return nil
 }
 
-// files returns the units, followed by the files of the symbols in the profile's order. Each comes
-// with the file that wins among all files with its last path element: GCC 16 looks at no more of a
-// path, and takes the last file that has it.
+// files returns the paths of the slice's units and of the files of its symbols, in the order of the
+// profile. For each it also returns the last path of the profile with the same base name, because
+// GCC 16 compares only base names and uses the last file of the name.
 func (s *selection) files() []string {
 	seen := make(map[int]struct{})
 	add := func(unit int) {

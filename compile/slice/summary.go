@@ -7,24 +7,26 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Summary returns the summary that slices of the program have: the profile's own, computed if it
-// has none, unless [Program.WithSummary] has set another one. The caller must not change it.
+// Summary returns the summary that slices of the program get: that of the profile, computed if it
+// has none, or the one of [Program.WithSummary]. The caller must not change it.
 func (p *Program) Summary() (*afdo.Summary, error) { return p.whole.Summary() }
 
-// WithSummary returns the same program with another summary, which must not change any more. Its
-// slices make the same code as the whole profile would with that summary.
+// WithSummary returns the same program with another summary, which must not change any more. A
+// slice of it makes the compiler generate the same code as the whole profile would with that
+// summary.
 func (p *Program) WithSummary(s *afdo.Summary) *Program {
 	return &Program{whole: p.whole.WithSummary(s), common: p.common}
 }
 
-// hotCutoff is the share of all counts, in parts per million, whose smallest count is the threshold
-// of hot code for GCC 16, unless --param=hot-bb-count-ws-permille says otherwise.
+// hotCutoff determines GCC 16's threshold for hot code: it is the smallest of the counts that make
+// up this share of all counts, in parts per million, unless --param=hot-bb-count-ws-permille sets
+// another share.
 const hotCutoff = 990_000
 
-// Steady returns a summary with only what GCC 16 reads of s, rounded so that it stays the same
-// while a program and its training input change little: the largest count, rounded up to a power of
-// two, and the threshold of hot counts, rounded to the nearest power of two. Everything else is 0,
-// and all cutoffs have that threshold.
+// Steady returns a rounded summary for GCC 16, which stays the same while a program and its
+// training input change little. It has only what GCC reads of s: the largest count, rounded up to a
+// power of two, and the threshold of hot counts, rounded to the nearest power of two. Everything
+// else is 0, and all cutoffs have that threshold.
 //
 // GCC divides 2^50 by the largest count, and multiplies all counts by the result before it rounds
 // fractions of them. Counts at or above the threshold are hot. Without the parameter for another
@@ -71,15 +73,15 @@ func nearestPower(count uint64) uint64 {
 	return below
 }
 
-// SteadyForClang returns a summary that gives clang nearly the thresholds of s, and stays the same
-// while the profile changes little. Each least count is a power of two:
+// SteadyForClang returns a rounded summary for clang. It has nearly the thresholds of s, and stays
+// the same while the profile changes little. Each least count is rounded to a power of two:
 //
-//   - up to the cutoff of hot counts, the nearest one;
-//   - after it, where clang looks for the threshold of cold counts, the next lower one, and at most
-//     half the threshold of hot counts, so that no count is both hot and cold.
+//   - up to the cutoff of hot counts, to the nearest one;
+//   - after it, where clang looks for the threshold of cold counts, to the next lower one, and at
+//     most to half the threshold of hot counts, so that no count is both hot and cold.
 //
-// The numbers of counts stay on their side of the limits by which clang calls a working set large
-// or huge. All totals are 0, because clang does not read them.
+// Numbers of counts are rounded so that clang still calls the same working sets large or huge. All
+// totals are 0, because clang does not read them.
 func SteadyForClang(s *afdo.Summary) *afdo.Summary {
 	steady := new(afdo.Summary)
 	hot := nearestPower(hotCount(s))
@@ -93,16 +95,16 @@ func SteadyForClang(s *afdo.Summary) *afdo.Summary {
 	return steady
 }
 
-// Clang calls the working set large if more counts than the first limit are hot, and huge if more
-// than the second one are: -profile-summary-large-working-set-size-threshold and
+// Clang calls a program's working set large if more counts than the first limit are hot, and huge
+// if more than the second one are: -profile-summary-large-working-set-size-threshold and
 // -profile-summary-huge-working-set-size-threshold.
 const (
 	largeWorkingSet = 12_500
 	hugeWorkingSet  = 15_000
 )
 
-// steadySize rounds a number of counts to a power of two if that is on the same side of the limits
-// of working sets.
+// steadySize rounds a number of counts to a power of two, unless that would be on the other side of
+// a limit for large and huge working sets. Then it rounds to a number on the same side.
 func steadySize(counts uint64) uint64 {
 	rounded := nearestPower(counts)
 	switch {

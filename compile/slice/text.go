@@ -14,41 +14,41 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Text contains what slices need to know of the text that a compile reads: its words, and the
-// unqualified names of the functions that it may define. A profile has samples of a function of the
-// compile only under names that consist of these.
+// A Text is what a slice depends on in the text that a compile reads: the words of the text, and
+// the unqualified names of the functions that it may define. A profile has samples of a function of
+// the compile only under names that consist of these.
 //
-// A Text of preprocessed sources is complete. Without expanded macros, functions are missed if only
-// a macro puts their names together. Line markers, such as # 1 "a.cc", contain the names of files;
-// the functions that initialize these files are named after them.
+// A Text should be made of preprocessed sources, with line markers such as # 1 "a.cc": the
+// functions that initialize the variables of a file are named after the file. If macros are not
+// expanded, functions whose names only a macro puts together are missed.
 //
 // The zero Text is empty. Methods that only read may be called from many goroutines.
 type Text struct {
-	// OnlyC is set if the compiler takes all of the text for C. Such a text defines only functions
-	// whose names it spells, so its slices contain nothing of C++, however a name is made.
+	// OnlyC is set if the whole text is C. Such a text defines only functions whose names it
+	// contains, so its slices contain no C++ functions.
 	OnlyC bool
 
 	// DropsUnused is set if the compiler drops inline functions of C that nothing mentions but
 	// their own declarations, as GCC does without options that keep them: -fkeep-inline-functions,
-	// OpenMP and plugins. Slices for GCC then leave out what the profile has of these functions.
+	// OpenMP and plugins. Slices for GCC then omit these functions.
 	DropsUnused bool
 
-	words    map[uint32]wordUse // by hash: one that is in it only by chance makes a slice larger
-	defined  map[string]struct{}
-	labels   map[string]struct{} // names that functions are given for the assembler
-	inlines  mangled.Inlines
-	anyScope bool // any word may be that of a scope
+	words    map[uint32]wordUse  // by the word's wordHash; a hash that is equal by chance makes a slice larger
+	defined  map[string]struct{} // unqualified names of functions that it may define
+	labels   map[string]struct{} // assembler names that asm labels give to functions
+	inlines  mangled.Inlines     // inline namespaces
+	anyScope bool                // any word may be the name of a class or namespace
 }
 
-// wordUse says how a text uses a word.
+// A wordUse says how a text uses a word.
 type wordUse uint8
 
 const (
-	usedAsScope wordUse = 1 << iota // it names a class, a namespace or a template of aliases
-	mentioned                       // it is more than the name of a function in declarations; see cxx.Notes
+	usedAsScope wordUse = 1 << iota // it is the name of a class, a namespace or an alias template
+	mentioned                       // it occurs not only as the name of a function in declarations, see cxx.Notes
 )
 
-// Add adds a text of C or C++.
+// Add adds the words and functions of a source text of C or C++.
 func (t *Text) Add(text []byte) {
 	if t.words == nil {
 		empty := newText()
@@ -64,7 +64,7 @@ func (t *Text) Add(text []byte) {
 	})
 }
 
-// addWord adds a word, and the form that it has in names of initializers.
+// addWord adds a word, and the form that it has in the names of initializers.
 func (t *Text) addWord(word []byte, isMentioned bool) {
 	h := wordHash(word)
 	use, ok := t.words[h]
@@ -94,8 +94,8 @@ func wordHash[T string | []byte](word T) uint32 {
 	return uint32(h)
 }
 
-// names returns the unqualified names of functions in the text, and of those
-// that no text spells out, in order.
+// names returns, in order, the unqualified names of the functions that the text may define, and
+// implicitNames.
 func (t *Text) names() []string {
 	names := make([]string, 0, len(t.defined)+len(implicitNames))
 	for name := range t.defined {
@@ -122,15 +122,16 @@ func (t *Text) isUnused(name string) bool {
 	return ok && use&mentioned == 0
 }
 
-// mayDefine reports whether a function that has one of the names may have that symbol.
+// mayDefine reports whether a symbol may be that of a function of the text.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := symname.Canonical(symbol)
 	return t.isLabel(cut) || t.OnlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
-// mayName reports whether the text is not of C alone, or spells a name, or the name is one that the
-// compiler makes for C, too: of what runs before and after main, _GLOBAL__sub_I_f and
-// _sub_I_00099_1, and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
+// mayName reports whether the compiler may create a canonical name for the text. For C++ it always
+// may. For C it may if the text contains the name, or if the name is one that the compiler makes
+// for C, too: of code that runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1, and of
+// clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
 	return !t.OnlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
@@ -141,8 +142,9 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// InlineRenames returns how the inline namespaces in symbols are spelled in the text: pairs of
-// parts of symbols, as they were and as they are. For a text with macros nothing is known.
+// InlineRenames returns how to replace inline namespaces in symbols of a profile by those of the
+// text: pairs of parts of symbols, an old and a new one each. It returns nil for a text with
+// macros, of which this is unknown.
 func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	if t.anyScope {
 		return nil
@@ -150,8 +152,8 @@ func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	return t.inlines.Renames(symbols, t.has)
 }
 
-// mayDefineRenamed reports whether a function that has one of the names may have that symbol with
-// the inline namespaces of the text.
+// mayDefineRenamed does what mayDefine does, after it has replaced inline namespaces in the symbol
+// by those of the text.
 func (t *Text) mayDefineRenamed(symbol string) bool {
 	now := t.inlines.Spelled(symbol, t.has)
 	return now != symbol && t.mayDefine(now)
@@ -163,27 +165,27 @@ func (t *Text) hasScope(name string) bool {
 	return t.anyScope || t.words[wordHash(name)]&usedAsScope != 0
 }
 
-// defines reports whether the text may define a function of an unqualified name.
+// defines reports whether the text may define a function with an unqualified name.
 func (t *Text) defines(name string) bool {
 	_, ok := t.defined[name]
 	return ok || name == cxx.Placement && t.defines(cxx.Allocation)
 }
 
-// isLabel reports whether a function is given that name for the assembler.
+// isLabel reports whether the text gives a function that assembler name by an asm label.
 func (t *Text) isLabel(name string) bool {
 	_, ok := t.labels[name]
 	return ok
 }
 
-// A requirement is what a text must contain if it defines a symbol: words, definitions of classes
-// and namespaces, and functions. Words of the compiler's own, such as __va_list_tag or clang's $_0
-// for an unnamed type, are not required.
+// A requirement asks for the things that a text must contain if it defines a symbol: a word, the
+// definition of a class or namespace, or a function. Each field is called with a name. Words that
+// the compiler creates, such as __va_list_tag or clang's $_0 for an unnamed type, are not required.
 type requirement struct {
 	word, scope, function func(string) bool
 }
 
-// needs asks for what a symbol with a canonical name needs until the answer is false, and reports
-// whether it never was.
+// needs calls the functions of r for everything that a text must contain if it defines the symbol
+// with a canonical name, until one returns false. It returns false if one did.
 func needs(cut string, r requirement) bool {
 	name := cut
 	if variable, ok := cxx.CleansUp(name); ok {
@@ -212,16 +214,17 @@ func needs(cut string, r requirement) bool {
 	}) && cxx.Scopes(name, func(w string) bool { return isUnnamed(w) || r.scope(w) })
 }
 
-// isUnnamed reports whether clang calls a lambda or another type without a name so.
+// isUnnamed reports whether a word is clang's name for a lambda or another type without a name.
 func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
 
 // Empty reports whether nothing has been added.
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
-// TextForm names the form that [Text.Encode] writes. It belongs into the keys of caches.
+// TextForm is the version of the encoding that [Text.Encode] writes. Keys of caches should contain
+// it.
 const TextForm = "afdo text 11"
 
-// Encode returns the text in a form for [DecodeText].
+// Encode encodes the text for [DecodeText].
 func (t *Text) Encode() []byte {
 	words := make([]uint32, 0, len(t.words))
 	for w := range t.words {
@@ -266,7 +269,7 @@ func appendName(data []byte, name string) []byte {
 	return append(binary.AppendUvarint(data, uint64(len(name))), name...)
 }
 
-// DecodeText reads what [Text.Encode] wrote. It returns false for anything else.
+// DecodeText decodes what [Text.Encode] wrote. It returns false for any other data.
 func DecodeText(data []byte) (t *Text, ok bool) {
 	t = newText()
 	next := func() uint64 {

@@ -9,14 +9,15 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// dropUnusedNames removes names from a slice for version 2 if GCC 12 to 15 behave the same without
-// them.
+// dropUnusedNames removes symbols without samples from a slice for version 2 if GCC 12 to 15 behave
+// the same without their names.
 //
 // These compilers look a function up by its assembler name, cut at the first '.', then by its
 // unqualified name, and then in the same way the function from which it was cloned. The first name
-// that is in the table ends the search, whether there are samples under it or not. So a name
-// without samples, to which no record refers, only matters to a function with that name whose
-// search would otherwise find a name with samples. A search continues
+// that is in the profile's table of names ends the search, whether there are samples under it or
+// not. So a name without samples, to which no record refers, only matters to a function with that
+// name whose search would otherwise find a name with samples. A search continues
+//
 //   - from the assembler name to the unqualified one, which is in the table only if a function has
 //     a name that is not mangled;
 //   - to the assembler name of the original. Only constructors and destructors have other ones
@@ -44,12 +45,13 @@ func (s *selection) dropUnusedNames() {
 	})
 }
 
-// nameUses says which names of a slice matter, by canonical and by unqualified name.
+// A nameUses says which names of a slice matter to the compiler, by canonical name or by
+// unqualified name.
 type nameUses struct {
-	used      map[string]bool // has samples, or a record refers to it
-	usedKeys  map[string]bool // so does a name of this unqualified one
-	plainKeys map[string]bool // a name of this unqualified one is not mangled
-	structors map[string]bool // a used one may be that of a constructor or destructor
+	used      map[string]bool // canonical names with samples, or to which a record refers
+	usedKeys  map[string]bool // unqualified names of those in used
+	plainKeys map[string]bool // unqualified names of symbols that are not mangled
+	structors map[string]bool // unqualified names of those in used that may be constructors or destructors
 }
 
 func (s *selection) nameUses() nameUses {
@@ -68,7 +70,7 @@ func (s *selection) nameUses() nameUses {
 	return u
 }
 
-// mayBeStructor reports whether a mangled name has the mark of a constructor or destructor.
+// mayBeStructor reports whether a mangled name may be that of a constructor or destructor.
 func mayBeStructor(name string) bool {
 	for i := range len(name) - 1 {
 		switch name[i] {
