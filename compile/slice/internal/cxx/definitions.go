@@ -1,6 +1,7 @@
-// Package cxx reads C++ as far as slices need it: the functions, classes and namespaces that a text
-// may define, and the identifiers and scopes in a mangled name. It knows no types and builds no
-// trees. Its time is proportional to the length of the text or of the name.
+// Package cxx reads C++ source text and mangled names, as far as slices need it. In a text it finds
+// the functions, classes and namespaces that the text may define. In a mangled name it finds
+// identifiers, classes and namespaces. It knows no types and builds no trees. Its time is
+// proportional to the length of the text or of the name.
 package cxx
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// Notes receives what a text contains. The bytes are valid until a call returns. A name may come
-// more than once.
+// Notes receives what [Definitions] finds in a text: it calls the function for each kind of name,
+// maybe more than once with the same name. The bytes are valid until that function returns.
 //
 // A word is mentioned unless it is the name of a function in a declaration outside of functions.
 // The name in a definition is mentioned, too, if GCC emits the function without a call. In a text
@@ -21,18 +22,19 @@ import (
 // [MayBeCalledByGCC].
 type Notes struct {
 	Function func(name []byte)                 // the unqualified name of every function that may be defined, and some others
-	Word     func(word []byte, mentioned bool) // every word, those of pragmas and of short strings included
-	Label    func(name []byte)                 // every name that a function is given for the assembler
-	Scope    func(word []byte)                 // every class, namespace and template of aliases that is defined, [UnnamedClass], and some other words
-	Inline   func(outer, name []byte)          // every inline namespace that is the first thing in another one
-	AnyScope func()                            // there are macros, or too much at once: other words may be scopes, too
+	Word     func(word []byte, mentioned bool) // every word, including those of pragmas and short strings
+	Label    func(name []byte)                 // every assembler name that an asm label gives to a function
+	Scope    func(word []byte)                 // every class, namespace and alias template that is defined, [UnnamedClass], and some other words
+	Inline   func(outer, name []byte)          // every inline namespace that is the first declaration in another namespace
+	AnyScope func()                            // any word may be a class or namespace: the text has macros, or exceeds a limit
 }
 
-// Definitions takes note of the functions that a text of C or C++ may define, and of its words.
+// Definitions finds the functions that a text of C or C++ may define, and its words, and reports
+// them to notes.
 //
-// It takes the text as it is, without knowing types: a name before parentheses that a body follows,
-// and the names of classes, which have implicit functions. It takes time by the length of the text,
-// and memory by the nesting of its parentheses.
+// It reads the text without knowing types. It takes a name before parentheses that a body follows
+// for a function, and a class for one with implicit functions. Its time is proportional to the
+// length of the text, and its memory to the nesting of parentheses.
 func Definitions(text []byte, notes Notes) {
 	d := scanner{Lexer: cpp.NewLexer(text, 1), notes: notes}
 	d.scopes.notes, d.unnamed.notes = notes, notes
@@ -40,7 +42,7 @@ func Definitions(text []byte, notes Notes) {
 	}
 }
 
-// A scanner goes through a text token by token.
+// A scanner reads a text token by token.
 type scanner struct {
 	cpp.Lexer
 	notes   Notes
@@ -48,48 +50,48 @@ type scanner struct {
 	unnamed unnamedFinder
 
 	prev      byte   // the first byte of the latest token; wordToken after an identifier or operator
-	word      []byte // that identifier or operator
-	class     depth  // it follows class, struct or union there
-	alone     []byte // the last word between the parentheses that were closed just now
-	bare      bool   // there was no name before these
-	qualified bool   // const or volatile follow parentheses, of a method or of an old parameter
-	oldStyle  bool   // declarations of parameters follow the parentheses, as in the C of old
-	assembler bool   // strings are names for the assembler
-	label     []byte // those since a parenthesis was opened, joined
+	word      []byte // the latest identifier or operator
+	class     depth  // where the names after class, struct or union are, else the zero depth
+	alone     []byte // the last word between the latest pair of parentheses
+	bare      bool   // there was no name before these parentheses
+	qualified bool   // the latest word is const or volatile after parentheses, of a method or of a parameter in old C
+	oldStyle  bool   // declarations of parameters follow the parentheses, as in old C
+	assembler bool   // strings are assembler names, because asm and a parenthesis precede
+	label     []byte // the strings since the parenthesis, joined
 
-	typedefs []int // how many braces are open around each typedef that has not ended
-	naming   bool  // a class of the innermost one has ended, and its names follow
-	braces   int
-	squares  int
+	typedefs []int // for each typedef that has not ended, the number of braces that are open around it
+	naming   bool  // the class in the innermost typedef has ended, and the names of the typedef follow
+	braces   int   // number of open braces
+	squares  int   // number of open brackets
 
-	defaults [][]byte // names before the latest token, which is an '='
+	defaults [][]byte // names before the latest token, if that is '='
 
 	head declarationHead
 
-	angles [][]byte // the identifiers before a '<' that is open
-	outer  int      // how many of them are before the innermost open parenthesis
-	angle  []byte   // the one before the '<' that the latest '>' closed
+	angles [][]byte // the identifiers before each '<' that is open
+	outer  int      // how many of angles are before the innermost open parenthesis
+	angle  []byte   // the identifier before the '<' that the latest '>' closed
 
-	// Names before parentheses that have closed. If a body follows the names of the innermost open
-	// parenthesis, names[base:], they are definitions.
+	// These are names before pairs of parentheses that have closed. The names in names[base:] are
+	// after the innermost open parenthesis. If a body follows, they are definitions of functions.
 	names [][]byte
 	base  int
-	inner [][]byte // in the parentheses that were closed just now
+	inner [][]byte // names in the latest pair of parentheses
 	open  []openParen
 }
 
 // An openParen is a parenthesis that has not closed.
 type openParen struct {
-	name  []byte // before it
-	inner int    // where what is in it begins
-	base  int    // outside of it
-	outer int    // likewise
+	name  []byte // the name before it, nil if there is none
+	inner int    // position of the text after it
+	base  int    // scanner.base outside of it
+	outer int    // scanner.outer outside of it
 }
 
-// A depth says how many parentheses and brackets are open around something, each plus one.
+// A depth is the number of open parentheses and the number of open brackets, each plus one.
 type depth struct{ round, square int }
 
-// More than this of a text that is none of C is not remembered.
+// These limit how much of a text the scanner stores, for text that is not C or C++.
 const (
 	maxOpenParens = 1 << 12
 	maxOpenAngles = 1 << 6
@@ -98,7 +100,7 @@ const (
 
 const wordToken = 'a'
 
-// token takes the next token. It returns false at the end of the text.
+// token reads the next token. It returns false at the end of the text.
 func (d *scanner) token() bool {
 	t := d.Next()
 	switch t.Kind {
@@ -124,8 +126,8 @@ func (d *scanner) token() bool {
 	return true
 }
 
-// directive takes a directive of the preprocessor. It skips all but the words that may come out of
-// a macro, and the function names in "#pragma redefine_extname".
+// directive reads a directive of the preprocessor. It only reports the words of pragmas, of #line
+// and of #ident, and the function names in "#pragma redefine_extname".
 func (d *scanner) directive(line []byte) {
 	line = bytes.TrimLeft(line, " \t")
 	if len(line) > 0 && cpp.IsDigit(line[0]) {
@@ -144,8 +146,8 @@ func (d *scanner) directive(line []byte) {
 	}
 }
 
-// file takes note of the name of a file in a line marker: what initializes a file may be named
-// after that.
+// file reports the name of the file in a line marker as a word, because functions that initialize
+// the variables of a file may be named after it.
 func (d *scanner) file(marker []byte) {
 	_, name, _ := cpp.LineMarker(marker)
 	if base := Cleaned(symname.Canonical(filepath.Base(name))); isWord([]byte(base)) {
@@ -153,7 +155,7 @@ func (d *scanner) file(marker []byte) {
 	}
 }
 
-// quoted takes the text of a string, which can be the tag or the assembler name of a function.
+// quoted reads a string, which can be the tag of a function or part of its assembler name.
 func (d *scanner) quoted(text []byte, raw bool) {
 	switch {
 	case !d.assembler:
@@ -168,8 +170,8 @@ func (d *scanner) quoted(text []byte, raw bool) {
 	}
 }
 
-// labelled notes the name that a function is given for the assembler. A C++ name is noted by its
-// parts, because its scopes need not be in the text.
+// labelled reports the assembler name of a function. Of a mangled name, it also reports the parts,
+// because the text may not contain the function's classes and namespaces.
 func (d *scanner) labelled(label []byte) {
 	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {
@@ -200,6 +202,7 @@ func isWord(text []byte) bool {
 
 func isNoWordRune(r rune) bool { return r < utf8.RuneSelf && !cpp.IsWordByte(byte(r)) }
 
+// identifier reads an identifier or keyword.
 func (d *scanner) identifier(word []byte) {
 	d.notes.Word(word, d.mentions(word))
 	d.scopes.identifier(word, d.prev)
@@ -238,13 +241,14 @@ func (d *scanner) identifier(word []byte) {
 	}
 }
 
-// defaulted takes note of a function that is declared as default.
+// defaulted reports a function that is declared with "= default".
 func (d *scanner) defaulted() {
 	for _, name := range d.defaults {
 		d.notes.Function(name)
 	}
 }
 
+// punctuation reads a character that is not part of a word or literal.
 func (d *scanner) punctuation(c byte) {
 	if d.endsClass(c) {
 		d.class = depth{}
@@ -307,14 +311,15 @@ func (d *scanner) inTypedef() bool {
 	return n > 0 && d.typedefs[n-1] == d.braces
 }
 
-// endTypedefs forgets those inside of some braces.
+// endTypedefs removes the typedefs that began inside of the given number of braces, or deeper.
 func (d *scanner) endTypedefs(braces int) {
 	for n := len(d.typedefs); n > 0 && d.typedefs[n-1] >= braces; n-- {
 		d.typedefs = d.typedefs[:n-1]
 	}
 }
 
-// endsClass reports whether the names of a class end before some punctuation, none of an attribute.
+// endsClass reports whether a character ends the names after class, struct or union. Those of an
+// attribute do not.
 func (d *scanner) endsClass(c byte) bool {
 	switch c {
 	case '(', ')', '[', ']':
@@ -336,12 +341,12 @@ func (d *scanner) compares() bool {
 	return d.Pos > 1 && bytes.IndexByte([]byte("=<>!"), d.Text[d.Pos-2]) >= 0
 }
 
-// clear forgets names that define nothing.
+// clear removes names after which no body came, so that they define nothing.
 func (d *scanner) clear() {
 	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:min(d.outer, len(d.angles))], false
 }
 
-// enter opens a parenthesis.
+// enter reads an opening parenthesis.
 func (d *scanner) enter() {
 	if len(d.open) == maxOpenParens {
 		d.notes.AnyScope()
@@ -362,8 +367,8 @@ func (d *scanner) enter() {
 	d.base, d.outer = len(d.names), len(d.angles)
 }
 
-// addInner adds the names in the parentheses that were closed just now: what follows shows that
-// they are around the function's name.
+// addInner adds the names in the latest pair of parentheses to names, because the character after
+// it shows that they are around the function's name.
 func (d *scanner) addInner() {
 	if d.prev == ')' && len(d.names) < maxPending {
 		d.names = append(d.names, d.inner...)
@@ -374,8 +379,8 @@ func isAsm(word []byte) bool {
 	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
 }
 
-// leave closes a parenthesis. If others follow, or brackets, a name in the first may be the
-// function, as in "int (*f(int))(char)".
+// leave reads a closing parenthesis. If another parenthesis or a bracket follows, a name in the
+// first pair may be the function, as in "int (*f(int))(char)".
 func (d *scanner) leave() {
 	if d.assembler {
 		d.labelled(d.label)
@@ -414,7 +419,7 @@ func (d *scanner) mayName(word []byte) bool {
 	return !cpp.TakesNoParameters(word) || len(d.names) == d.base && !cpp.NamesNoFunction(word)
 }
 
-// maxCaptures is how many bytes are searched for the end of the captures of a lambda.
+// maxCaptures is the number of bytes in which the end of a lambda's captures is searched.
 const maxCaptures = 1 << 12
 
 // beginsLambda reports whether a bracket may begin a lambda. behind is the text after the bracket.
@@ -440,7 +445,7 @@ func (d *scanner) beginsLambda(behind []byte) bool {
 }
 
 // behindBracket returns the text after the bracket that closes the bracket before text. ok is false
-// if it does not understand what is between them.
+// if there is no such bracket nearby, or a string or comment comes before it.
 func behindBracket(text []byte) (rest []byte, ok bool) {
 	depth := 1
 	for i, c := range text[:min(len(text), maxCaptures)] {
@@ -458,19 +463,19 @@ func behindBracket(text []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// lambda takes note of the functions of a lambda.
+// lambda reports the functions of a lambda.
 func (d *scanner) lambda() {
 	for _, name := range lambdaFunctions {
 		d.notes.Function([]byte(name))
 	}
 }
 
-// A declarationHead holds what the specifiers of a declaration outside of functions say about its
-// functions, as far as it has been read.
+// A declarationHead has the specifiers of a declaration outside of functions that have been read so
+// far.
 type declarationHead struct {
 	inline, static, extern bool
 	gnuInline              bool // attribute gnu_inline
-	forced                 bool // an attribute has GCC emit the function without a call
+	forced                 bool // an attribute makes GCC emit the function without a call
 	assigned               bool // an initializer has begun
 }
 
@@ -480,7 +485,7 @@ func (h *declarationHead) dropsUnused() bool {
 	return h.inline && (h.static || h.extern && h.gnuInline) && !h.forced && !h.assigned
 }
 
-// specifier takes a word of a declaration.
+// specifier reads a word of a declaration.
 func (h *declarationHead) specifier(word []byte) {
 	switch string(bytes.Trim(word, "_")) {
 	case "inline":
@@ -513,8 +518,9 @@ func (d *scanner) mentions(word []byte) bool {
 	return len(next) == 0 || next[0] != '('
 }
 
-// endHead ends a declaration outside of functions, at a semicolon or the brace of a body. Its
-// functions count as mentioned unless GCC drops them when they are not used.
+// endHead ends a declaration outside of functions, at a semicolon or the brace of a body. If kept
+// is set, GCC does not drop unused functions of this declaration, so their names are reported as
+// mentioned.
 func (d *scanner) endHead(kept bool) {
 	if d.braces != 0 {
 		return

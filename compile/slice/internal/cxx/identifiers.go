@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// Identifiers calls yield for the identifiers in a mangled name until yield returns false: the
-// names of functions, scopes, types and template arguments, which any text that defines the
-// function contains. It returns false if yield did. If a name cannot be decoded entirely, it yields
-// the identifiers up to there. A word may come twice.
+// Identifiers calls yield for each identifier in a mangled name until yield returns false. They are
+// the names of functions, scopes, types and template arguments, and any text that defines the
+// function contains them all. Identifiers returns false if yield did. If a name cannot be decoded
+// entirely, it yields the identifiers up to there. It may yield a word twice.
 func Identifiers(name string, yield func(word string) bool) bool {
 	s := nameReader{rest: name[len("_Z"):], begin: true}
 	for {
@@ -29,7 +29,8 @@ func Identifiers(name string, yield func(word string) bool) bool {
 	}
 }
 
-// DemangledIdentifiers is [Identifiers] by way of the demangler, which knows all names and is slow.
+// DemangledIdentifiers does what [Identifiers] does with a demangler, which knows all names and is
+// slow.
 func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) {
 	if len(name) > mangled.MaxLen {
 		return true
@@ -48,25 +49,26 @@ func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) 
 	return all
 }
 
-// isIdentifierOf reports whether the name of a node is an identifier of the mangled name. It may be
-// the size of an array, the number of a parameter, or what the demangler has put there.
+// isIdentifierOf reports whether a name in the demangler's tree is an identifier of the mangled
+// name. It may also be the size of an array, the number of a parameter, or text of the demangler's
+// own.
 func isIdentifierOf(name, word string) bool {
 	return word != "" && !cpp.IsDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
 }
 
 // A nameReader finds the identifiers in the mangled names that most functions have. It does not
-// need the meaning of a name, only the digits that begin an identifier. So it keeps track of what
-// is open: a scope, template arguments and the like.
+// need the meaning of a name, only the digits that begin an identifier. So it only tracks which
+// scopes, template arguments and other groups are open.
 type nameReader struct {
-	rest  string
-	begin bool // of a function's name
-	open  [maxQuickDepth]byte
-	n     int
+	rest  string              // the part that has not been read
+	begin bool                // rest is at the beginning of a function's name
+	open  [maxQuickDepth]byte // first letters of the open groups, such as N, I or L
+	n     int                 // number of open groups
 
-	last  string // the last component of the function's name so far, empty if that is not simple
-	named bool   // that name is complete, and its parameters follow
+	last  string // the last component of the function's name so far, "" if it is not an identifier, operator or destructor
+	named bool   // the function's name is complete, and its parameters follow
 
-	scopes *scopeList // nil if they are not wanted
+	scopes *scopeList // receives the scopes, unless nil
 }
 
 // quickLast returns the last component of a usual name: an identifier, an operator, or a
@@ -84,29 +86,30 @@ func quickLast(name string) string {
 	}
 }
 
-// component takes note of a part of a name, if it is one of the function's own name.
+// component stores a component of a name in s.last if it belongs to the function's own name.
 func (s *nameReader) component(name string) {
 	if !s.named && (s.n == 0 || s.atName()) {
 		s.last, s.named = name, s.n == 0
 	}
 }
 
-// inScope takes note of a component of any name for those who ask for scopes. It is empty if it is
-// no identifier.
+// inScope passes a component of any nested name to s.scopes. It is "" if the component is not an
+// identifier.
 func (s *nameReader) inScope(component string) {
 	if s.scopes != nil && s.in('N') {
 		s.scopes.follows(s.n, component, !s.named && s.atName())
 	}
 }
 
-// leaveScope records that the last component at this depth is not a scope of what follows.
+// leaveScope records that the latest component of the open name is not a scope of the next
+// component.
 func (s *nameReader) leaveScope() {
 	if s.scopes != nil {
 		s.scopes.latest[s.n] = ""
 	}
 }
 
-// atName reports whether only the scopes of a function's name are open.
+// atName reports whether the reader is in the nested name of the function itself.
 func (s *nameReader) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
 const maxQuickDepth = 32
@@ -142,7 +145,8 @@ func (s *nameReader) next() (word string, ok bool) {
 	return "", s.n == 0
 }
 
-// pass skips something other than an identifier.
+// pass skips a part of the name, beginning with the byte c, that is not an identifier. It returns
+// false if it cannot decode the part.
 func (s *nameReader) pass(c byte) bool {
 	begin := s.begin
 	s.begin = c == 'Z' || begin && strings.HasPrefix(s.rest, "St")
@@ -196,8 +200,8 @@ func (s *nameReader) pass(c byte) bool {
 	return false
 }
 
-// small passes over a basic type, of one letter, or over an operator, of two,
-// where a name is expected.
+// small skips a part that begins with a small letter: an operator of two letters if a name is
+// expected, and else a basic type of one letter.
 func (s *nameReader) small(c byte, name bool) bool {
 	switch {
 	case c == 'u':
@@ -218,8 +222,8 @@ func (s *nameReader) small(c byte, name bool) bool {
 	return true
 }
 
-// operators are those with a code that cannot be anything else where a name is expected: one that
-// begins with r may be "restrict" and a substitution.
+// operators are the operators whose two letters cannot mean anything else where a name is expected.
+// Those that begin with r are left out, because they may be "restrict" and a substitution.
 var operators = map[string]string{
 	"aN": "&=", "aS": "=", "aa": "&&", "ad": "&", "an": "&", "cl": "()", "cm": ",", "co": "~", "dV": "/=", "da": " delete[]",
 	"de": "*", "dl": " delete", "dv": "/", "eO": "^=", "eo": "^", "eq": "==", "ge": ">=", "gt": ">", "ix": "[]", "lS": "<<=",
@@ -266,7 +270,7 @@ func (s *nameReader) pop() bool {
 	return s.afterType()
 }
 
-// number skips a discriminating number: "_", "0_", "12_".
+// number skips a number that distinguishes entities of one name: "_", "0_", "12_".
 func (s *nameReader) number() bool {
 	s.digits()
 	return s.skip("_")
@@ -280,8 +284,9 @@ func (s *nameReader) digits() {
 	s.rest = s.rest[n:]
 }
 
-// local reads what follows the function that contains an entity: nothing, a string, or an entity
-// with a number after it. Only the end of the name shows which.
+// local reads what follows the function that contains a local entity: nothing, a string, or an
+// entity with a number after it. Only the end of the name shows which. It returns false for strings
+// and default arguments.
 func (s *nameReader) local() bool {
 	if strings.HasPrefix(s.rest, "s") || strings.HasPrefix(s.rest, "d") {
 		return false
@@ -311,8 +316,8 @@ func (s *nameReader) substitution() bool {
 	return s.skip("_") && s.afterType()
 }
 
-// literal passes over a number of a basic type among template arguments, or over
-// the mark of something static. Of a number of another type it passes over how that begins.
+// literal skips a number among template arguments, or the L of a static entity. If the number's
+// type is not basic, it skips only the beginning, and the number follows the type.
 func (s *nameReader) literal() bool {
 	rest := s.rest[1:]
 	if !s.in('I') && !s.in('J') {
@@ -348,7 +353,7 @@ func (s *nameReader) value() bool {
 	return s.skip("E")
 }
 
-// structor passes over a constructor or destructor.
+// structor skips a constructor or destructor. kinds are the digits that may follow its letter.
 func (s *nameReader) structor(kinds string) bool {
 	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
 		return false
@@ -361,7 +366,7 @@ func (s *nameReader) structor(kinds string) bool {
 	return true
 }
 
-// typeCode passes over a code of two letters for a type.
+// typeCode skips a type of two letters. codes are the possible second letters.
 func (s *nameReader) typeCode(codes string) bool {
 	if len(s.rest) < 2 || strings.IndexByte(codes, s.rest[1]) < 0 {
 		return false
@@ -372,8 +377,9 @@ func (s *nameReader) typeCode(codes string) bool {
 
 // Scopes calls yield for the classes and namespaces in a mangled name that contain another
 // component, until yield returns false. It returns false if yield did. If a name cannot be decoded
-// entirely, it yields the scopes up to there. In contrast to words, scopes that begin with "__" are
-// not the compiler's own: std::__1 belongs to libc++, and no text for libstdc++ opens it.
+// entirely, it yields the scopes up to there. It also yields scopes that begin with "__": unlike
+// other such words they do not come from the compiler. For example, std::__1 belongs to libc++, and
+// no text for libstdc++ opens it.
 func Scopes(name string, yield func(scope string) bool) bool {
 	var scopes scopeList
 	s := nameReader{rest: name[len("_Z"):], begin: true, scopes: &scopes}
@@ -392,11 +398,11 @@ func Scopes(name string, yield func(scope string) bool) bool {
 
 // A scopeList collects the scopes in a mangled name while a nameReader reads the name. In N…E
 // each component except the last is a scope. In the types of parameters and results only the first
-// component is certainly a scope: after a parameter of a template, or a template of aliases, there
-// may be a typedef.
+// component is certainly a scope: after a parameter of a template, or an alias template, there may
+// be a typedef.
 type scopeList struct {
-	// By depth of the open names: the component that is a scope if another component follows, and
-	// whether the name has had a component.
+	// By depth of the open names: latest is the component that is a scope if another component
+	// follows, and begun is whether the name has had a component.
 	latest [maxQuickDepth + 1]string
 	begun  [maxQuickDepth + 1]bool
 
@@ -405,8 +411,9 @@ type scopeList struct {
 
 func (l *scopeList) enter(depth int) { l.latest[depth], l.begun[depth] = "", false }
 
-// follows records that a component begins in the nested name that is open at a depth. own says that
-// it is the nested name of the function itself. component is empty if it cannot be a scope.
+// follows records that a component begins in a nested name. depth is the number of open groups, the
+// name included. own says that it is the name of the function itself. component is "" if it cannot
+// be a scope.
 func (l *scopeList) follows(depth int, component string, own bool) {
 	if scope := l.latest[depth]; scope != "" {
 		l.found = append(l.found, scope)

@@ -13,15 +13,14 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// IsMangled reports whether a name is an assembler name of C++. All other names are functions of C
-// or names as they are in DWARF.
+// IsMangled reports whether a name is a C++ assembler name. All other names are functions of C, or
+// names in the form of DWARF.
 func IsMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 
-// unqualified returns the name of a function without scope, template arguments
-// and parameters, as DWARF has it but for the template arguments: "run" for
-// _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. A name
-// that is not mangled loses its template arguments. The result is empty if
-// the name cannot be taken apart.
+// unqualified returns the name of a function without scope, template arguments and parameters:
+// "run" for _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. From a name that
+// is not mangled it removes the template arguments. It returns "" for a name that cannot be
+// decoded.
 func unqualified(name string) string {
 	name = symname.Canonical(name)
 	if !IsMangled(name) {
@@ -43,17 +42,18 @@ func unqualified(name string) string {
 	return lastComponent(tree)
 }
 
-// Keys of the functions whose unqualified name says too little or too much.
+// These are keys of functions that cannot be found by their unqualified names.
 const (
 	ConversionKey = "operator " // conversions, literal operators, new and delete
-	OddKey        = "?"         // thunks, initializers of files, and what cannot be taken apart
+	OddKey        = "?"         // thunks, initializers of files, and names that cannot be decoded
 )
 
-// Initializing is what the names of the functions begin with that initialize what a file has: one
-// for each priority.
+// Initializing is the beginning of the names of functions that initialize the variables of a file.
+// A file has one for each priority.
 const Initializing = "__static_initialization_and_destruction_"
 
-// KeyOf returns the name under which a symbol is found, usually its unqualified name.
+// KeyOf returns the key by which slices find a symbol: usually its unqualified name, for some
+// functions [ConversionKey] or [OddKey].
 func KeyOf(name string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
@@ -71,12 +71,13 @@ func KeyOf(name string) string {
 	return key
 }
 
-// HasQuickKey reports whether KeyOf need not take all of a canonical name apart.
+// HasQuickKey reports whether KeyOf is fast for a canonical name, because it need not decode all of
+// it.
 func HasQuickKey(name string) bool { return !IsMangled(name) || lastOfSimple(name) != "" }
 
-// lastOfSimple returns the last component of the shapes that most names have:
-// _Z4name…, _ZL4name… and _ZN5scope4nameE…, all of identifiers. It is empty for
-// any other shape, which the demangler knows.
+// lastOfSimple returns the last component of a mangled name in one of the forms that most names
+// have: _Z4name…, _ZL4name… and _ZN5scope4nameE…, with nothing but identifiers. It returns ""
+// for other names.
 func lastOfSimple(name string) string {
 	rest := name[len("_Z"):]
 	nested := strings.HasPrefix(rest, "N")
@@ -102,7 +103,7 @@ func lastOfSimple(name string) string {
 	}
 }
 
-// identifier reads an identifier with its length before it.
+// identifier reads an identifier of a mangled name, which begins with its length.
 func identifier(s string) (id, rest string, ok bool) {
 	n, digits := 0, 0
 	for digits < len(s) && digits < 5 && cpp.IsDigit(s[digits]) {
@@ -134,7 +135,7 @@ func lastComponent(tree demangle.AST) string {
 	}
 }
 
-// angled are the operators with a '<' or '>' in them, the longer ones first.
+// angled are the operators that contain a '<' or '>', the longer ones first.
 var angled = [...]string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
 
 // withoutTemplateArgs returns "f" for "f<int>" and "operator<<" for "operator<< <int>".
@@ -155,16 +156,16 @@ func withoutTemplateArgs(name string) string {
 	return name
 }
 
-// IsPlain reports whether a name is not mangled, or one that several units may each have a function
-// of their own for.
+// IsPlain reports whether a name is not mangled, or is the name of a function that several units
+// may each have, see [IsInternal].
 func IsPlain(name string) bool {
 	cut := symname.Canonical(name)
 	return !IsMangled(cut) || IsInternal(cut)
 }
 
-// IsInternal reports whether a mangled name is one that several units may each have a function of
-// their own for: something static, in an unnamed namespace, or local to one of those or to main. It
-// may say so of a few others.
+// IsInternal reports whether several units may each have a different function of a mangled name: it
+// is static, in an unnamed namespace, or local to one of those or to main. It may be true for a few
+// other names.
 func IsInternal(name string) bool {
 	if strings.HasPrefix(name, "_ZZ4main") || strings.Contains(name, "_GLOBAL__N_") {
 		return true
@@ -181,8 +182,8 @@ func IsInternal(name string) bool {
 	}
 }
 
-// followsScope reports whether an L after the text before may mark a static function: at the start
-// of a name, or after a scope.
+// followsScope reports whether an L after the text before may mark a static function: the text is
+// the beginning of a name, or ends with a scope.
 func followsScope(before string) bool {
 	switch before[len(before)-1] {
 	case 'Z', 'N', 't': // _ZL, _ZZL, _ZNL, _ZNStL
@@ -191,13 +192,13 @@ func followsScope(before string) bool {
 	return before[0] == '_' && strings.Contains(before, "N")
 }
 
-// initializes is what the name of a function begins with that runs before or after main for a file.
+// initializes is the beginning of the names of functions that run before or after main for a file.
 const initializes = "_GLOBAL__sub_"
 
-// InitializedBy returns the name after which GCC names the function of a file that runs before or
-// after main: the file's first global symbol, or the file's own name, with '_' for all characters
-// but letters, digits and '$'. ok is false for other functions, and for a function with a priority,
-// because its number cannot be separated from the name.
+// InitializedBy returns the name from which GCC made the name of a function that runs before or
+// after main for a file: the file's first global symbol, or the file's own name, with '_' for all
+// characters but letters, digits and '$'. ok is false for other functions, and for a function with
+// a priority, because its number cannot be separated from the name.
 func InitializedBy(name string) (after string, ok bool) {
 	rest, ok := strings.CutPrefix(name, initializes)
 	if !ok {
@@ -207,7 +208,8 @@ func InitializedBy(name string) (after string, ok bool) {
 	return after, after != "" && !cpp.IsDigit(after[0])
 }
 
-// Cleaned returns a name in the form that it has in the name of such a function.
+// Cleaned converts the name of a file or symbol to the form that it has in such a function's name:
+// with '_' for all characters but letters, digits and '$'.
 func Cleaned(name string) string {
 	clean := []byte(name)
 	for i, c := range clean {
@@ -226,8 +228,9 @@ const (
 	cleansUpTarget = "__omp_tcf"
 )
 
-// CleansUp returns the assembler name of the variable that a function destroys, or "" if the name
-// does not contain it. ok is false for other functions.
+// CleansUp returns the assembler name of the variable that a function destroys at the end of the
+// program. It returns "" if the function's name does not contain it. ok is false for other
+// functions.
 func CleansUp(name string) (variable string, ok bool) {
 	if variable, ok = strings.CutPrefix(name, cleansUp); !ok {
 		variable, ok = strings.CutPrefix(name, cleansUpTarget)
@@ -238,9 +241,9 @@ func CleansUp(name string) (variable string, ok bool) {
 	return variable, ok
 }
 
-// TemplateWords calls yield for the identifiers among the template arguments of a name that is not
-// mangled, as debug information has it, until it returns false, and reports whether it never did.
-// Keywords and words of the compiler's own are not among them.
+// TemplateWords calls yield for each identifier among the template arguments of a name in the form
+// of debug info, until yield returns false. It returns false if yield did. It leaves out keywords
+// and words that the compiler creates.
 func TemplateWords(name string, yield func(word string) bool) bool {
 	at := strings.IndexByte(name, '<')
 	if at <= 0 { // <constructor> of a class without a name
@@ -258,8 +261,8 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 	return true
 }
 
-// isUnspelled reports whether a word need not be in the text although GCC prints it in names: a
-// keyword, or a part of what GCC calls a thing without a name.
+// isUnspelled reports whether a text may lack a word that GCC prints in names: a keyword, or a word
+// in GCC's name for an entity without a name.
 func isUnspelled(word string) bool {
 	switch word {
 	case "abi", "align_val_t", "alignof", "anonymous", "at", "auto", "bool", "char", "char16_t", "char32_t", "char8_t", "class",
@@ -273,17 +276,17 @@ func isUnspelled(word string) bool {
 	return false
 }
 
-// Allocation is what Definitions notes for a function operator new or operator delete that a text
-// defines, and Placement for one that is certainly of the form that gives memory its caller has:
-// <new> defines those, so nearly every text of C++ has some.
+// [Definitions] reports operator new and operator delete that a text defines under one of these
+// names. It reports Placement if the function certainly has the form that gives memory its caller
+// has. <new> defines functions of that form, so nearly every text of C++ has some.
 const (
 	Allocation = "operator new"
 	Placement  = "operator new(placement)"
 )
 
-// AllocationOf returns which of [Allocation] and [Placement] a text has to define that defines a
-// function of a mangled name, empty for all other functions. One that defines an Allocation may
-// define a Placement as well.
+// AllocationOf returns the name that a text defines, [Allocation] or [Placement], if it defines the
+// operator new or delete with a mangled name. It returns "" for all other functions. A text that
+// defines an Allocation may define a Placement as well.
 func AllocationOf(name string) string {
 	if !strings.Contains(name, "nw") && !strings.Contains(name, "na") && !strings.Contains(name, "dl") && !strings.Contains(name, "da") {
 		return ""
@@ -306,17 +309,17 @@ func AllocationOf(name string) string {
 	return ""
 }
 
-// lambdaFunctions are the unqualified names of the functions of lambdas: the call operator, which a
-// text may define for a class as well, and the target of the conversion of a lambda without
-// captures. Debug info has only these names for lambdas that are not templates.
+// lambdaFunctions are the unqualified names of the functions of lambdas. operator() is the call
+// operator, which a text may also define for a class. _FUN is the function to which a lambda
+// without captures converts. Debug info has only these names for lambdas that are not templates.
 var lambdaFunctions = [...]string{"operator()", "_FUN"}
 
-// IsOfLambda reports whether a function that is not mangled may be of a lambda, which a text has to
-// have, or something else that defines a function of that unqualified name.
+// IsOfLambda reports whether a function with an unqualified name may belong to a lambda. If so, the
+// text must contain a lambda, or define a function of that name.
 func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunctions[:], unqualified) }
 
-// Invoker is what clang calls the function that a lambda without captures converts to, _FUN to GCC.
-// The C++ library has functions of that name, too.
+// Invoker is clang's name for the function to which a lambda without captures converts, and GCC's
+// is _FUN. The C++ library has functions of that name, too.
 const Invoker = "__invoke"
 
 // IsOtherInvoke reports whether a mangled name is the name of a function called __invoke that does
@@ -330,9 +333,9 @@ func IsOtherInvoke(name string) bool {
 	return !unnamed && !(strings.HasSuffix(name[:at], "_") && strings.Contains(name[:at], "Ul"))
 }
 
-// MayBeCalledByGCC reports whether GCC may call a function of the C library, or of its own runtime,
-// that the text does not mention: it calls putchar for printf, memset for a loop, sqrtf for a
-// vector of square roots. A text may define such a function itself.
+// MayBeCalledByGCC reports whether GCC may generate calls to a function of the C library or of its
+// own runtime that the text does not mention: it calls putchar for printf, memset for a loop, sqrtf
+// for a vector of square roots. A text may define such a function itself.
 func MayBeCalledByGCC(name string) bool {
 	if strings.HasPrefix(name, "__") {
 		return true
@@ -346,8 +349,8 @@ func MayBeCalledByGCC(name string) bool {
 	return false
 }
 
-// called are the functions that GCC's builtins.def lists and the compiler may call by itself,
-// without suffixes for types.
+// called are the functions in GCC's builtins.def that the compiler may call although the source
+// does not, without suffixes for types.
 var called = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
 	for name := range strings.FieldsSeq(`
@@ -366,21 +369,21 @@ var called = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// operatorSymbols are what the names of operator functions end in, longer ones before shorter ones
-// that they begin with.
+// operatorSymbols are the symbols after the word operator. A symbol comes before the shorter
+// symbols that it begins with.
 var operatorSymbols = [...]string{
 	`""`, "()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++", "--",
 	"+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", ",",
 }
 
-// operatorWords are other spellings of operators.
+// operatorWords are the symbols of operators that may be spelled as words, by word.
 var operatorWords = map[string]string{
 	"and": "&&", "or": "||", "not": "!", "compl": "~", "xor": "^", "bitand": "&", "bitor": "|",
 	"and_eq": "&=", "or_eq": "|=", "xor_eq": "^=", "not_eq": "!=",
 }
 
-// operator reads the rest of a name after the word operator, unless the name is a conversion, which
-// ends with a type.
+// operator reads the rest of a function's name after the word operator. It does nothing for a
+// conversion, whose name ends with a type.
 func (d *scanner) operator() {
 	rest := bytes.TrimLeft(d.Text[d.Pos:], " \t\r\n")
 	from := len(d.Text) - len(rest)
@@ -424,12 +427,13 @@ func bracketPair(text []byte) (pair string, after []byte) {
 	return "", nil
 }
 
-// named takes the name of an operator that ends at a position.
+// named stores the name of an operator function as the latest word. end is the position after it.
 func (d *scanner) named(symbol string, end int) {
 	d.Pos, d.word = end, append([]byte("operator"), symbol...)
 }
 
-// allocation reads the rest of the name of operator new or delete, and returns whether it is one.
+// allocation reads the rest of the name of operator new or delete, and reports whether it is one.
+// word is the word after operator, and end the position after that.
 func (d *scanner) allocation(word []byte, end int) bool {
 	if string(word) != "new" && string(word) != "delete" {
 		return false
@@ -441,8 +445,8 @@ func (d *scanner) allocation(word []byte, end int) bool {
 	return true
 }
 
-// placed returns Placement for the name of an allocation whose parameters are a first one and
-// "void *", and else the name.
+// placed returns the name of a function, given its parameters. The name is Placement for an
+// operator new or delete with a second parameter "void *", and otherwise unchanged.
 func placed(name, parameters []byte) []byte {
 	if string(name) != Allocation {
 		return name

@@ -6,35 +6,37 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 )
 
+// A scopeFinder finds the names of classes, namespaces and alias templates that a preprocessed text
+// may define, except names that typedefs give to classes.
+//
 // A text can define a function of a class only where the class is complete, and a function of a
 // namespace only where the namespace is opened: somewhere the name is between "class", "struct",
 // "union" or "namespace" and a brace, or a typedef gives the name to an unnamed class. So a text
 // defines no function of a class that it merely mentions. GCC mangles alias templates like classes:
 // somewhere their name is between "using" and "=". It is harder to find out to which scope a
 // definition belongs, because of typedefs, inline namespaces and friends.
-
-// A scopeFinder finds those names among the tokens of a preprocessed text, except the names that
-// typedefs give.
+//
+// The words from "class", "namespace" or "using" to the brace or "=" are the head of a definition.
 type scopeFinder struct {
 	notes Notes
-	head  bool     // one may have begun
-	alias bool     // and it is that of an alias
-	words [][]byte // all words of it: the name, attributes, bases and their arguments
-	depth int      // of parentheses in it
+	head  bool     // a head may have begun
+	alias bool     // the head is of an alias template
+	words [][]byte // all words of the head: the name, attributes, bases and their arguments
+	depth int      // number of open parentheses in the head
 
-	opened []byte // the namespace whose brace was opened just now
-	inline bool   // "inline" follows
-	outer  []byte // the namespace around the inline one that this head may be of
+	opened []byte // the namespace whose brace is the latest token
+	inline bool   // the latest token is "inline" after that brace
+	outer  []byte // the namespace around, if this head may be of an inline namespace
 	space  bool   // the head is of a namespace
 	using  bool   // the next word is the name of what may be an alias
-	named  []byte // that name: clang gives it to the class without a name that follows
+	named  []byte // that name, which clang gives to a class without a name after the "="
 }
 
-// maxHeadWords is how many words of a head are remembered. If there are more, all words of the text
-// count as scopes.
+// maxHeadWords limits the words of a head that are stored. If there are more, all words of the text
+// count as names of classes and namespaces.
 const maxHeadWords = 1 << 12
 
-// identifier takes a word, and the first byte of the token before.
+// identifier reads a word. prev is the first byte of the token before it.
 func (f *scopeFinder) identifier(word []byte, prev byte) {
 	if f.head {
 		if len(f.words) == maxHeadWords {
@@ -102,7 +104,7 @@ func (f *scopeFinder) punctuation(c byte) {
 	}
 }
 
-// namespace takes note of the name of a namespace without attributes, at its brace.
+// namespace stores the name of a namespace at its opening brace, and reports it if it is inline.
 func (f *scopeFinder) namespace() {
 	if !f.space || len(f.words) != 1 {
 		return
@@ -117,37 +119,37 @@ func (f *scopeFinder) end() {
 	f.head, f.alias, f.space, f.words, f.depth = false, false, false, f.words[:0], 0
 }
 
-// UnnamedClass represents the scope of functions of classes without a name, neither their own nor
-// one by a typedef, outside of functions and classes. GCC calls these classes ._anon_7, and looks
-// for their functions under the part before the dot, such as _ZNK8. So the samples of all of them
+// UnnamedClass stands for all classes without a name, neither their own nor one by a typedef, that
+// are outside of functions and classes. GCC calls these classes ._anon_7, and looks for their
+// functions under the part of the name before the dot, such as _ZNK8. So the samples of all of them
 // may go to the functions of any.
 const UnnamedClass = "._anon"
 
-// endsInUnnamed reports whether the rest of a name, cut at its first dot, is the length of the name
-// of such a class.
+// endsInUnnamed reports whether a mangled name, cut at its first dot, ends with the length of the
+// name of such a class. rest is the part that a nameReader could not read.
 func endsInUnnamed(rest string) bool { return rest != "" && strings.Trim(rest, "0123456789") == "" }
 
-// An unnamedFinder finds classes without a name among the tokens of a preprocessed text. It may
-// take one with a name for one of these, if there are attributes and the like.
+// An unnamedFinder finds classes without a name in a preprocessed text. It may take a class with a
+// name for one without if attributes and the like precede the name.
 type unnamedFinder struct {
 	notes  Notes
-	braces int  // how many are open
-	spaces int  // how many of these, the outermost ones, are of namespaces and extern "C"
+	braces int  // number of open braces
+	spaces int  // number of the outermost ones that are of namespaces and extern "C"
 	space  bool // the head of a namespace has begun
 
-	head  bool // that of a class has begun
-	named bool // and there is a name
-	colon bool // and what follows are names of bases
-	bases bool // of which there was one
-	depth int  // of parentheses and brackets in it
-	typed bool // "typedef" was right before it, or is the latest word
+	head  bool // the head of a class has begun
+	named bool // the class has a name
+	colon bool // the names of base classes follow
+	bases bool // there was the name of a base class
+	depth int  // number of open parentheses and brackets in the head
+	typed bool // "typedef" was right before the head, or is the latest word
 
-	body   bool // a typedef's class without a name is open
-	naming bool // it has been closed, and its names follow
-	words  int  // how many of them there were
+	body   bool // the body of a class without a name in a typedef is open
+	naming bool // that body has been closed, and the names of the typedef follow
+	words  int  // number of these names so far
 }
 
-// identifier takes a word, and the first byte of the token before.
+// identifier reads a word. prev is the first byte of the token before it.
 func (f *unnamedFinder) identifier(word []byte, prev byte) {
 	switch string(word) {
 	case "typedef":
@@ -174,7 +176,7 @@ func (f *unnamedFinder) identifier(word []byte, prev byte) {
 	}
 }
 
-// punctuation takes a character, and the first byte of the token before.
+// punctuation reads a character. prev is the first byte of the token before it.
 func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.inNames(c)
 	f.inHead(c, prev)
@@ -189,7 +191,8 @@ func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.typed = f.typed && f.head
 }
 
-// inNames finds out whether the names of a typedef name its class. The first one has to be plain.
+// inNames reads a character among the names of a typedef. The class has no name if the first of
+// them is not a plain name.
 func (f *unnamedFinder) inNames(c byte) {
 	switch {
 	case !f.naming:
@@ -200,7 +203,8 @@ func (f *unnamedFinder) inNames(c byte) {
 	}
 }
 
-// inHead follows the parentheses, brackets and bases of a head.
+// inHead reads a character in the head of a class: it counts parentheses, and finds base classes
+// and the end of the head.
 func (f *unnamedFinder) inHead(c, prev byte) {
 	switch {
 	case !f.head:
@@ -217,7 +221,7 @@ func (f *unnamedFinder) inHead(c, prev byte) {
 	}
 }
 
-// open opens a brace.
+// open reads an opening brace.
 func (f *unnamedFinder) open(prev byte) {
 	if f.braces == f.spaces && (f.space || prev == '"') {
 		f.spaces++
@@ -237,7 +241,7 @@ func (f *unnamedFinder) open(prev byte) {
 	}
 }
 
-// close closes a brace.
+// close reads a closing brace.
 func (f *unnamedFinder) close() {
 	f.braces = max(f.braces-1, 0)
 	f.spaces = min(f.spaces, f.braces)

@@ -2,30 +2,36 @@ package fingerprint
 
 import "iter"
 
-// An inlineClosure finds what a slice of a unit has for its own, all that its functions inline
-// directly and indirectly, and sums up the hashes of that. It looks at each inline chain once for a
-// unit, and at the namesakes of a symbol all at once, as one set.
+// An inlineClosure computes, for each unit, the sum of the hashes of the symbols in its slice: the
+// unit's own symbols, all functions that these inline directly and indirectly, and the namesakes of
+// all of them (see the type namesakes). For one unit it visits each chain of inlineChains once, and
+// each set of namesakes once.
+//
+// In the comments, a component is a set of functions that inline each other, see inlineChains. A
+// component brings the namesakes of its symbols into a slice.
 type inlineClosure struct {
 	*symbolHashes
 	*inlineChains
-	units   []int32 // where the symbols of a unit begin, by unit
-	unknown uint64  // the sum of the namesakes of symbols without a file
-	always  []bool  // those namesakes
+	units   []int32 // index of the first symbol of each unit
+	unknown uint64  // sum of the hashes of the namesakes of symbols whose file is unknown, which all slices contain
+	always  []bool  // which sets of namesakes unknown includes
 
-	// What a component and those before it in its chain bring, by component: the sum of the
-	// namesakes that no other chain has, and where the lists of the shared ones, and of the
-	// components of other chains that are inlined, end.
+	// These are by component. They describe what the component and the components before it in its
+	// chain bring: sums are sums of the hashes of the namesakes that no other chain brings. shared
+	// lists the sets of namesakes that other chains bring as well, and sharedEnd is where the
+	// component's part of this list ends. exits lists the components of other chains that are
+	// inlined, and exitEnd is where the component's part of it ends.
 	sums      []uint64
 	shared    []int32
 	exits     []int32
 	sharedEnd []int32
 	exitEnd   []int32
 
-	round   uint32
-	entered []uint32 // the round in which a chain was entered
-	reached []int32  // behind the last component of the chain that was reached then
-	added   []uint32 // the round in which a set was added
-	queue   []int32
+	round   uint32   // number of the current call of total
+	entered []uint32 // the latest round in which each chain was entered
+	reached []int32  // the component after the last one that was visited in that round, by chain
+	added   []uint32 // the latest round in which each set of namesakes was added
+	queue   []int32  // components to visit
 }
 
 func newInlineClosure(m *symbolHashes) *inlineClosure {
@@ -59,10 +65,11 @@ func newInlineClosure(m *symbolHashes) *inlineClosure {
 	return r
 }
 
-// newNamesakes calls yield for the namesakes that components bring, chain by chain, a set once for
-// each chain, and componentDone after each component.
+// newNamesakes calls yield for each set of namesakes that a component brings, with the sum of their
+// hashes, once for each chain. It goes through the components in the order of their numbers, and
+// calls componentDone after each.
 func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
-	latest := make([]int32, len(r.always)) // the latest chain of a set, from 1
+	latest := make([]int32, len(r.always)) // for each set, the latest chain that brings it, plus one
 	for component, chain := range r.chainOf {
 		for _, i := range r.membersOf(int32(component)) {
 			for set, whole := range r.namesakesOf(i) {
@@ -76,8 +83,9 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 	}
 }
 
+// sumNamesakes sets sums, shared and sharedEnd.
 func (r *inlineClosure) sumNamesakes() {
-	chains := make([]int32, len(r.always)) // how many have a set
+	chains := make([]int32, len(r.always)) // for each set, the number of chains that bring it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
 	r.sums, r.sharedEnd = make([]uint64, 0, len(r.chainOf)), make([]int32, 0, len(r.chainOf))
 	sum := uint64(0)
@@ -93,12 +101,12 @@ func (r *inlineClosure) sumNamesakes() {
 	})
 }
 
-// addExits lists the components of other chains that are inlined, those left out that come with one
-// before.
+// addExits sets exits and exitEnd. It leaves out a component if a later one of the same chain is
+// already in the list, because that brings it.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
-	latest := make([]int32, len(r.starts)) // the latest chain that leads to one, from 1
-	behind := make([]int32, len(r.starts)) // the last of its components that comes
+	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one
+	behind := make([]int32, len(r.starts)) // for each chain, the last of its components that is in the list
 	for component, chain := range r.chainOf {
 		for _, i := range r.membersOf(int32(component)) {
 			for _, callee := range r.inlined[i] {
@@ -115,10 +123,11 @@ func (r *inlineClosure) addExits() {
 	}
 }
 
-// namesakesOf returns which namesakes come with a symbol, and their sums.
+// namesakesOf returns the sets of namesakes that a symbol brings into a slice, with the sums of
+// their hashes.
 //
-// What is found by an unqualified name is so both ways: a name that is not mangled, and those
-// that several units may have for themselves. A mangled name of another kind finds them, but
+// A symbol whose name is not mangled, or that several units may each have, is found by its
+// unqualified name, and also finds others by it. A symbol with another mangled name finds them, but
 // is not found.
 func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
@@ -131,8 +140,9 @@ func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	}
 }
 
-// total returns the sum of what a slice of units has. It takes time by the chains, and by what
-// these share, not by the symbols.
+// total returns the sum of the hashes of all symbols in the slice of some units. Its time is
+// proportional to the number of chains and of the sets that these share, not to the number of
+// symbols.
 func (r *inlineClosure) total(units []int) uint64 {
 	r.round++
 	sum := r.unknown
@@ -149,8 +159,9 @@ func (r *inlineClosure) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of what a component and those before it in its chain bring that has not
-// been added yet, and queues the components of other chains.
+// enter returns the sum of what a component and those before it in its chain bring, except what was
+// already added in this round. It adds the components of other chains that they inline to the
+// queue.
 func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]
@@ -177,7 +188,8 @@ func (r *inlineClosure) enter(component int32) (sum uint64) {
 	return sum
 }
 
-// wholeOf returns the sum of a set, a group or a class.
+// wholeOf returns the sum of the hashes of a set of namesakes, given its number: groups come first,
+// then classes.
 func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole

@@ -19,61 +19,62 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say what counts for the compiler that a key is for.
+// Options say what affects the compiler that a key is for.
 type Options struct {
-	Version   uint8                    // of the format that it reads
-	Bits      int                      // significant ones of counts, 0 for all
-	MayDefine func(symbol string) bool // whether the compile may define a symbol; nil if its text is not known
+	Version   uint8                    // version of the format that the compiler reads
+	Bits      int                      // number of significant bits of counts, 0 for all
+	MayDefine func(symbol string) bool // reports whether the compile may define a symbol; nil if its text is unknown
 }
 
-// symbolHashes are hashes of what symbols mean to a compiler. Each is computed once, however many
-// slices contain it. A slice is a set of symbols, so its hash is the sum of their hashes. The hash
-// of a symbol covers its samples, its copies inlined in other functions, and the names of the
-// callees in both, with the names that share one with a callee, because these are in the slice,
-// too.
+// symbolHashes are hashes of everything about symbols that affects a compiler. Each is computed
+// once, however many slices contain the symbol. A slice is a set of symbols, so its hash is the sum
+// of their hashes. The hash of a symbol covers its samples, its inlined bodies in other functions,
+// and the names of the callees in both. It also covers the names that the compiler may confuse with
+// a callee, because these are in the slice, too.
 type symbolHashes struct {
 	*program.Program
 	Options
 
 	symbols []program.Symbol
-	indexOf idTable           // in symbols
-	firstOf []int             // the first unit of the same path, by unit
-	winners map[string]string // the path that wins, by last element
-	nodeOf  []int32           // by index
+	indexOf idTable           // index of each symbol in symbols
+	firstOf []int             // for each unit, the first unit with the same path
+	winners map[string]string // for each base name, the path that the compiler uses
+	nodeOf  []int32           // number of the node of each symbol
 	nodes   []node
-	groups  []namesakes
-	classes []namesakes
+	groups  []namesakes // sets of nodes by canonical name
+	classes []namesakes // sets of nodes by unqualified name
 
-	parts   map[int32][]profile.Function // samples of nodes that have to be merged, by node
-	inlined [][]int32                    // the functions inlined in each symbol's samples, by index
-	callees []int32                      // scratch of read
-	open    stack.Stack[openHash]
-	body    profile.Body
+	parts   map[int32][]profile.Function // samples that have to be merged, by number of the node
+	inlined [][]int32                    // for each symbol, the indexes of the functions that it inlines
+	callees []int32                      // reused by read
+	open    stack.Stack[openHash]        // inlined bodies that hash has entered
+	body    profile.Body                 // reused by merged
 }
 
-// A node is what counts as one symbol: all of a name, for Version3 all of a name and path.
+// A node is a set of symbols that the compiler does not distinguish: all symbols of one name or,
+// for version 3, of one name and path.
 type node struct {
-	name   uint64 // hash of that
-	callee uint64 // the same, with the names that share one with it
-	group  int32
-	class  int32 // -1 if the unqualified name says nothing
-	plain  bool  // it is not mangled
-	member bool  // what finds names of its class finds this one
-	twins  int32 // how many symbols it is
+	name   uint64 // hash of the name, and for version 3 of the path
+	callee uint64 // hash of name and of the names that the compiler may confuse with it
+	group  int32  // number in groups
+	class  int32  // number in classes, -1 if the unqualified name is unknown
+	plain  bool   // the name is not mangled
+	member bool   // the node is found by the unqualified name of its class
+	twins  int32  // number of symbols
 
-	samples uint64 // hash of its samples, 0 if there are none
-	inlined uint64 // hashes of what was inlined of it in others
+	samples uint64 // hash of the samples, 0 if there are none
+	inlined uint64 // sum of the hashes of its inlined bodies in other functions
 }
 
-// whole hashes all that a slice has of a symbol of its own.
+// whole returns the hash of everything that a slice with this node among its own contains of it.
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
-// Namesakes are the nodes that are found by one name: a group by the cut one, a class by the
-// unqualified one.
+// A namesakes is a set of nodes that the compiler finds by one name: a group has one canonical
+// name, and a class has one unqualified name.
 type namesakes struct {
-	names uint64 // the sum of the hashes of their names
-	whole uint64 // and of all that is in slices of them
-	plain bool   // one of them is not mangled
+	names uint64 // sum of the hashes of the nodes' names
+	whole uint64 // sum of the nodes' whole hashes
+	plain bool   // the name of a node is not mangled
 }
 
 // hashProgram returns the hashes of all symbols of a program.
@@ -106,8 +107,8 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	return m, nil
 }
 
-// newSymbolHashes hashes the names of symbols, among which is all that the samples of some refer
-// to, and what shares a name with that.
+// newSymbolHashes hashes the names of symbols. They must include all symbols to which samples of
+// one of them refer, and the symbols that share a name with these.
 func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
 	m := &symbolHashes{
 		Program: p, Options: o, symbols: symbols,
@@ -143,7 +144,7 @@ func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *s
 	return m
 }
 
-// lookAtFiles finds out what files mean, where they count.
+// lookAtFiles sets firstOf and winners, for a version in which files affect the compiler.
 func (m *symbolHashes) lookAtFiles() {
 	m.firstOf, m.winners = make([]int, m.Store.NumUnits()), make(map[string]string)
 	for unit := range m.firstOf {
@@ -153,15 +154,15 @@ func (m *symbolHashes) lookAtFiles() {
 	}
 }
 
-// namesakeFinder finds the namesakes of nodes. Sets are numbered by the hash of their name: names
-// with the same hash count as one, as they do in a key.
+// A namesakeFinder assigns nodes to groups and classes. groups and classes are their numbers by the
+// hash of the name. Names with the same hash count as one, as they do in a key.
 type namesakeFinder struct {
 	*symbolHashes
 	groups, classes map[uint64]int32
 }
 
-// newNode returns the node of a symbol. name is the hash of its name, and of its file if that
-// counts.
+// newNode returns the node of a symbol. name is the hash of its name, and for version 3 of its
+// path.
 func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	cut := symname.Canonical(sym.Name)
 	n := node{name: name, class: -1, plain: !cxx.IsMangled(cut)}
@@ -177,7 +178,8 @@ func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	return n
 }
 
-// numberOf returns the number of a set of namesakes, which is made if there is none yet.
+// numberOf returns the number of the set of namesakes with a name. It adds an empty set if there is
+// none.
 func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
 	hash := xxhash.Sum64String(name)
 	number, ok := numbers[hash]
@@ -194,7 +196,7 @@ func (c *namesakes) add(n *node) {
 	c.plain = c.plain || n.plain
 }
 
-// nameHash hashes the name of a symbol, and its file if that counts.
+// nameHash hashes the name of a symbol, and for version 3 its path.
 func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
 	name := xxhash.Sum64String(sym.Name)
 	if m.Version == version2 {
@@ -203,8 +205,8 @@ func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
 	return mix(name, m.fileHash(sym.Unit), 0, 3)
 }
 
-// fileHash hashes a file together with the file that wins among the files with the same last path
-// element: the last one in the order of paths, which is the order in version 4.
+// fileHash hashes the path of a unit together with the path that the compiler uses for all files
+// with the same base name: the last one in the order of paths, which is the order in version 4.
 func (m *symbolHashes) fileHash(unit int) uint64 {
 	name := m.Store.Path(unit)
 	if name == "" {
@@ -213,7 +215,7 @@ func (m *symbolHashes) fileHash(unit int) uint64 {
 	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
 }
 
-// read hashes the samples of a symbol. It keeps nothing of f.
+// read hashes the samples of the symbol with index i. It does not keep f.
 func (m *symbolHashes) read(i int, f profile.Function) error {
 	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
 		return nil
@@ -249,14 +251,14 @@ func (m *symbolHashes) read(i int, f profile.Function) error {
 	return nil
 }
 
-// nodeOfID returns the number of the node of a symbol that read has found.
+// nodeOfID returns the number of a symbol's node, given the symbol's ID. The symbol must exist.
 func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
 	i, _ := m.indexOf.find(program.ID(id))
 	return m.nodeOf[i]
 }
 
-// finish hashes the samples of nodes that are several symbols, or refer to one that is, as one
-// function, and sums up the namesakes.
+// finish hashes the samples that have to be merged, of nodes with several symbols or that refer to
+// one, and sums up the hashes of namesakes.
 func (m *symbolHashes) finish() {
 	for i, parts := range m.parts {
 		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
@@ -271,7 +273,7 @@ func (m *symbolHashes) finish() {
 	}
 }
 
-// merged returns several functions as one, whose callees are nodes.
+// merged adds up the samples of several functions. In the result, callees are numbers of nodes.
 func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	ref := func(id profile.SymbolRef) profile.SymbolRef { return profile.SymbolRef(m.nodeOfID(id)) }
 	var f profile.Function
@@ -287,17 +289,18 @@ func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	return f
 }
 
-// An openHash is a body whose records are being hashed.
+// An openHash is an inlined body whose records are being hashed.
 type openHash struct {
-	end    int    // where it ends among the records
-	way    uint64 // hash of the way to it
-	head   uint64 // of the record that opens it
-	sum    uint64 // of its records so far
-	callee *node
+	end    int    // index of the record after it
+	way    uint64 // hash of the function and the inlined calls that lead to it
+	head   uint64 // hash of the record of its inlined call
+	sum    uint64 // sum of the hashes of its records so far
+	callee *node  // node of the inlined function
 }
 
-// hash sets the hash of a node's samples, and adds to the nodes inlined there. The order of records
-// does not matter for the hash: each contains the location by which it would be ordered.
+// hash sets n.samples to the hash of a function's samples, and adds hashes of its inlined bodies to
+// the nodes of the inlined functions. The order of records does not affect the hash: each record's
+// hash contains its location.
 func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
 	if m.Version == version2 {
 		f.Timestamp = 0
@@ -343,12 +346,12 @@ func (m *symbolHashes) leave() {
 	}
 }
 
-// An idTable finds the index of a symbol by its ID. The IDs of a file are usually dense, and then
-// it is an array.
+// An idTable finds the index of a symbol by its ID. It is an array if the IDs are dense, as they
+// usually are in a file, and otherwise a map.
 type idTable struct {
 	first  program.ID
-	dense  []int32 // index + 1 by ID - first; 0 if there is no such ID
-	sparse map[program.ID]int32
+	dense  []int32              // at ID - first: index + 1, or 0 if there is no such ID
+	sparse map[program.ID]int32 // index by ID, if dense is nil
 }
 
 // maxSparse is the largest number of IDs per symbol for which the table is an array. An array of 8
@@ -386,7 +389,7 @@ func (t *idTable) find(id program.ID) (index int32, ok bool) {
 	return 0, false
 }
 
-// mix hashes numbers, of a kind.
+// mix returns a hash of three numbers. kind distinguishes what they are.
 func mix(a, b, c, kind uint64) uint64 {
 	var data [32]byte
 	binary.LittleEndian.PutUint64(data[0:], a)

@@ -1,18 +1,18 @@
 package fingerprint
 
-// inlineChains is a graph of the functions that are inlined in each other. Functions that inline
-// each other in a cycle form one component. The components are divided into chains, in which each
-// is inlined in the next one. So a slice with a component contains all components before it in its
-// chain.
+// inlineChains is the graph of which functions are inlined in which. Functions that inline each
+// other in a cycle form one component. The components are divided into chains. In a chain, each
+// component is inlined in the next one, so a slice with a component contains all components before
+// it in its chain.
 type inlineChains struct {
-	componentOf []int32 // by symbol; those of a chain follow one another, the innermost first
-	chainOf     []int32 // by component
-	starts      []int32 // where the components of a chain begin
-	members     []int32 // symbols, by component
-	ends        []int32 // where the symbols of a component end there
+	componentOf []int32 // component of each symbol; the components of a chain have consecutive numbers, the innermost first
+	chainOf     []int32 // chain of each component
+	starts      []int32 // first component of each chain
+	members     []int32 // symbols, ordered by component
+	ends        []int32 // for each component, where its symbols end in members
 }
 
-// newInlineChains makes the chains from the list of functions inlined in each symbol.
+// newInlineChains builds the chains. inlined are the functions that are inlined in each symbol.
 func newInlineChains(inlined [][]int32) *inlineChains {
 	c := &inlineChains{}
 	var components int
@@ -23,7 +23,7 @@ func newInlineChains(inlined [][]int32) *inlineChains {
 	return c
 }
 
-// sortMembers sorts symbols by their components.
+// sortMembers sets members and ends from componentOf.
 func (c *inlineChains) sortMembers(components int) {
 	next := make([]int32, components+1)
 	for _, component := range c.componentOf {
@@ -49,9 +49,9 @@ func (c *inlineChains) membersOf(component int32) []int32 {
 	return c.members[from:c.ends[component]]
 }
 
-// callers returns for each component a component into which it was inlined, or -1 if there is none.
-// If there are several, it chooses the one that was itself inlined into most others. So few chains
-// lead from all components to their callers.
+// callers returns, for each component, a component into which it was inlined, or -1 if there is
+// none. Of several, it chooses the one that was itself inlined into most others, so that few chains
+// are needed.
 func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
 	callers := make([]int32, len(c.ends))
@@ -81,7 +81,8 @@ func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	return callers
 }
 
-// join puts components in chains, and returns where in its chain each is.
+// join divides the components into chains by their callers, and returns the position of each
+// component in its chain.
 func (c *inlineChains) join(callers []int32) (places []int32) {
 	c.chainOf, places = make([]int32, len(callers)), make([]int32, len(callers))
 	for component := range c.chainOf {
@@ -99,7 +100,8 @@ func (c *inlineChains) join(callers []int32) (places []int32) {
 	return places
 }
 
-// order numbers components by their chains.
+// order renumbers the components so that those of a chain have consecutive numbers. places are from
+// join.
 func (c *inlineChains) order(places []int32) {
 	for component, chain := range c.chainOf {
 		c.starts[chain] = max(c.starts[chain], places[component]+1)
@@ -119,8 +121,9 @@ func (c *inlineChains) order(places []int32) {
 	c.chainOf = sorted
 }
 
-// stronglyConnected numbers the strongly connected components, each after those that are inlined
-// in it, with Tarjan's algorithm.
+// stronglyConnected returns the number of the strongly connected component of each symbol, by
+// Tarjan's algorithm. A component has a larger number than those that are inlined in it. n is the
+// number of components.
 func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	t := tarjan{inlined: inlined, numbers: make([]int32, len(inlined)), low: make([]int32, len(inlined))}
 	for i := range inlined {
@@ -131,24 +134,25 @@ func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	return t.numbers, t.found
 }
 
+// A tarjan is the state of Tarjan's algorithm.
 type tarjan struct {
-	inlined [][]int32
-	numbers []int32
-	low     []int32 // 0 if not seen yet, else the earliest symbol known to be of the same component
-	seen    int32   // how many symbols have been
-	found   int
-	pending []int32 // symbols whose components are not complete
-	way     []step
+	inlined [][]int32 // functions inlined in each symbol
+	numbers []int32   // component of each symbol
+	low     []int32   // for each symbol, 0 if it was not visited, else the earliest visited symbol known to be of the same component
+	seen    int32     // number of symbols that were visited
+	found   int       // number of components that are complete
+	pending []int32   // visited symbols whose components are not complete
+	way     []step    // symbols from the first one to the one that is being visited
 }
 
-// A step is a symbol on the way.
+// A step is a symbol whose callees are being visited.
 type step struct {
 	symbol  int32
-	callees int32 // how many of them have been looked at
-	seen    int32 // as which one the symbol was
+	callees int32 // number of callees that were visited
+	seen    int32 // value of tarjan.seen when the symbol was visited
 }
 
-// complete is the low of symbols whose component is complete: later than all others.
+// complete is the low of symbols whose component is complete. It is later than all others.
 const complete = 1<<31 - 1
 
 func (t *tarjan) enter(i int32) {
@@ -175,7 +179,7 @@ func (t *tarjan) visit(i int32) {
 	}
 }
 
-// leave completes a component if it began here.
+// leave ends the visit of a symbol. It completes a component if the symbol was the first of it.
 func (t *tarjan) leave(top step) {
 	t.way = t.way[:len(t.way)-1]
 	low := t.low[top.symbol]

@@ -1,5 +1,5 @@
-// Package fingerprint makes the keys of slices: hashes of what a slice means to a compiler, for one
-// slice or for all units of a program in one pass.
+// Package fingerprint computes the keys of slices: hashes of everything in a slice that affects its
+// compiler, for one slice or for all units of a program in one pass.
 package fingerprint
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Part is what a slice has of a program.
+// A Part is the content of a slice.
 type Part struct {
-	Symbols []program.Symbol
-	Samples map[program.ID]profile.Function
-	Own     *program.IDSet // those that the slice is about
-	Units   []int
+	Symbols []program.Symbol                // all symbols of the slice
+	Samples map[program.ID]profile.Function // samples of those symbols that have some
+	Own     *program.IDSet                  // symbols that the compile may define; others only affect how these are found
+	Units   []int                           // units whose functions the slice contains
 }
 
 // Of returns the key of a slice.
@@ -42,7 +42,7 @@ func Of(p *program.Program, o Options, s Part) (uint64, error) {
 	return m.key(s.Units, total)
 }
 
-// OfUnits returns the keys of the slices of each unit alone, by path.
+// OfUnits returns the keys of the slices of each single unit, by path.
 func OfUnits(p *program.Program, o Options) (map[string]uint64, error) {
 	m, err := hashProgram(p, o)
 	if err != nil {
@@ -68,10 +68,11 @@ func OfUnits(p *program.Program, o Options) (map[string]uint64, error) {
 	return keys, nil
 }
 
-// version2 is the version in which files, timestamps and the summary do not count.
+// version2 is the version of the format in which files, timestamps and the summary do not affect
+// the compiler.
 const version2 = 2
 
-// Form is hashed first, and changes whenever what follows it does.
+// Form is the version of the computation of keys, and the first part of what is hashed.
 const Form = "afdo slice 2"
 
 // key returns the key of a slice of some units. total is the sum of the hashes of the slice's own

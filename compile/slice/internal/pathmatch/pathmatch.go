@@ -1,4 +1,4 @@
-// Package pathmatch finds the units of a profile that paths of source files mean.
+// Package pathmatch finds the units of a profile for the paths of source files.
 package pathmatch
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Find returns, for each of some paths of source files, the paths of the units that fit it best.
-// Paths that are not absolute are of the folder dir, which is absolute.
+// Find returns, for each path of a source file, the paths of the units that match it best. A path
+// that is not absolute is relative to the folder dir, which must be absolute.
 func Find(paths []string, dir string, units iter.Seq[string]) [][]string {
 	matchers := make([]*matcher, len(paths))
 	byBase := make(map[string][]*matcher)
@@ -31,13 +31,13 @@ func Find(paths []string, dir string, units iter.Seq[string]) [][]string {
 	return found
 }
 
-// A matcher looks for the units of one file.
+// A matcher finds the units that match one source file best.
 type matcher struct {
-	given string // the path as it was given
-	full  string // from the root
-	tail  string // from dir, without "../"
+	given string // path of the source file as the caller gave it
+	full  string // absolute path
+	tail  string // path relative to dir, without "../"
 	units []string
-	best  int // how well the units found fit
+	best  int // result of fit for the units
 }
 
 func newMatcher(name, dir string) *matcher {
@@ -56,10 +56,11 @@ func newMatcher(name, dir string) *matcher {
 	return m
 }
 
-// exactly is better than any number of elements in common.
+// exactly is the result of fit for a path that is equal. It is more than any number of common
+// elements.
 const exactly = 1 << 30
 
-// offer takes a unit if it fits no worse than those before.
+// offer stores a unit if it matches the source file at least as well as all units before it.
 func (m *matcher) offer(unit string) {
 	fit := m.fit(unit)
 	if fit == 0 || fit < m.best {
@@ -72,7 +73,8 @@ func (m *matcher) offer(unit string) {
 	m.units = append(m.units, unit)
 }
 
-// fit says how well a unit fits, 0 if not at all.
+// fit returns a number that is larger the better the path of a unit matches the source file, and 0
+// if it does not match.
 func (m *matcher) fit(unit string) int {
 	if unit == m.given {
 		return exactly + 1
@@ -90,13 +92,13 @@ func (m *matcher) fit(unit string) int {
 // isAbs reports whether a path with slashes begins at a root, here or on Windows.
 func isAbs(name string) bool { return path.IsAbs(name) || filepath.IsAbs(filepath.FromSlash(name)) }
 
-// endsIn reports whether tail is name, or its last elements.
+// endsIn reports whether tail is the whole path name or its last elements.
 func endsIn(name, tail string) bool {
 	before, ok := strings.CutSuffix(name, tail)
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasPrefix(tail, "/"))
 }
 
-// commonElements counts the last elements that two paths have in common.
+// commonElements returns the number of elements at the end of two paths that are equal.
 func commonElements(a, b string) int {
 	n := 0
 	for {

@@ -1,4 +1,4 @@
-// Package program is a whole profile as slices look at it: units, symbols, and the symbols that
-// share a name or have a function inlined. It is read lazily from a version 4 file, with or without
-// an index, or is already in memory.
+// Package program gives slices access to a whole profile: its units and symbols, the symbols that
+// share a name, and the functions into which a symbol was inlined. The profile is read lazily from
+// a version 4 file, with or without an index, or is already in memory.
 package program

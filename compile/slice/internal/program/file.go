@@ -13,13 +13,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A file is a version 4 file. It keeps its units, and so the names and
-// samples that have been read of them.
+// A file is a [Store] that reads a version 4 file. It keeps its units, and with them the names and
+// samples that were read.
 type file struct {
 	r     *afdo.Reader
 	units []*afdo.Unit
-	byID  []int // the units that have symbols, by ascending ID
-	ids   int64 // number of IDs in the ranges of all units
+	byID  []int // units that have symbols, ordered by symbol ID
+	ids   int64 // number of symbol IDs in the ranges of all units
 
 	budget  *budget.Budget
 	sources sources
@@ -87,7 +87,7 @@ func (s *file) Symbol(id ID) (Symbol, error) {
 	return s.from(unit, sym), nil
 }
 
-// owner returns the unit whose range holds an ID.
+// owner returns the unit whose range of symbol IDs contains an ID.
 func (s *file) owner(id ID) (unit int, ok bool) {
 	i, _ := slices.BinarySearchFunc(s.byID, afdo.SymbolID(id), func(unit int, id afdo.SymbolID) int {
 		if _, end := s.units[unit].IDs(); end <= id {
@@ -102,7 +102,7 @@ func (s *file) owner(id ID) (unit int, ok bool) {
 	return s.byID[i], uint32(start) <= uint32(id)
 }
 
-// info returns the samples of a symbol.
+// info returns the samples of a symbol. It counts them against the budget.
 func (s *file) info(sym afdo.Symbol) (afdo.Info, error) {
 	info, err := sym.Info()
 	if err != nil {
@@ -143,15 +143,15 @@ func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	return f, nil
 }
 
-// at says where an error is.
+// at adds the unit and symbol to an error.
 func (s *file) at(path, name string, err error) error {
 	return fmt.Errorf("slice: unit %q, symbol %q: %w", path, name, err)
 }
 
-// sameID takes the IDs of a file as they are.
+// sameID converts a symbol ID of the file to a reference with the same number.
 func sameID(id afdo.SymbolID) (profile.SymbolRef, bool) { return profile.SymbolRef(id), true }
 
-// Inlinings reads the units one after the other and keeps none of them.
+// Inlinings reads the units one after the other and does not keep them in memory.
 func (s *file) Inlinings(yield func(ID, []ID)) error {
 	var c afdo.Cursor
 	var callees []ID
@@ -201,15 +201,17 @@ func (s *file) Evidence(functions iter.Seq[string]) (*profile.Evidence, error) {
 
 func (s *file) Summary() (*afdo.Summary, error) { return s.r.Summary() }
 
-// sources is what a file remembers of its sources, decoded by units as they are asked for.
+// A sources reads the marks of a file, by which counts can be moved after an edit. It decodes the
+// marks of a unit when they are needed first.
 type sources struct {
 	mu     sync.Mutex
 	opened bool
-	file   *profile.Sources // nil if there is nothing
-	units  map[int]map[ID]profile.Marks
+	file   *profile.Sources             // the section of the file with the marks, nil if there is none
+	units  map[int]map[ID]profile.Marks // marks by unit, of the units that were decoded
 }
 
-// open opens the section of a file, nil if it has none of use.
+// open returns the section with the marks. It returns nil if the file has none, or one in a format
+// that this version does not know.
 func (s *sources) open(r *afdo.Reader) (*profile.Sources, error) {
 	if s.opened {
 		return s.file, nil

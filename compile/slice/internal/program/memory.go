@@ -8,11 +8,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Memory is a profile in memory.
+// A Memory is a [Store] of a profile in memory.
 type Memory struct {
 	p      *profile.Profile
-	byUnit func() []profile.SymbolRef // by unit
-	starts []int                      // where the symbols of a unit begin there
+	byUnit func() []profile.SymbolRef // all symbols, ordered by unit
+	starts []int                      // for each unit, where its symbols begin in the result of byUnit
 
 	summarize func() *afdo.Summary
 }
@@ -29,7 +29,7 @@ func NewMemory(p *profile.Profile) *Memory {
 	return s
 }
 
-// sortByUnit orders all symbols by their unit.
+// sortByUnit returns all symbols ordered by unit, and sets starts.
 func (s *Memory) sortByUnit() []profile.SymbolRef {
 	s.starts = make([]int, s.p.NumUnits()+1)
 	for i := range s.p.NumSymbols() {

@@ -12,16 +12,16 @@ import (
 	fileindex "github.com/go-afdo/afdo/profile/index"
 )
 
-// A Program is a whole profile and what finds symbols in it. It may be used by many
+// A Program is a whole profile, with an index that finds its symbols. It may be used by many
 // goroutines.
 //
-// It keeps what questions about the whole program need once one has been asked: some 30 bytes a
-// symbol for the names, and 8 for each function inlined into another.
+// The first call that searches the whole program builds tables, which later calls use. They need
+// some 30 bytes for each symbol, and 8 for each function that is inlined into another.
 type Program struct {
 	Store Store
 	Index Index
 
-	summary *afdo.Summary // instead of the store's, unless nil
+	summary *afdo.Summary // if not nil, replaces the summary of Store
 
 	unitsByPath func() map[string][]int
 	lastByBase  func() map[string]int
@@ -42,7 +42,7 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 	return newProgram(s, newIndex(s)), nil
 }
 
-// FromStore returns the program of a store without an index.
+// FromStore returns the program of a store, without using an index of a file.
 func FromStore(s Store) *Program { return newProgram(s, &scan{store: s}) }
 
 func newProgram(s Store, x Index) *Program {
@@ -79,20 +79,20 @@ func (p *Program) Summary() (*afdo.Summary, error) {
 	return p.Store.Summary()
 }
 
-// ByPath returns the units of each path.
+// ByPath returns the numbers of the units with each path.
 func (p *Program) ByPath() map[string][]int { return p.unitsByPath() }
 
-// LastOfBase returns the last unit of each last element of a path.
+// LastOfBase returns, for each base name of a path, the last unit that has it.
 func (p *Program) LastOfBase() map[string]int { return p.lastByBase() }
 
-// Indexed reports whether it goes by the index that a file brings along.
+// Indexed reports whether the program uses the index of a file.
 func (p *Program) Indexed() bool {
 	_, ok := p.Index.(*indexed)
 	return ok
 }
 
-// An ID names a symbol of a program: the symbol ID of a file, or the
-// reference of a profile in memory.
+// An ID identifies a symbol of a program. It is the symbol ID of a file, or the reference of a
+// profile in memory.
 type ID uint32
 
 // A Symbol is a name in a unit.
@@ -103,7 +103,7 @@ type Symbol struct {
 	HasInfo bool // it has samples of its own
 }
 
-// A Store has the units, names and samples of a profile.
+// A Store gives access to the units, symbols and samples of a profile.
 type Store interface {
 	NumUnits() int
 	NumSymbols() int // an estimate
@@ -111,28 +111,29 @@ type Store interface {
 	Symbols(unit int) iter.Seq2[Symbol, error]
 	Symbol(id ID) (Symbol, error)
 
-	// Function returns the samples of a symbol that has them. The callees of the
-	// records are IDs, and the records are canonical with these. They must not be changed.
+	// Function returns the samples of a symbol whose HasInfo is true. Callees in the records are
+	// IDs, and the records are ordered by location and ID. The caller must not change them.
 	Function(s Symbol, scratch *Scratch) (profile.Function, error)
 
-	// Inlinings calls yield for every symbol with samples, with the functions
-	// inlined there, which may come twice and are the store's again when yield returns.
+	// Inlinings calls yield for every symbol with samples, with the functions that are inlined
+	// there. A function may come twice, and callees is only valid until yield returns.
 	Inlinings(yield func(caller ID, callees []ID)) error
 
-	// Marks returns the marks of the lines of a symbol's function, or nil if there are none.
-	// UnitSum returns the sum of the file of a unit, or 0 if it is unknown, and whether its
-	// functions may have marks.
+	// Marks returns the marks of the source lines of a function, or nil if it has none. UnitSum
+	// returns the checksum of the source file of a unit, or 0 if it is unknown, and whether
+	// functions of the unit may have marks.
 	Marks(s Symbol) (profile.Marks, error)
 	UnitSum(unit int) (sum uint32, ok bool, err error)
 
-	// Evidence returns the evidence about some functions, or nil if the profile has none.
+	// Evidence returns the part of the profile's evidence that is about the given functions, or nil
+	// if the profile has none.
 	Evidence(functions iter.Seq[string]) (*profile.Evidence, error)
 
 	// Summary returns the summary of the whole profile, which the caller must not change.
 	Summary() (*afdo.Summary, error)
 }
 
-// A Scratch is memory that reading functions one after the other shares.
+// A Scratch is memory that calls of [Store.Function] reuse.
 type Scratch struct {
 	// Transient is true if the caller reads all functions, unit by unit, and needs the records of a
 	// function only until it reads the next one. Then the samples of a unit are read together, and
@@ -144,17 +145,17 @@ type Scratch struct {
 	loaded *afdo.Unit // the unit whose functions are being read, if Transient
 }
 
-// Names is how an index that helps slices has the names of functions.
+// Names is the scheme of an index for slices: its keys are the results of [cxx.KeyOf].
 var Names = fileindex.Scheme{Name: "afdo slice 5", Unqualified: cxx.KeyOf}
 
-// An indexed is the index that a version 4 file brings along.
+// An indexed is an [Index] that uses the index of a version 4 file.
 type indexed struct {
 	file    *file
 	program *fileindex.Program
 }
 
-// newIndex returns the index that a file brings along if the Reader trusts it and it has what
-// slices ask for, and a scan if not.
+// newIndex returns an [Index] for a file. It uses the index of the file if the Reader trusts it and
+// it has the keys of [Names], and otherwise reads all names of the file.
 func newIndex(s *file) Index {
 	if x, err := fileindex.Read(s.r); err == nil && v4.FileOf(s.r).TrustsIndex() {
 		if info, err := x.Info(); err == nil && info.Unqualified == Names.Name {
@@ -188,7 +189,7 @@ func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(S
 	return nil
 }
 
-// InlinedInto leaves out the own symbols themselves.
+// InlinedInto does not yield symbols that are in own.
 func (x *indexed) InlinedInto(own []ID, yield func(Symbol)) error {
 	callees := make([]afdo.SymbolID, len(own))
 	for i, id := range own {

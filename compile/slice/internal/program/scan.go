@@ -8,38 +8,41 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// An Index answers what a slice asks of the whole program.
+// An Index searches the symbols of a whole program.
 type Index interface {
-	// ByCanonical calls yield for every symbol whose name, cut at its first '.', is cut.
+	// ByCanonical calls yield for every symbol with the canonical name cut, see
+	// [symname.Canonical].
 	ByCanonical(cut string, yield func(Symbol)) error
 
-	// KeyOf is the function of that name, for canonical names.
+	// KeyOf returns the key of a canonical name, see [cxx.KeyOf].
 	KeyOf(cut string) string
 
-	// ByKeys calls yield for every symbol with one of the keys, once for each such key, if its name
-	// is wanted. ByPlainKey calls yield for the plain symbols with a key.
+	// ByKeys calls yield for every symbol that has one of the keys and whose name wanted accepts.
+	// It calls it once for each such key. ByPlainKey calls yield for every symbol with a key that
+	// is plain, see [cxx.IsPlain].
 	ByKeys(keys []string, wanted func(name string) bool, yield func(Symbol)) error
 	ByPlainKey(key string, yield func(Symbol)) error
 
-	// InlinedInto calls yield for every symbol with a function inlined into its samples that is
-	// in own. It may leave out those that are in own themselves.
+	// InlinedInto calls yield for every symbol into whose function a symbol of own is inlined. It
+	// may leave out symbols that are themselves in own.
 	InlinedInto(own []ID, yield func(Symbol)) error
 }
 
-// A scan is the index of a program that brings none: it goes through all
-// names, and for inlinedInto through all records, when it is first asked.
+// A scan is an [Index] of a program that has no index. It builds tables of all names when it is
+// first used, and InlinedInto reads all records when it is first called.
 type scan struct {
 	store Store
 
 	once  sync.Once
 	err   error
 	cut   *symtab.Names[ID] // all names, by canonical name
-	keys  *symtab.Names[ID] // by key, where that is not the canonical name
-	plain *symtab.Names[ID] // those of keys that are plain
-	slow  map[string]string // the keys of the names that take long
+	keys  *symtab.Names[ID] // names whose key is not the canonical name, by key
+	plain *symtab.Names[ID] // those of keys that are plain, see cxx.IsPlain
+	slow  map[string]string // keys by canonical name, of the names that have to be demangled for their keys
 
-	// The IDs of symbols by key, for keys that many symbols have: all slices of a build ask for the
-	// same ones, such as constructors, and to compute a key takes longer than to read a symbol.
+	// These are the IDs of symbols by key, for keys that many symbols have. All slices of a build
+	// search for the same keys, such as those of constructors, and computing a key takes longer
+	// than reading a symbol.
 	common, commonPlain sync.Map // of []ID, by key
 
 	callersOnce sync.Once
@@ -47,7 +50,7 @@ type scan struct {
 	callers     symtab.Callers[ID]
 }
 
-// names goes through all names, once.
+// names builds the tables of names when it is first called.
 func (x *scan) names() error {
 	x.once.Do(func() {
 		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
@@ -113,8 +116,8 @@ func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
 }
 
-// byKeyIn yields the symbols with a key: the symbols with this canonical name, and the symbols that
-// a table has for the key.
+// byKeyIn calls yield for the symbols with a key: those with this canonical name, and those that
+// table t has for the key. common stores the result if there are many.
 func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
 	if ids, ok := common.Load(key); ok {
 		return x.yieldAll(ids.([]ID), yield)
@@ -136,11 +139,11 @@ func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield 
 	return err
 }
 
-// commonKey is the number of symbols from which on a scan remembers which symbols have a key. Keys
-// of fewer symbols are looked up fast.
+// commonKey is the number of symbols of a key from which on a scan stores their IDs. Keys of fewer
+// symbols are looked up fast.
 const commonKey = 16
 
-// yieldAll yields symbols by their IDs.
+// yieldAll calls yield for the symbols with the given IDs.
 func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
 	for _, id := range ids {
 		sym, err := x.store.Symbol(id)
@@ -152,7 +155,8 @@ func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
 	return nil
 }
 
-// lookup yields the symbols of a table whose names fit a key.
+// lookup calls yield for the symbols that table t has for a key and whose names fit. A table stores
+// hashes, so it may also have other symbols for the key.
 func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bool, yield func(Symbol)) error {
 	for id := range t.Candidates(key) {
 		sym, err := x.store.Symbol(id)
@@ -166,8 +170,8 @@ func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bo
 	return nil
 }
 
-// KeyOf returns the key of a canonical name. To demangle it takes long, and closing slices asks for
-// the same ones again and again.
+// KeyOf returns the key of a canonical name. Names that have to be demangled for it are in a table,
+// because that is slow and slices need the same keys again and again.
 func (x *scan) KeyOf(cut string) string {
 	if key, ok := x.slow[cut]; ok {
 		return key
@@ -175,7 +179,7 @@ func (x *scan) KeyOf(cut string) string {
 	return cxx.KeyOf(cut)
 }
 
-// rememberKey keeps the key of a name that has to be demangled for it.
+// rememberKey stores the key of a name that has to be demangled for it.
 func (x *scan) rememberKey(cut string) {
 	if !cxx.HasQuickKey(cut) {
 		if _, ok := x.slow[cut]; !ok {
@@ -201,15 +205,15 @@ func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
 	return x.yieldAll(callers, yield)
 }
 
-// readCallers goes through all records.
+// readCallers builds the table of which functions are inlined into which, from all records.
 func (x *scan) readCallers() error {
 	err := x.store.Inlinings(x.callers.Add)
 	x.callers.Build()
 	return err
 }
 
-// An IDSet is a set of symbol IDs. These may lie anywhere in 32 bits, but are usually neighbours,
-// so it keeps them as bits, by pages. The zero set is empty.
+// An IDSet is a set of symbol IDs. It stores them as bits, in pages, because most IDs are close to
+// each other although they may be anywhere in 32 bits. The zero value is empty.
 type IDSet struct {
 	pages map[ID]*[pageIDs / 64]uint64
 	last  *[pageIDs / 64]uint64 // the page used last

@@ -9,8 +9,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Count rounds a count to its first significant bits, to nearest and up from the middle. No bits
-// at all leave it alone, and 0 stays 0. What would round up beyond 64 bits is rounded down.
+// Count rounds a count to a number of significant bits: to the nearest such number, and up from the
+// middle. It returns the count unchanged if significant is 0. A count that would be rounded up to
+// 65 bits is rounded down.
 func Count(count uint64, significant int) uint64 {
 	drop := bits.Len64(count) - significant
 	if significant <= 0 || drop <= 0 {
@@ -23,7 +24,7 @@ func Count(count uint64, significant int) uint64 {
 	return count >> drop << drop
 }
 
-// Summary rounds all that a summary counts.
+// Summary returns a summary with all counts rounded to a number of significant bits.
 func Summary(s *afdo.Summary, significant int) *afdo.Summary {
 	round := func(count uint64) uint64 { return Count(count, significant) }
 	q := &afdo.Summary{
@@ -43,7 +44,8 @@ func Summary(s *afdo.Summary, significant int) *afdo.Summary {
 	return q
 }
 
-// Records adds records to a body, with other symbols and rounded counts.
+// Records adds records to a body. It replaces symbols by the results of ref, and rounds counts to
+// the given number of significant bits.
 func Records(body *profile.Body, records []profile.Record, ref func(profile.SymbolRef) profile.SymbolRef, bits int) {
 	open := 0
 	w := profile.Walk(records)

@@ -1,5 +1,5 @@
-// Package slicetest has profiles of growing size and counts what is asked of them: for tests of
-// slices alone.
+// Package slicetest has profiles of any size for tests of slices, and counts how much of a profile
+// is read.
 package slicetest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Counted source counts what is asked of it.
+// A Counted is a store that counts the names, symbols and records that are read from it.
 type Counted struct {
 	*program.Memory
 	Asked int
@@ -46,7 +46,8 @@ func (c *Counted) Function(s program.Symbol, scratch *program.Scratch) (profile.
 	return f, err
 }
 
-// Growing are profiles of any size. Each function of a unit calls others of it and inlines one.
+// Growing has functions that add n functions to a profile, by a description of how they inline and
+// call each other.
 var Growing = map[string]func(p *profile.Profile, n int){
 	"units": func(p *profile.Profile, n int) {
 		for i := range n {
@@ -110,10 +111,11 @@ var Growing = map[string]func(p *profile.Profile, n int){
 	},
 }
 
-// WithoutChains is the shape for which the work grows faster than the profile.
+// WithoutChains is the key in [Growing] of the profiles for which the work of package fingerprint
+// grows faster than the size of the profile.
 const WithoutChains = "at random, none in a circle"
 
-// addGrowing adds a function that has a function of a header inlined.
+// addGrowing adds a function to a profile, with another function of a header inlined in it.
 func addGrowing(p *profile.Profile, path, name string) {
 	var body profile.Body
 	header := p.AddUnit("include/h.h")
@@ -124,7 +126,8 @@ func addGrowing(p *profile.Profile, path, name string) {
 	p.AddFunction(p.AddSymbol(p.AddUnit(path), name), profile.Function{HeadCount: 5, Records: body.Records()})
 }
 
-// AddInlining adds functions, each in a file of its own, that have others inlined.
+// AddInlining adds n functions to a profile, each in a file of its own. Function i has the
+// functions callees(i) inlined.
 func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
 	symbols := make([]profile.SymbolRef, n)
 	for i := range symbols {
@@ -141,7 +144,7 @@ func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
 	}
 }
 
-// Corpus returns a real profile, or skips the test where there are none.
+// Corpus returns a real profile. It skips the test on machines without such profiles.
 func Corpus(t testing.TB, name string) *profile.Profile {
 	p, err := gcov.ParseBytes(testenv.CorpusData(t, name))
 	require.NoError(t, err)
