@@ -1,5 +1,5 @@
-// Package clangprofile takes the slice of a compile out of a profile that clang reads. It also
-// converts profiles to the format that clang reads fastest.
+// Package clangprofile extracts slices from profiles for clang: the part of a profile that one
+// compile uses. It also converts profiles to ExtBinary, the format that clang reads fastest.
 package clangprofile
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Format is a format of profiles for clang.
+// A Format is a group of profile formats that the launcher handles in the same way for clang.
 type Format uint8
 
 const (
-	FormatNone Format = iota // one of GCOV, of which clang gets what LLVM's formats can hold
-	FormatExtBinary
-	FormatOtherSample // in another format than ExtBinary, or compressed
-	FormatInstrumented
+	FormatNone         Format = iota // not LLVM's, such as GCOV: converted as far as LLVM's formats allow
+	FormatExtBinary                  // uncompressed LLVM sample profile in ExtBinary
+	FormatOtherSample                // LLVM sample profile that is not ExtBinary, or is compressed
+	FormatInstrumented               // uncompressed indexed instrumentation profile
 )
 
-// FormatOf returns in which of these formats the profile at a path is.
+// FormatOf returns the format of the profile at a path.
 func FormatOf(path string) (format Format, err error) {
 	err = withStream(path, func(f *unpack.Stream, plain bool) error {
 		switch sample := sampleprof.Detect(f.Head); {
@@ -43,8 +43,8 @@ func FormatOf(path string) (format Format, err error) {
 	return format, err
 }
 
-// withStream calls use with what a file holds. It is plain if it can be opened by its path to read
-// the same: a regular file that is not compressed.
+// withStream opens a file and calls use with its decompressed content. plain is true if the file is
+// a regular file and not compressed, so that other code may open it by its path.
 func withStream(path string, use func(f *unpack.Stream, plain bool) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -63,15 +63,16 @@ func withStream(path string, use func(f *unpack.Stream, plain bool) error) error
 	return use(f, info.Mode().IsRegular() && !f.Packed)
 }
 
-// A Profile is a profile for clang, from which slices are taken. Many goroutines may use it.
+// A Profile is an open profile for clang, from which slices can be extracted. Its methods may be
+// called concurrently, except SetSummary and Close.
 type Profile struct {
 	samples *sampleprof.Reader
-	counts  *instrprof.Reader // or this
-	summary *afdo.Summary     // of slices of samples, nil for that of the file
+	counts  *instrprof.Reader // set instead of samples for an instrumentation profile
+	summary *afdo.Summary     // of slices of a sample profile; nil for the profile's own
 }
 
-// ErrNoSlice matches errors about profiles from which slices cannot be taken, such as a profile
-// with hashes instead of the names of functions.
+// ErrNoSlice matches the errors for profiles from which slices cannot be extracted, such as a
+// profile with hashes instead of function names.
 var ErrNoSlice = errors.New("no slices of this profile")
 
 // Open opens a sample profile in the ExtBinary format or an indexed instrumentation
@@ -95,7 +96,7 @@ func Open(path string) (p *Profile, err error) {
 	return p, err
 }
 
-// Format returns the name of the format, as the command knows it.
+// Format returns the name of the format that the command afdo uses: "extbinary" or "profdata".
 func (p *Profile) Format() string {
 	if p.samples != nil {
 		return "extbinary"
@@ -103,7 +104,7 @@ func (p *Profile) Format() string {
 	return "profdata"
 }
 
-// Close releases the file.
+// Close closes the file of the profile.
 func (p *Profile) Close() error {
 	if p.samples != nil {
 		return p.samples.Close()
@@ -111,23 +112,25 @@ func (p *Profile) Close() error {
 	return p.counts.Close()
 }
 
-// Summary returns the summary of a sample profile.
+// Summary returns the summary of a sample profile. It must not be called for an instrumentation
+// profile.
 func (p *Profile) Summary() (*afdo.Summary, error) { return p.samples.Summary() }
 
-// SetSummary sets the summary that slices of a sample profile get in place of that of the profile.
-// Slices of an instrumentation profile keep the summary of the profile.
+// SetSummary sets the summary that slices of a sample profile get instead of the profile's own.
+// Slices of an instrumentation profile keep the profile's summary.
 func (p *Profile) SetSummary(s *afdo.Summary) { p.summary = s }
 
-// IsInstrumented reports whether it is an instrumentation profile.
+// IsInstrumented reports whether the profile is an instrumentation profile and not a sample
+// profile.
 func (p *Profile) IsInstrumented() bool { return p.samples == nil }
 
 // HasUniqueNames reports whether a sample profile is marked as one of a program that was compiled
 // with -funique-internal-linkage-names.
 func (p *Profile) HasUniqueNames() bool { return p.samples.HasUniqueNames() }
 
-// WriteSlice writes what clang reads of the profile for a compile of sources with a text, and
-// returns the number of functions. A profile that cannot be sliced gives an error that matches
-// [ErrNoSlice].
+// WriteSlice writes the part of the profile that clang uses when it compiles sources, and returns
+// its number of functions. text has the words of these sources. A profile from which slices cannot
+// be extracted gives an error that matches [ErrNoSlice].
 func (p *Profile) WriteSlice(w io.Writer, text *slice.Text, sources []string) (functions int, err error) {
 	wanted := func(name string) bool { return text.MayHave(name, sources) }
 	if p.samples != nil {
@@ -160,9 +163,8 @@ func (p *Profile) writeCounts(w io.Writer, wanted func(string) bool) (int, error
 	return s.NumRecords(), s.Write(w)
 }
 
-// Encode returns a profile of GCC's formats in the format that clang reads. The profile has a
-// summary. If that has no entry for cold counts, without which clang would crash, the error matches
-// [ErrNoSlice].
+// Encode converts a profile with a summary from GCC's formats to ExtBinary. If the summary has no
+// entry for cold counts, without which clang would crash, the error matches [ErrNoSlice].
 func Encode(p *profile.Profile) ([]byte, error) {
 	if n := len(p.Summary.Entries); n == 0 || p.Summary.Entries[n-1].Cutoff < coldCutoff {
 		return nil, fmt.Errorf("%w: its summary has no threshold of cold counts", ErrNoSlice)
@@ -173,10 +175,12 @@ func Encode(p *profile.Profile) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// coldCutoff is the last cutoff of a summary that clang asks for, and crashes without.
+// coldCutoff is the largest summary cutoff that clang looks up. clang crashes if a summary lacks
+// it.
 const coldCutoff = 999_999
 
-// CopyExtBinary writes a sample profile as ExtBinary, with the summary that it has.
+// CopyExtBinary converts the sample profile at a path to ExtBinary and writes it to w. The summary
+// is unchanged.
 func CopyExtBinary(w io.Writer, path string) error {
 	return withStream(path, func(f *unpack.Stream, _ bool) error {
 		if sampleprof.Detect(f.Head) != sampleprof.Text {
@@ -190,8 +194,8 @@ func CopyExtBinary(w io.Writer, path string) error {
 	})
 }
 
-// copyBinary is [CopyExtBinary] for a profile in a binary format. If the profile is ExtBinary
-// already, it was in a compressed file, and is copied as it is.
+// copyBinary does the work of [CopyExtBinary] for a profile in one of LLVM's binary formats. It
+// copies a profile that is ExtBinary already, and was only compressed, unchanged.
 func copyBinary(w io.Writer, f io.Reader) error {
 	data, err := io.ReadAll(f)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package inputs finds the files that a compile reads, and the text that says which functions they
-// may define.
+// Package inputs finds the files that a compile reads, and collects the words of its preprocessed
+// sources. The words decide which functions of the profile the compile may need.
 package inputs
 
 import (
@@ -25,18 +25,18 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// Inputs are what a command reads.
+// Inputs are the files that a compile reads, and the words in them.
 type Inputs struct {
-	Files  []string // sources and headers, also headers of the system, as the compiler names them
-	Reused bool     // the cache has them from an earlier run, so the preprocessor did not run
+	Files  []string // sources and headers, system headers included, as the compiler names them
+	Reused bool     // taken from the cache, so the preprocessor did not run
 
 	Record    *record.Record
-	text      *slice.Text // nil if it has not been decoded
+	text      *slice.Text // words of the sources, nil if not yet decoded
 	uncertain bool        // a file may have changed while it was read
 }
 
-// Text returns the text. Most runs of a compiler need only know that it is the same, so one from
-// the cache is decoded when it is asked for.
+// Text returns the words of the preprocessed sources. It decodes them if they come from the cache,
+// since most compiles need only [Inputs.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
@@ -48,13 +48,14 @@ func (in *Inputs) Text() (*slice.Text, error) {
 	return t, nil
 }
 
-// Sum returns a number that changes when the text means something else to slices.
+// Sum returns a hash of the words of the sources. If it is unchanged, the compile needs the same
+// functions of the profile.
 func (in *Inputs) Sum() uint64 { return in.Record.Sum() }
 
-// State returns a number that changes when one of the files does.
+// State returns a hash of the contents of the files. It changes when one of them changes.
 func (in *Inputs) State() uint64 { return in.Record.State() }
 
-// Paths returns the paths of the files of a command that there are.
+// Paths returns the paths of the files, joined with the folder of the command.
 func (in *Inputs) Paths(c *command.Line) []string {
 	paths := make([]string, len(in.Files))
 	for i, name := range in.Files {
@@ -63,17 +64,17 @@ func (in *Inputs) Paths(c *command.Line) []string {
 	return paths
 }
 
-// ErrNoText is what the errors of [Find] match if what a command compiles cannot be
-// determined from the text of its sources: it is Objective-C, or in a module that is imported, or
-// in a precompiled header without the header.
+// ErrNoText matches the errors of [Find] for a compile whose functions cannot be determined from
+// the text of its sources: the language is not C or C++, the sources import a module, or the source
+// of a precompiled header is missing.
 var ErrNoText = errors.New("slices are for plain C and C++ only")
 
-// Find finds what a command reads. What the cache has from an earlier run holds as long as
-// the file system gives the same answers to all questions that the compiler has asked. Otherwise
-// the compiler preprocesses the sources; preprocessed ones are read as they are. The cache keeps
-// nothing if the system cannot observe the compiler, see package trace.
+// Find finds the inputs of a command. It takes them from the cache if all paths that the compiler
+// looked up in an earlier run are unchanged. Otherwise it runs the preprocessor, except for sources
+// that are preprocessed already, which it only reads. The cache stores nothing if the system cannot
+// observe the compiler, see package trace.
 //
-// A nil cache is allowed. If the compiler fails, it says why in the error.
+// cache may be nil. If the compiler fails, the error contains its message.
 func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, cache *store.Store) (*Inputs, error) {
 	if what := c.HidesNames(); what != "" {
 		return nil, fmt.Errorf("%s: %w", what, ErrNoText)
@@ -106,8 +107,8 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 	return now, nil
 }
 
-// Read returns the text of files without preprocessing it. Names of files are relative to the
-// folder dir. A file that cannot be read has no text.
+// Read returns the words of source files, which it does not preprocess. Relative paths begin at the
+// folder dir. A file that cannot be read has no words.
 func Read(files []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
@@ -124,9 +125,9 @@ type finder struct {
 	root     record.Root
 }
 
-// keys returns two keys of the command. The first one differs for all commands that may include
-// other files. The second one is the same for this command in other checkouts and folders, which
-// share the record of the last of them.
+// keys returns two cache keys for the inputs of the command. here is different for any two commands
+// that may include different files. anywhere is the same for this command in other checkouts and
+// folders, so that they share the last record.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
 	if f.Mentions(Native) {
@@ -140,7 +141,8 @@ func (f *finder) keys() (here, anywhere string) {
 	return anywhere + string(f.root), anywhere
 }
 
-// preprocess reads the preprocessed sources.
+// preprocess runs the preprocessor on those sources that need it, and collects the words and the
+// files of all sources.
 func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
 	all := new(slice.Text)
 	r := &record.Record{Root: f.root}
@@ -185,7 +187,8 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 	return in, nil
 }
 
-// runPreprocessor returns the preprocessed sources, and what the compiler says it does.
+// runPreprocessor returns the preprocessed sources, and what the compiler writes to standard error
+// with -v.
 func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (text, said []byte, err error) {
 	preprocess := []string{"-w", "-E", "-v"} // a #pragma against a warning may not count with -E
 	first := append([]string{"-fpch-preprocess"}, preprocess...)
@@ -215,7 +218,8 @@ func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (te
 	return nil, nil, fmt.Errorf("%s -E: %w: %s", f.compiler.Path, err, FirstError(said))
 }
 
-// precompiledIn returns the precompiled headers that GCC would read for a text, by header.
+// precompiledIn returns the precompiled headers that GCC would read, according to the #pragma lines
+// in preprocessed text. The keys are the paths of the headers.
 func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 	if f.Clang {
 		return nil
@@ -240,8 +244,8 @@ func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 	}
 }
 
-// newerHeader returns a file of a text that was changed after its precompiled header was made, or
-// "". GCC does not compare them: it reads what the header was.
+// newerHeader returns a header file that was changed after the precompiled header with its content
+// was made, or "" if there is none. GCC does not check this: it compiles the old content.
 func (f *finder) newerHeader(text []byte, precompiled map[string]string) string {
 	for header, file := range precompiled {
 		made, err := os.Stat(f.Path(file))
@@ -257,23 +261,22 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 	return ""
 }
 
-// Compiles reports whether the compiler can compile the sources of a command: it runs the compiler,
-// which only checks them.
+// Compiles reports whether a command's sources are valid: it runs the compiler with an option that
+// only checks them.
 func Compiles(ctx context.Context, c *command.Line, compiler *toolchain.Compiler) bool {
 	_, _, err := Run(ctx, c, compiler, c.CheckArgs())
 	return err == nil
 }
 
-// Run runs the compiler with other arguments than those of the command, in the folder and with the
-// settings of the command. It returns what the compiler writes to standard output and to standard
-// error.
+// Run runs the compiler of a command with other arguments, in the folder and with the environment
+// settings of the command. It returns the compiler's standard output and standard error.
 func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, args []string) (out, said []byte, err error) {
 	f := finder{Line: c, compiler: compiler}
 	return f.run(ctx, nil, args)
 }
 
-// run is [Run] with an observer that notes the paths that the compiler looks up. The observer may
-// be nil.
+// run is [Run] with an observer, which collects the paths that the compiler looks up. The observer
+// may be nil.
 func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {
@@ -293,10 +296,11 @@ func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) 
 	return text.Bytes(), errs.Bytes(), err
 }
 
-// usualText is more than most preprocessed sources have.
+// usualText is the initial size in bytes of the buffer for preprocessed text. Most preprocessed
+// sources are smaller.
 const usualText = 4 << 20
 
-// FirstError returns the first line that a compiler has said of an error.
+// FirstError returns the first line with an error in a compiler's messages, or "".
 func FirstError(said []byte) string {
 	for line := range bytes.Lines(said) {
 		if bytes.Contains(line, []byte("error: ")) {
@@ -306,8 +310,8 @@ func FirstError(said []byte) string {
 	return ""
 }
 
-// takesForC reports whether the output of a compiler with -v shows that it preprocesses only C: GCC
-// runs cc1 and not cc1plus, and clang has the option -x c.
+// takesForC reports whether all sources are compiled as C. said is the compiler's output with -v:
+// for C, GCC runs cc1 and not cc1plus, and clang has the option -x c.
 func takesForC(said []byte) bool {
 	found := false
 	for line := range bytes.Lines(said) {
@@ -334,16 +338,16 @@ func takesForC(said []byte) bool {
 	return found
 }
 
-// dropsUnused reports whether a compiler with -v has no option with which it keeps inline functions
-// that nothing calls, or may do so.
+// dropsUnused reports whether GCC drops inline functions that nothing calls: its output with -v has
+// none of the options that keep them, or may keep them.
 func dropsUnused(said []byte) bool {
 	return !slices.ContainsFunc([]string{"-fkeep-inline-functions", "-fopenmp", "-fopenacc", "-fplugin"}, func(option string) bool {
 		return bytes.Contains(said, []byte(option))
 	})
 }
 
-// readSource returns the text of a regular file of at most [record.MaxSource] bytes, or nil if it
-// cannot be read.
+// readSource returns the content of a regular file of at most [record.MaxSource] bytes, or nil if
+// it cannot be read.
 func readSource(path string) []byte {
 	text, err := files.ReadFile(path, record.MaxSource)
 	if err != nil {
@@ -352,7 +356,8 @@ func readSource(path string) []byte {
 	return text
 }
 
-// marked returns the text of a file with a line marker before it, as preprocessed texts have one.
+// marked returns the text of a file after a line marker with the file's name, such as a
+// preprocessor writes.
 func marked(name string, text []byte) []byte {
 	return slices.Concat([]byte("# 1 "+strconv.Quote(name)+"\n"), text)
 }

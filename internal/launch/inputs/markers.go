@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 )
 
-// readMarkers returns the files that the line markers of a preprocessed text name, each once.
+// readMarkers returns the names of the files in the line markers of preprocessed text, each once.
 func readMarkers(text []byte) (files []string) {
 	seen := make(map[string]bool)
 	for name := range markersIn(text) {
@@ -21,7 +21,8 @@ func readMarkers(text []byte) (files []string) {
 	return files
 }
 
-// filesBelow returns the files that are included from a header, and the header.
+// filesBelow returns a header and all files that it includes, directly or indirectly, according to
+// the line markers of preprocessed text.
 func filesBelow(text []byte, header string) (files []string) {
 	depth := 0
 	for name, flags := range markersIn(text) {
@@ -37,8 +38,9 @@ func filesBelow(text []byte, header string) (files []string) {
 	return files
 }
 
-// markersIn iterates over the lines "# LINE "FILE" FLAGS" of a preprocessed text. The flag 1 is
-// where a file begins, 2 where one goes on.
+// markersIn yields the file name and the flags of each line marker, # LINE "FILE" FLAGS, in
+// preprocessed text. The flag 1 means that the file begins, and 2 that it continues after an
+// included file.
 func markersIn(text []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for len(text) > 0 {
@@ -55,7 +57,8 @@ func markersIn(text []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// parseMarker reads a line marker of a file. A marker of <command-line> and the like is none.
+// parseMarker parses a line marker. It returns false for other lines, and for markers of
+// pseudo-files such as <command-line>.
 func parseMarker(line []byte) (name string, flags []byte, ok bool) {
 	if len(line) < len(`# 1 "x"`) || line[0] != '#' || line[1] != ' ' || !isDigit(line[2]) {
 		return "", nil, false
@@ -70,7 +73,7 @@ func parseMarker(line []byte) (name string, flags []byte, ok bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// unescape returns a string without the backslashes of C.
+// unescape replaces the escape sequences of a C string literal.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -91,7 +94,8 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// addText adds a preprocessed text. Functions of modules that it imports are not in it.
+// addText adds the words of preprocessed text to all. It returns an error if the text imports a
+// module, because the functions of that module are not in the text.
 func (f *finder) addText(all *slice.Text, text []byte) error {
 	if f.KnowsModules() && importsModule(text) {
 		return fmt.Errorf("modules: %w", ErrNoText)
@@ -100,8 +104,9 @@ func (f *finder) addText(all *slice.Text, text []byte) error {
 	return nil
 }
 
-// importsModule reports whether a preprocessed text imports a module or a header unit, or is a part
-// of a module, which imports that. What it exports is in the text.
+// importsModule reports whether preprocessed text imports a module or a header unit, or is an
+// implementation unit or partition of a module. An interface unit contains all that it exports, so
+// it does not count.
 func importsModule(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimLeft(line, " \t")
@@ -119,7 +124,8 @@ func importsModule(text []byte) bool {
 	return false
 }
 
-// firstWord returns the first word of a line, and the rest after white space.
+// firstWord returns the first word of a line, of lower-case letters and underscores, and the rest
+// of the line without white space around it.
 func firstWord(line []byte) (word string, rest []byte) {
 	end := bytes.IndexFunc(line, func(r rune) bool { return r != '_' && (r < 'a' || 'z' < r) })
 	if end < 0 {

@@ -6,12 +6,13 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Native is the end of options such as -march=native, with which the compiler looks at the
-// processor. Macros depend on what it finds.
+// Native is the end of options such as -march=native, with which the compiler examines the
+// processor. It then predefines other macros.
 const Native = "=native"
 
-// processor describes the processor of this machine. Machines with other processors may share a
-// cache. It is empty where the system has no /proc/cpuinfo.
+// processor returns the features of this machine's processor as text, to be part of cache keys:
+// machines with different processors may share a cache. It is empty on systems without
+// /proc/cpuinfo.
 func processor() string {
 	const maxSize = 1 << 20 // some kB for each processor
 	text, err := files.ReadFile("/proc/cpuinfo", maxSize)

@@ -1,5 +1,5 @@
-// Package laidout compiles sources with a layout of code, and says of each function whether clang
-// placed it as the layout says.
+// Package laidout compiles sources with a layout list, as "afdo exec --layout" does, and reports
+// for each function whether clang placed it as the list says.
 package laidout
 
 import (
@@ -19,28 +19,30 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
-// A Reason says whether a compile placed a function as a layout says, or why not.
+// A Reason says whether a function was placed as a layout list says, or why not.
 type Reason string
 
-// The reasons, the best first. If several compiles have a function, its worst reason counts: the
-// linker may take any of them.
+// The reasons, from best to worst. If several compiles define a function, its worst reason counts,
+// because the linker may take any of the definitions.
 const (
-	LaidOut    Reason = "laid out"           // clang placed its blocks as the list says, and they are the recorded ones
+	LaidOut    Reason = "laid out"           // clang placed its blocks as the list says, and their hashes match
 	NotChecked Reason = "not checked"        // clang placed its blocks as the list says; there are no hashes to compare
-	Stale      Reason = "stale"              // it has other blocks than the function that was recorded
-	Refused    Reason = "refused"            // clang placed its blocks otherwise
-	NoMap      Reason = "no map"             // it is not in the block address map
+	Stale      Reason = "stale"              // the function no longer has the blocks of the function that was recorded
+	Refused    Reason = "refused"            // clang did not place its blocks as the list says
+	NoMap      Reason = "no map"             // it is missing from the block address map
 	Without    Reason = "without the layout" // its unit is compiled without the list
-	Nowhere    Reason = "compiled nowhere"   // no compile has the function
+	Nowhere    Reason = "compiled nowhere"   // no compile defines the function
 )
 
-// Reasons are all reasons, the best first.
+// Reasons lists all reasons, from best to worst.
 var Reasons = []Reason{LaidOut, NotChecked, Stale, Refused, NoMap, Without, Nowhere}
 
-// Lost reports whether the layout of a function had no effect or, if it is stale, the wrong one.
+// Lost reports whether the layout had no effect on a function with this reason or, if the function
+// is stale, perhaps the wrong effect.
 func (r Reason) Lost() bool { return r != LaidOut && r != NotChecked }
 
-// Advice returns what to do about a function with this reason, or "".
+// Advice tells the user what to do about a function with this reason. It is "" if there is nothing
+// to do.
 func (r Reason) Advice() string {
 	switch r {
 	case NotChecked:
@@ -57,27 +59,27 @@ func (r Reason) Advice() string {
 	return ""
 }
 
-// ofPlacement are the reasons of functions that an object defines.
+// ofPlacement maps the placement of a function that an object defines to its reason.
 var ofPlacement = map[placed.Placement]Reason{
 	placed.Placed: LaidOut, placed.Unchecked: NotChecked, placed.Stale: Stale, placed.Refused: Refused, placed.Unmapped: NoMap,
 }
 
-// A Compiling compiles sources with a layout and compares the objects with it. It writes only
-// into a folder of its own. Its methods may be called concurrently.
+// A Compiling compiles sources with a layout list and compares the objects with the list. It writes
+// only into a temporary folder of its own. Its methods may be called concurrently.
 type Compiling struct {
-	// Launcher has the profile that the compiles use besides, if any, and how they use it. A
-	// profile that a command names comes before it. Its cache is in the folder.
+	// Launcher adds a profile to the compiles, if it has one. A profile on a command line takes
+	// precedence. The Launcher's cache is in the temporary folder.
 	Launcher driver.Launcher
 
-	// List is the layout.
+	// List is the layout list.
 	List *list.List
 
-	path   string // absolute
-	folder string
+	path   string // of the layout list, absolute
+	folder string // the temporary folder
 }
 
-// New reads the list of a layout from a file. Its errors are those of package layoutlist. Close
-// removes the files that the methods write.
+// New reads a layout list from a file and makes the temporary folder, which Close removes. Its
+// errors are those of package layoutlist.
 func New(path string) (*Compiling, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -101,21 +103,22 @@ func New(path string) (*Compiling, error) {
 	return c, nil
 }
 
-// Close removes the folder.
+// Close removes the temporary folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
 
-// A Compiled says how one compile placed the functions of a layout.
+// A Compiled has the placement of each function of the layout list in one object file.
 type Compiled struct {
 	Name     string // of the source
 	Compiler string
-	Why      string // the compile does not get the layout, "" if it does
+	Why      string // reason if the compile does not use the list, else ""
 
-	placements []placed.Placement // of all functions of the list
+	placements []placed.Placement // by index in List.Functions
 }
 
-// Compile compiles one of the sources of a command, see Line.Compiles there, as "afdo exec
-// --layout" does, and compares the object with the list. The command's own outputs do not change.
-// Stale functions keep their layout, to find all of them.
+// Compile compiles source, one of the values of line.Compiles, as "afdo exec --layout" would, and
+// compares the object with the layout list. It does not write the command's own outputs. Unlike
+// "afdo exec", it does not compile again without the stale functions, so that it reports all of
+// them.
 func (c *Compiling) Compile(ctx context.Context, line *command.Line, source string) (*Compiled, error) {
 	if line.Reason != "" {
 		return nil, fmt.Errorf("nothing to explain: %s", line.Reason)
@@ -159,8 +162,8 @@ func (c *Compiling) compile(ctx context.Context, line *command.Line, compiler *t
 	return err
 }
 
-// withProfile returns a command line of one source with the profile that the command gets from
-// "afdo exec". Block numbers depend on the profile.
+// withProfile adds to argv, which compiles one source of line, the profile that "afdo exec" would
+// add. The profile matters because the numbers of basic blocks depend on it.
 func (c *Compiling) withProfile(ctx context.Context, line *command.Line, argv []string) ([]string, error) {
 	l := c.Launcher
 	if line.Profile != "" {
@@ -182,30 +185,31 @@ func (c *Compiling) withProfile(ctx context.Context, line *command.Line, argv []
 	return argv, nil
 }
 
-// A Report says how all compiles together placed the functions of a layout.
+// A Report says how the compiles of a program together placed the functions of a layout list.
 type Report struct {
-	Functions []Function // of the list
+	Functions []Function // in the order of the list
 	Units     []Unit
-	LaidOut   int // how many functions are not lost
-	Elsewhere int // how many functions of the list are of other units, and not among Functions
+	LaidOut   int // number of Functions whose layout had its effect
+	Elsewhere int // number of functions of the list that no compile defines; they are not in Functions
 }
 
-// A Function says whether one function of a layout was placed.
+// A Function says whether a function of a layout list was placed, and in which compile.
 type Function struct {
 	Name   string
-	Unit   string // that the reason is about, "" if no compile has the function
+	Unit   string // source of the compile with this reason, "" if no compile defines the function
 	Reason Reason
 }
 
-// A Unit says how many functions of a layout one compile has, and how many of them it placed.
+// A Unit says how many functions of a layout list one compile defines, and how many of them it
+// placed.
 type Unit struct {
-	Name, Compiler, Why string
-	Functions, LaidOut  int
+	Name, Compiler, Why string // source, compiler, and reason if the compile does not use the list
+	Functions, LaidOut  int    // numbers of defined and of placed functions
 }
 
-// Report compares the list with compiles. With part, the compiles are only a part of the program,
-// and functions that none of them has are counted as elsewhere. The functions are in the order of
-// the list.
+// Report combines the results of several compiles. If part is true, they are only a part of the
+// program, and Elsewhere counts the functions that none of them defines. Otherwise such functions
+// are in Functions, with the reason [Nowhere].
 func (c *Compiling) Report(units []*Compiled, part bool) *Report {
 	r := new(Report)
 	for _, u := range units {
@@ -238,7 +242,7 @@ func (c *Compiling) Report(units []*Compiled, part bool) *Report {
 	return r
 }
 
-// reason returns what became of a function of the list in the unit.
+// reason returns the reason of the function with the given index in the layout list.
 func (u *Compiled) reason(function int) Reason {
 	switch placement := u.placements[function]; {
 	case placement == placed.Absent:

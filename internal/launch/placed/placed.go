@@ -1,5 +1,6 @@
-// Package placed is about lists of functions and blocks, by which clang places code. It has the
-// options that give clang such a list, and it compares an object that clang compiled with the list.
+// Package placed checks whether clang placed functions and basic blocks as a layout list says. It
+// has the options with which clang compiles by such a list, and compares the resulting object file
+// with the list.
 package placed
 
 import (
@@ -21,39 +22,41 @@ import (
 // HashFlags are the flags with which clang writes the hash of each block into the object.
 var HashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
 
-// firstWithHashes is the first version of clang that knows HashFlags.
+// firstWithHashes is the first version of clang that accepts HashFlags.
 const firstWithHashes = 22
 
-// WritesHashes reports whether a compiler knows HashFlags.
+// WritesHashes reports whether a compiler accepts [HashFlags].
 func WritesHashes(c *toolchain.Compiler) bool { return c.IsSince(firstWithHashes) }
 
-// SectionsOption is the option by which clang takes a list of functions and blocks.
+// SectionsOption is the option with which clang reads a layout list of functions and basic blocks.
 const SectionsOption = "-fbasic-block-sections"
 
-// A Placement is what became of an entry of a list in an object.
+// A Placement is the result of comparing one function of a layout list with an object file.
 type Placement int
 
-// The placements.
+// The placements. An entry is the part of the layout list that is about the function.
 const (
 	Absent    Placement = iota // the object does not define the function
-	Placed                     // the blocks are placed as the entry says, and their hashes are the same
-	Unchecked                  // the blocks are placed as the entry says; there are no hashes to compare
-	Stale                      // the function has other blocks than the one that was recorded
-	Refused                    // the blocks are placed otherwise
-	Unmapped                   // the block address map does not have the function
+	Placed                     // the blocks are placed as the entry says, and their hashes are those in the entry
+	Unchecked                  // the blocks are placed as the entry says, but the entry or the object has no hashes
+	Stale                      // the function no longer has the blocks of the function that was recorded
+	Refused                    // the blocks are not placed as the entry says
+	Unmapped                   // the object defines the function, but its block address map lacks it
 )
 
-// firstWithMap is the first version of clang that knows mapFlag.
+// firstWithMap is the first version of clang that can write a block address map together with a
+// layout list.
 const firstWithMap = 17
 
 const mapFlag = "-fbasic-block-address-map"
 
-// WithWhole returns argv, a command line of one source of c, with a whole list of functions
-// and blocks and with a block address map. The object has the same code as with the part of the
-// list that driver.Launcher.WithLayout selects. [Of] compares the object with the list.
+// WithWhole adds options to argv, a command line that compiles one source of c, so that clang reads
+// the layout list at path and writes a block address map into the object. The code is the same as
+// with the shorter list that driver.Launcher.WithLayout passes to clang. [Of] compares the object
+// with the list.
 //
-// why is the reason if c gets no layout from driver.Launcher.WithLayout, or if the compiler makes
-// no map that could be compared. Then argv is returned without link-time optimisation.
+// If driver.Launcher.WithLayout would pass no list for c, or if the compiler cannot write a map,
+// WithWhole returns the reason in why. Then it adds only an option against link-time optimisation.
 func WithWhole(c *command.Line, compiler *toolchain.Compiler, argv []string, path string) (with []string, why string) {
 	why = Without(c)
 	if why == "" && !compiler.IsSince(firstWithMap) {
@@ -69,8 +72,9 @@ func WithWhole(c *command.Line, compiler *toolchain.Compiler, argv []string, pat
 	return append(append(slices.Clone(argv), SectionsOption+"=list="+path), flags...), ""
 }
 
-// Of returns what became of each function of a list in an object that was compiled with
-// the list and a block address map. It returns the errors of packages debug/elf and bbmap.
+// Of compares an object file with the layout list and returns the placement of each function of the
+// list. The object must have been compiled with the list and a block address map. It returns the
+// errors of packages debug/elf and bbmap.
 func Of(object string, l *list.List) ([]Placement, error) {
 	_, o, err := readObject(object)
 	if err != nil {
@@ -83,22 +87,23 @@ func Of(object string, l *list.List) ([]Placement, error) {
 	return placements, nil
 }
 
-// An objectCode is the functions of an object.
+// An objectCode has the functions of an object file with their basic blocks.
 type objectCode struct {
 	elf       *elf.File
-	blocks    *bbmap.Map // nil if there is none
-	defined   map[string]bool
-	functions map[string]*objectFunction // by symbol
+	blocks    *bbmap.Map                 // block address map, nil if there is none
+	defined   map[string]bool            // symbols that the object defines
+	functions map[string]*objectFunction // the functions of the block address map, by symbol
 }
 
-// An objectFunction is the blocks of a function that was compiled.
+// An objectFunction has the basic blocks of a compiled function.
 type objectFunction struct {
-	ranges [][]uint32        // IDs of blocks
-	hashes map[uint32]uint64 // of all blocks, by ID
-	hashed bool
+	ranges [][]uint32        // IDs of the blocks in each contiguous part of the function
+	hashes map[uint32]uint64 // hash of each block, by ID
+	hashed bool              // the map has hashes; otherwise all hashes are 0
 }
 
-// readObject reads the symbols and the block address map of an object.
+// readObject reads the symbols and the block address map of an object file. It also returns the
+// content of the file.
 func readObject(path string) (data []byte, o *objectCode, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,13 +130,14 @@ func readObject(path string) (data []byte, o *objectCode, err error) {
 	return data, o, o.readMap(symbols)
 }
 
-// A codePlace is a place in a section of an object.
+// A codePlace is an offset in a section of an object file.
 type codePlace struct {
 	section int
 	offset  uint64
 }
 
-// symbols returns the symbols of functions by their places.
+// symbols collects the symbols that the object defines, and returns the names of the functions at
+// each place.
 func (o *objectCode) symbols() (map[codePlace][]string, error) {
 	symbols, err := o.elf.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
@@ -154,7 +160,8 @@ func (o *objectCode) symbols() (map[codePlace][]string, error) {
 	return names, nil
 }
 
-// readMap reads the block address map.
+// readMap reads the block address map and stores the blocks of each function under the function's
+// symbols.
 func (o *objectCode) readMap(symbols map[codePlace][]string) error {
 	for one, err := range o.blocks.Functions() {
 		if err != nil {
@@ -176,7 +183,8 @@ func (o *objectCode) readMap(symbols map[codePlace][]string) error {
 	return nil
 }
 
-// find returns the function of the object that has one of some names, nil if the map has none.
+// find returns the compiled function that has one of the given names, or nil if the block address
+// map has none.
 func (o *objectCode) find(names []string) *objectFunction {
 	for _, name := range names {
 		if f := o.functions[name]; f != nil {
@@ -186,7 +194,7 @@ func (o *objectCode) find(names []string) *objectFunction {
 	return nil
 }
 
-// placement returns what became of the entry of a function.
+// placement compares the entry of one function in the layout list with the compiled function.
 func (o *objectCode) placement(f *list.Function) Placement {
 	compiled := o.find(f.Names)
 	switch {
@@ -204,7 +212,8 @@ func (o *objectCode) placement(f *list.Function) Placement {
 	return Placed
 }
 
-// differs reports whether blocks have other hashes than the entry of a list.
+// differs reports whether a block that has a hash in the list's entry is missing from the compiled
+// function or has another hash there.
 func (f *objectFunction) differs(entry *list.Function) bool {
 	return slices.ContainsFunc(entry.Hashes, func(h list.Hash) bool {
 		hash, ok := f.hashes[h.ID]
@@ -212,7 +221,8 @@ func (f *objectFunction) differs(entry *list.Function) bool {
 	})
 }
 
-// lacksBlocks reports whether the entry of a list has blocks that the function does not have.
+// lacksBlocks reports whether the list's entry has a block that the compiled function does not
+// have.
 func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	return slices.ContainsFunc(slices.Concat(entry.Clusters...), func(b list.Block) bool {
 		_, ok := f.hashes[b.ID]
@@ -220,8 +230,8 @@ func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	})
 }
 
-// follows reports whether each cluster of the entry of a list is a range of the function. An entry
-// without clusters has no effect.
+// follows reports whether the compiled function has each cluster of the list's entry as a
+// contiguous range of blocks, in the same order. It is true for an entry without clusters.
 func (f *objectFunction) follows(entry *list.Function) bool {
 	for _, cluster := range entry.Clusters {
 		var ids []uint32
@@ -235,10 +245,11 @@ func (f *objectFunction) follows(entry *list.Function) bool {
 	return true
 }
 
-// BackEndOption is the option of a compile of bitcode, the back end of distributed ThinLTO.
+// BackEndOption is the option with which clang compiles bitcode to an object, as the back end of
+// distributed ThinLTO.
 const BackEndOption = "-fthinlto-index="
 
-// hasSections reports whether clang can place the blocks of a target's code.
+// hasSections reports whether clang supports [SectionsOption] for a target triple.
 func hasSections(target string) bool {
 	machine, system, _ := strings.Cut(target, "-")
 	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")
@@ -248,7 +259,8 @@ func hasSections(target string) bool {
 	return known
 }
 
-// Without returns why a command gets no layout, or "".
+// Without returns the reason why the launcher does not pass a layout list to a command, or "" if it
+// does.
 func Without(c *command.Line) string {
 	backEnd := c.Clang && c.Mentions(BackEndOption)
 	switch {
@@ -273,13 +285,13 @@ func Without(c *command.Line) string {
 	return ""
 }
 
-// Check returns the functions of a list that are not what the list was made of: clang has
-// compiled other blocks than those whose hashes are in the list. object is an object that was
-// compiled with a block address map and hashes of blocks. Functions that are not in the object, and
-// functions without hashes in the list, are not stale.
+// Check returns the stale functions of a layout list: those for which clang has compiled other
+// basic blocks than the list's hashes describe. object is an object file with a block address map
+// and block hashes. A function is not stale if the object lacks it or the list has no hashes for
+// it.
 //
-// It makes the object reproducible: it replaces the parts of the hashes that differ from run to run
-// by zeros. It returns the errors of package bbmap.
+// Check also makes the object reproducible: it replaces the parts of the hashes that differ from
+// run to run by zeros. It returns the errors of package bbmap.
 func Check(object string, l *list.List) (stale []string, err error) {
 	data, o, err := readObject(object)
 	if err != nil || o.blocks == nil {

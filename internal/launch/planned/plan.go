@@ -1,6 +1,6 @@
-// Package planned keeps what the launcher has prepared for a command, so that the command can run
-// again without preparing it. It imports little, because a program that imports the whole launcher
-// needs more time to start than this package needs to find a plan.
+// Package planned caches the compiler commands that the launcher has prepared, so that the same
+// compile can run again without preparing its command. It imports little, because a program that
+// imports the whole launcher needs more time to start than this package needs to find a command.
 package planned
 
 import (
@@ -21,26 +21,27 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Plan is a command that gets the slice beside its object, and everything that decided this. A
-// plan is kept only if the launcher had nothing to report.
+// A Plan is a prepared compiler command that reads the slice beside its object, together with
+// everything that the command depends on. A plan is cached only if the launcher had no message for
+// the user.
 type Plan struct {
-	Command []string // as it was given
-	Dir     string   // of the command, an absolute path
-	Argv    []string // what runs instead
-	Env     []string // settings that the environment needs besides
+	Command []string // command line as the user gave it
+	Dir     string   // in which the command runs, an absolute path
+	Argv    []string // command line that runs instead of Command
+	Env     []string // NAME=VALUE settings to add to the environment
 
-	Programs []string      // words of the command, each before the path that $PATH leads to
+	Programs []string      // pairs: a program in Command, and the path that $PATH leads to
 	Files    []record.File // the compiler, the profile and the launcher
-	Slice    string        // an absolute path
+	Slice    string        // absolute path of the slice
 	Stamp    Stamp
-	Inputs   string // the key of the record of the inputs
-	Text     uint64 // the sum of that record
-	Before   string // the line of the statistics before the processor's time
-	After    string // and after it
+	Inputs   string // key of the cached record of the input files
+	Text     uint64 // Record.Sum of that record
+	Before   string // line to append to the statistics, up to the processor time
+	After    string // rest of that line, after the processor time
 }
 
-// Key returns the key of the plan for arguments of the launcher in a folder. It depends on the
-// variables of the environment that the launcher reads.
+// Key returns the key under which a plan is cached: a hash of the launcher's arguments, the folder
+// in which the launcher runs, and the environment variables that it reads.
 func Key(args []string, dir string) string {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%q\x00%q", dir, args)
@@ -52,18 +53,18 @@ func Key(args []string, dir string) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// Variables are the variables of the environment that decide what the launcher does, besides those
-// that compilers read.
+// Variables are the environment variables that the launcher reads. Those that compilers read are
+// not among them.
 var Variables = []string{
 	"AFDO_CACHE_DAYS", "AFDO_CACHE_DIR", "AFDO_CACHE_SIZE", "AFDO_PROFILE",
 	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX", "HOME", "ICECC", "PATH", "XDG_CACHE_HOME",
 }
 
-// Keep keeps a plan.
+// Keep stores the plan in the cache.
 func (p *Plan) Keep(cache *store.Store, key string) { cache.Put(store.Plans, key, p.encode()) }
 
-// Find returns the plan that is kept under a key if it would be made again for a command in a
-// folder, and otherwise nil.
+// Find returns the plan that is cached under a key, if it is for the command argv in dir and
+// nothing that it depends on has changed. Otherwise it returns nil.
 func Find(cache *store.Store, key string, argv []string, dir string) *Plan {
 	data, ok := cache.Get(store.Plans, key)
 	if !ok {
@@ -76,7 +77,8 @@ func Find(cache *store.Store, key string, argv []string, dir string) *Plan {
 	return p
 }
 
-// holds reports whether nothing that decided the plan has changed.
+// holds reports whether the launcher would prepare the same command again: programs, files, inputs
+// and the slice are unchanged, no launcher started this process, and the cache need not be trimmed.
 func (p *Plan) holds(cache *store.Store) bool {
 	if ParentLauncher() != "" || cache.TrimDue() {
 		return false
@@ -105,13 +107,15 @@ func (p *Plan) holds(cache *store.Store) bool {
 	return p.Stamp.Holds(cache, p.Slice, in)
 }
 
-// Count adds the command to the statistics, and reports whether it could.
+// Count adds one run of the planned command, which took the given processor time, to the launcher's
+// statistics. It reports whether it could.
 func (p *Plan) Count(cache *store.Store, took time.Duration) bool {
 	return cache.AppendStats(p.Before + strconv.FormatInt(int64(took), 10) + p.After)
 }
 
-// ParentLauncher returns the name of the launcher that started this process, if the system knows
-// the parent and the parent is a launcher.
+// ParentLauncher returns the name of the program that started this process if that program is a
+// compiler launcher, such as ccache. It returns "" for other programs and if the system does not
+// report the parent.
 func ParentLauncher() string {
 	name, err := os.ReadFile("/proc/" + strconv.Itoa(os.Getppid()) + "/comm")
 	if err == nil && command.IsLauncher(strings.TrimSpace(string(name))) {
@@ -120,10 +124,11 @@ func ParentLauncher() string {
 	return ""
 }
 
-// form is the first field of a plan, and changes with the fields after it.
+// form is the version of the encoding of plans, and the first field of each. Change it whenever the
+// other fields change.
 const form = "1"
 
-// encode returns the fields with a zero byte after each. A number precedes each list.
+// encode returns the plan as fields, separated by zero bytes. Each list is preceded by its length.
 func (p *Plan) encode() []byte {
 	fields := []string{form}
 	list := func(of []string) { fields = append(append(fields, strconv.Itoa(len(of))), of...) }
@@ -140,7 +145,7 @@ func (p *Plan) encode() []byte {
 	return []byte(strings.Join(fields, "\x00"))
 }
 
-// decode returns a plan, nil if it is malformed.
+// decode returns the plan that encode has encoded, or nil if the data is malformed.
 func decode(data string) *Plan {
 	d := decoder{fields: strings.Split(data, "\x00")}
 	if d.next() != form {
@@ -159,10 +164,10 @@ func decode(data string) *Plan {
 	return p
 }
 
-// A decoder takes fields from the front.
+// A decoder reads the fields of an encoded plan, from the first to the last.
 type decoder struct {
 	fields []string
-	bad    bool
+	bad    bool // a field was missing or malformed
 }
 
 func (d *decoder) next() string {
@@ -192,17 +197,20 @@ func (d *decoder) list() []string {
 	return list
 }
 
-// A Stamp is a hash of everything that a slice was made of, except the lines of the inputs. With it
-// and the state of the inputs, the next run knows without reading the profile that it would make
-// the same slice.
+// A Stamp is a hash of everything that a slice was made of, such as the profile and the compiler,
+// except the line numbers of functions in the sources. If the stamp and the state of the input
+// files are unchanged, the launcher need not read the profile to know that it would make the same
+// slice.
 type Stamp uint64
 
-// The cache keeps three numbers for each slice: the stamp, a hash of the slice, and the state of
-// the inputs. The third number is 0 if the slice does not depend on the lines of the inputs.
+// keptSize is the size in bytes of the entry that the cache has for each slice: the stamp, a hash
+// of the slice, and the state of the input files. The last number is 0 if the slice does not depend
+// on line numbers in the sources.
 const keptSize = 3 * 8
 
-// Holds reports whether the slice at path is unchanged since it was made, and was made of this
-// profile, compiler, options and text.
+// Holds reports whether the slice file at path is up to date: its bytes are those that were
+// written, and it was made with this stamp. If the slice depends on line numbers in the input files
+// of record in, these must be unchanged as well.
 func (s Stamp) Holds(cache *store.Store, path string, in *record.Record) bool {
 	kept, ok := cache.Get(store.Stamps, path)
 	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {
@@ -219,7 +227,8 @@ func (s Stamp) Holds(cache *store.Store, path string, in *record.Record) bool {
 	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
 }
 
-// Keep remembers for a slice its stamp, its bytes and the state of its inputs, or 0.
+// Keep stores the stamp of the slice at path in the cache, with a hash of the slice's data. inputs
+// is the state of the input files, or 0 if the slice does not depend on line numbers in them.
 func (s Stamp) Keep(cache *store.Store, path string, data []byte, inputs uint64) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
 	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))

@@ -6,6 +6,5 @@ import "time"
 
 var begin = time.Now()
 
-// ProcessorTime returns how long this process has run. Some systems do not report its processor
-// time.
+// ProcessorTime returns how long this process has run. Not all systems report its processor time.
 func ProcessorTime() time.Duration { return time.Since(begin) }

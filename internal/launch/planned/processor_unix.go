@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// ProcessorTime returns how long this process has kept the processor busy, together with the
-// programs that it has run and that have ended.
+// ProcessorTime returns the processor time of this process and of its children that have ended.
 func ProcessorTime() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage

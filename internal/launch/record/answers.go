@@ -16,23 +16,24 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/trace"
 )
 
-// A looker looks at what a command has asked of the file system, for its record.
+// A looker collects the current states of the paths that a command has looked up, for the command's
+// record.
 type looker struct {
 	*Record
 	cache  *store.Store
-	dir    string
-	start  time.Time
-	sure   bool
+	dir    string    // in which the command ran
+	start  time.Time // when the command began
+	sure   bool      // no path has changed since start
 	buf    []byte
-	near   map[string]string   // the nearest folder that is there, by folder
-	linked map[string]bool     // paths that were looked at for links
-	absent map[string][]string // names that are not there, by the nearest folder that is
-	ids    map[string]uint64   // the number of a folder in Folders, by device and inode
+	near   map[string]string   // cache of nearest, by folder
+	linked map[string]bool     // paths that links has checked
+	absent map[string][]string // names that do not exist, by the nearest folder that exists
+	ids    map[string]uint64   // index in Folders, by device and inode
 }
 
-// Add puts the answers to what a command has asked into its record, as they are now. files are the
-// inputs of the command, and dir is the folder that it ran in, since start. Add reports whether the
-// answers were the same for the command: nothing was changed since.
+// Add puts the current states of the paths that a command has looked up into the command's record.
+// files are the inputs of the command, asked are all paths that it looked up, and dir is the folder
+// in which it ran. Add reports whether no state has changed since start, when the command began.
 func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[string]trace.Use, start time.Time) bool {
 	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, BufferSize), near: make(map[string]string),
 		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[string]uint64)}
@@ -60,22 +61,23 @@ func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[s
 	return l.sure
 }
 
-// isOfSystem reports whether a path is no file that could change what a compiler prints: a device,
-// or the loader's list of the libraries, each of which is a file that is opened.
+// isOfSystem reports whether a path cannot change the output of a compiler: it is below /dev, /proc
+// or /sys, or it is the loader's cache of libraries, each of which is opened itself.
 func isOfSystem(path string) bool {
 	return path == "/etc/ld.so.cache" || slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(top string) bool {
 		return path == top || strings.HasPrefix(path, top+"/")
 	})
 }
 
-// file looks at a file that was opened.
+// file returns the state of a file that the command has opened. It clears l.sure if the file has
+// changed since the command began.
 func (l *looker) file(name string) File {
 	f, changed := LookAt(l.dir, name)
 	l.sure = l.sure && changed.Before(l.start) && f.hash(l.cache, l.dir, l.buf)
 	return f
 }
 
-// lookup looks at a path.
+// lookup adds the current state of a path to the record: as a file, as a folder or as missing.
 func (l *looker) lookup(path string, use trace.Use) {
 	l.links(path)
 	info, err := os.Stat(PathIn(l.dir, path))
@@ -96,8 +98,9 @@ func (l *looker) lookup(path string, use trace.Use) {
 	}
 }
 
-// number returns the number of the first folder in a list that is the same as this one. own is the
-// number that this folder will have, which is returned if there is no such folder.
+// number returns the index of the first recorded folder that is the same directory as the one of
+// info, such as by a symbolic link. If there is none, it returns own, the index that the folder of
+// info will have.
 func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	id := identity(info)
 	if id == nil {
@@ -112,9 +115,9 @@ func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	return first
 }
 
-// foldersHold reports whether folders are still folders, with the same names if these were listed,
-// and whether paths that led to one folder still do, and others still do not. Compilers search a
-// folder once that has two paths.
+// foldersHold reports whether the recorded folders still exist, contain the same names if the
+// command listed them, and are still the same directory exactly where they were. The last check is
+// needed because a compiler searches a folder only once if two paths lead to it.
 func (r *Record) foldersHold(dir string) bool {
 	l := looker{ids: make(map[string]uint64)}
 	for i := range r.Folders {
@@ -127,7 +130,7 @@ func (r *Record) foldersHold(dir string) bool {
 	return true
 }
 
-// hashOfNames returns a hash of the names in a folder, which is not 0.
+// hashOfNames returns a hash of the names in a folder. It is never 0.
 func hashOfNames(folder string) uint64 {
 	h := xxhash.New()
 	list, _ := os.ReadDir(folder)
@@ -137,10 +140,10 @@ func hashOfNames(folder string) uint64 {
 	return max(1, h.Sum64())
 }
 
-// maxLinks bounds the links that lead to one path, as systems do.
+// maxLinks is how many symbolic links missing follows for one path. Linux follows as many.
 const maxLinks = 40
 
-// links notes the links on the way to a path, and on the way to where these lead.
+// links records the symbolic links in a path, and those in the paths to which they lead.
 func (l *looker) links(path string) {
 	for end := 1; end <= len(path); end++ {
 		if end < len(path) && !os.IsPathSeparator(path[end]) {
@@ -160,7 +163,7 @@ func (l *looker) links(path string) {
 	}
 }
 
-// behind returns where a link leads.
+// behind returns the path to which a symbolic link with the target to leads.
 func behind(link, to string) string {
 	if filepath.IsAbs(to) {
 		return to
@@ -171,7 +174,8 @@ func behind(link, to string) string {
 	return to
 }
 
-// missing watches the nearest folder that is there for the next name on the way to a path.
+// missing records a path that does not exist: the nearest folder above it that exists, and the name
+// that has to appear there before the path can exist.
 func (l *looker) missing(path string) {
 	for range maxLinks {
 		folder := l.nearest(above(path))
@@ -189,7 +193,7 @@ func (l *looker) missing(path string) {
 	}
 }
 
-// above returns the path of the folder that a path is in.
+// above returns the folder that contains a path.
 func above(path string) string {
 	path = strings.TrimRight(path, string(filepath.Separator))
 	switch at := strings.LastIndexByte(path, filepath.Separator); at {
@@ -202,7 +206,7 @@ func above(path string) string {
 	}
 }
 
-// nearest returns a folder, or the first one above it that is there.
+// nearest returns the folder if it exists, and otherwise the nearest folder above it that exists.
 func (l *looker) nearest(folder string) string {
 	if known, ok := l.near[folder]; ok {
 		return known
@@ -215,7 +219,7 @@ func (l *looker) nearest(folder string) string {
 	return nearest
 }
 
-// firstBelow returns the first name of a path after the folder at its beginning.
+// firstBelow returns the component of a path that follows a folder at the path's beginning.
 func firstBelow(folder, path string) string {
 	if folder != "." {
 		path = path[len(folder):]

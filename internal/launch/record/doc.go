@@ -1,3 +1,4 @@
-// Package record is what the cache has of the inputs of a compile: the states of the files that it
-// read, the folders in which other files could take their place, and the text of its sources.
+// Package record describes the inputs of a command, so that the launcher's cache can tell whether
+// they have changed: the files that the command read, the folders in which other files could take
+// their place, and the words of its sources.
 package record

@@ -8,12 +8,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Environment returns a hash of the variables that the compilers of GCC and clang read. Variables
-// that only change messages are left out.
+// Environment returns a hash of the environment variables that affect the output of GCC and clang.
+// Variables that only change messages are left out.
 func Environment() uint64 { return hashOfEnvironment(ofCompilers) }
 
-// WholeEnvironment returns a hash of all variables, except those that make and shells set anew for
-// each command. A program of another kind, such as a script, may read any of them.
+// WholeEnvironment returns a hash of all environment variables, except those that make and shells
+// set anew for each command. It is for commands that run a script or another unknown program, which
+// may read any variable.
 func WholeEnvironment() uint64 {
 	return hashOfEnvironment(func(name string) bool {
 		return !slices.Contains([]string{"_", "OLDPWD", "SHLVL", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKE_TERMERR", "MAKE_TERMOUT"}, name)
@@ -30,7 +31,7 @@ func hashOfEnvironment(wanted func(name string) bool) uint64 {
 	return max(1, xxhash.Sum64String(strings.Join(settings, "\x00")))
 }
 
-// ofCompilers reports whether a compiler reads a variable.
+// ofCompilers reports whether GCC or clang reads an environment variable that affects its output.
 func ofCompilers(name string) bool {
 	switch name {
 	case "CPATH", "COMPILER_PATH", "SOURCE_DATE_EPOCH", "HOME", "SDKROOT", "XDG_CONFIG_HOME", "QA_OVERRIDE_GCC3_OPTIONS", "RC_DEBUG_OPTIONS", "POSIXLY_CORRECT":

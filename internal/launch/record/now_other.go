@@ -4,5 +4,5 @@ package record
 
 import "time"
 
-// Now returns the time that a file would get if it were changed now.
+// Now returns the modification time that the system would give to a file that is written now.
 func Now() time.Time { return time.Now() }

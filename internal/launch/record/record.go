@@ -21,57 +21,59 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Record is what the cache has of the inputs of a command.
+// A Record describes the inputs of a command, and the result that the command had with them.
 type Record struct {
-	Key string // under which the cache has it
+	Key string // under which the record is cached
 
-	Root Root
-	Text []byte // what the command has printed, encoded
+	Root Root   // of the checkout
+	Text []byte // the result: the encoded words of the sources, or a compiler's version
 
-	// What the command has asked of the file system, and the answers.
-	Inputs  []File    // the files that are the text
+	// Paths that the command looked up, with their states at that time.
+	Inputs  []File    // sources and headers
 	Others  []File    // other files that it opened: programs, libraries, settings
-	Watched []Watched // what it did not find
+	Watched []Watched // folders in which it did not find a file
 	Folders []Folder  // the folders that it found
-	Links   []Link    // the symbolic links on the way
+	Links   []Link    // symbolic links in these paths
 
-	// Environment is [WholeEnvironment] if the command runs a program whose variables are unknown,
-	// and otherwise 0.
+	// Environment is the hash [WholeEnvironment] if the command runs a program of which it is
+	// unknown which environment variables it reads, and otherwise 0.
 	Environment uint64
 
-	Renewed bool // Holds has put states into the record that are worth storing
+	Renewed bool // Holds has updated states, and storing the record saves time
 }
 
-// A Folder is a folder that a compiler may search.
+// A Folder is a folder that the command looked up, in which a compiler may search for files.
 type Folder struct {
 	Path  string
-	Same  uint64 // the number of the first folder in the list that is the same one, such as by a link
-	Names uint64 // a hash of the names in it if they were listed, else 0
+	Same  uint64 // index of the first recorded folder that is the same directory, such as by a symbolic link
+	Names uint64 // hash of the names in the folder if the command listed it, else 0
 }
 
-// A Link is a symbolic link.
+// A Link is a symbolic link and its target.
 type Link struct{ Path, To string }
 
-// A File is a file or a folder as it was when it was looked at.
+// A File is the state of a file or folder at one time.
 type File struct {
 	Path    string
-	State   uint64 // 0 if it is not there
+	State   uint64 // result of StateOf, 0 if the file does not exist
 	Size    uint64
-	Content uint64 // a hash of it, 0 for what is not read: folders, and files that are not there
+	Content uint64 // hash of the content; 0 for folders, and for files that do not exist
 }
 
-// A Watched is a folder that is searched for files that do not exist. If such a file is created, or
-// a folder on the way to it, one of the missing names appears in the watched folder.
+// A Watched is a folder in which the command did not find a file. If the file is created, or a
+// missing folder on the way to it, one of the names in Missing appears in the folder.
 type Watched struct {
 	Folder  File
 	Missing []string
 }
 
-// appeared reports whether one of the missing names is in the folder, which now has another state,
-// and whether that took long to find out. The folder is listed, since a source with many includes
-// misses hundreds of names in each folder that is searched first. Some systems treat names as the
-// same that differ in case, or in how letters outside ASCII are written. So if a listed name is
-// similar to a missing one, the system decides.
+// appeared reports whether one of the missing names now exists in the folder, whose state has
+// changed to state. slow is true if the check was expensive.
+//
+// It lists the folder instead of looking up each name, since a source with many includes misses
+// hundreds of names in each folder that is searched early. Some systems ignore case, or treat
+// different encodings of a letter outside ASCII as equal. So a name that may be in the list is
+// looked up after all.
 func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
@@ -82,22 +84,24 @@ func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	return found, err != nil || len(there) >= longListing
 }
 
-// longListing is the number of names in a folder from which listing it at the next compile takes
-// longer than storing its new state now. Listing takes 0.3 us a name, storing 125 us. A folder with
-// objects gets a new state with every compile, so storing it would be in vain.
+// longListing is the number of names from which a folder counts as expensive to list. Then it pays
+// to store its new state in the cache, so that the next compile need not list it: listing takes 0.3
+// us per name, storing 125 us. In smaller folders it does not pay, because a folder of objects gets
+// a new state with every compile.
 const longListing = 400
 
-// A listing is the names in a folder at a time when it had a state, in lower case.
+// A listing contains the names in a folder, in lower case, at the time when the folder had the
+// given state.
 type listing struct {
 	state uint64
 	names map[string]bool
 }
 
-// listings has the last listing of each folder, by path. When a process looks at all compiles of a
-// build, most of them watch the same folders.
+// listings caches the last listing of each folder, by path. When one process checks all compiles of
+// a build, most of their records watch the same folders.
 var listings sync.Map
 
-// namesOf returns the names in a folder that has a state, in lower case.
+// namesOf returns the names in a folder, in lower case. state is the current state of the folder.
 func namesOf(folder string, state uint64) (map[string]bool, error) {
 	if last, ok := listings.Load(folder); ok && last.(listing).state == state {
 		return last.(listing).names, nil
@@ -118,14 +122,14 @@ func namesOf(folder string, state uint64) (map[string]bool, error) {
 	return names, err
 }
 
-// Look looks at a file or folder, but not into it. A path that is not absolute is of the folder
-// dir.
+// Look returns the current state of a file or folder, without reading its content. A relative path
+// begins at the folder dir.
 func Look(dir, path string) File {
 	in, _ := LookAt(dir, path)
 	return in
 }
 
-// LookAt is Look, and also returns when the file was last changed or replaced.
+// LookAt is like [Look]. It also returns when the file was last changed or replaced.
 func LookAt(dir, path string) (in File, changed time.Time) {
 	info, err := os.Stat(PathIn(dir, path))
 	if err != nil {
@@ -134,7 +138,8 @@ func LookAt(dir, path string) (in File, changed time.Time) {
 	return File{Path: path, State: StateOf(info), Size: uint64(info.Size())}, changedAt(info)
 }
 
-// changedAt returns when a file was last changed or replaced, whatever its time is set to.
+// changedAt returns when a file was last changed or replaced, even if its modification time was set
+// back.
 func changedAt(info fs.FileInfo) time.Time {
 	changed := info.ModTime()
 	if id := identity(info); id != nil {
@@ -149,11 +154,11 @@ func changedAt(info fs.FileInfo) time.Time {
 const MaxSource = 256 << 20
 
 // BufferSize is the size in bytes of the buffer through which files are read. A compile reads
-// hundreds of files: a new buffer for each would be that much more memory to get from the system.
+// hundreds of files, so they share one buffer to save memory.
 const BufferSize = 64 << 10
 
-// LookInto hashes a file that has been looked at, through a buffer. It fails if the file is another
-// one by the time it has been read.
+// LookInto sets Content to the hash of the file's content, which it reads through a buffer. It
+// returns false if the file has been changed since its state was taken.
 func (in *File) LookInto(dir string, buf []byte) bool {
 	path := PathIn(dir, in.Path)
 	f, info, err := files.Open(path)
@@ -178,11 +183,13 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 	return err == nil && StateOf(info) == in.State
 }
 
-// largeFile is the size in bytes of files whose hash the cache keeps, such as compilers and their
-// libraries: hashing 50 MB takes 10 ms, and each record of a build has the same ones.
+// largeFile is the size in bytes from which the cache stores the hash of a file, such as a compiler
+// or one of its libraries. Hashing 50 MB takes 10 ms, and all records of a build contain the same
+// large files.
 const largeFile = 1 << 20
 
-// hash is LookInto, with a hash from the cache if the file is large.
+// hash does the same as LookInto. If the file is large, it takes the hash from the cache if
+// possible.
 func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	if in.Size < largeFile {
 		return in.LookInto(dir, buf)
@@ -199,8 +206,8 @@ func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	return true
 }
 
-// sameContent reports whether a file whose state has changed, as after a checkout, still has its
-// recorded content. If so, the record gets the new state.
+// sameContent reports whether a file whose state has changed to now, as after a checkout, still has
+// its recorded content. If so, the record gets the new state.
 func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte) bool {
 	if in.Content == 0 || in.Size != now.Size || !now.hash(cache, dir, buf) || now.Content != in.Content {
 		return false
@@ -209,8 +216,8 @@ func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte
 	return true
 }
 
-// PathIn returns a path of the folder dir, and an absolute path as it is. It keeps "..", because
-// the name before it may be a link.
+// PathIn joins the folder dir and a relative path. It returns an absolute path unchanged. It keeps
+// "..", because the name before it may be a symbolic link.
 func PathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -223,7 +230,7 @@ func Exists(dir, path string) bool {
 	return err == nil
 }
 
-// Paths returns the paths of the inputs, as the compiler names them.
+// Paths returns the paths of the command's sources and headers, as the compiler names them.
 func (r *Record) Paths() []string {
 	files := make([]string, len(r.Inputs))
 	for i := range r.Inputs {
@@ -232,11 +239,12 @@ func (r *Record) Paths() []string {
 	return files
 }
 
-// Sum returns a number that changes when the text means something else to slices.
+// Sum returns a hash of the words of the sources. If it is unchanged, the compile needs the same
+// functions of the profile.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
-// State returns a number that changes when one of the files does, or a part of the compiler. It is
-// the same for another checkout of the same files.
+// State returns a hash of the contents of all files that the command opened, parts of the compiler
+// included. It is the same for another checkout of the same files.
 func (r *Record) State() uint64 {
 	e := encoder{root: r.Root}
 	for _, files := range [][]File{r.Inputs, r.Others} {
@@ -248,10 +256,11 @@ func (r *Record) State() uint64 {
 	return xxhash.Sum64(e.data)
 }
 
-// Holds reports whether a command that runs in a folder would print the recorded text: whether the
-// file system gives the same answers. If a file was written again with its old content, or a folder
-// has changed but no missing file has appeared in it, Holds puts the new state of this file or
-// folder into the record. It sets Renewed if storing the record makes the next call faster.
+// Holds reports whether the recorded result is still valid for a command that runs in dir: all
+// recorded paths have the same states, or at least the same contents. If a file was written again
+// with its old content, or a folder has changed but no missing name has appeared in it, Holds
+// updates the state in the record. It sets Renewed if storing the record makes the next call
+// faster.
 func (r *Record) Holds(cache *store.Store, dir string) bool {
 	if r.Environment != 0 && r.Environment != WholeEnvironment() || !r.foldersHold(dir) {
 		return false
@@ -293,10 +302,11 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 	return true
 }
 
-// recordForm is the first thing in a record, and changes with what follows it or how that is found.
+// recordForm is the version of the encoding, and the first number of an encoded record. Change it
+// when the encoding or the way in which Text is computed changes.
 const recordForm = 9
 
-// Encode returns the record as the cache has it.
+// Encode returns the record encoded for the cache.
 func (r *Record) Encode() []byte {
 	e := encoder{root: r.Root}
 	e.uint(recordForm)
@@ -326,7 +336,8 @@ func (r *Record) Encode() []byte {
 	return append(e.data, r.Text...)
 }
 
-// Decode decodes a record for a checkout, which may be another one than it was made for.
+// Decode decodes a record for a checkout whose root is at. The record may have been made in another
+// checkout. It returns false if the data is malformed or of another version.
 func Decode(data []byte, at Root) (*Record, bool) {
 	d := decoder{decode.Buffer{Data: data}, at}
 	if d.ULEB() != recordForm {
@@ -379,13 +390,13 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// A decoder reads what an encoder wrote.
+// A decoder decodes the fields of a record.
 type decoder struct {
 	decode.Buffer
 	root Root
 }
 
-// count reads the number of things that take a byte at least.
+// count reads the length of a list whose elements take at least one byte each.
 func (d *decoder) count() int {
 	at := d.Pos
 	return d.Count(at, d.ULEB(), 1, "things")
@@ -395,8 +406,8 @@ func (d *decoder) input() File {
 	return File{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
 
-// path reads a path. A zero byte represents the root at the start of a path, and is an error
-// elsewhere.
+// path reads a path and replaces the zero byte at its start by the root. A zero byte elsewhere is
+// an error.
 func (d *decoder) path() string {
 	at := d.Pos
 	path := d.root.with(d.string())
@@ -416,12 +427,13 @@ func (d *decoder) strings() []string {
 	return list
 }
 
-// A Root is the folder of a checkout, without a separator at its end. Records contain paths below
-// it without it, so that the records of one checkout are valid in another one with the same text.
+// A Root is the top folder of a checkout, without a separator at its end. An encoded record
+// contains paths below it without the root, so that the record is also valid in another checkout of
+// the same sources.
 type Root string
 
-// RootOf returns the root of a command that runs in a folder: the base directory in ccache's
-// settings, if it contains the folder, or else the folder itself.
+// RootOf returns the root for a command that runs in dir: the base directory in ccache's settings
+// if it contains dir, and otherwise dir itself.
 func RootOf(dir string) Root {
 	const separator = string(filepath.Separator)
 	if base := os.Getenv("CCACHE_BASEDIR"); filepath.IsAbs(base) {
@@ -433,10 +445,11 @@ func RootOf(dir string) Root {
 	return Root(strings.TrimSuffix(dir, separator))
 }
 
-// rootMark represents the root. Paths cannot contain it.
+// rootMark replaces the root in an encoded path. No path contains a zero byte.
 const rootMark = "\x00"
 
-// Without returns a path with a mark for the root that it begins with.
+// Without replaces the root at the beginning of a path by rootMark. It returns other paths
+// unchanged.
 func (r Root) Without(path string) string {
 	rest, ok := strings.CutPrefix(path, string(r))
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
@@ -445,7 +458,8 @@ func (r Root) Without(path string) string {
 	return rootMark + rest
 }
 
-// with undoes Without, for the same root or another one.
+// with is the inverse of Without: it replaces rootMark by the root, which may be that of another
+// checkout.
 func (r Root) with(path string) string {
 	if rest, ok := strings.CutPrefix(path, rootMark); ok {
 		return string(r) + rest
@@ -453,9 +467,9 @@ func (r Root) with(path string) string {
 	return path
 }
 
-// WithoutAll returns arguments in which a mark replaces the root, at the beginning of an argument
-// or after the name of an option. Definitions of macros do not change, because their value is part
-// of the text.
+// WithoutAll replaces the root by rootMark in compiler arguments, at the beginning of an argument
+// or after the name of an option. Macro definitions stay as they are, because their values are part
+// of the preprocessed sources.
 func (r Root) WithoutAll(args []string) []string {
 	short := slices.Clone(args)
 	for i, arg := range args {
@@ -475,8 +489,8 @@ func (r Root) WithoutAll(args []string) []string {
 	return short
 }
 
-// StateOf returns a number that changes when a file does, or another one takes its place, whatever
-// their size and time. It is not 0.
+// StateOf returns a hash of a file's metadata that changes when the file is written or replaced,
+// whatever its size and modification time are then. It is never 0.
 func StateOf(info fs.FileInfo) uint64 {
 	var state []byte
 	for _, v := range append([]int64{info.Size(), info.ModTime().UnixNano()}, identity(info)...) {

@@ -1,6 +1,7 @@
-// Package repeat finds the command that the launcher has prepared for a compile before, if nothing
-// that decided it has changed since. Package driver does the same and prepares what is missing, but
-// a program that imports it takes longer to start.
+// Package repeat finds the compiler command that the launcher prepared in an earlier run of the
+// same compile, if nothing that the command depends on has changed since. Package driver does the
+// same, and prepares a new command if necessary, but a program that imports package driver takes
+// longer to start.
 package repeat
 
 import (
@@ -8,25 +9,26 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Plan is a command to run.
+// A Plan is a compiler command that is ready to run.
 type Plan struct {
 	Argv []string
-	Env  []string // settings that the environment needs besides
+	Env  []string // NAME=VALUE settings to add to the environment
 }
 
-// Key returns the key for arguments of a program that runs a launcher in a folder, an absolute
-// path. [driver.Launcher.PlanKey] keeps plans under it. Other arguments or other values of the
-// variables of the environment that the launcher reads have other keys.
+// Key returns the key under which [driver.Launcher.PlanKey] caches the plan of a program that runs
+// a launcher with the given arguments in dir, an absolute path. The key changes with the arguments
+// and with the environment variables that the launcher reads.
 //
-// [driver.Launcher.PlanKey]: https://pkg.go.dev/github.com/go-afdo/afdo/driver#Launcher
+// [driver.Launcher.PlanKey]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#Launcher
 func Key(args []string, dir string) string { return planned.Key(args, dir) }
 
-// Find returns the plan that is kept under a key for a compile in a folder. It returns nil if there
-// is none, or if the launcher might make another one: the compiler, the profile, the slice, an
-// input or the launcher has changed. Find reads the cache of [driver.OpenCache], looks at the state
-// of each input, and counts the compile in the statistics. It runs no program.
+// Find returns the cached plan with a key for the command argv in dir. It returns nil if there is
+// none, or if the compiler, the profile, the slice, an input or the launcher has changed, so that
+// the launcher might prepare another command. Find reads the cache of [driver.OpenCache], checks
+// the state of each input file, and counts the compile in the launcher's statistics. It runs no
+// program.
 //
-// [driver.OpenCache]: https://pkg.go.dev/github.com/go-afdo/afdo/driver#OpenCache
+// [driver.OpenCache]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#OpenCache
 func Find(key string, argv []string, dir string) *Plan {
 	start := planned.ProcessorTime()
 	folder, err := store.DefaultDir()

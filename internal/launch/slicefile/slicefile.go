@@ -1,4 +1,5 @@
-// Package slicefile writes slices to files beside the objects of compiles, and knows their names.
+// Package slicefile writes a compile's slice, its part of the profile, to a file beside the
+// compile's object, and determines the name of that file.
 package slicefile
 
 import (
@@ -10,17 +11,18 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Suffix is what the path of a slice has behind the path of the object.
+// Suffix follows the path of an object in the path of its slice.
 const Suffix = ".afdo"
 
-// Path returns the path of the slice that belongs to an object.
+// Path returns the path of the slice for an object.
 func Path(object string) string { return object + Suffix }
 
-// PathOf returns the path for the slice of a command, beside the object. It is empty if the
-// object is not a file.
+// PathOf returns the path of the slice for a command, beside the command's object. It is empty if
+// the output is not a regular file.
 //
-// Debug info and ccache keep the path, so in a checkout it must not contain the checkout's folder.
-// It is relative if the object's path is, or if a path from the current folder exists.
+// The path is relative if the object's path is, or if there is a relative path to the object from
+// the command's folder. Debug info and ccache store the path, so it should not contain the folder
+// of the checkout.
 func PathOf(c *command.Line) string {
 	object := c.Object
 	if info, err := os.Stat(c.Path(object)); err == nil && !info.Mode().IsRegular() {
@@ -32,8 +34,9 @@ func PathOf(c *command.Line) string {
 	return Path(relative(c, object))
 }
 
-// relative returns a path from the folder for an absolute one, unless they share no folder but the
-// root, or a symbolic link on the way makes ".." lead elsewhere.
+// relative converts an absolute path to a path relative to the command's folder. It returns the
+// path unchanged if both have only the root in common, or if a symbolic link makes ".." lead
+// elsewhere.
 func relative(c *command.Line, path string) string {
 	if !filepath.IsAbs(path) {
 		return path
@@ -50,15 +53,15 @@ func relative(c *command.Line, path string) string {
 	return short
 }
 
-// topFolder returns the first folder of an absolute path.
+// topFolder returns the first component of an absolute path.
 func topFolder(path string) string {
 	path = filepath.ToSlash(path[len(filepath.VolumeName(path)):])
 	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return top
 }
 
-// Write writes a slice unless the file already has this content. An unchanged slice keeps its
-// time, so builds that compare times have nothing to do.
+// Write writes a slice to a file unless the file already has this content. An unchanged file keeps
+// its modification time, so that make does not rebuild what depends on it.
 func Write(path string, data []byte) (changed bool, err error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
@@ -69,7 +72,7 @@ func Write(path string, data []byte) (changed bool, err error) {
 	return true, files.Replace(path, data)
 }
 
-// HasOne reports whether a command has a slice beside its object.
+// HasOne reports whether there is a slice file beside the object of a command.
 func HasOne(c *command.Line) bool {
 	_, err := os.Stat(c.Path(Path(c.Object)))
 	return c.Object != "" && err == nil

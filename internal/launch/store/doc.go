@@ -1,3 +1,4 @@
-// Package store is the folder of the launcher's cache: files by kind and key, which appear whole,
-// are checked when they are read, and are removed when they have not been used for long.
+// Package store is the launcher's cache on disk: files that are found by kind and key. A file
+// appears completely or not at all, is checked when it is read, and is removed when it has not been
+// used for long.
 package store

@@ -9,19 +9,19 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// What a cache holds at most, unless $AFDO_CACHE_SIZE and $AFDO_CACHE_DAYS say otherwise.
+// The limits of a cache, unless $AFDO_CACHE_SIZE and $AFDO_CACHE_DAYS set others.
 const (
 	defaultSize = 1 << 30
 	defaultDays = 30
 )
 
-// ErrSetting is wrapped by the errors for an AFDO_CACHE_SIZE that is no size, and for an
-// AFDO_CACHE_DAYS that is no number of days.
+// ErrSetting matches the errors for an AFDO_CACHE_SIZE that is not a size, and for an
+// AFDO_CACHE_DAYS that is not a number of days.
 var ErrSetting = errors.New("no such limit")
 
-// OpenLimited is [OpenStore] for a cache with limits. Its errors match [ErrNone]. The limits are
-// $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the number of days
-// for which an unused file is kept.
+// OpenLimited is [OpenStore] for a cache with limits: $AFDO_CACHE_SIZE, in bytes or with the suffix
+// K, M or G, and $AFDO_CACHE_DAYS, the number of days for which an unused file is kept. Its errors
+// match [ErrNone].
 func OpenLimited(dir string) (*Store, error) {
 	size, err := setting("AFDO_CACHE_SIZE", defaultSize)
 	if err != nil {
@@ -39,7 +39,8 @@ func OpenLimited(dir string) (*Store, error) {
 	return s, nil
 }
 
-// setting returns the number in an environment variable, or the default if it is not set.
+// setting returns the value of an environment variable as a number or size, or otherwise if the
+// variable is not set.
 func setting(name string, otherwise int64) (int64, error) {
 	text := os.Getenv(name)
 	if text == "" {
@@ -48,15 +49,16 @@ func setting(name string, otherwise int64) (int64, error) {
 	return lines.ParseSize(text)
 }
 
-// A settingError is about the value of AFDO_CACHE_SIZE or AFDO_CACHE_DAYS. It matches [ErrNone] and
-// [ErrSetting].
+// A settingError is the error for an invalid AFDO_CACHE_SIZE or AFDO_CACHE_DAYS. It matches
+// [ErrNone] and [ErrSetting].
 type settingError struct{ error }
 
 func (e settingError) Error() string { return ErrNone.Error() + ": " + e.error.Error() }
 
 func (settingError) Is(target error) bool { return target == ErrNone || target == ErrSetting }
 
-// TrimNowAndThen enforces the limits if that has not been done within the hour.
+// TrimNowAndThen removes files so that the cache keeps its limits, unless that was done within the
+// last hour.
 func (c *Store) TrimNowAndThen() {
 	if c != nil && c.dueForTrim() {
 		_, _, _ = c.Remove(c.MaxSize, c.MaxAge)

@@ -4,10 +4,11 @@ package store
 
 import "io/fs"
 
-// checkPrivate leaves it to the system: a user's cache folder is the user's there.
+// checkOwner checks nothing: on this system each user has a private cache folder.
 func checkOwner(string, fs.FileInfo) error { return nil }
 
+// checkPrivate checks nothing, like checkOwner.
 func checkPrivate(string, fs.FileInfo) error { return nil }
 
-// LockFile does not wait: several processes then do the same work.
+// LockFile locks nothing on this system. Several processes may then do the same work.
 func LockFile(string) (unlock func(), err error) { return func() {}, nil }

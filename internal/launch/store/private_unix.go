@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// checkPrivate says what lets others write to a folder.
+// checkPrivate returns an error that says why other users can write to a folder, or nil if they
+// cannot.
 func checkPrivate(dir string, info fs.FileInfo) error {
 	if err := checkOwner(dir, info); err != nil {
 		return err
@@ -20,7 +21,7 @@ func checkPrivate(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner makes sure that a folder, or a link to one, is the user's.
+// checkOwner returns an error if the folder or symbolic link dir belongs to another user.
 func checkOwner(dir string, info fs.FileInfo) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
 		return &fs.PathError{Op: "use", Path: dir, Err: errors.New("the folder belongs to another user")}
@@ -28,7 +29,7 @@ func checkOwner(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// LockFile waits until no other process has the lock of a file. It makes the file if necessary.
+// LockFile locks a file, and creates it if necessary. It waits while another process has the lock.
 func LockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// An Outcome is what the launcher has done for a command.
+// An Outcome says what the launcher did for a command, such as giving it a slice.
 type Outcome string
 
 // The outcomes. Package driver documents them.
@@ -32,19 +32,19 @@ const (
 	Failed   Outcome = "failed"
 )
 
-// A Count is how often something was the outcome, and what that has cost.
+// A Count is a number of commands with the same outcome, and what they cost.
 type Count struct {
 	Outcome Outcome
-	Reason  command.Reason // of AsItIs
-	Times   int64
-	Bytes   int64         // of slices that were written
-	Time    time.Duration // of the processor, that the launcher and what it ran itself have taken
+	Reason  command.Reason // of the outcome AsItIs
+	Times   int64          // number of commands
+	Bytes   int64          // total size of the slices that were written
+	Time    time.Duration  // processor time of the launcher and of what it ran itself
 
-	Preprocessed int64 // times that sources were preprocessed
-	SliceBytes   int64 // of the slices that compiles got, whether these were there already or not
-	ProfileBytes int64 // of the profile in their place
+	Preprocessed int64 // how often the preprocessor ran
+	SliceBytes   int64 // total size of the slices that the compilers read, new or not
+	ProfileBytes int64 // what the compilers would have read without slices
 
-	File string // the source, of a single compile
+	File string // source file, if the count is of a single command
 }
 
 func (c *Count) add(d Count) {
@@ -56,15 +56,16 @@ func (c *Count) add(d Count) {
 	c.ProfileBytes += d.ProfileBytes
 }
 
-// A FileOutcome is what the last compile of a source got if that was no slice of its own, or one
-// without samples.
+// A FileOutcome is the outcome of the last compile of a source that did not get a slice with
+// samples, and the reason for it.
 type FileOutcome struct {
 	File    string
 	Outcome Outcome
-	Reason  command.Reason // of AsItIs
+	Reason  command.Reason // of the outcome AsItIs
 }
 
-// worthTelling reports whether somebody may want to know which source an outcome was about.
+// worthTelling reports whether the statistics should name the source of a command with this
+// outcome: it got the whole profile or no samples, failed, or has an unsuitable compiler.
 func (c *Count) worthTelling() bool {
 	switch c.Outcome {
 	case Whole, Nothing, Failed:
@@ -75,20 +76,22 @@ func (c *Count) worthTelling() bool {
 	return false
 }
 
-// The statistics are a file of lines: outcome, reason, times, bytes, nanoseconds, times that
-// sources were preprocessed, bytes of slices and of profiles, and the source in quotes, with a tab
-// between them. Every run appends one, and a run that finds the file long sums it up. Sums have no
-// source. At most maxFiles sources that are worth telling of follow them, each with 0 times.
+// The statistics are a text file with one line per Count. The fields of a line are separated by
+// tabs: outcome, reason, times, bytes, nanoseconds, how often the preprocessor ran, bytes of
+// slices, bytes of profiles, and the quoted path of the source. Each run appends one line. A run
+// that finds the file long replaces the lines by their sums, which have no source. After the sums
+// follow at most maxFiles lines with 0 times, each for a source that the statistics should name.
 const maxFiles = 500
 
-// maxStats is the size in bytes from which on the statistics are to be summed up.
+// maxStats is the size in bytes of the statistics file from which its lines are replaced by sums.
 const maxStats = 256 << 10
 
-// statsPath returns the path of the statistics, a file of lines.
+// statsPath returns the path of the statistics file.
 func (c *Store) statsPath() string { return filepath.Join(c.dir, "stats") }
 
-// AppendStats appends a line to the statistics, which systems do in one piece. It reports false if
-// they have to be summed up first. Without a file to write to there are no statistics.
+// AppendStats appends a line to the statistics file, in a single write, so that lines of several
+// processes do not mix. It returns false, and appends nothing, if the lines have to be replaced by
+// sums first. If the file cannot be opened, the line is lost and the result is true.
 func (c *Store) AppendStats(line string) bool {
 	f, err := os.OpenFile(c.statsPath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -102,7 +105,8 @@ func (c *Store) AppendStats(line string) bool {
 	return true
 }
 
-// Note appends a count to the statistics.
+// Note appends a count to the statistics file. If the file is long, Note first replaces its lines
+// by sums.
 func (c *Store) Note(what Count) {
 	if c != nil && !c.AppendStats(what.Line()) {
 		c.foldStats()
@@ -110,14 +114,14 @@ func (c *Store) Note(what Count) {
 	}
 }
 
-// Line returns the count as a line of the statistics.
+// Line returns the count as a line of the statistics file.
 func (c *Count) Line() string {
 	return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", c.Outcome, c.Reason, c.Times, c.Bytes, int64(c.Time), c.Preprocessed,
 		c.SliceBytes, c.ProfileBytes, c.File)
 }
 
-// foldStats sums up the statistics. Only one process can take the file away; what a
-// process appends to it just then may be missed.
+// foldStats replaces the lines of the statistics file by their sums. It renames the file first, so
+// that only one process does this. A line that another process appends at that moment may be lost.
 func (c *Store) foldStats() {
 	old := c.statsPath() + "-" + strconv.Itoa(os.Getpid())
 	if os.Rename(c.statsPath(), old) != nil {
@@ -136,9 +140,9 @@ func (c *Store) foldStats() {
 	}
 }
 
-// Stats returns the statistics, added up by outcome and reason in the order of their first
-// occurrence, and the sources whose last compile got the whole profile or none, by path. If there
-// are many sources, some are forgotten.
+// Stats reads the statistics file. It returns one count per outcome and reason, in the order in
+// which these first occurred. It also returns the sources whose last compile did not get a slice
+// with samples, sorted by path. If there are many such sources, some are missing.
 func (c *Store) Stats() ([]Count, []FileOutcome, error) {
 	if c == nil {
 		return nil, nil, nil
@@ -146,7 +150,7 @@ func (c *Store) Stats() ([]Count, []FileOutcome, error) {
 	return readStats(c.statsPath())
 }
 
-// ZeroStats forgets the statistics.
+// ZeroStats removes the statistics file, so that counting starts again.
 func (c *Store) ZeroStats() error {
 	if c == nil {
 		return nil
@@ -158,7 +162,7 @@ func (c *Store) ZeroStats() error {
 	return err
 }
 
-// readStats sums up a file of statistics. It skips lines that cannot be parsed.
+// readStats adds up the lines of a statistics file. It skips lines that cannot be parsed.
 func readStats(path string) ([]Count, []FileOutcome, error) {
 	f, _, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,11 +186,11 @@ func readStats(path string) ([]Count, []FileOutcome, error) {
 	return t.counts, files, nil
 }
 
-// A tally is statistics that are being summed up.
+// A tally adds up the lines of a statistics file.
 type tally struct {
 	counts []Count
-	at     map[FileOutcome]int // where in counts an outcome and reason are
-	files  map[string]FileOutcome
+	at     map[FileOutcome]int    // index in counts, by outcome and reason
+	files  map[string]FileOutcome // last outcome of each source worth naming
 }
 
 func (t *tally) add(c Count) {

@@ -18,23 +18,24 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// A Store is a folder of files that can be made again, by kind and key. All that goes wrong with it
-// counts as empty. A nil Store is empty and stays so. Any number of processes may use one folder.
+// A Store is a folder of cached files, which are found by kind and key and can be made again. A
+// file that cannot be read or written counts as missing. A nil Store is always empty. Any number of
+// processes may use one folder.
 type Store struct {
 	dir string
 
-	// MaxSize is how many bytes the cache holds at most, and MaxAge for how long an unused file is
+	// MaxSize is the maximum size of the cache in bytes, and MaxAge how long an unused file is
 	// kept. Both are 0 unless [OpenLimited] has set them.
 	MaxSize int64
 	MaxAge  time.Duration
 }
 
-// ErrNone matches errors for a missing cache.
+// ErrNone matches the errors for a cache that cannot be opened.
 var ErrNone = errors.New("no cache")
 
-// OpenStore returns the store in a folder, and makes the folder if necessary. The folder must
-// belong to the user, and no other user may write to it. The same holds for the folders in it,
-// because commands of the folder for plans are executed.
+// OpenStore opens the store in a folder, and makes the folder if necessary. The folder and its
+// subfolders must belong to the user, and no other user may write to them, because the launcher
+// executes cached commands.
 func OpenStore(dir string) (*Store, error) {
 	if err := MakePrivate(dir); err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// DefaultDir returns the path of the cache's folder: $AFDO_CACHE_DIR, or the folder afdo of
-// $XDG_CACHE_HOME or of the system's folder for caches.
+// DefaultDir returns the path of the cache folder: $AFDO_CACHE_DIR, or else the folder afdo in
+// $XDG_CACHE_HOME or in the system's folder for caches.
 func DefaultDir() (string, error) {
 	if dir := os.Getenv("AFDO_CACHE_DIR"); dir != "" {
 		return filepath.Abs(dir)
@@ -74,8 +75,8 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "afdo"), nil
 }
 
-// Default opens the store in the folder that [DefaultDir] returns, with limits. Its errors match
-// [ErrNone].
+// Default opens the store in the folder that [DefaultDir] returns, with the limits of
+// [OpenLimited]. Its errors match [ErrNone].
 func Default() (*Store, error) {
 	dir, err := DefaultDir()
 	if err != nil {
@@ -84,11 +85,11 @@ func Default() (*Store, error) {
 	return OpenLimited(dir)
 }
 
-// Dir returns the path of the folder.
+// Dir returns the path of the store's folder.
 func (c *Store) Dir() string { return c.dir }
 
-// MakePrivate makes a folder unless it is there, and makes sure that only the user can write to it.
-// It may be a link of the user's own, but not one that somebody else has put there.
+// MakePrivate makes a folder unless it exists, and returns an error if other users can write to it.
+// The path may be a symbolic link, but only one that belongs to the user.
 func MakePrivate(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
@@ -109,7 +110,7 @@ func MakePrivate(dir string) error {
 	return checkFolder(dir, info)
 }
 
-// checkFolder makes sure that a path is a folder that only the user can write to.
+// checkFolder returns an error if dir is not a folder or if other users can write to it.
 func checkFolder(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a folder")}
@@ -117,23 +118,24 @@ func checkFolder(dir string, info fs.FileInfo) error {
 	return checkPrivate(dir, info)
 }
 
-// The kinds, which are the folders in the cache.
+// The kinds of cached files. Each kind has a folder of this name in the cache.
 const (
-	Compilers = "compilers" // versions of compilers
-	Inputs    = "inputs"    // what compiles read
-	Stamps    = "stamps"    // out of what slices were made
-	Slices    = "slices"    // slices for compilers, where none can be put beside an object
-	Arcs      = "arcs"      // folders with counters for GCC
-	Notes     = "notes"     // notes of compiles
-	Taken     = "taken"     // copies of all slices, by the hash of what they were made of
-	Profiles  = "profiles"  // profiles with an index
-	Plans     = "plans"     // commands that run again while nothing that decided them changes
-	Said      = "said"      // what has been said in this build
+	Compilers = "compilers" // versions of compilers, and hashes of their files
+	Inputs    = "inputs"    // records of the files that compiles read
+	Stamps    = "stamps"    // for each slice, a hash of what it was made of
+	Slices    = "slices"    // slices that cannot be put beside an object
+	Arcs      = "arcs"      // folders with arc counters for GCC
+	Notes     = "notes"     // control-flow notes that GCC writes for arc counters
+	Taken     = "taken"     // copies of all slices, by a hash of what they were made of
+	Profiles  = "profiles"  // whole profiles, converted for a compiler or indexed
+	Plans     = "plans"     // prepared compiler commands
+	Said      = "said"      // empty files for the messages that this build has printed
 )
 
 var kinds = []string{Compilers, Inputs, Stamps, Slices, Arcs, Notes, Taken, Profiles, Plans, Said}
 
-// Path returns where something with a key is kept. It makes the folder, and fails if it cannot.
+// Path returns the path of the file with a kind and a key, whether or not it exists. It makes the
+// folder of the kind.
 func (c *Store) Path(kind, key string) (string, error) {
 	if c == nil {
 		return "", ErrNone
@@ -149,7 +151,8 @@ func (c *Store) pathOf(kind, key string) string {
 // maxFile is the size of the largest file that Get reads.
 const maxFile = 1 << 30
 
-// Get returns the data that Put stored for a key.
+// Get returns the data that Put stored under a kind and a key. It returns false if there is none or
+// it is damaged.
 func (c *Store) Get(kind, key string) (data []byte, ok bool) {
 	if c == nil {
 		return nil, false
@@ -167,7 +170,8 @@ func (c *Store) Get(kind, key string) (data []byte, ok bool) {
 	return data, true
 }
 
-// cacheSum distinguishes a whole file from a damaged one, and keys with the same file name.
+// cacheSum returns a checksum of a key and its data. It detects damaged files, and keys whose
+// hashes are equal.
 func cacheSum(key string, data []byte) uint64 {
 	h := xxhash.New()
 	_, _ = h.WriteString(key)
@@ -175,7 +179,8 @@ func cacheSum(key string, data []byte) uint64 {
 	return h.Sum64()
 }
 
-// Put keeps data under a key. The file appears whole or not at all.
+// Put stores data under a kind and a key. The file appears completely or not at all. Errors are
+// ignored.
 func (c *Store) Put(kind, key string, data []byte) {
 	path, err := c.Path(kind, key)
 	if err == nil {
@@ -183,10 +188,12 @@ func (c *Store) Put(kind, key string, data []byte) {
 	}
 }
 
-// The time of a file in the cache is when it was last used, give or take an hour.
+// usedWithin is the precision with which the modification time of a cached file says when it was
+// last used. A coarse time saves writes.
 const usedWithin = time.Hour
 
-// MarkUsed notes that a file has been used.
+// MarkUsed sets the modification time of a cached file to now if it is more than an hour old, so
+// that Remove keeps the file.
 func MarkUsed(path string) {
 	now := time.Now()
 	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > usedWithin {
@@ -201,14 +208,15 @@ type cacheFile struct {
 	used time.Time
 }
 
-// hashName matches the names of the files that a store makes: a hash, or the lock of a hash.
+// hashName matches the names that a store gives to files: the hash of a key, or that hash and
+// "-lock".
 var hashName = pattern.Of(`^[0-9a-f]{16}(-lock)?$`)
 
-// isOwn reports whether a store has made the file of a name.
+// isOwn reports whether a store has made the file with a given name.
 func isOwn(name string) bool { return hashName().MatchString(name) || files.IsPending(name) }
 
-// files lists the files that can be removed. The statistics stay, and so do files that no store has
-// made. A symbolic link in the place of a folder is not followed.
+// files lists the cached files that Remove may remove. It leaves out the statistics and files that
+// no store has made. It does not follow a symbolic link in the place of a folder.
 func (c *Store) files() ([]cacheFile, error) {
 	if c == nil {
 		return nil, nil
@@ -235,7 +243,7 @@ func (c *Store) files() ([]cacheFile, error) {
 	return found, nil
 }
 
-// sizeOf returns the size of a file, or of the files in a folder.
+// sizeOf returns the size of a file, or the total size of the files in a folder.
 func sizeOf(path string, info fs.FileInfo) int64 {
 	if !info.IsDir() {
 		return info.Size()
@@ -253,7 +261,7 @@ func sizeOf(path string, info fs.FileInfo) int64 {
 	return size
 }
 
-// Usage returns how many files there are that can be removed, and their bytes.
+// Usage returns the number and the total size of the cached files that Remove may remove.
 func (c *Store) Usage() (n int, bytes int64, err error) {
 	found, err := c.files()
 	for _, f := range found {
@@ -262,8 +270,9 @@ func (c *Store) Usage() (n int, bytes int64, err error) {
 	return len(found), bytes, err
 }
 
-// Remove removes files until the rest, which was used last, has at most size bytes, and no file is
-// older than age. It returns how many files it has removed, and their size in bytes.
+// Remove removes cached files that have not been used for longer than age, and then the least
+// recently used ones until the others have at most size bytes. It returns the number and the total
+// size of the removed files.
 func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err error) {
 	found, err := c.files()
 	if err != nil {
@@ -291,7 +300,7 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 	return n, bytes, nil
 }
 
-// remove removes a file or a folder.
+// remove removes a file, or a folder with its content.
 func remove(path string) error {
 	err := os.Remove(path)
 	if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
@@ -300,8 +309,8 @@ func remove(path string) error {
 	return err
 }
 
-// dueForTrim reports whether files have not been removed within the hour, and takes it that they
-// are now.
+// dueForTrim reports whether the limits have not been enforced within the last hour. If so, it
+// records that they are being enforced now.
 func (c *Store) dueForTrim() bool {
 	if !c.TrimDue() {
 		return false
@@ -315,19 +324,21 @@ func (c *Store) dueForTrim() bool {
 	return true
 }
 
-// TrimDue reports whether files have not been removed within the hour.
+// TrimDue reports whether the limits have not been enforced within the last hour.
 func (c *Store) TrimDue() bool {
 	info, err := os.Stat(c.trimMark())
 	return err != nil || time.Since(info.ModTime()) >= usedWithin
 }
 
-// trimMark returns the path of the file whose time is when files were last removed.
+// trimMark returns the path of the file whose modification time is when the limits were last
+// enforced.
 func (c *Store) trimMark() string { return filepath.Join(c.dir, "trimmed") }
 
-// sameBuild is for how long there may be no compile in a build.
+// sameBuild is the pause between two messages of the same text from which on they count as messages
+// of two builds.
 const sameBuild = 5 * time.Minute
 
-// Due reports whether Once would say that something is to be said.
+// Due reports whether [Store.Once] would return true for a message. It changes nothing.
 func (c *Store) Due(what string) bool {
 	if c == nil {
 		return true
@@ -336,17 +347,18 @@ func (c *Store) Due(what string) bool {
 	return err != nil || !said(info, time.Now())
 }
 
-// saidMode marks a file of something that has been said. The lock makes the file first, and a full
-// disk takes a mode where it takes no text.
+// saidMode is the mode of the file of a message that has been printed. LockFile makes the file with
+// another mode before the message is printed. The mode is used because it can still be changed when
+// the disk is full.
 const saidMode = 0o700
 
 func said(info fs.FileInfo, now time.Time) bool {
 	return info.Mode().Perm() == saidMode && now.Sub(info.ModTime()) <= sameBuild
 }
 
-// Once reports whether something is to be said: it has not been since the build began, that is,
-// no process has wanted to say it for some minutes. Without a cache it is said every
-// time. The lock lets one of several say it: without, two could take the same old file for theirs.
+// Once reports whether a message should be printed, so that a build prints it only once: it returns
+// true unless a process has called Once with the same text within the last few minutes. If there is
+// no cache, it always returns true. A lock makes sure that only one of several processes gets true.
 func (c *Store) Once(what string) bool {
 	path, err := c.Path(Said, what)
 	if err != nil {

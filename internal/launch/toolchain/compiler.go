@@ -1,5 +1,5 @@
-// Package toolchain finds the compiler of a command, asks it for its version, and notes what the
-// compiler asks of the file system when it runs.
+// Package toolchain finds the compiler of a command, asks it for its version, and records which
+// paths the compiler looks up when it runs.
 package toolchain
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/trace"
 )
 
-// A Compiler is a compiler of GCC, or clang, that has been asked for its version.
+// A Compiler is a GCC or clang whose version is known.
 type Compiler struct {
 	Path    string // of the program
 	Version string // such as 12.2.0
 	Clang   bool
-	reads   uint32
+	reads   uint32 // profile version, see Reads
 }
 
-// Reads returns the version of the profile format that the compiler reads: 2 for GCC 12 to 15, 3
-// from GCC 16 on, 0 for clang, which has its own formats.
+// Reads returns the version of the GCOV profile format that the compiler reads: 2 for GCC 12 to 15,
+// 3 from GCC 16 on, 0 for clang, which has formats of its own.
 func (c *Compiler) Reads() uint32 { return c.reads }
 
-// ReadsNoBlocks reports whether the compiler is GCC 12, which does not distinguish the blocks of a
-// line. It drops the discriminators of counts when it reads a profile, so that the last count of a
-// line becomes the count of the whole line, and it looks for inlined bodies by the line alone.
+// ReadsNoBlocks reports whether the compiler is GCC 12, which does not distinguish the basic blocks
+// of a line. It drops the discriminators of counts when it reads a profile, so that the last count
+// of a line becomes the count of the whole line. It looks for inlined bodies by the line alone.
 func (c *Compiler) ReadsNoBlocks() bool { return c.IsGCC(12) }
 
 // IsGCC reports whether the compiler is GCC of the given major version.
@@ -41,17 +41,17 @@ func (c *Compiler) IsGCC(major int) bool {
 	return !c.Clang && first == strconv.Itoa(major)
 }
 
-// ReadsThreshold reports whether the only entries of a summary that the compiler reads are those
-// that slice.Steady keeps. This is known of GCC 16.
+// ReadsThreshold reports whether the compiler reads only those entries of a profile's summary that
+// slice.Steady keeps. This is known of GCC 16.
 func (c *Compiler) ReadsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
 
-// ErrNotGCC is what the errors of [Find] match if a program is no
-// compiler of GCC, or one older than version 12.
+// ErrNotGCC matches the errors of [Find] for a program that is not GCC, or is older than version
+// 12.
 var ErrNotGCC = errors.New("not GCC 12 or later")
 
-// Find finds the compiler of a command, and asks it for its version. The cache keeps the
-// version as long as nothing changes that the compiler has looked at, which for a script is the
-// environment, too.
+// Find finds the compiler of a command and asks it for its version. The version is cached until one
+// of the files that the compiler looked up changes. If the compiler is a script, a changed
+// environment also invalidates it.
 func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, error) {
 	path, err := c.CompilerPath()
 	if err != nil {
@@ -70,7 +70,7 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 	return newCompiler(path, version)
 }
 
-// versionOf returns what askVersion returns for a program, from the cache if possible.
+// versionOf returns the result of askVersion for the compiler at path, from the cache if possible.
 func versionOf(ctx context.Context, path, dir string, cache *store.Store) (string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = string(filepath.Separator) // the folder is reported when the compiler runs there
@@ -104,8 +104,8 @@ func (c *Compiler) String() string {
 	return "GCC " + c.Version
 }
 
-// ErrNotClang is what the errors of [Find] match if a program that is called clang is none,
-// or one older than version 14, whose formats are not known to be the same.
+// ErrNotClang matches the errors of [Find] for a program that is called clang but is not clang, or
+// is older than version 14. It is not known whether older versions read the same formats.
 var ErrNotClang = errors.New("not clang 14 or later")
 
 const firstClang = 14
@@ -123,16 +123,16 @@ func newClang(path, about string) (*Compiler, error) {
 	return &Compiler{Path: path, Version: version, Clang: true}, nil
 }
 
-// firstMajor is the first version of GCC that reads version 2. GCC 11 says that "profile version 2
-// does match 1", and compiles nothing. From firstAsked on, GCC has an option that prints which
-// version it reads.
+// firstMajor is the first version of GCC that reads profiles of version 2: GCC 11 rejects them with
+// "profile version 2 does match 1", and compiles nothing. From firstAsked on, GCC has an option
+// that prints which version of the profile format it reads.
 const (
 	firstMajor = 12
 	firstAsked = 16
 )
 
-// newCompiler returns a compiler of GCC. version is "12.2.0", or "16.2.0 3" if the compiler has
-// been asked which version of the profile format it reads, here 3.
+// newCompiler returns a GCC of a version such as "12.2.0". "16.2.0 3" is the version of a GCC that
+// has reported that it reads version 3 of the profile format.
 func newCompiler(path, version string) (*Compiler, error) {
 	version, reads, _ := strings.Cut(version, " ")
 	first, _, _ := strings.Cut(version, ".")
@@ -153,8 +153,8 @@ func newCompiler(path, version string) (*Compiler, error) {
 	return c, nil
 }
 
-// askVersion returns the version of a compiler, with a word before it if it is clang, and empty if
-// it is neither that nor of GCC.
+// askVersion runs a compiler and returns its version. For clang, a word precedes the version. The
+// result is empty if the program is neither GCC nor clang.
 func askVersion(ctx context.Context, o *Observer) (string, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
 	about, err := o.Ask(ctx, "--version")

@@ -19,16 +19,16 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// An Observer runs a compiler, and notes what the compiler asks of the file system.
+// An Observer runs a compiler and collects the paths that the compiler looks up.
 type Observer struct {
-	Path  string    // of the program
-	Dir   string    // in which it runs
-	Plain bool      // the program has the name of a compiler, and is no script
-	start time.Time // of the first run
-	asked map[string]trace.Use
+	Path  string               // of the compiler
+	Dir   string               // in which it runs
+	Plain bool                 // the program is named like a compiler and is not a script
+	start time.Time            // of the first run
+	asked map[string]trace.Use // the paths, and how they were used
 
-	foreign bool // other programs than the parts of a compiler ran, so the environment counts
-	blind   bool // not all is known that was asked
+	foreign bool // other programs than parts of a compiler ran, so any environment variable may matter
+	blind   bool // some lookups were not observed
 }
 
 func NewObserver(path, dir string) *Observer {
@@ -41,7 +41,7 @@ func NewObserver(path, dir string) *Observer {
 	return o
 }
 
-// isScript reports whether a program is a script, which has another program run it.
+// isScript reports whether a program file is a script, which another program interprets.
 func isScript(path string) bool {
 	f, _, err := files.Open(path)
 	if err != nil {
@@ -53,8 +53,8 @@ func isScript(path string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// Command returns a command that runs the program with the given arguments and with English
-// messages.
+// Command returns a command that runs the compiler with the given arguments. Its messages are in
+// English.
 func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, o.Path, args...)
 	cmd.Dir = o.Dir
@@ -65,8 +65,8 @@ func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command of [Observer.Command]. It notes the paths that are looked up and the programs
-// that run.
+// Run runs a command that [Observer.Command] returned, and collects the paths that are looked up
+// and the programs that are executed.
 func (o *Observer) Run(cmd *exec.Cmd) error {
 	o.foreign = o.foreign || !o.Plain
 	log, err := trace.Run(cmd.Dir, !o.Plain, func() error { return RunUntilDeath(cmd) })
@@ -84,7 +84,8 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 	return err
 }
 
-// noteProgram notes a program that ran. The shells and tools of a script look programs up in $PATH.
+// noteProgram adds a program that was executed to the collected paths. first is the path of the
+// compiler. For a script, it also adds every place in $PATH where the program was searched.
 func (o *Observer) noteProgram(program trace.Program, first string) {
 	o.asked[program.Path] |= trace.Open
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
@@ -99,8 +100,9 @@ func (o *Observer) noteProgram(program trace.Program, first string) {
 	}
 }
 
-// Fill stores the noted paths and the states of their files in a record. It reports whether the
-// record can be kept: all is known that was looked up, and nothing has changed since the first run.
+// Fill stores the collected paths and the states of their files in a record; files are the
+// compiler's inputs. It reports whether the record may be cached: all lookups were observed, and no
+// file has changed since the first run.
 func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bool {
 	if o.foreign {
 		r.Environment = record.WholeEnvironment()
@@ -108,8 +110,8 @@ func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bo
 	return r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
 }
 
-// RunUntilDeath runs a command that ends when this process does. It does not wait for processes
-// that the command leaves in the background and that have its output open, such as a server.
+// RunUntilDeath runs a command, which ends when this process ends. It does not wait for processes
+// that the command leaves in the background with its output open, such as a server.
 func RunUntilDeath(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -122,8 +124,8 @@ func RunUntilDeath(cmd *exec.Cmd) error {
 	return err
 }
 
-// Ask runs the program and returns its output. A program that fails has no output, which is not an
-// error.
+// Ask runs the compiler and returns its standard output. If the compiler fails, the output is empty
+// and there is no error.
 func (o *Observer) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := o.Command(ctx, args...)
 	var out bytes.Buffer

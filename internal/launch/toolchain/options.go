@@ -23,8 +23,8 @@ const (
 	unpredictable = "40"
 )
 
-// Options returns the options that the compiler needs to make good use of a profile. It leaves out
-// the options that the command sets itself.
+// Options returns the options that the compiler needs to make good use of a profile, except those
+// that the command already sets.
 func (c *Compiler) Options(command *command.Line) (options []string) {
 	if (c.IsGCC(12) || c.IsGCC(13)) && !command.Mentions(earlyInliner) {
 		options = append(options, "--param="+earlyInliner+"=10")

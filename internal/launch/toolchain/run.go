@@ -12,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// maxSaid limits, in bytes, how much of a compiler's message about an error is printed.
+// maxSaid is the maximum length in bytes of the compiler's messages that the error of Run contains.
 const maxSaid = 2000
 
-// Run runs a compiler in the folder dir, with the folder for its temporary files. If the compiler
-// fails, the error has what it printed.
+// Run runs a compiler in the folder dir. folder is where the compiler puts its temporary files. If
+// the compiler fails, the error contains its messages.
 func Run(ctx context.Context, dir, folder string, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir

@@ -8,18 +8,19 @@ const (
 	Status Use = 1 << iota // asks whether something is there
 	Open                   // opens it, and reads a file
 	List                   // lists a folder
-	Link                   // reads a symbolic link
+	Link                   // reads a symbolic link itself
 )
 
 // A Program is a program that was executed.
 type Program struct {
-	Name string // as it was called
-	Path string // of the file, without links
+	Name string // as the caller spelled it, argv[0]
+	Path string // of the file, without symbolic links
 }
 
-// A Log is what a run has asked the file system. Uses has the paths that were looked up, as the
-// program spelled them. A relative path begins at the folder where the program was started.
+// A Log lists the lookups of an observed program and its children. The keys of Uses are the paths
+// that were looked up, as the programs spelled them. A relative path begins at the folder where the
+// first program was started.
 type Log struct {
 	Uses     map[string]Use
-	Programs []Program
+	Programs []Program // all programs that were executed
 }

@@ -18,20 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run calls start, which starts a program and waits for it, and returns what the program and its
-// children have looked up. dir is the folder in which the program is started. Run calls start in
-// any case; it returns no log if the system cannot observe the program. Without links, Run does not
-// note where the program reads symbolic links by themselves: GCC does so five times for each header
-// of the system, to find shorter names.
+// Run calls start, which has to start a program and wait for it. It returns a log of the paths that
+// the program and its children looked up. dir is the folder in which the program is started. If the
+// system cannot observe the program, Run calls start all the same and returns no log. If links is
+// false, the log lacks the calls by which the program itself reads symbolic links: GCC makes five
+// such calls for each system header, to find shorter names.
 //
-// The kernel holds a program in each of the system calls that look something up until the launcher
-// has noted the path (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the
-// processes that the thread starts. So start runs in a thread of its own, which ends afterwards.
+// The kernel holds each system call that looks up a path until the launcher has noted the path
+// (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the processes that the
+// thread starts. So start runs in a thread of its own, which ends afterwards.
 //
-// A program may leave processes in the background, such as a server, which keep the filter. If
-// nobody answered the notifications, each lookup of theirs would fail with ENOSYS. So a helper
-// process answers them, see [listener.help]. With links, as for scripts, the helper is started
-// before the program, so that it answers as well if this process is killed.
+// A program may leave processes in the background, such as a server, to which the filter still
+// applies. If nobody answered their notifications, each of their lookups would fail with ENOSYS. So
+// a helper process answers them, see [listener.help]. If links is true, as for scripts, the helper
+// is started before the program, so that it also answers if this process is killed.
 func Run(dir string, links bool, start func() error) (log *Log, err error) {
 	var l *listener
 	done := make(chan struct{})
@@ -57,8 +57,8 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 	return log, err
 }
 
-// observe does the work of [Run], in a thread that ends afterwards. The listener is nil if
-// the program was not observed.
+// observe installs the filter in the current thread, which has to end afterwards, and runs start
+// and an observer, see [Run]. It returns a nil listener if the filter cannot be installed.
 func observe(dir string, links bool, start func() error) (l *listener, log *Log, err error) {
 	real, e := filepath.EvalSymlinks(dir)
 	end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
@@ -99,10 +99,10 @@ func observe(dir string, links bool, start func() error) (l *listener, log *Log,
 	return l, log, err
 }
 
-// A listener is what a process needs to receive the kernel's notifications of system calls, and to
-// hand them over to a helper process when it ends. Notifications are read from file. The last one
-// is in page, memory that the helper shares. alive is a pipe: the helper begins to answer when all
-// other processes have closed it.
+// A listener receives the kernel's notifications of system calls, and can leave them to a helper
+// process. The kernel writes notifications to file. page is memory that the helper shares; it
+// contains the notification that was read last. alive is a pipe: the helper begins to answer when
+// all other processes have closed it.
 type listener struct {
 	file, page, alive *os.File
 	last              *notification
@@ -118,9 +118,10 @@ func newListener(fd int) *listener {
 	return l
 }
 
-// help starts a helper process, and reports whether it runs. The helper answers notifications once
-// this process has closed l.alive or has ended, in whatever way, and until no process has the
-// filter any more. First, it answers the one that this process may have left without an answer.
+// help starts a helper process, and reports whether the helper runs. The helper waits until this
+// process has closed l.alive or has ended, even by a signal. It first answers the notification that
+// this process may have read but not answered. Then it answers all others, until no process is left
+// to which the filter applies.
 func (l *listener) help() bool {
 	ended, alive, err := os.Pipe()
 	if err != nil {
@@ -137,8 +138,9 @@ func (l *listener) help() bool {
 	return true
 }
 
-// release has a helper answer the notifications if a process still has the filter. In a program
-// that has not called [RunHelper], a goroutine answers for as long as the program runs.
+// release ends this process's use of the listener. If the filter still applies to a process, a
+// helper process answers from now on. In a program that has not called [RunHelper], a goroutine
+// answers instead, for as long as the program runs.
 func (l *listener) release() {
 	const threadEnds = 20                            // milliseconds; it takes less than one
 	users := []unix.PollFd{{Fd: int32(l.file.Fd())}} // POLLHUP is always reported
@@ -152,15 +154,16 @@ func (l *listener) release() {
 	_, _, _ = l.alive.Close(), l.page.Close(), l.file.Close() // without a helper, alive is nil
 }
 
-// helperName is the name under which this program is started again to answer lookups. That process
-// has the listener as descriptor 3, the end of a pipe as 4, and the page as 5.
+// helperName is the first argument with which this program starts itself as a helper process. The
+// helper gets the listener as descriptor 3, the end of the pipe alive as 4, and the page as 5.
 const helperName = "afdo-observer"
 
-// canHelp is true once RunHelper was called: this program can be started again as a helper.
+// canHelp is true once RunHelper was called: the program that this process runs can also run as a
+// helper.
 var canHelp bool
 
-// RunHelper makes this process a helper of [Run] if it was started as one. Then it does not return.
-// Call it first in main.
+// RunHelper makes this process answer lookups, and never returns, if [Run] started it as a helper
+// process. Otherwise it returns at once. Call it first in main.
 func RunHelper() {
 	canHelp = true
 	if len(os.Args) > 0 && os.Args[0] == helperName {
@@ -174,7 +177,8 @@ func RunHelper() {
 	}
 }
 
-// theEnd is a path that the thread looks up when the program has ended.
+// theEnd is a path that does not exist. The observed thread looks it up when the program has ended,
+// so that the observer knows that all earlier lookups were noted.
 const theEnd = "/proc/self/afdo-observed"
 
 // Offsets in the kernel's struct seccomp_data.
@@ -184,8 +188,9 @@ const (
 	dataArgs   = 16
 )
 
-// filter returns the program that selects the system calls that look something up. It selects calls
-// of another architecture as well, whose numbers have other meanings.
+// filter returns the BPF program with which the kernel selects the system calls that look up a
+// path. It also selects all calls by another architecture's numbers, because those numbers have
+// other meanings.
 func filter(links bool) []unix.SockFilter {
 	const load, equal, give = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	op := func(code uint16, k uint32, then, otherwise uint8) unix.SockFilter { // the last two are how many instructions to skip
@@ -213,7 +218,8 @@ func filter(links bool) []unix.SockFilter {
 // firstForeign is the first number of a system call of another interface, such as x32.
 const firstForeign = 1 << 30
 
-// install adds a filter to the thread, and returns the descriptor of its notifications.
+// install adds a seccomp filter to the current thread. It returns the descriptor from which the
+// filter's notifications are read, or false if the kernel does not allow it.
 func install(code []unix.SockFilter) (fd int, ok bool) {
 	if !canObserve() || unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
 		return 0, false
@@ -262,18 +268,18 @@ type answer struct {
 // An observer notes the paths that a thread and its processes look up.
 type observer struct {
 	*listener
-	end      int // to which the thread writes when the program has ended
-	thread   uint32
-	dir      string            // in which the program was started, without links
-	uses     map[string]Use    // nil: nothing is noted
-	programs map[uint32]string // the last one of each process
-	ran      []Program
-	lost     bool // something was looked up that is not known
+	end      int               // eventfd to which the thread writes when the program has ended
+	thread   uint32            // ID of the thread that starts the program
+	dir      string            // in which the program was started, without symbolic links
+	uses     map[string]Use    // how each path was used; nil in a helper, which only answers
+	programs map[uint32]string // path of the last program of each process
+	ran      []Program         // all programs that were executed
+	lost     bool              // a lookup was missed, so the log would be incomplete
 	buf      [4096]byte
 }
 
-// answer answers notifications until something is written to the descriptor end, or no process has
-// the filter any more.
+// answer lets all system calls continue, one notification after the other. It returns when
+// something is written to o.end, or when the filter applies to no process any more.
 func (o *observer) answer() {
 	for {
 		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.file.Fd()), Events: unix.POLLIN}}
@@ -287,8 +293,8 @@ func (o *observer) answer() {
 	}
 }
 
-// next waits for a process that looks something up, notes that, and lets the process go on. It
-// reports whether that is the thread with theEnd.
+// next waits for one system call that looks up a path, notes the path, and lets the call continue.
+// It reports whether the call was the thread's lookup of theEnd.
 func (o *observer) next() (over bool) {
 	*o.last = notification{}
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, o.file.Fd(), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(o.last)))
@@ -301,8 +307,7 @@ func (o *observer) next() (over bool) {
 	return over
 }
 
-// send answers the notification with an id: the kernel continues the system call of the process
-// that made it.
+// send lets the kernel continue the system call that the notification with the given ID is about.
 func (o *observer) send(id uint64) {
 	a := answer{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	e := unix.EINTR
@@ -312,7 +317,8 @@ func (o *observer) send(id uint64) {
 	o.lost = o.lost || e != 0 && e != unix.ENOENT
 }
 
-// note notes what a process looks up, and reports whether that is theEnd.
+// note adds the path of a notified system call to o.uses, and the program of the calling process to
+// o.ran. It reports whether the call was the thread's lookup of theEnd.
 func (o *observer) note(n *notification) (over bool) {
 	if n.pid == o.thread {
 		path, _ := o.text(n.pid, n.args[0])
@@ -360,7 +366,8 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
-// noteProgram notes the program of a process.
+// noteProgram adds the program that a process executes to o.ran, unless it was the process's
+// program before.
 func (o *observer) noteProgram(pid uint32) {
 	process := "/proc/" + strconv.Itoa(int(pid))
 	path, err := os.Readlink(process + "/exe")
@@ -375,7 +382,8 @@ func (o *observer) noteProgram(pid uint32) {
 	o.ran = append(o.ran, Program{string(name), path})
 }
 
-// text reads a text in the memory of a process, which ends with a zero byte.
+// text reads a zero-terminated string at an address in the memory of a process. It returns false if
+// the string cannot be read.
 func (o *observer) text(pid uint32, address uint64) (string, bool) {
 	text := o.buf[:0]
 	for len(text) < cap(text) {
@@ -395,12 +403,12 @@ func (o *observer) text(pid uint32, address uint64) (string, bool) {
 	return "", false
 }
 
-// A call is a system call that looks a path up. chdir and execve must not be among calls: Go makes
-// them in a child that shares its memory, and stops the collector of garbage until they return. The
-// observer may wait for the collector.
+// A call is a system call by which a program looks up a path. chdir and execve must not be among
+// calls: a Go program makes them in a child that shares its memory, and stops its garbage collector
+// until they return. The observer may wait for that collector.
 type call struct {
 	number int
 	use    Use
-	path   int // the argument that is the path
-	flags  int // the argument with flags of open, or -1
+	path   int // index of the argument that is the path
+	flags  int // index of the argument with the flags of open, or -1
 }

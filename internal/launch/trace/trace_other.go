@@ -2,8 +2,8 @@
 
 package trace
 
-// RunHelper does nothing.
+// RunHelper does nothing on this system, where [Run] starts no helper process.
 func RunHelper() {}
 
-// Run calls start. Only Linux can observe programs, on x86-64 and arm64.
+// Run calls start and returns no log: programs can be observed only on Linux, on x86-64 and arm64.
 func Run(_ string, _ bool, start func() error) (*Log, error) { return nil, start() }
