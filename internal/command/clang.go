@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// isClang reports whether the name of a program is clang or clang++, with an optional target before
-// it and an optional version after it, or whether the program is a link to such a program.
+// isClang reports whether a program is clang or clang++ by its name, which may have a target before
+// it and a version after it, or by the name of the file to which the program is a symbolic link.
 func isClang(word, dir string) bool { return isNamed(word, dir, hasClangName) }
 
-// isNamed reports whether the name of a program, or of the program that it is a link to, fits.
+// isNamed reports whether fits accepts the name of a program, or the name of the file to which the
+// program is a symbolic link.
 func isNamed(word, dir string, fits func(word string) bool) bool {
 	if fits(word) {
 		return true
@@ -29,17 +30,17 @@ func hasClangName(word string) bool {
 	return name == "clang" || name == "clang++"
 }
 
-// Options by which clang takes profiles.
+// Options with which clang reads a sample profile and an instrumentation profile.
 const (
 	SampleUse = "-fprofile-sample-use="
 	InstrUse  = "-fprofile-use="
 )
 
-// clangProfiles are the beginnings of all of them.
+// clangProfiles lists the beginnings of all options with which clang reads a profile.
 var clangProfiles = []string{SampleUse, "-fauto-profile=", InstrUse, "-fprofile-instr-use="}
 
-// readClang takes note of an option that means something else to clang than to GCC, or nothing to
-// GCC, and reports whether it is one.
+// readClang records an option that GCC does not have, or to which clang gives another meaning. It
+// returns false for other options.
 func (c *Line) readClang(option string) bool {
 	for _, prefix := range clangProfiles {
 		if file, ok := strings.CutPrefix(option, prefix); ok {
@@ -61,7 +62,7 @@ func (c *Line) readClang(option string) bool {
 	return true
 }
 
-// useOption returns the option that gives the command a profile.
+// useOption returns the beginning of the option that gives the compiler a profile.
 func (c *Line) useOption() string {
 	if c.Clang {
 		return c.Use
@@ -69,7 +70,7 @@ func (c *Line) useOption() string {
 	return "-fauto-profile="
 }
 
-// isProfileOption reports whether an option is one that gives a profile.
+// isProfileOption reports whether an option gives the compiler a profile.
 func (c *Line) isProfileOption(option string) bool {
 	if !c.Clang {
 		return option == "-fauto-profile" || strings.HasPrefix(option, "-fauto-profile=")
@@ -77,9 +78,9 @@ func (c *Line) isProfileOption(option string) bool {
 	return slices.ContainsFunc(clangProfiles, func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 
-// wordsHide reports whether clang compiles code that is not in the text of its sources, or looks
-// for names in the profile that are not in that text: with modules, precompiled headers, and
-// options for similar names.
+// wordsHide reports whether the preprocessed sources may lack names of functions that clang looks
+// up in the profile. This is so with modules, with precompiled headers, and with options to match
+// functions of similar names.
 func (c *Line) wordsHide() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		switch {
@@ -99,12 +100,13 @@ func (c *Line) wordsHide() bool {
 	})
 }
 
-// guessesNames reports whether an option of LLVM has it match functions of other names.
+// guessesNames reports whether an LLVM option lets clang use the profile of a function with another
+// name.
 func guessesNames(option string) bool {
 	return strings.Contains(option, "salvage") || strings.Contains(option, "remap")
 }
 
-// hasPrecompiled reports whether clang takes a precompiled header instead of a file.
+// hasPrecompiled reports whether clang reads a precompiled header in place of a header file.
 func (c *Line) hasPrecompiled(header string) bool {
 	return slices.ContainsFunc([]string{".pch", ".gch"}, func(suffix string) bool {
 		_, err := os.Stat(c.Path(header) + suffix)

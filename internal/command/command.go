@@ -11,62 +11,62 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A Line is a command line of GCC, as far as slices need to understand it.
+// A Line is a parsed command line of GCC or clang.
 type Line struct {
 	Dir      string   // in which it runs; absolute
-	Launcher []string // ccache, nice and their like, before the compiler
-	Compiler string   // as it was called
-	Args     []string // after the compiler, as they were given
+	Launcher []string // words before the compiler, such as ccache or nice
+	Compiler string   // as the user spelled it
+	Args     []string // arguments of the compiler
 
-	// Reason says why the command cannot use a profile. It is empty for one that compiles.
+	// Reason says why the command cannot use a profile. It is empty if the command compiles.
 	Reason Reason
 
-	Sources []string // files that are compiled
-	Object  string   // what comes out, the first object if there are several
+	Sources []string // files that the command compiles
+	Object  string   // path of the output, of the first object if there are several
 
-	// Profile is the file of the last -fauto-profile, empty if there is none.
+	// Profile is the value of the last -fauto-profile, or "" if there is none.
 	Profile string
 
-	// LTO reports whether -flto is on.
+	// LTO reports whether -flto is set.
 	LTO bool
 
-	// Settings are the NAME=VALUE words among the launchers, which the compiler finds in its
-	// environment.
+	// Settings are the NAME=VALUE words among the launchers. They become environment variables of
+	// the compiler.
 	Settings []string
 
-	// Clang reports whether the command is clang's, and Use is the option that gives clang a
-	// profile, up to its "=", empty if the command has none.
+	// Clang reports whether the compiler is clang. Use is the option that gives clang its profile,
+	// up to its "=", or "" if there is none.
 	Clang bool
 	Use   string
 
-	// Stdin is the source on standard input, if TakeStdin was called.
+	// Stdin is the source text from standard input, if TakeStdin was called.
 	Stdin []byte
 
-	words        []word // Args with response files written out
-	output       string // of -o
-	language     string // of -x
+	words        []word // Args, with the content of response files in place of their names
+	output       string // value of -o
+	language     string // value of the last -x so far
 	stage        stage
-	information  bool // it asks the compiler something
-	stdin        bool // a source is standard input
-	declined     bool // -fno-auto-profile
-	preprocessed bool // -fpreprocessed
-	header       bool // a file is compiled to a precompiled header
+	information  bool // the compiler only prints information
+	stdin        bool // standard input is a source
+	declined     bool // has -fno-auto-profile
+	preprocessed bool // has -fpreprocessed
+	header       bool // a header is precompiled
 
-	instruments bool // -fprofile-generate
-	frontEnd    bool // it is clang's for a part of itself
+	instruments bool // has -fprofile-generate
+	frontEnd    bool // clang's command for its own front end
 }
 
-// A word is an argument, with the next one if that is its value.
+// A word is an argument of the compiler, together with the next argument if that is its value.
 type word struct {
 	text     string
 	value    string
 	hasValue bool
-	at       int       // index in Args, -1 if it comes out of a response file
-	option   string    // of -x before it
-	source   *language // of a file that is compiled, nil for any other word
+	at       int       // index in Args, -1 if it is from a response file
+	option   string    // value of the last -x before it
+	source   *language // language, if the word is a file that is compiled
 }
 
-// A stage is how far a command goes.
+// A stage is the last step of compilation that a command runs.
 type stage uint8
 
 const (
@@ -77,8 +77,8 @@ const (
 	stagePreprocess
 )
 
-// Parse reads a command line that runs in a folder, which is absolute.
-// Launchers before the compiler, such as ccache, nice and env, are put aside with their arguments.
+// Parse parses a command line that runs in dir, an absolute path. It separates launchers before the
+// compiler, such as ccache, nice and env, with their arguments.
 func Parse(argv []string, dir string) *Line {
 	c := &Line{Dir: dir}
 	c.Launcher, argv, c.Settings = splitLaunchers(argv)
@@ -94,7 +94,7 @@ func Parse(argv []string, dir string) *Line {
 	return c
 }
 
-// readArgs reads the arguments after the compiler.
+// readArgs parses the arguments of the compiler and sets the fields that depend on them.
 func (c *Line) readArgs() {
 	c.expand(c.Args, 0)
 	for i := range c.words {
@@ -104,7 +104,7 @@ func (c *Line) readArgs() {
 	c.Reason = c.judge()
 }
 
-// Path returns a path of the command as seen from anywhere.
+// Path returns a path in the command line as an absolute path.
 func (c *Line) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -112,14 +112,15 @@ func (c *Line) Path(name string) string {
 	return filepath.Join(c.Dir, name)
 }
 
-// Bounds of what response files bring.
+// Limits of response files, against files that include themselves and against huge ones: the
+// nesting, the size in bytes of each, and the number of words in all.
 const (
 	maxResponseDepth = 16
 	maxResponseSize  = 16 << 20
 	maxWords         = 1 << 20
 )
 
-// expand adds arguments. It replaces response files by their content.
+// expand appends arguments to c.words. It replaces each response file by its content.
 func (c *Line) expand(args []string, depth int) {
 	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
 		w := word{text: args[i], at: i}
@@ -140,13 +141,14 @@ func (c *Line) expand(args []string, depth int) {
 	}
 }
 
-// response reads a response file. If that fails, GCC takes its name for a source.
+// response returns the content of a response file. It returns false if the file cannot be read;
+// then GCC takes its name for a source.
 func (c *Line) response(name string) (text string, ok bool) {
 	data, err := files.ReadFile(c.Path(name), maxResponseSize)
 	return string(data), err == nil
 }
 
-// takesValue are the options whose value is the next argument.
+// takesValue returns the set of options whose value is the next argument.
 var takesValue = sync.OnceValue(func() map[string]bool {
 	options := make(map[string]bool)
 	for _, option := range strings.Fields(`
@@ -163,7 +165,7 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 	return options
 })
 
-// read takes note of an argument.
+// read records what one argument means.
 func (c *Line) read(w *word) {
 	switch {
 	case w.text == "-" || !strings.HasPrefix(w.text, "-"):
@@ -216,7 +218,7 @@ func (c *Line) readOption(option string) {
 	}
 }
 
-// readJoined reads an option that has its value in the same argument.
+// readJoined parses an option whose value is in the same argument.
 func (c *Line) readJoined(option string) {
 	for _, o := range []struct {
 		prefix string
@@ -242,7 +244,8 @@ func (c *Line) readJoined(option string) {
 
 func (c *Line) setProfile(file string) { c.Profile, c.declined = file, false }
 
-// readDump reads -dumpversion and the like; -dumpbase is none of them.
+// readDump parses an option that begins with -dump: -dumpversion and some others only print
+// information, unlike -dumpbase.
 func (c *Line) readDump(what string) {
 	switch what {
 	case "version", "fullversion", "machine", "specs":
@@ -266,7 +269,7 @@ func (c *Line) readFile(w *word) {
 	}
 }
 
-// object returns what the command writes.
+// object returns the path of the file that the command writes.
 func (c *Line) object() string {
 	if c.output != "" {
 		return c.output
@@ -285,7 +288,7 @@ func (c *Line) object() string {
 	return "a.out"
 }
 
-// judge returns why the command compiles nothing that a profile is for.
+// judge returns the reason why the command cannot use a profile, or "".
 func (c *Line) judge() Reason {
 	switch {
 	case c.information:
@@ -310,9 +313,9 @@ func (c *Line) judge() Reason {
 	return ""
 }
 
-// isOfTrial reports whether a source belongs to a check by which configure, CMake or Meson find out
-// what the compiler can do. A profile must not change what they find. And old configure scripts
-// look for the object among the files called conftest.*, where they would find a slice.
+// isOfTrial reports whether configure, CMake or Meson generated a source to test what the compiler
+// can do. A profile must not change the result. Also, old configure scripts search the object among
+// the files called conftest.*, and would find a slice.
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)
@@ -324,15 +327,15 @@ func (c *Line) isOfTrial(source string) bool {
 	return strings.Contains(source, "/CMakeFiles/CMakeTmp/") || strings.Contains(source, "/CMakeFiles/CMakeScratch/") || strings.Contains(source, "/meson-private/")
 }
 
-// readOnce reports whether a source is there but no file, such as /dev/stdin or a named pipe: what
-// the launcher read of it would be missing for the compiler.
+// readOnce reports whether a source can be read only once, such as /dev/stdin or a named pipe. If
+// the launcher read it, the compiler could not.
 func (c *Line) readOnce(source string) bool {
 	info, err := os.Stat(c.Path(source))
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")
 }
 
-// WithProfile returns the command line with another profile, instead of the last option that gives
-// one or as the first option. No profile, "", takes that option away.
+// WithProfile returns the command line with another profile: it replaces the last profile option,
+// or adds one as the first option. If file is "", it only removes the last profile option.
 func (c *Line) WithProfile(file string) []string {
 	var option []string
 	if file != "" {
@@ -354,24 +357,25 @@ func (c *Line) WithProfile(file string) []string {
 	return append(argv, c.Args[to:]...)
 }
 
-// Argv returns the command line as it was given.
+// Argv returns the command line as it was given to Parse.
 func (c *Line) Argv() []string {
 	return append(append(slices.Clone(c.Launcher), c.Compiler), c.Args...)
 }
 
-// PreprocessArgs returns the arguments with which the compiler preprocesses the command's sources,
-// without -E. It leaves out sources that are preprocessed already.
+// PreprocessArgs returns the compiler arguments for preprocessing the command's sources, except -E.
+// It leaves out sources that are preprocessed already.
 func (c *Line) PreprocessArgs() []string {
 	return c.argsFor(func(w *word) bool { return !c.isPreprocessed(w) })
 }
 
-// CheckArgs returns the arguments with which the compiler only checks the command's sources.
+// CheckArgs returns the compiler arguments for checking the command's sources without writing an
+// object.
 func (c *Line) CheckArgs() []string {
 	return append(c.argsFor(func(*word) bool { return true }), "-w", "-fsyntax-only")
 }
 
-// argsFor returns the arguments that affect how sources are compiled, with the wanted sources. It
-// leaves out arguments that select the kind and the place of the output.
+// argsFor returns the arguments that affect how sources are compiled, and those sources that wanted
+// accepts. It leaves out arguments that select the kind or the path of the output.
 func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	var args []string
 	for _, w := range c.words {
@@ -391,8 +395,8 @@ func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	return args
 }
 
-// forPreprocessor reports whether an option stays when the sources are preprocessed. Options that
-// select the output do not.
+// forPreprocessor reports whether argsFor keeps an option: it does not select an output of the
+// compiler.
 func forPreprocessor(option string) bool {
 	switch option {
 	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",

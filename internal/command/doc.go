@@ -1,3 +1,3 @@
-// Package command reads command lines of GCC and clang: the sources and outputs, the profile, the
-// launchers before the compiler, and the reason if a command cannot use a profile.
+// Package command parses command lines of GCC and clang. It finds the sources, the outputs, the
+// profile and the launchers before the compiler, and the reason if a command cannot use a profile.
 package command

@@ -7,24 +7,25 @@ import (
 	"sync"
 )
 
-// A language is one whose compilers read profiles.
+// A language is a programming language whose compilers can use profiles.
 type language struct {
-	name     string // for people
-	options  string // values of -x
-	suffixes string // of files: .C is another than .c
+	name     string // in messages
+	options  string // values of -x, separated by blanks
+	suffixes string // of file names: .C is not .c
 
-	// hidden says that a text does not have the names of its functions as the assembler sees them,
-	// or that it is not known how it has them.
+	// hidden is set if the sources do not contain the assembler names of their functions, or
+	// contain them in an unknown form. Then the functions of a source cannot be found by the words
+	// in it.
 	hidden bool
 
-	foreign bool // clang does not compile it
-	modules bool // a compile writes modules into the folder of -J
-	atOnce  bool // one run of the compiler takes all sources of a command
+	foreign bool // clang does not compile the language
+	modules bool // a compile writes module files into the folder of -J
+	atOnce  bool // the compiler compiles all sources of a command in one run
 }
 
-// languages are the languages in GCC's manual, under "Overall Options", and clang's modules. The
-// case of C's suffixes does not matter, except for .C and .M. Modula-2's .def is left out, because
-// linkers use that suffix, too.
+// languages lists the languages in GCC's manual, under "Overall Options", and modules of clang.
+// Suffixes for C are given in all spellings that compilers accept, except .C and .M, which mean
+// other languages. Modula-2's .def is left out, because linkers use that suffix, too.
 var languages = []*language{
 	{
 		name:     "C or C++",
@@ -58,7 +59,7 @@ var languages = []*language{
 	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
 }
 
-// languageTable has the languages by what names them.
+// A languageTable finds languages by an option and by a suffix.
 type languageTable struct{ byOption, bySuffix map[string]*language }
 
 var knownLanguages = sync.OnceValue(func() languageTable {
@@ -74,8 +75,8 @@ var knownLanguages = sync.OnceValue(func() languageTable {
 	return t
 })
 
-// languageOf returns what a file is written in, by the option -x before it, if there is one, and
-// else by its name. It returns nil for a file that is not compiled.
+// languageOf returns the language of a file: that of the option -x before the file if there is one,
+// otherwise that of the file's suffix. It returns nil for a file that is not compiled.
 func languageOf(option, file string) *language {
 	if option != "" && option != "none" {
 		return knownLanguages().byOption[option]
@@ -89,8 +90,8 @@ var (
 	headerSuffixes = []string{".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"}
 )
 
-// isHeader reports whether a file is precompiled, by the option -x before it, if there is one, and
-// else by its name.
+// isHeader reports whether the compiler would precompile a file as a header. The option -x before
+// the file decides if there is one, otherwise the file's suffix.
 func isHeader(option, file string) bool {
 	if option != "" && option != "none" {
 		return slices.Contains(headerOptions, option)
@@ -98,7 +99,7 @@ func isHeader(option, file string) bool {
 	return slices.Contains(headerSuffixes, filepath.Ext(file))
 }
 
-// PrecompilesHeader reports whether the command compiles nothing but headers for later compiles.
+// PrecompilesHeader reports whether the command only precompiles headers.
 func (c *Line) PrecompilesHeader() bool {
 	return c.Reason == CompilesNothing && c.header && !c.declined
 }

@@ -1,9 +1,9 @@
 package command
 
-// A Reason says why a command runs as it was given.
+// A Reason says why a command gets no profile.
 type Reason string
 
-// The reasons that the command line alone gives.
+// The reasons that [Parse] finds in the command line.
 const (
 	AsksCompiler     Reason = "it asks the compiler for information"
 	OnlyPreprocesses Reason = "it only preprocesses"
@@ -16,7 +16,8 @@ const (
 	Instruments      Reason = "it makes a program that counts"
 )
 
-// Of these reasons, the statistics of the cache also say which source files they were for.
+// Reasons that depend on the compiler and the sources. For these reasons, the statistics of the
+// cache name the source files.
 const (
 	OldGCC     Reason = "its compiler is not GCC 12 or later"
 	OldClang   Reason = "its compiler is not clang 14 or later"

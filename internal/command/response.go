@@ -2,9 +2,9 @@ package command
 
 import "strings"
 
-// splitResponse splits a response file the way GCC does: blanks, both kinds of quotes, and
-// backslashes, which quote any byte everywhere but in single quotes. A quote that does not end is
-// no error.
+// splitResponse splits the content of a response file into arguments, as GCC does. Blanks separate
+// arguments; both kinds of quotes and backslashes can quote them. Within single quotes a backslash
+// is an ordinary character. A missing closing quote is not an error.
 func splitResponse(text string) []string {
 	var words []string
 	var word strings.Builder

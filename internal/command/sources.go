@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// HidesNames returns what keeps the names of functions out of the text that the command compiles: a
-// language other than C and C++, modules and the like. It is empty if nothing does.
+// HidesNames returns, for a message, the reason why the preprocessed sources may not contain the
+// names of all functions that the command compiles: a language other than C and C++, modules and
+// the like. It returns "" if they do contain them.
 func (c *Line) HidesNames() string {
 	for i := range c.words {
 		if l := c.words[i].source; l != nil && l.hidden {
@@ -20,14 +21,14 @@ func (c *Line) HidesNames() string {
 	return ""
 }
 
-// ReadsOnlyStdin reports whether standard input is a source of a command that could use a profile,
-// and no other source is a pipe.
+// ReadsOnlyStdin reports whether the only obstacle to using a profile is that standard input is a
+// source: no other source can be read only once, such as a pipe.
 func (c *Line) ReadsOnlyStdin() bool {
 	return c.Reason == ReadsStdin && c.stdin && !slices.ContainsFunc(c.Sources, c.readOnce)
 }
 
-// TakeStdin gives a command the text of its standard input. The command is then judged like one
-// whose sources are files, with a source that is called "-".
+// TakeStdin sets the text of standard input, which the caller has read. The command can then use a
+// profile, with a source that is called "-".
 func (c *Line) TakeStdin(text []byte) {
 	c.Stdin, c.stdin, c.Sources = text, false, nil
 	for i := range c.words {
@@ -43,10 +44,10 @@ func (c *Line) TakeStdin(text []byte) {
 	c.Reason = c.judge()
 }
 
-// Stdin is the name of standard input as a source.
+// Stdin is the name of standard input among the sources.
 const Stdin = "-"
 
-// Files returns the words of the command that name its inputs, whatever they contain.
+// Files returns the file names in the command line, whatever the files contain.
 func (c *Line) Files() []string {
 	var names []string
 	for i := range c.words {
@@ -57,13 +58,13 @@ func (c *Line) Files() []string {
 	return names
 }
 
-// KnowsModules reports whether an option makes GCC support modules. Build systems use it for all of
-// C++20.
+// KnowsModules reports whether an option makes the compiler support C++ modules. Some build systems
+// set it for all C++20 sources, whether or not they use modules.
 func (c *Line) KnowsModules() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool { return strings.HasPrefix(w.text, "-fmodule") })
 }
 
-// Preprocessed returns the sources that are preprocessed already.
+// Preprocessed returns the sources that need no preprocessing.
 func (c *Line) Preprocessed() []string {
 	var sources []string
 	for i := range c.words {
@@ -74,7 +75,7 @@ func (c *Line) Preprocessed() []string {
 	return sources
 }
 
-// isPreprocessed reports whether a source has been preprocessed.
+// isPreprocessed reports whether a source needs no preprocessing, by an option or by its suffix.
 func (c *Line) isPreprocessed(source *word) bool {
 	if c.preprocessed {
 		return true
@@ -85,8 +86,9 @@ func (c *Line) isPreprocessed(source *word) bool {
 	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
 }
 
-// Compiles returns the sources that the command compiles one by one, and of those that one run of
-// the compiler takes, as it does files of a package of Go, the first.
+// Compiles returns the sources that the command compiles one at a time. If the compiler compiles
+// all sources of a language in one run, such as the files of a Go package, only the first of them
+// is returned.
 func (c *Line) Compiles() []string {
 	var first []string
 	seen := make(map[*language]bool)
@@ -102,8 +104,8 @@ func (c *Line) Compiles() []string {
 }
 
 // CompileTo returns a command line that compiles one of the command's sources to an object, with
-// those that the compiler takes at once with it, and with more flags and without a profile. It
-// writes nothing else, and runs without the launchers.
+// additional flags, without a profile and without the launchers. If the compiler compiles all
+// sources of the language in one run, it compiles them all. It writes no other output.
 func (c *Line) CompileTo(source, object string, flags ...string) []string {
 	wanted := c.languageOf(source)
 	args := c.argsFor(func(w *word) bool { return w.text == source || w.source == wanted && wanted.atOnce })
@@ -115,8 +117,9 @@ func (c *Line) CompileTo(source, object string, flags ...string) []string {
 	return append(argv, "-c", "-o", object)
 }
 
-// ModulesBefore returns a command line that writes the modules of Fortran that the command has
-// compiled before it comes to one of its sources into a folder, nil if there are none.
+// ModulesBefore returns a command line that compiles the Fortran sources before source, to write
+// their modules into a folder, where the compile of source finds them. It returns nil if there are
+// no such sources.
 func (c *Line) ModulesBefore(source, folder string) []string {
 	reached, any := false, false
 	args := c.argsFor(func(w *word) bool {
@@ -131,7 +134,7 @@ func (c *Line) ModulesBefore(source, folder string) []string {
 	return append(withModulesIn(append([]string{c.Compiler}, args...), folder), "-fsyntax-only")
 }
 
-// languageOf returns what a source of the command is written in.
+// languageOf returns the language of one of the command's sources.
 func (c *Line) languageOf(source string) *language {
 	for i := range c.words {
 		if w := &c.words[i]; w.source != nil && w.text == source {
@@ -141,7 +144,8 @@ func (c *Line) languageOf(source string) *language {
 	return nil
 }
 
-// withModulesIn has the compiler write Fortran's modules into a folder, and read them as before.
+// withModulesIn changes a command line so that the compiler writes Fortran modules into a folder.
+// It still finds modules in the folder of the original -J.
 func withModulesIn(argv []string, folder string) []string {
 	argv = slices.Clone(argv)
 	for i, arg := range argv {
@@ -152,7 +156,7 @@ func withModulesIn(argv []string, folder string) []string {
 	return append(argv, "-J", folder)
 }
 
-// Level returns the option that says how far the compiler optimises, the last -O, or nothing.
+// Level returns the last -O option, which sets the optimisation level, or "".
 func (c *Line) Level() string {
 	for _, w := range slices.Backward(c.words) {
 		if strings.HasPrefix(w.text, "-O") {
@@ -162,14 +166,14 @@ func (c *Line) Level() string {
 	return ""
 }
 
-// Optimises reports whether the command has an option that makes the compiler optimise.
+// Optimises reports whether the command has a -O option other than -O0.
 func (c *Line) Optimises() bool { return c.Level() != "" && c.Level() != "-O0" }
 
-// Mentions reports whether an argument, or a word of a response file, contains a text.
+// Mentions reports whether an argument contains a text. It also searches response files.
 func (c *Line) Mentions(text string) bool {
 	return slices.ContainsFunc(c.words, func(w word) bool { return strings.Contains(w.text+w.value, text) })
 }
 
-// IsCompilerName reports whether a name is the name of a compiler of GCC or clang, with an optional
+// IsCompilerName reports whether a name is that of a compiler of GCC or clang, with an optional
 // target before it and an optional version after it.
 func IsCompilerName(name string) bool { return hasCompilerName(name) || hasClangName(name) }

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// launchers are programs that run the compiler given after them and act as that compiler.
+// launchers lists the programs that run the compiler given after them and pass on its arguments.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
-// keyed are the launchers that keep objects by command line and preprocessed source, and do not
-// know that a profile is read, too. ccache does.
+// keyed lists the launchers that cache objects by command line and preprocessed source. They do not
+// read the profile, so they would not notice that it has changed. ccache would.
 var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
 
-// elsewhere are the launchers that have other machines compile, which do not have the slice.
+// elsewhere lists the launchers that compile on other machines, where the profile does not exist.
 var elsewhere = []string{"distcc", "icecc"}
 
-// A wrapper is a program of the system that runs the command after its own options.
+// A wrapper describes the arguments of a system program that runs another command, such as nice.
 type wrapper struct {
 	withValue string // options whose value is the next argument
-	operands  int    // arguments before the command
-	settings  bool   // NAME=VALUE arguments come before the command
+	operands  int    // number of arguments before the command
+	settings  bool   // NAME=VALUE arguments may come before the command
 }
 
 var wrappers = map[string]wrapper{
@@ -37,8 +37,9 @@ var wrappers = map[string]wrapper{
 	"timeout": {withValue: "-k -s --kill-after --signal", operands: 1},
 }
 
-// splitLaunchers splits a command line before the compiler. The settings are
-// NAME=VALUE words that the compiler finds in its environment.
+// splitLaunchers splits a command line into the launchers before the compiler, with their
+// arguments, and the rest. settings are the NAME=VALUE words before the compiler, which become
+// environment variables.
 func splitLaunchers(argv []string) (before, rest, settings []string) {
 	rest = argv
 	for len(rest) > 1 {
@@ -63,7 +64,8 @@ func splitLaunchers(argv []string) (before, rest, settings []string) {
 	return before, rest, settings
 }
 
-// skip returns how many words a wrapper takes, itself included.
+// skip returns the number of words at the beginning of argv that belong to the wrapper, including
+// its name.
 func (w *wrapper) skip(argv []string) int {
 	values := strings.Fields(w.withValue)
 	i := 1
@@ -82,11 +84,12 @@ func (w *wrapper) skip(argv []string) int {
 	return i + w.operands
 }
 
-// IsLauncher reports whether a program runs the compiler given after it, such as ccache.
+// IsLauncher reports whether a program is a compiler launcher, which runs the compiler given after
+// it, such as ccache.
 func IsLauncher(word string) bool { return slices.Contains(launchers, ProgramName(word)) }
 
-// KeyedLauncher returns the first launcher of the command that would take an object of another
-// slice of the same name, or "" if there is none.
+// KeyedLauncher returns the first launcher of the command that caches objects but does not notice
+// that the content of a profile has changed. It returns "" if there is none.
 func (c *Line) KeyedLauncher() string {
 	for _, word := range c.Launcher {
 		if name := ProgramName(word); slices.Contains(keyed, name) {
@@ -96,7 +99,8 @@ func (c *Line) KeyedLauncher() string {
 	return ""
 }
 
-// Distributes reports whether a program has other machines compile, as distcc does.
+// Distributes reports whether a program is a launcher that compiles on other machines, such as
+// distcc.
 func Distributes(word string) bool { return slices.Contains(elsewhere, ProgramName(word)) }
 
 func isSetting(word string) bool {
@@ -104,7 +108,8 @@ func isSetting(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "-")
 }
 
-// CutExec returns a command line without "afdo exec ... --" in front, and whether that was there.
+// CutExec returns a command line without "afdo exec ... --" at its beginning, and whether it was
+// there.
 func CutExec(argv []string) (rest []string, cut bool) {
 	if len(argv) < 2 || ProgramName(argv[0]) != "afdo" || argv[1] != "exec" {
 		return argv, false
@@ -115,50 +120,51 @@ func CutExec(argv []string) (rest []string, cut bool) {
 	return argv, false
 }
 
-// ProgramName returns the name of a program without folder and .exe.
+// ProgramName returns the name of a program without its folder and the suffix .exe.
 func ProgramName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
 }
 
-// isCompiler reports whether the name of a program is the name of a compiler of GCC, with an
-// optional target before it and an optional version after it, or whether the program is a link to
-// such a program.
+// isCompiler reports whether a program is a compiler of GCC by its name, which may have a target
+// before it and a version after it, or by the name of the file to which the program is a symbolic
+// link.
 func isCompiler(word, dir string) bool { return isNamed(word, dir, hasCompilerName) }
 
-// baseCompilerName returns the name of a compiler without target and version.
+// baseCompilerName returns the name of a compiler without its folder, target and version.
 func baseCompilerName(word string) string {
 	name := strings.TrimRight(ProgramName(word), "0123456789.")
 	name = strings.TrimSuffix(name, "-")
 	return name[strings.LastIndexByte(name, '-')+1:]
 }
 
-// compilerNames are what compilers of GCC are called.
+// compilerNames lists the names of GCC's compilers, without target and version.
 var compilerNames = []string{"gcc", "g++", "cc", "c++", "gfortran", "gdc", "gccgo", "gccrs", "gcobol"}
 
 func hasCompilerName(word string) bool { return slices.Contains(compilerNames, baseCompilerName(word)) }
 
-// SeemsToCompile reports whether a command of a compiler that is not known looks like one that
-// compiles.
+// SeemsToCompile reports whether a command looks like a compile, although the name of its program
+// is not that of a compiler: it has the option -c and a source file.
 func (c *Line) SeemsToCompile() bool {
 	return slices.Contains(c.Args, "-c") && slices.ContainsFunc(c.Args, func(arg string) bool {
 		return languageOf("", arg) != nil
 	})
 }
 
-// MayBeGCC reports whether a command with an unknown compiler looks like a compile, and does not
-// run a compiler given after it.
+// MayBeGCC reports whether a program of an unknown name may be GCC: the command looks like a
+// compile, and its first argument is not the name of a compiler that the program would run.
 func (c *Line) MayBeGCC() bool {
 	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
 }
 
-// TakeForGCC reads a command whose compiler is not known as one of GCC.
+// TakeForGCC parses the arguments of a program of an unknown name as if it were GCC.
 func (c *Line) TakeForGCC() { c.readArgs() }
 
-// CompilerPath returns the path of the command's compiler. It skips launchers that have the
-// compiler's name.
+// CompilerPath returns the path of the command's compiler. It skips symbolic links to launchers
+// that have the compiler's name, such as those in /usr/lib/ccache.
 func (c *Line) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
 
-// lookPath finds a program in $PATH. It skips launchers that have the program's name.
+// lookPath finds a program in $PATH. It skips symbolic links to launchers that have the program's
+// name.
 func lookPath(name, dir string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
@@ -181,7 +187,8 @@ func lookPath(name, dir string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// isMasked reports whether a program is a link to a launcher, as those in /usr/lib/ccache are.
+// isMasked reports whether a program is a symbolic link to a launcher, such as those in
+// /usr/lib/ccache.
 func isMasked(path string) bool {
 	target, err := filepath.EvalSymlinks(path)
 	return err == nil && IsLauncher(target)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// EndWithParent has a command end when the thread that starts it does, even if a signal kills this
-// process. The caller has to lock the thread, see [runtime.LockOSThread].
+// EndWithParent makes the kernel send SIGTERM to a command when the thread that starts it ends,
+// even if this process is killed. The caller has to lock the thread, see [runtime.LockOSThread].
 func EndWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

@@ -4,5 +4,5 @@ package together
 
 import "os/exec"
 
-// EndWithParent leaves a command as it is. No system but Linux ends it with this process.
+// EndWithParent does nothing: only Linux can end a command with its parent.
 func EndWithParent(*exec.Cmd) {}

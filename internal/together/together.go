@@ -1,4 +1,4 @@
-// Package together has commands end with all that they have started.
+// Package together ends commands with all processes that they have started.
 package together
 
 import (
@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// patience is how long the output of a command that was ended may stay open.
+// patience is how long Wait waits for other processes to close the output of a command that was
+// killed.
 const patience = 5 * time.Second
 
-// End has a command, which was made with a context, end together with all that it has started once
-// the context is done. Where there are no groups of processes, the command alone is ended.
+// End makes a command, which was made with a context, end with all processes that it has started
+// once the context is done. On systems without process groups, only the command itself is killed.
 func End(cmd *exec.Cmd) {
 	endGroup(cmd)
 	cmd.WaitDelay = patience
