@@ -1,12 +1,13 @@
-// Package fetch reads files of servers through a helper, a separate process. Linked into the
-// command, the code for HTTP and TLS would slow down every start by some milliseconds, also in
-// front of a compiler. As with Git's remote helpers, there can be several, each for some schemes.
+// Package fetch reads files on servers through a helper, a separate process. If the command
+// contained the code for HTTP and TLS, each start of the command would take some milliseconds
+// longer, also in front of a compiler. As with Git's remote helpers, there can be several helpers,
+// each for some URL schemes.
 //
-// A helper is started with a URL, which it opens. It answers with the name and the size of the
-// file, or with an error. Then it answers questions for ranges of bytes until its standard input
-// ends. Several questions may be sent before the first answer; the answers come in the same order:
+// A helper is started with a URL, which it opens. It first writes a hello, or an error. Then it
+// answers questions for ranges of bytes until its standard input ends. Several questions may be
+// sent before the first answer; the answers come in the same order:
 //
-//	hello     an answer with the name, one with the tag, then the size (64 bits)
+//	hello     an answer with the name of the file, one with its version, then its size (64 bits)
 //	question  offset (64 bits), number of bytes (32 bits)
 //	answer    class (8 bits), length (32 bits), then as many bytes: the bytes of the file, or the
 //	          text of an error if the class is not 0
@@ -30,20 +31,20 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// classes are the errors that an answer can carry, by class.
+// classes lists the errors that an answer can represent; the index is the class of the answer.
 var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission, 5: context.DeadlineExceeded}
 
 const other = 1
 
-// These are the lengths of the longest name and of the longest error, in bytes. An error may quote
-// a header of the server, which may have 1 MB.
+// maxText limits the length of a file's name and version in bytes, and maxError the text of an
+// error. An error may quote a header of the server, which may have 1 MB.
 const (
 	maxText  = 64 << 10
 	maxError = 2_000
 )
 
-// An Error is an error of a helper. Under errors.Is it matches fault.ErrChanged, fs.ErrNotExist,
-// fs.ErrPermission or context.DeadlineExceeded if the error in the helper did.
+// An Error is an error that a helper has reported. Under errors.Is it matches fault.ErrChanged,
+// fs.ErrNotExist, fs.ErrPermission or context.DeadlineExceeded if the helper's error did.
 type Error struct {
 	class uint8
 	text  string
@@ -51,7 +52,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Is reports whether target is the class.
+// Is reports whether target is the error of e's class.
 func (e *Error) Is(target error) bool { return e.class != other && target == classes[e.class] }
 
 func classOf(err error) uint8 {
@@ -63,7 +64,7 @@ func classOf(err error) uint8 {
 	return other
 }
 
-// writeAnswer writes data, or an error if it is not nil.
+// writeAnswer writes an answer of the protocol with data, or with err if that is not nil.
 func writeAnswer(w io.Writer, data []byte, err error) error {
 	head := make([]byte, 5, 5+maxText)
 	if err != nil {
@@ -79,7 +80,8 @@ func writeAnswer(w io.Writer, data []byte, err error) error {
 	return err
 }
 
-// readAnswer reads an answer into p and returns its length.
+// readAnswer reads an answer of the protocol into p and returns its length. If the answer is an
+// error, it returns that as an [Error].
 func readAnswer(r io.Reader, p []byte) (int, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -103,7 +105,7 @@ func readAnswer(r io.Reader, p []byte) (int, error) {
 	return got, ended(err)
 }
 
-// readText reads an answer as text.
+// readText reads an answer of the protocol that is a text, such as the name of the file.
 func readText(r io.Reader) (string, error) {
 	text := make([]byte, maxText)
 	n, err := readAnswer(r, text)
@@ -117,7 +119,7 @@ func ended(err error) error {
 	return err
 }
 
-// A Remote is a file that a helper has opened.
+// A Remote is a file on a server, as a helper has opened it.
 type Remote interface {
 	io.ReaderAt
 	Size() int64
@@ -129,24 +131,24 @@ type Remote interface {
 type Request struct {
 	Limits
 	URL   string
-	Whole bool // the caller reads all of the file or nothing, so opening fetches little
+	Whole bool // the caller reads all of the file or nothing, so opening it should fetch little
 }
 
-// Limits bounds what a server may do. It is part of every [Request] of this process.
+// Limits limits the size of a server's files and the time that the server takes.
 type Limits struct {
 	MaxSize int64         // the largest file in bytes; 0 for the helper's default
 	Timeout time.Duration // how long the server may stay silent; 0 for the helper's default
 	MinRate int64         // bytes that it has to send in a second; 0 for the helper's default
 }
 
-// limits are set once, before the first file is opened.
+// limits are the limits of SetLimits, which apply to all files that Open opens.
 var limits Limits
 
 // SetLimits sets the limits for all files that [Open] opens from now on. The command calls it
-// before its verb runs; it must not be called at the same time as Open.
+// before its verb runs. It must not be called concurrently with Open.
 func SetLimits(l Limits) { limits = l }
 
-// arguments returns the arguments of the helper for a request.
+// arguments returns the request as command-line arguments of a helper.
 func (r Request) arguments() []string {
 	var args []string
 	if r.Whole {
@@ -164,7 +166,7 @@ func (r Request) arguments() []string {
 	return append(args, r.URL)
 }
 
-// ParseArguments parses the arguments of a helper. It reports whether they are valid.
+// ParseArguments parses the command-line arguments of a helper. It reports whether they are valid.
 func ParseArguments(args []string) (r Request, ok bool) {
 	options := flag.NewFlagSet("", flag.ContinueOnError)
 	options.SetOutput(io.Discard)
@@ -177,8 +179,9 @@ func ParseArguments(args []string) (r Request, ok bool) {
 	return r, err == nil && options.NArg() == 1 && min(r.MaxSize, r.MinRate, int64(r.Timeout)) >= 0
 }
 
-// Serve runs the conversation of a helper about the file that it has opened, or about its failure
-// to open one.
+// Serve is the helper's part of the protocol: it writes the hello for the file f, then reads
+// questions from in and writes the answers to out. If failure is not nil, the helper could not open
+// the file, and Serve only writes that error.
 func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	if failure != nil {
 		return writeAnswer(out, nil, failure)
@@ -206,16 +209,17 @@ func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	return asked
 }
 
-// atOnce is how many questions a helper answers at the same time.
+// atOnce is how many questions a helper answers concurrently.
 const atOnce = 16
 
-// A reply is the result of a question: data or an error.
+// A reply is the result of reading one range: data or an error.
 type reply struct {
 	data []byte
 	err  error
 }
 
-// answerAll reads questions until they end, and starts a goroutine for each answer.
+// answerAll reads questions until in ends. For each question it starts a goroutine that reads the
+// range, and sends the channel for its reply to replies.
 func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	for {
 		var question [12]byte
@@ -245,7 +249,8 @@ func answerTo(f Remote, offset, n int64) reply {
 	return reply{buf[:got], err}
 }
 
-// Helper returns the helper for the scheme of a URL, and whether the path is a URL of one of them.
+// Helper returns the name of the helper program for a URL. ok is false if path is not a URL or has
+// an unknown scheme.
 func Helper(path string) (name string, ok bool) {
 	scheme, _, found := strings.Cut(path, "://")
 	if !found {
@@ -255,8 +260,9 @@ func Helper(path string) (name string, ok bool) {
 	return name, ok
 }
 
-// Shown returns a path as messages show it: a URL without its user, password, query and fragment.
-// It does without package net/url, which would make every program with messages start later.
+// Shown returns a path for messages: a URL without its user, password, query and fragment, and any
+// other path unchanged. It does not use package net/url, which would slow down the start of every
+// program that prints messages.
 func Shown(path string) string {
 	if _, ok := Helper(path); !ok {
 		return path
@@ -276,7 +282,7 @@ func Shown(path string) string {
 	return scheme + "://" + host + rest[len(authority):]
 }
 
-// isHost reports whether text is the name or address of a host, and a port if it has one.
+// isHost reports whether text is the name or address of a host, optionally with a port.
 func isHost(text string) bool {
 	name, port := text, ""
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
@@ -292,7 +298,7 @@ func isHost(text string) bool {
 		!strings.ContainsFunc(port, func(c rune) bool { return c < '0' || '9' < c })
 }
 
-// helpers are the programs that read URLs, by scheme.
+// helpers maps URL schemes to the helper programs that read such URLs.
 var helpers = map[string]string{
 	"http":   "afdo-fetch",
 	"https":  "afdo-fetch",

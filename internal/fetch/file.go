@@ -16,28 +16,30 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A File is a file of a server that a helper reads. Many goroutines may use it at the same time.
+// A File is a file on a server that is read through a helper process. Its methods may be called
+// concurrently.
 type File struct {
 	name string
 	tag  string
 	size int64
 
 	mu     sync.Mutex
-	cmd    *exec.Cmd // nil once it is closed
+	cmd    *exec.Cmd // the helper; nil once the file is closed
 	in     io.WriteCloser
-	broken error         // the error that ended the conversation
-	last   chan struct{} // closed when the answer to the last question has been read
+	broken error         // the error after which the helper cannot be used
+	last   chan struct{} // closed when the answer to the latest question has been read
 
-	out io.ReadCloser // read by the goroutine whose answer is next
+	out io.ReadCloser // answers; read by one goroutine at a time, in the order of the questions
 
-	reads atomic.Int64
+	reads atomic.Int64             // number of calls of ReadAt
 	once  sync.Once                // guards readAll
-	head  atomic.Pointer[[]byte]   // how the file begins, once that has been read
-	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, after many reads
+	head  atomic.Pointer[[]byte]   // the first bytes of the file, once they have been read
+	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, if it is in memory
 }
 
-// Open starts the helper for the URL of a request. It looks for the helper in the folder of this
-// program, then in PATH. Limits that the request leaves at 0 are the ones of [SetLimits].
+// Open starts the helper for the URL of a request and opens the file. It searches the helper in the
+// folder of this program, then in PATH. For limits that are 0 in the request, it uses those of
+// [SetLimits].
 func Open(r Request) (*File, error) {
 	r.MaxSize, r.Timeout, r.MinRate = cmp.Or(r.MaxSize, limits.MaxSize), cmp.Or(r.Timeout, limits.Timeout), cmp.Or(r.MinRate, limits.MinRate)
 	helper, ok := Helper(r.URL)
@@ -67,7 +69,8 @@ func Open(r Request) (*File, error) {
 	return f, nil
 }
 
-// find returns the path of a helper.
+// find returns the path of the helper program with a name. It searches the folder of this program,
+// then PATH.
 func find(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), name+filepath.Ext(self))
@@ -82,13 +85,13 @@ func find(name string) (string, error) {
 	return path, nil
 }
 
-// installCommands are the commands that install the helpers.
+// installCommands has the command that installs each helper, for messages.
 var installCommands = map[string]string{
 	"afdo-fetch":      "go install github.com/go-afdo/afdo/cmd/afdo-fetch@latest",
 	"afdo-fetch-blob": "go install github.com/go-afdo/afdo/fleet/remote/blob/cmd/afdo-fetch-blob@latest",
 }
 
-// hello reads the name, the tag and the size of the file from the helper.
+// hello reads the name, the version and the size of the file, which the helper sends first.
 func (f *File) hello() error {
 	var err error
 	for _, text := range []*string{&f.name, &f.tag} {
@@ -105,22 +108,23 @@ func (f *File) hello() error {
 	return nil
 }
 
-// Name returns the URL for messages, without its secrets.
+// Name returns the URL of the file for messages, without its secrets.
 func (f *File) Name() string { return f.name }
 
-// Tag identifies the version of the file. It is empty if the server sends nothing that does.
+// Tag returns a text that identifies the version of the file, such as its ETag. It is empty if the
+// server sends none.
 func (f *File) Tag() string { return f.tag }
 
-// Size returns the size in bytes.
+// Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// maxHead is the largest number of bytes with which a file begins that are kept for Keep. Callers
-// read some first, to see what the file is.
+// maxHead is the maximum length in bytes of a first read whose result is kept in memory. Callers
+// read the beginning to recognise the format, and Keep need not fetch it again.
 const maxHead = 4 << 10
 
-// chunkSize is the largest number of bytes in a question, and the size of the chunks in which a
-// whole file is kept. A server that claims a large file and sends little costs the memory of one
-// chunk.
+// chunkSize is the maximum number of bytes of one question, and the size of the chunks in which a
+// whole file is kept in memory. So a server that claims a large size, but sends little, costs the
+// memory of one chunk.
 const chunkSize = 32 << 20
 
 // A caller that makes more than manyReads reads, and more than one for each readShare bytes of the
@@ -132,7 +136,8 @@ const (
 	maxWhole  = 1 << 30
 )
 
-// ReadAt reads len(p) bytes at an offset.
+// ReadAt reads len(p) bytes at an offset. After many calls it fetches the whole file, if that is
+// not too large.
 func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 || off > f.size {
 		return 0, io.EOF
@@ -159,8 +164,8 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// Keep reads the whole file into memory, for callers that need all of it. It leaves out files of
-// more than 1 GiB. If reading fails, the next ReadAt returns the error.
+// Keep fetches the whole file into memory, for callers that need all of it. It does nothing for
+// files of more than 1 GiB. If fetching fails, the next ReadAt returns the error.
 func (f *File) Keep() {
 	if f.size <= maxWhole {
 		f.once.Do(f.readAll)
@@ -184,7 +189,8 @@ func (f *File) readAll() {
 	f.all.Store(&chunks)
 }
 
-// copyChunks copies the bytes of a file from an offset on, up to the end of p or of the file.
+// copyChunks copies bytes of a file that is in memory to p, from an offset on, until p is full or
+// the file ends.
 func copyChunks(p []byte, chunks [][]byte, off int64) (n int) {
 	for i := off / chunkSize; n < len(p) && i < int64(len(chunks)); i++ {
 		n += copy(p[n:], chunks[i][off+int64(n)-i*chunkSize:])
@@ -192,7 +198,7 @@ func copyChunks(p []byte, chunks [][]byte, off int64) (n int) {
 	return n
 }
 
-// askAll reads a range within the file in as few questions as possible.
+// askAll reads a range of any size through the helper, with as few questions as possible.
 func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var got int
@@ -202,8 +208,8 @@ func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ask reads a range within the file. It waits for the answers to earlier questions, then for its
-// own.
+// ask reads a range of at most chunkSize bytes through the helper: it sends a question and waits
+// for the answers to earlier questions, then for its own.
 func (f *File) ask(p []byte, off int64) (int, error) {
 	before, done, err := f.question(off, len(p))
 	if err != nil {
@@ -224,8 +230,8 @@ func (f *File) ask(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// question writes a question. The caller reads the answer once before is closed, and closes done
-// after that.
+// question sends a question to the helper. The caller has to wait until before is closed, read the
+// answer, and close done.
 func (f *File) question(off int64, n int) (before, done chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +252,8 @@ func (f *File) question(off int64, n int) (before, done chan struct{}, err error
 	return before, f.last, nil
 }
 
-// isBroken returns the error that ended the conversation. If there is none yet, now becomes it.
+// isBroken returns the error after which the helper cannot be used. If there is none yet, it sets
+// that error to now, which may be nil.
 func (f *File) isBroken(now error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -262,7 +269,7 @@ func (f *File) isClosed() bool {
 	return f.cmd == nil
 }
 
-// Close ends the helper after the reads that are under way.
+// Close ends the helper once the current reads are complete.
 func (f *File) Close() error {
 	f.mu.Lock()
 	cmd := f.cmd

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// ErrNotRegular is matched by the error for a path that is not a regular file.
+// ErrNotRegular matches the error for a path that is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is matched by the error for a file above the limit of [ReadFile].
+// ErrTooLarge matches the error of [ReadFile] for a file above the limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Open opens a regular file and returns its size, mode and times. Anything else is an error at
-// once: opening a FIFO would wait for a writer, and reading a device may never end. Files whose
-// content the kernel makes up have size 0 and count as devices.
+// Open opens a regular file and returns its size, mode and times. It returns an error for anything
+// else, without waiting: opening a FIFO would wait for a writer, and reading a device may never
+// end. A file of size 0 whose content the kernel generates, as below /proc, counts as a device.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -39,12 +39,12 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// ReadFile reads a regular file of at most limit bytes.
+// ReadFile reads a regular file of at most limit bytes. A larger file gives [ErrTooLarge].
 func ReadFile(path string, limit int64) ([]byte, error) { return AppendFile(nil, path, limit) }
 
-// AppendFile appends the content of a regular file of at most limit bytes to a buffer. A larger
-// file is an error before anything is read, unless it grows meanwhile. After an error, the buffer
-// contains the bytes read before.
+// AppendFile appends the content of a regular file of at most limit bytes to data. For a larger
+// file it returns an error before it reads anything, unless the file grows meanwhile. After an
+// error, the result contains the bytes read so far.
 func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 	f, info, err := Open(path)
 	if err != nil {
@@ -73,13 +73,13 @@ func tooLarge(path string, limit int64) error {
 	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 }
 
-// A Watch notices changes of a file. The zero value watches nothing.
+// A Watch detects changes of an open file. The zero Watch never reports a change.
 type Watch struct {
 	file interface{ Stat() (fs.FileInfo, error) }
 	info fs.FileInfo
 }
 
-// Watching returns a Watch of src if src is a regular file, and else the zero value.
+// Watching returns a Watch of src if src is an open regular file, and otherwise the zero Watch.
 func Watching(src any) Watch {
 	file, ok := src.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
@@ -92,7 +92,8 @@ func Watching(src any) Watch {
 	return Watch{file, info}
 }
 
-// Changed reports whether the size or the modification time of the file has changed.
+// Changed reports whether the size or the modification time of the file has changed since
+// [Watching].
 func (w Watch) Changed() bool {
 	if w.file == nil {
 		return false

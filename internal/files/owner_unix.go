@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner and group of its target, if this process runs as root:
-// another user's file stays that user's.
+// keepOwner gives a new file the owner and group of the target that it will replace, if this
+// process runs as root. So root does not take over the files of other users.
 func keepOwner(f *os.File, target string) {
 	if os.Geteuid() != 0 {
 		return

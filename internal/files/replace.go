@@ -12,19 +12,20 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// A Pending is a new file in the folder of its target. Commit gives it the target's name; until
-// then the target is untouched. The caller calls Discard in any case.
+// A Pending is a new file that will replace a target. It is written under a temporary name in the
+// target's folder, until Commit gives it the target's name. The caller has to call Discard in any
+// case.
 type Pending struct {
 	file   *os.File
 	path   string // of the target, as the caller named it, for errors
-	target string // the file that is replaced
-	exists bool   // the target is there, so its mode and owner are kept
+	target string // the file that is replaced, with symbolic links followed
+	exists bool   // the target exists, so its mode and owner are kept
 	mode   fs.FileMode
 }
 
-// Create makes the file that is to replace a target: path, or the file to which a symbolic link
-// there leads, as target says. It gets the mode and, for root, the owner of an existing target, and
-// else the mode of a new file. Errors name path.
+// Create creates the file that will replace path. target is path itself or, if path is a symbolic
+// link, the file to which it leads. If the target exists, the new file gets its mode and, for root,
+// its owner. Otherwise it gets the mode of a new file. Errors name path.
 func Create(path, target string) (*Pending, error) {
 	p := &Pending{path: path, target: target}
 	perm := fs.FileMode(0o666)
@@ -46,7 +47,7 @@ func Create(path, target string) (*Pending, error) {
 	}
 }
 
-// about replaces the name of the temporary file in an error by the target's name.
+// about replaces the temporary name in an error by the target's name.
 func (p *Pending) about(op string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -59,17 +60,17 @@ func (p *Pending) about(op string, err error) error {
 	return err
 }
 
-// TempName returns the path of the file before Commit.
+// TempName returns the temporary path that the file has before Commit.
 func (p *Pending) TempName() string { return p.file.Name() }
 
-// Write writes to the file.
+// Write writes to the new file.
 func (p *Pending) Write(data []byte) (int, error) {
 	n, err := p.file.Write(data)
 	return n, p.about("write", err)
 }
 
-// Commit gives the file the name of its target. With durable it first waits until the disk has the
-// content, so the target is whole even after a crash of the machine.
+// Commit gives the new file the name of its target. If durable is set, it first waits until the
+// disk has the content, so that the target is complete even after a crash of the machine.
 func (p *Pending) Commit(durable bool) error {
 	if err := p.complete(durable); err != nil {
 		return err
@@ -77,9 +78,9 @@ func (p *Pending) Commit(durable bool) error {
 	return p.rename(durable)
 }
 
-// CommitPair commits two files that belong together. It removes the target of the first before it
-// replaces that of the second. So if the process is killed, the first file may be missing, but an
-// old file is never beside a new one.
+// CommitPair commits two files that belong together. It removes the first target, replaces the
+// second, and then replaces the first. So if the process is killed in between, the first file may
+// be missing, but a new file is never beside an old one.
 func CommitPair(first, second *Pending) error {
 	if err := errors.Join(first.complete(true), second.complete(true)); err != nil {
 		return err
@@ -93,7 +94,8 @@ func CommitPair(first, second *Pending) error {
 	return first.rename(true)
 }
 
-// complete does what may fail before the file is renamed.
+// complete does those steps of Commit that may fail before the file is renamed: it sets the mode,
+// waits for the disk and closes the file.
 func (p *Pending) complete(durable bool) error {
 	if p.exists {
 		if err := p.file.Chmod(p.mode); err != nil {
@@ -128,8 +130,8 @@ func (p *Pending) Discard() {
 	_ = os.Remove(p.file.Name()) // after a Commit there is no such file
 }
 
-// syncFolder makes a rename durable. Not every system can do that for a folder, and the file is
-// whole either way, so errors do not count.
+// syncFolder waits until the disk has the names in a folder. Errors are ignored, because some
+// systems cannot do this, and without it the renamed file is still complete.
 func syncFolder(path string) {
 	if d, err := os.Open(path); err == nil {
 		_ = d.Sync()
@@ -137,8 +139,8 @@ func syncFolder(path string) {
 	}
 }
 
-// Replace replaces a file by data. It appears whole or not at all, but may be lost in a crash of
-// the machine: it is for files that can be made again.
+// Replace replaces a file by data. The new file appears completely or not at all, but may be lost
+// in a crash of the machine: it is for files that can be made again.
 func Replace(path string, data []byte) error {
 	p, err := Create(path, path)
 	if err != nil {
@@ -151,21 +153,21 @@ func Replace(path string, data []byte) error {
 	return p.Commit(false)
 }
 
-// StaleAfter is the age after which RemoveStale takes a temporary file for abandoned.
+// StaleAfter is the age after which [RemoveStale] removes a temporary file.
 const StaleAfter = time.Hour
 
-// maxStale is how many names of a folder RemoveStale looks at.
+// maxStale is how many names of a folder RemoveStale checks at most.
 const maxStale = 4096
 
-// pendingName matches the names of pending files.
+// pendingName matches the temporary names of Pending files.
 var pendingName = pattern.Of(`^\.afdo-[0-9a-f]{16}\.tmp$`)
 
-// IsPending reports whether name is the name of a pending file.
+// IsPending reports whether name is the temporary name of a [Pending] file.
 func IsPending(name string) bool { return pendingName().MatchString(name) }
 
-// RemoveStale removes the pending files of processes that were killed. A process that fails or gets
-// a signal removes its own. Files written to within the last hour may be in use and stay. Errors do
-// not count.
+// RemoveStale removes from a folder the temporary files of processes that were killed. (A process
+// that fails or gets a signal removes its own.) It keeps files that were written within the last
+// hour, since they may be in use. Errors are ignored.
 func RemoveStale(folder string) {
 	d, err := os.Open(folder)
 	if err != nil {

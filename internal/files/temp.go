@@ -5,15 +5,15 @@ import (
 	"os"
 )
 
-// A Temp is a temporary file without a name, so it disappears with the process. On systems that
-// keep the name of an open file, Close removes it.
+// A Temp is a temporary file that disappears when the process ends. It has no name where the system
+// allows that; elsewhere, Close removes it.
 type Temp struct {
 	*os.File
-	named bool
+	named bool // the file still has a name
 }
 
-// CreateTemp makes a temporary file in a folder, or in the folder for temporary files if dir is
-// empty. The pattern is that of [os.CreateTemp].
+// CreateTemp creates a temporary file in a folder, or in the system's folder for temporary files if
+// dir is empty. pattern is as for [os.CreateTemp].
 func CreateTemp(dir, pattern string) (Temp, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -22,7 +22,7 @@ func CreateTemp(dir, pattern string) (Temp, error) {
 	return Temp{f, os.Remove(f.Name()) != nil}, nil
 }
 
-// Close frees the file.
+// Close closes the file, and removes it if it still has a name.
 func (t Temp) Close() error {
 	err := t.File.Close()
 	if t.named {

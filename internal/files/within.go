@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// MakeWithin makes a folder whose name comes from another file, below the folder dir, and returns
-// its path. A name or a symbolic link that leads out of dir is an error.
+// MakeWithin creates a folder below dir and returns its path. It is for names that come from
+// another file: a name or a symbolic link that leads out of dir is an error.
 func MakeWithin(dir, name string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err

@@ -1,10 +1,10 @@
-// Package list reads and writes the list of functions and blocks that clang takes with
-// -fbasic-block-sections=list=FILE, which google/autofdo and llvm-propeller call cc_profile.
+// Package list reads and writes layout lists: the functions and basic blocks that clang orders with
+// -fbasic-block-sections=list=FILE. google/autofdo and llvm-propeller call such a file cc_profile.
 //
 // A list has an entry for each function: its names, and clusters of block IDs. Each cluster becomes
-// a section of its own, and the blocks in no cluster another one. clang ends with a backend error
-// on a list with a function or a block twice, or with a line that it does not know: Parse and Write
-// refuse such lists.
+// a section of its own, and the blocks in no cluster become another one. clang stops with an error
+// of its back end if a function or a block occurs twice, or if it does not know a line. Parse and
+// Write reject such lists.
 package list
 
 import (
@@ -19,24 +19,25 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrList is the class of an afdo.FormatError for a list that clang would refuse.
+// ErrList is the class of the afdo.FormatError for a list that clang would reject.
 var ErrList = errors.New("clang refuses this list")
 
-// A List is a list of functions.
+// A List is a layout list: the functions whose basic blocks clang orders.
 type List struct {
 	Functions []Function
 }
 
-// A Function is the entry of a function.
+// A Function is the entry of one function in a layout list.
 type Function struct {
-	Module   string    // source file of the compile unit that the entry is for; "" for any
-	Names    []string  // the name of the symbol and its aliases
-	Clusters [][]Block // the first begins with the entry block
-	Hashes   []Hash    // of blocks of the compile that the list was made of
-	Other    []string  // lines that this package does not interpret: clone paths, counts and prefetches
+	Module   string    // source file of the compile unit that defines the function; "" for any
+	Names    []string  // assembler names: the symbol and its aliases
+	Clusters [][]Block // blocks of each section, in order; the first begins with the entry block
+	Hashes   []Hash    // of the blocks in the program that was recorded
+	Other    []string  // lines that this package only copies: clone paths, counts and prefetches
 }
 
-// A Block is a block, or the copy of one with a Clone number from 1.
+// A Block identifies a basic block of a function: block ID, or its copy number Clone if that is not
+// 0.
 type Block struct{ ID, Clone uint32 }
 
 func (b Block) String() string {
@@ -46,21 +47,22 @@ func (b Block) String() string {
 	return fmt.Sprintf("%d.%d", b.ID, b.Clone)
 }
 
-// A Hash is the hash of a block, which clang computes with -mllvm -emit-bb-hash.
+// A Hash is the hash of the code of a basic block, which clang computes with -mllvm -emit-bb-hash.
 type Hash struct {
-	ID   uint32
+	ID   uint32 // of the block
 	Hash uint64
 }
 
-// Versions of the format. LLVM has read version 1 since release 17, and version 0 in all releases.
+// Versions of the list's format. LLVM reads version 0 in all releases, and version 1 since release
+// 17.
 const (
 	V0 = 0
 	V1 = 1
 )
 
-// Write writes a list. Version 0 cannot hold hashes, modules, clones and other lines: it has
-// clusters only. The error matches afdo.ErrUnrepresentable for a list that clang would refuse or
-// the version cannot hold.
+// Write writes the list in a version of the format. Version 0 has only names and clusters, no
+// hashes, modules, clones or other lines. The error matches afdo.ErrUnrepresentable if clang would
+// reject the list, or if the version cannot express it.
 func (l *List) Write(w io.Writer, version int) error {
 	if err := l.check(version); err != nil {
 		return err
@@ -83,7 +85,7 @@ func (l *List) print(w io.Writer, version int) {
 	}
 }
 
-// write writes an entry of version 1.
+// write writes the entry in version 1.
 func (f *Function) write(w io.Writer) {
 	if f.Module != "" {
 		fmt.Fprintln(w, "m", f.Module)
@@ -104,7 +106,7 @@ func (f *Function) write(w io.Writer) {
 	}
 }
 
-// write0 writes an entry of version 0.
+// write0 writes the entry in version 0.
 func (f *Function) write0(w io.Writer) {
 	fmt.Fprintln(w, "!"+strings.Join(f.Names, "/"))
 	for _, c := range f.Clusters {
@@ -112,7 +114,7 @@ func (f *Function) write0(w io.Writer) {
 	}
 }
 
-// join returns the IDs of a cluster with blanks between them.
+// join returns the block IDs of a cluster, separated by blanks.
 func join(cluster []Block) string {
 	var b strings.Builder
 	for i, block := range cluster {
@@ -124,7 +126,8 @@ func join(cluster []Block) string {
 	return b.String()
 }
 
-// check returns an error if clang would refuse the list in a version.
+// check returns an error if clang would reject the list, or if a version of the format cannot
+// express it.
 func (l *List) check(version int) error {
 	names := make(map[string]bool)
 	if version != V0 && version != V1 {
@@ -145,7 +148,7 @@ func (l *List) check(version int) error {
 	return nil
 }
 
-// survives reports whether Parse returns the entry as it is.
+// survives reports whether Parse reads back the same entry from what Write writes for it.
 func (f *Function) survives(version int) bool {
 	one := List{Functions: []Function{*f}}
 	text := new(strings.Builder)
@@ -163,7 +166,7 @@ func unrepresentable(format string, args ...any) error {
 	return fmt.Errorf("layout: %w: %s", fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
 }
 
-// name returns the first name for messages.
+// name returns the first name of the function, for messages.
 func (f *Function) name() string {
 	if len(f.Names) == 0 {
 		return "a function without a name"
@@ -171,8 +174,8 @@ func (f *Function) name() string {
 	return f.Names[0]
 }
 
-// problem returns why clang would refuse an entry, or "". names are the names of the entries
-// before, to which it adds this one's.
+// problem returns the reason why clang would reject the entry, or "". It adds the function's names
+// to names, the set of names in the entries before it.
 func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"
@@ -205,12 +208,13 @@ func (f *Function) problem(names map[string]bool) string {
 	return ""
 }
 
-// IsName reports whether the list can hold the name of a symbol or a source file: it has no blanks.
+// IsName reports whether a layout list can contain the name of a symbol or a source file: it is not
+// empty and has no blanks or control characters.
 func IsName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-// Only returns a list of the entries that keep wants. It shares their memory.
+// Only returns a list of the entries that keep accepts. Both lists share memory.
 func (l *List) Only(keep func(*Function) bool) *List {
 	part := new(List)
 	for i := range l.Functions {

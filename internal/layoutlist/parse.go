@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// format is the name of the format in errors.
+// format is the name of the format in errors of Parse.
 const format = "layout"
 
-// Parse reads a list of version 0 or 1. Its errors are afdo.FormatErrors with a line, of class
-// ErrList for a list that clang would refuse. It holds the list in memory, some 4 bytes for each
-// byte of the text.
+// Parse reads a layout list of version 0 or 1. It returns an afdo.FormatError with the line; the
+// class is [ErrList] if clang would reject the list. It takes about 4 bytes of memory for each byte
+// of the text.
 func Parse(r io.Reader) (*List, error) {
 	p := parser{Reader: lines.New(r), list: new(List), names: make(map[string]bool)}
 	for {
@@ -38,17 +38,17 @@ func Parse(r io.Reader) (*List, error) {
 	}
 }
 
-// A parser reads a list line by line.
+// A parser parses a layout list line by line.
 type parser struct {
 	*lines.Reader
 	list    *List
-	names   map[string]bool // of the functions that are complete
-	module  string          // of the next function
+	names   map[string]bool // of the functions before the last one
+	module  string          // source file of the next function
 	version int
-	begun   bool // the version is known
-	open    bool // the last function of the list may have more lines
-	first   int  // line of that function
-	offset  int64
+	begun   bool  // a line has been read, so the version is known
+	open    bool  // the last function of the list may have more lines
+	first   int   // line at which that function begins
+	offset  int64 // byte offset of that line
 }
 
 func (p *parser) fail(class error, detail string, args ...any) error {
@@ -57,7 +57,7 @@ func (p *parser) fail(class error, detail string, args ...any) error {
 	}
 }
 
-// line reads a line without blanks around it.
+// line parses a line, which has no white space around it. A first line v0 or v1 sets the version.
 func (p *parser) line(line string) error {
 	if line == "" || line[0] == '#' || line[0] == '@' {
 		return nil
@@ -80,7 +80,8 @@ func (p *parser) line(line string) error {
 	return p.line1(line[0], strings.TrimSpace(line[1:]), line)
 }
 
-// line1 reads a line of version 1.
+// line1 parses a line of version 1. letter is its first character, which is the kind of the line,
+// and rest is what follows.
 func (p *parser) line1(letter byte, rest, line string) error {
 	switch letter {
 	case 'm':
@@ -107,7 +108,7 @@ func (p *parser) line1(letter byte, rest, line string) error {
 	return p.fail(ErrList, "a line that begins with %s is not known", lines.Excerpt([]byte{letter}))
 }
 
-// line0 reads a line of version 0.
+// line0 parses a line of version 0: "!" begins a function, and "!!" a cluster of it.
 func (p *parser) line0(line string) error {
 	if rest, ok := strings.CutPrefix(line, "!!"); ok {
 		if !p.open {
@@ -126,7 +127,7 @@ func (p *parser) line0(line string) error {
 	return p.function(strings.Split(strings.TrimSpace(names), "/"))
 }
 
-// function begins a function.
+// function begins the entry of a function with the given names.
 func (p *parser) function(names []string) error {
 	if err := p.finish(); err != nil {
 		return err
@@ -136,7 +137,7 @@ func (p *parser) function(names []string) error {
 	return nil
 }
 
-// finish checks the last function.
+// finish checks the entry of the latest function, to which no more lines can belong.
 func (p *parser) finish() error {
 	if !p.open {
 		return nil
@@ -150,7 +151,7 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// cluster reads the IDs of a cluster.
+// cluster parses the block IDs of a cluster and adds the cluster to f.
 func (p *parser) cluster(f *Function, text string) error {
 	var c []Block
 	for word := range strings.FieldsSeq(text) {
@@ -164,7 +165,7 @@ func (p *parser) cluster(f *Function, text string) error {
 	return nil
 }
 
-// parseBlock reads the number of a block, or of a clone: ID.CLONE.
+// parseBlock parses a block ID, or that of a copy: ID.CLONE.
 func parseBlock(word string) (Block, bool) {
 	id, clone, isClone := strings.Cut(word, ".")
 	number, ok := parseNumber(id)
@@ -180,7 +181,7 @@ func parseNumber(word string) (uint64, bool) {
 	return n, err == nil
 }
 
-// other keeps a line of a kind that this package does not interpret: p ID ... for the path of a
+// other checks and keeps a line that this package does not interpret: p ID ... for the path of a
 // clone, g ID:COUNT,SUCCESSOR:COUNT,... ... for counts, t ID,CALL ... for the targets of
 // prefetches.
 func (p *parser) other(f *Function, letter byte, words []string) error {
@@ -196,7 +197,8 @@ func (p *parser) other(f *Function, letter byte, words []string) error {
 	return nil
 }
 
-// isOther reports whether clang takes a word of a line that begins with a letter.
+// isOther reports whether clang accepts a word in a line of the kind letter, which [parser.other]
+// keeps.
 func isOther(letter byte, word string) bool {
 	switch letter {
 	case 'p':
@@ -219,7 +221,7 @@ func isOther(letter byte, word string) bool {
 	return true
 }
 
-// hashes reads hashes of blocks.
+// hashes parses a line of block hashes and adds them to f.
 func (p *parser) hashes(f *Function, text string) error {
 	for word := range strings.FieldsSeq(text) {
 		id, hash, _ := strings.Cut(word, ":")
@@ -236,8 +238,8 @@ func (p *parser) hashes(f *Function, text string) error {
 	return nil
 }
 
-// moduleName returns a path without blanks around it and without "./" at its beginning, also
-// repeated or with more slashes, as LLVM compares it. Like LLVM, it leaves the path "./" as it is.
+// moduleName returns the path of a source file as LLVM compares it: without white space around it,
+// and without any "./" at its beginning. Like LLVM, it leaves the path "./" as it is.
 func moduleName(path string) string {
 	for {
 		path = strings.TrimSpace(path)

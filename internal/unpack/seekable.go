@@ -29,27 +29,27 @@ const (
 	reservedFlags  = 0x7c
 )
 
-// maxUnpacked is the largest number of unpacked bytes that a Seekable keeps, and that it unpacks
-// from one read of the file. It is some 250 frames of the size that afdo writes.
+// maxUnpacked is the maximum number of unpacked bytes that a Seekable keeps in memory, and that it
+// unpacks from one read of the file: about 250 frames of the size that afdo writes.
 const maxUnpacked = 16 << 20
 
-// A Seekable is a file in the zstd seekable format. It is an io.ReaderAt of the unpacked bytes,
-// which unpacks the frames that a read needs. Neighbouring frames are one read of the file. It may
-// be used by many goroutines.
+// A Seekable is a file in the zstd seekable format, as an io.ReaderAt of the unpacked bytes. Each
+// read unpacks only the frames that it needs, and reads neighbouring frames of the file at once.
+// Its methods may be called concurrently.
 type Seekable struct {
 	src    io.ReaderAt
-	packed []int64 // offset of each frame in the file, then of the table
-	plain  []int64 // offset of each frame in the unpacked bytes, then their number
+	packed []int64 // offset of each frame in the file, then the offset of the seek table
+	plain  []int64 // offset of each frame in the unpacked bytes, then their total number
 
 	mu      sync.Mutex
 	decoder *zstd.Decoder
-	kept    map[int][]byte // unpacked frames
-	bytes   int            // of the kept frames
+	kept    map[int][]byte // unpacked frames in memory, by index
+	bytes   int            // total size of the kept frames
 }
 
-// OpenSeekable reads the seek table at the end of a file. It returns nil if there is none, or if it
-// has a frame of no bytes, which no read would check. It returns an error if the table contradicts
-// the size of the file or exceeds the limit of compressed files.
+// OpenSeekable reads the seek table at the end of a file. It returns nil if the file has no seek
+// table, or if the table has an empty frame, whose content no read would check. It returns an error
+// if the table contradicts the size of the file or exceeds the limits of decompression.
 func OpenSeekable(src io.ReaderAt, size int64) (*Seekable, error) {
 	if size < seekTableHead+seekTableEnd {
 		return nil, nil
@@ -105,7 +105,7 @@ func seekFault(offset int64, class error, format string, args ...any) error {
 // Size returns the number of unpacked bytes.
 func (s *Seekable) Size() int64 { return s.plain[len(s.plain)-1] }
 
-// ReadAt reads unpacked bytes.
+// ReadAt reads unpacked bytes at an offset in them.
 func (s *Seekable) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, fmt.Errorf("zstd: offset %d", off)
@@ -132,8 +132,8 @@ func (s *Seekable) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// frames returns unpacked frames. It reads those that are not kept, from the first to the last of
-// them, at once.
+// frames returns the unpacked frames from first to last. It reads the frames that are not in memory
+// with one read of the file.
 func (s *Seekable) frames(first, last int) ([][]byte, error) {
 	all := make([][]byte, last-first)
 	s.mu.Lock()
@@ -167,7 +167,8 @@ func (s *Seekable) frames(first, last int) ([][]byte, error) {
 	return all, nil
 }
 
-// unpack unpacks a frame. Memory for it is taken as its bytes arrive.
+// unpack unpacks the frame with index i. It allocates memory only as bytes arrive, since the seek
+// table may claim any size.
 func (s *Seekable) unpack(i int, packed []byte) (_ []byte, err error) {
 	want := s.plain[i+1] - s.plain[i]
 	plain := bytes.NewBuffer(make([]byte, 0, min(want, unpackedPerByte*int64(len(packed)))+bytes.MinRead))
@@ -191,7 +192,8 @@ func (s *Seekable) unpack(i int, packed []byte) (_ []byte, err error) {
 	return plain.Bytes(), nil
 }
 
-// keep keeps an unpacked frame. If there are too many, it drops the others.
+// keep keeps an unpacked frame in memory. If the frames in memory become too large, it drops all
+// others.
 func (s *Seekable) keep(i int, frame []byte) {
 	if s.bytes += len(frame); s.bytes > maxUnpacked {
 		clear(s.kept)
@@ -213,7 +215,7 @@ func NewPacker(w io.Writer) (*Packer, error) {
 	return &Packer{w: w, encoder: encoder, table: make([]byte, seekTableHead)}, err
 }
 
-// Frame writes bytes as one frame, or nothing if there are none.
+// Frame compresses data into one frame of its own. It writes nothing if data is empty.
 func (p *Packer) Frame(data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -225,7 +227,7 @@ func (p *Packer) Frame(data []byte) error {
 	return err
 }
 
-// Close writes the seek table.
+// Close writes the seek table. It does not close w.
 func (p *Packer) Close() error {
 	p.table = binary.LittleEndian.AppendUint32(p.table, uint32(len(p.table)-seekTableHead)/entrySize)
 	p.table = binary.LittleEndian.AppendUint32(append(p.table, 0), seekEndMagic)

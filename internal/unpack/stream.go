@@ -1,5 +1,6 @@
-// Package unpack reads files that may be compressed, and looks at how they begin. It writes
-// compressed files of which parts can be read.
+// Package unpack reads files that may be compressed with gzip or zstd, and shows the first bytes,
+// by which callers recognise the format. It also writes compressed files of which parts can be
+// read.
 package unpack
 
 import (
@@ -13,20 +14,21 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// HeadLen is how much of a file tells what it is: white space and a keyword of a text; all else
-// takes fewer bytes.
+// HeadLen is how many bytes at the beginning of a file are enough to recognise its format. Text
+// formats need the most: white space and a keyword.
 const HeadLen = 512
 
-// A Stream is what a file holds: that of one that is compressed with gzip or zstd is unpacked.
+// A Stream reads the content of a file, and decompresses it if the file is compressed with gzip or
+// zstd.
 type Stream struct {
-	Head   []byte // the first HeadLen bytes, or all that there are; More makes it longer
+	Head   []byte // the first HeadLen bytes, fewer if the file is shorter; More reads more
 	Packed bool   // the file was compressed
 
 	src      io.Reader // Head included
 	unpacker *unpacker
 }
 
-// New reads the head of a file. The caller closes the stream, and src after that.
+// New reads the first bytes of a file. The caller closes the Stream, and then src.
 func New(src io.Reader) (*Stream, error) {
 	s := &Stream{src: src}
 	if err := s.readHead(HeadLen); err != nil {
@@ -44,19 +46,19 @@ func New(src io.Reader) (*Stream, error) {
 	return s, nil
 }
 
-// Known returns the stream of a file that is not compressed and whose first bytes the caller knows.
-// It reads nothing before the first Read.
+// Known returns a Stream for a file that is not compressed. head are its first bytes, which src
+// yields again. Known reads nothing.
 func Known(head []byte, src io.Reader) *Stream { return &Stream{Head: head, src: src} }
 
-// More makes Head twice as long, and reports whether there was more to read. Nothing else may have
-// been read.
+// More reads until Head is twice as long, and reports whether Head has grown. It must be called
+// before Read.
 func (s *Stream) More() (bool, error) {
 	before := len(s.Head)
 	err := s.readHead(2 * before)
 	return len(s.Head) > before, err
 }
 
-// readHead reads the first bytes and puts them back.
+// readHead sets Head to the first bytes of the stream, which stay unread for Read.
 func (s *Stream) readHead(size int) error {
 	head := make([]byte, size)
 	n, err := io.ReadFull(s.src, head)
@@ -68,28 +70,29 @@ func (s *Stream) readHead(size int) error {
 	return nil
 }
 
-// Read reads on, from the beginning at first.
+// Read reads the content from its beginning, Head included.
 func (s *Stream) Read(p []byte) (int, error) { return s.src.Read(p) }
 
-// Close ends the unpacking.
+// Close frees the decompressor. It does not close the file.
 func (s *Stream) Close() {
 	if s.unpacker != nil {
 		_ = s.unpacker.Close()
 	}
 }
 
-// What a compressed file may unpack to: profiles shrink to a tenth or so, and one of a few bytes
-// must not fill the memory.
+// Limits of decompression, because a file of a few bytes must not fill the memory. A file may
+// unpack to freeUnpacked bytes and unpackedPerByte times its size. Real profiles unpack to about
+// ten times their size.
 const (
 	unpackedPerByte = 64
 	freeUnpacked    = 16 << 20
 	maxZstdWindow   = 32 << 20 // of memory; "zstd --ultra" and "zstd --long" take more
 )
 
-// ZstdMagic is how a file begins that is compressed with zstd.
+// ZstdMagic is the magic number at the beginning of a file that is compressed with zstd.
 const ZstdMagic = "\x28\xb5\x2f\xfd"
 
-// A compression is a way to compress files, recognised by the magic number.
+// A compression is a compression format, with its magic number and its decompressor.
 type compression struct {
 	name, magic string
 	unpack      func(io.Reader) (io.ReadCloser, error)
@@ -110,9 +113,9 @@ func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
-// Decompress returns a reader of the decompressed contents of src, and the name of the compression,
-// which the first bytes of src tell: head. If these bytes are of no compressed file, the reader is
-// nil and the name empty.
+// Decompress returns a reader of the decompressed content of src, and the name of the compression
+// format. It recognises the format by head, the first bytes of src, which are not read yet. If src
+// is not compressed, it returns a nil reader and an empty name.
 func Decompress(head []byte, src io.Reader) (r io.ReadCloser, name string, err error) {
 	for _, c := range compressions {
 		if bytes.HasPrefix(head, []byte(c.magic)) {
@@ -123,7 +126,8 @@ func Decompress(head []byte, src io.Reader) (r io.ReadCloser, name string, err e
 	return nil, "", nil
 }
 
-// unpack returns what reads the contents of a compressed file, nil if it is not compressed.
+// unpack returns an unpacker for a file, or nil if the file is not compressed. head are its first
+// bytes, which src yields again.
 func unpack(head []byte, src io.Reader) (*unpacker, error) {
 	packed := &Counter{R: src}
 	r, name, err := Decompress(head, packed)
@@ -137,13 +141,13 @@ func unpack(head []byte, src io.Reader) (*unpacker, error) {
 	return u, nil
 }
 
-// An unpacker reads what a compressed file holds, and gives [fault.ErrLimit] where that is out of
-// all proportion to the file.
+// An unpacker decompresses a file. It returns [fault.ErrLimit] if the content is far larger than
+// real files of this size have.
 type unpacker struct {
-	name   string
-	packed *Counter
+	name   string   // of the compression format
+	packed *Counter // counts the compressed bytes
 	r      io.ReadCloser
-	n      int64
+	n      int64 // number of decompressed bytes
 }
 
 func (u *unpacker) Read(p []byte) (int, error) {
@@ -167,7 +171,7 @@ func (u *unpacker) error(err error) error {
 
 func (u *unpacker) Close() error { return u.r.Close() }
 
-// A Counter reads from R and counts the bytes that it has read in N.
+// A Counter reads from R and adds the number of bytes read to N.
 type Counter struct {
 	R io.Reader
 	N int64

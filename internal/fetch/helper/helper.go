@@ -1,5 +1,6 @@
-// Package helper is the main function of the programs that read files of servers for afdo. It is
-// not part of package fetch, which is linked into afdo and must not bring package remote with it.
+// Package helper is the main function of the helper programs that read files on servers for afdo.
+// It is separate from package fetch, which is part of afdo and must not import the HTTP code of
+// package remote.
 package helper
 
 import (
@@ -15,13 +16,13 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// The cache for parts of a file: 16 MiB, the size of a few units.
+// The size of the cache for ranges of a file: 16 MiB, enough for a few units.
 const (
 	blockSize = 16 << 10
 	numBlocks = 1024
 )
 
-// Main runs the helper called name. The function open opens the URLs of its schemes.
+// Main runs the helper program with the given name. open opens the URLs that the helper supports.
 func Main(name string, open func(context.Context, string, ...remote.Option) (*remote.File, error)) {
 	request, ok := fetch.ParseArguments(os.Args[1:])
 	if !ok {
