@@ -1,5 +1,5 @@
-// Package cli has what the commands of this repository share: standard streams, exit statuses and
-// the printing of messages. The packages below it have the flags that several verbs share.
+// Package cli has what all commands of this repository use: standard streams, exit statuses and
+// messages. Its subpackages have flags that several verbs share.
 package cli
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// Stdio is the path that means standard input or standard output.
+// Stdio is the file argument that means standard input or standard output.
 const Stdio = "-"
 
-// An Env has the streams that a verb reads and writes. A verb gets it when it is made, so tests can
-// run verbs in their own process.
+// An Env has the streams that a verb reads and writes, and options of its output. Tests run verbs
+// with streams of their own in the test process.
 type Env struct {
 	In  io.Reader // standard input
 	Out io.Writer // standard output
@@ -29,10 +29,11 @@ type Env struct {
 
 	Notes *[]string // if not nil, Warnf also appends its messages here
 	Quiet bool      // Warnf and Progress print nothing
-	Whole bool      // lists have whole names in a terminal, too
+	Whole bool      // lists do not shorten names, even on a terminal
 }
 
-// Width returns how many columns a line of a list on Out may have, 0 for any number.
+// Width returns the maximum number of columns of a line in a list that a verb writes to Out, or 0
+// for no limit.
 func (e *Env) Width() int {
 	if e.Whole {
 		return 0
@@ -40,7 +41,7 @@ func (e *Env) Width() int {
 	return Width(e.Out)
 }
 
-// Warnf prints a message on standard error about something that does not stop the verb.
+// Warnf prints a warning to standard error. The verb continues.
 func (e *Env) Warnf(format string, args ...any) {
 	if e.Notes != nil {
 		*e.Notes = append(*e.Notes, fmt.Sprintf(format, args...))
@@ -50,7 +51,8 @@ func (e *Env) Warnf(format string, args ...any) {
 	}
 }
 
-// Progress returns where a verb reports what it is doing.
+// Progress returns the writer to which a verb reports its progress: standard error, or nothing if
+// Quiet is set.
 func (e *Env) Progress() io.Writer {
 	if e.Quiet {
 		return io.Discard
@@ -64,8 +66,8 @@ const (
 	Green = "32"
 )
 
-// Colored returns a text in bold and in a colour if w is a terminal. NO_COLOR is a convention of
-// many programs.
+// Colored returns text in bold and in a colour for a terminal. It returns text unchanged if w is
+// not a terminal, or if the environment variable NO_COLOR is set.
 func Colored(w io.Writer, color, text string) string {
 	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" {
 		return text
@@ -92,12 +94,13 @@ func Width(w any) int {
 	return columns
 }
 
-// A Printer writes messages for people. It escapes control characters and everything else that
-// would make a terminal do more than show text: paths and names in messages come from files that
-// anybody may have made. Line feeds and tabs stay. Each Write is one or more whole messages.
+// A Printer writes messages for people to W. It escapes control characters and everything else that
+// would make a terminal do more than show text, because paths and names in messages come from files
+// that anybody may have made. Line feeds and tabs stay. Each Write has to be one or more whole
+// messages.
 type Printer struct{ W io.Writer }
 
-// Write writes the message, and reports the length of text on success.
+// Write writes the escaped text. On success it returns the length of the text before escaping.
 func (p Printer) Write(text []byte) (int, error) {
 	if _, err := io.WriteString(p.W, human.Text(string(text))); err != nil {
 		return 0, err
@@ -105,14 +108,15 @@ func (p Printer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// EndingSignals returns the signals that ask a process to end, but for those that it ignores since
-// it was started so: by nohup, or in the background of a shell without job control.
+// EndingSignals returns the signals by which users and systems end this process: SIGINT, SIGTERM
+// and SIGHUP. It leaves out those that the process was started to ignore, such as by nohup or in
+// the background of a shell without job control.
 func EndingSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	return slices.DeleteFunc(all, signal.Ignored)
 }
 
-// UntilSignal returns a context that is done when such a signal comes.
+// UntilSignal returns a context that is canceled when the process gets one of [EndingSignals].
 func UntilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := EndingSignals()
 	if len(signals) == 0 { // which would mean all there are
@@ -121,8 +125,8 @@ func UntilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, signals...)
 }
 
-// ProgramVersion returns the version of the main module, or "(devel)" if the build does not record
-// it.
+// ProgramVersion returns the version of this program's main module, or "(devel)" if the build does
+// not record it.
 func ProgramVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

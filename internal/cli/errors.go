@@ -10,16 +10,16 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// Exit statuses.
+// Exit statuses of the commands.
 const (
 	StatusDone    = 0
 	StatusFault   = 1 // the data is at fault, or a comparison differs
 	StatusUsage   = 2 // wrong usage
-	StatusPartial = 3 // done, but for inputs that were left out
+	StatusPartial = 3 // done, but some inputs were left out
 )
 
-// A UsageError reports wrong usage that a verb only finds when it runs. The process ends with
-// [StatusUsage].
+// A UsageError reports wrong usage of a verb that the flag parser cannot find. The process ends
+// with [StatusUsage].
 type UsageError struct {
 	msg     string
 	missing bool
@@ -33,31 +33,33 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{msg: fmt.Sprintf(format, args...)}
 }
 
-// Missing returns a [UsageError] about an argument or a flag that a verb needs. The command prints
-// how the verb is used after it.
+// Missing returns a [UsageError] about a missing argument or flag. The command also prints the
+// verb's usage.
 func Missing(what string) error { return &UsageError{msg: "missing " + what, missing: true} }
 
-// IsMissing reports whether an error is one of [Missing].
+// IsMissing reports whether an error is a result of [Missing].
 func IsMissing(err error) bool {
 	var usage *UsageError
 	return errors.As(err, &usage) && usage.missing
 }
 
-// A StatusError ends the process with its value as the exit status. Nothing is printed.
+// A StatusError is an exit status. A verb that returns it ends the process with this status and
+// without a message.
 type StatusError int
 
-// Error returns the status in words.
+// Error returns the exit status as text.
 func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// packagePrefixes are the prefixes of the errors of this module's packages.
+// packagePrefixes lists the prefixes of error messages from this module's packages, which Message
+// removes.
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
 	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
 	"anyprof: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
 }
 
-// missingFile returns the message about a file that does not exist. A URL is opened as a file only
-// where a verb does not read URLs.
+// missingFile returns the message for a file that does not exist. If the path is a URL, the message
+// says that the verb does not read URLs.
 func missingFile(err *fs.PathError) string {
 	switch {
 	case strings.Contains(err.Path, "://"):
@@ -68,9 +70,8 @@ func missingFile(err *fs.PathError) string {
 	return err.Error()
 }
 
-// Message returns the text of an error for a terminal: without the names of the packages that it
-// came through, and without control characters. The command prints its own name once, before the
-// message.
+// Message returns the text of an error for users: without the prefixes of packages, and with
+// control characters escaped.
 func Message(err error) string {
 	text := err.Error()
 	// A missing file has one message, whether stat or open failed.

@@ -1,10 +1,11 @@
-// Package duel compares the processor times of two programs. It runs them in rounds, both once a
-// round, and a coin decides which of them runs first.
+// Package duel compares the processor times of two programs. It runs them in rounds. Each round
+// runs both programs, in an order that is chosen at random.
 //
-// If the programs are the same, the coin makes each difference as likely as its opposite, whatever
-// else the machine does. So the signed ranks of the rounds give a valid test under any load.
-// [Plan.Run] looks at the differences up to four times, each time after twice as many rounds, and
-// stops when they decide. All looks, and all comparisons of one plan, share [ErrorRate].
+// If the programs are equally fast, the random order makes each difference as likely as its
+// opposite, whatever else the machine does. So the signed ranks of the differences give a valid
+// test under any load. [Plan.Run] evaluates the differences up to four times, each time after twice
+// as many rounds, and stops when the result is certain. All evaluations, and all comparisons of one
+// plan, share [ErrorRate].
 package duel
 
 import (
@@ -14,59 +15,62 @@ import (
 	"time"
 )
 
-// ErrorRate is the largest probability that two programs with the same speed are called different.
+// ErrorRate is the largest probability that two equally fast programs are reported as different.
 const ErrorRate = 0.01
 
 // Margin is the smallest relative difference that counts. Two copies of one program can differ by
-// some tenths of a percent for as long as they stay in memory, because they lie in other pages.
+// some tenths of a percent for as long as they stay in memory, because they are in different pages.
 const Margin = 0.005
 
-// The first look is after as many rounds as fit in [Budget], within minFirst and maxFirst. A later
-// look is left out if the rounds up to it would take longer than maxTime.
+// The differences are first evaluated after as many rounds as fit in [Budget], but at least
+// minFirst and at most maxFirst rounds. A later evaluation is left out if the rounds before it
+// would take longer than maxTime.
 const (
 	Budget   = 10 * time.Second
-	minFirst = 12 // the fewest rounds that can decide with four looks and four comparisons
+	minFirst = 12 // the fewest rounds that can decide with four evaluations and four comparisons
 	maxFirst = 50
 	maxLooks = 4
 	maxTime  = 5 * time.Minute
 )
 
-// busyRatio is the ratio of time to processor time above which programs are taken to wait for
-// other programs.
+// busyRatio is the ratio of elapsed time to processor time above which the programs are assumed to
+// compete with others for the processor.
 const busyRatio = 1.25
 
-// A Usage is the time that a run took.
+// A Usage is the elapsed time and the processor time of one run of a program.
 type Usage struct{ Wall, CPU time.Duration }
 
-// A Plan says how to compare.
+// A Plan has the options of a comparison.
 type Plan struct {
 	Rounds      int           // number of rounds; 0 means as many as are needed
-	Budget      time.Duration // time until the first look; 0 means [Budget]
-	Comparisons int           // number of plans that share ErrorRate; 0 means 1
+	Budget      time.Duration // time until the first evaluation; 0 means [Budget]
+	Comparisons int           // number of comparisons that share ErrorRate; 0 means 1
 
 	// Doubtful reports whether a relative change of the time contradicts other evidence. Such a
-	// change has to be confirmed by another look. nil means that there is no other evidence.
+	// change has to be confirmed by the next evaluation. nil means that there is no other evidence.
 	Doubtful func(change float64) bool
 
-	// Round is called before each round, with the number of rounds done and of the rounds until
-	// the next look; nil means not.
+	// Round is called before each round with the number of completed rounds and the number of
+	// rounds at the next evaluation. It may be nil.
 	Round func(done, planned int)
 
 	coin func() int // returns 0 or 1; nil means at random
 }
 
-// A Result has the times of all rounds but the first, which warms up.
+// A Result has the times of both programs in all rounds except the first, which warms up.
 type Result struct {
 	Before, After []Usage
-	Alpha         float64 // share of ErrorRate for each look
+	Alpha         float64 // share of ErrorRate for each evaluation
 	Busy          bool    // the programs waited for the processor, or for something else
 }
 
-// An Estimate is the relative change of a time, such as -0.1 for 10 % less, and its confidence
-// interval. The interval is unbounded if there are too few rounds.
+// An Estimate is the relative change of a time from the first program to the second, such as -0.1
+// for 10 % less, with its confidence interval. The interval is unbounded if there are too few
+// rounds.
 type Estimate struct{ Change, Low, High float64 }
 
-// Decides returns -1 if the time got smaller, 1 if it got larger, and 0 if that is not certain.
+// Decides returns -1 if the time is certainly shorter, 1 if it is certainly longer, and 0 if
+// neither is certain.
 func (e Estimate) Decides() int {
 	switch {
 	case e.High < -Margin:
@@ -77,10 +81,12 @@ func (e Estimate) Decides() int {
 	return 0
 }
 
-// settled reports whether more rounds are of no use: the times are the same, but for Margin.
+// settled reports whether more rounds are useless, because the times certainly differ by less than
+// Margin.
 func (e Estimate) settled() bool { return e.Low > -Margin && e.High < Margin }
 
-// Run compares programs 0 and 1. run runs one of them.
+// Run compares two programs. run runs program 0 or 1 and returns its times. It is called for one
+// program at a time.
 func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 	r := new(Result)
 	var warm [2]Usage
@@ -113,7 +119,7 @@ func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 
 func (p *Plan) doubtful(change float64) bool { return p.Doubtful != nil && p.Doubtful(change) }
 
-// round runs both programs, in an order that a coin decides.
+// round runs both programs once, in random order, and stores their times in took.
 func (p *Plan) round(run func(which int) (Usage, error), took *[2]Usage) (err error) {
 	first := rand.IntN(2)
 	if p.coin != nil {
@@ -127,8 +133,8 @@ func (p *Plan) round(run func(which int) (Usage, error), took *[2]Usage) (err er
 	return nil
 }
 
-// looks returns the numbers of rounds after which Run looks at the differences, given the time of a
-// round. They must not depend on the differences.
+// looks returns the numbers of rounds after which Run evaluates the differences. pair is the time
+// of one round. The numbers must not depend on the differences, or the test would not be valid.
 func (p *Plan) looks(pair time.Duration) []int {
 	if p.Rounds > 0 {
 		return []int{p.Rounds}
@@ -143,10 +149,10 @@ func (p *Plan) looks(pair time.Duration) []int {
 	return looks
 }
 
-// CPU returns the change of the processor time.
+// CPU returns the change of the processor time from the first program to the second.
 func (r *Result) CPU() Estimate { return r.estimate(func(u Usage) time.Duration { return u.CPU }) }
 
-// Wall returns the change of the elapsed time.
+// Wall returns the change of the elapsed time from the first program to the second.
 func (r *Result) Wall() Estimate { return r.estimate(func(u Usage) time.Duration { return u.Wall }) }
 
 func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
@@ -160,7 +166,7 @@ func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
 	return Estimate{math.Expm1(middle), math.Expm1(low), math.Expm1(high)}
 }
 
-// waited returns the median ratio of elapsed time to processor time.
+// waited returns the median ratio of elapsed time to processor time of all runs.
 func (r *Result) waited() float64 {
 	var ratios []float64
 	for _, u := range append(r.Before[:len(r.Before):len(r.Before)], r.After...) {

@@ -1,9 +1,9 @@
-// Package flow finds circulations of minimum cost: amounts on the arcs of a graph such that as much
-// enters every node as leaves it.
+// Package flow finds circulations of minimum cost in a graph: an amount of flow for each arc, such
+// that as much flow enters every node as leaves it.
 //
-// The solver is a network simplex with integers only, so a problem has the same result on every
-// machine. After any number of steps it has a valid circulation, so a limit of steps bounds its
-// time.
+// The solver is a network simplex that uses only integers, so a problem has the same result on
+// every machine. Its state is a valid circulation after any number of steps, so a limit of steps
+// bounds its time.
 package flow
 
 import "math"
@@ -28,11 +28,12 @@ func (n *Network) AddArc(from, to int32, capacity, cost int64) int {
 	return len(n.from) - 1
 }
 
-// none is the number of no node and no arc.
+// none is used in place of the number of a node or arc if there is none.
 const none = -1
 
-// Circulate returns the flow on each arc in a circulation of minimum cost. It stops after a number
-// of operations, each on one arc or node; optimal reports whether it finished before.
+// Circulate returns the flow on each arc in a circulation of minimum cost. It stops after the given
+// number of operations, each on one arc or node. optimal reports whether it found the minimum
+// before.
 func (n *Network) Circulate(operations int) (flows []int64, optimal bool) {
 	s := newSimplex(n)
 	s.left = operations
@@ -53,7 +54,7 @@ type simplex struct {
 	*Network
 	root      int32
 	flow      []int64
-	state     []int8 // of each arc: inTree, atZero or atCapacity
+	state     []int8 // of each arc: in the tree, or with flow 0, or with flow at its capacity
 	potential []int64
 	parent    []int32
 	arc       []int32 // arc between a node and its parent; from len(from) on, arcs to the root
@@ -65,7 +66,7 @@ type simplex struct {
 	scan      int // the next arc to look at
 	block     int // number of arcs to look at before one is chosen
 	stack     []int32
-	left      int // number of operations
+	left      int // number of operations that are still allowed
 }
 
 const (
@@ -121,7 +122,8 @@ func (s *simplex) detach(v int32) {
 	}
 }
 
-// entering returns an arc that lowers the cost: the best one of the first block of arcs with any.
+// entering returns an arc whose use lowers the cost. It searches the arcs block by block and
+// returns the best one of the first block that has any.
 func (s *simplex) entering() int {
 	best, lowest := none, int64(0)
 	left := s.block
@@ -197,8 +199,8 @@ func (s *simplex) join(u, v int32) int32 {
 	return u
 }
 
-// room returns how much flow the arc between v and its parent can take along its direction, or give
-// up.
+// room returns by how much the flow on the arc between v and its parent can grow or, if along is
+// false, shrink.
 func (s *simplex) room(v int32, along bool) int64 {
 	a := s.arc[v]
 	switch {
@@ -230,8 +232,8 @@ func (s *simplex) push(e int, first, second, join int32, amount int64) {
 	}
 }
 
-// hang cuts the subtree of leaving off the tree, and attaches it by arc e from its node v to
-// parent.
+// hang replaces an arc of the tree: it cuts off the subtree below leaving, and attaches it to
+// parent by arc e, which ends at node v of the subtree.
 func (s *simplex) hang(e, v, parent, leaving int32) {
 	top := v
 	arc, up := e, s.from[e] == v
@@ -252,7 +254,8 @@ func (s *simplex) hang(e, v, parent, leaving int32) {
 	s.lift(top, s.potential[s.parent[top]]+change-s.potential[top])
 }
 
-// lift adds a change to the potentials of a subtree, and sets its depths.
+// lift adds a change to the potentials of all nodes in the subtree of top, and updates their
+// depths.
 func (s *simplex) lift(top int32, change int64) {
 	s.stack = append(s.stack[:0], top)
 	for len(s.stack) > 0 {

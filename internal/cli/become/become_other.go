@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// Program runs another program and ends with its exit status. An
-// interrupt reaches both; it is the program's to end on it.
+// Program runs another program as a child and returns its exit status as a [cli.StatusError]. It
+// ignores interrupts, which the child gets as well.
 func Program(e *cli.Env, argv, environment []string) error {
 	signal.Ignore(os.Interrupt)
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -29,5 +29,5 @@ func Program(e *cli.Env, argv, environment []string) error {
 // Stdin does nothing, because Program passes standard input on.
 func Stdin(*os.File) error { return nil }
 
-// Status returns the status of a program that has ended.
+// Status returns the exit status of a program that has ended.
 func Status(exit *exec.ExitError) cli.StatusError { return cli.StatusError(exit.ExitCode()) }

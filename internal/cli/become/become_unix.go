@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// Program turns this process into another program, whose exit status
-// and signals then are its own. If that cannot be, the status is a shell's.
+// Program replaces this process by another program, and returns only if that fails. It then prints
+// the reason and returns the exit status that a shell would have.
 func Program(e *cli.Env, argv, environment []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err == nil {
@@ -28,10 +28,11 @@ func Program(e *cli.Env, argv, environment []string) error {
 	return cli.StatusError(statusCannotRun)
 }
 
-// Stdin makes a file the standard input of this process and of what replaces it.
+// Stdin makes a file the standard input of this process and of the program that replaces it.
 func Stdin(file *os.File) error { return unix.Dup2(int(file.Fd()), 0) }
 
-// Status returns the status of a shell for a program that has ended.
+// Status returns the exit status of a program that has ended. If a signal ended it, the status is
+// that of a shell: 128 plus the number of the signal.
 func Status(exit *exec.ExitError) cli.StatusError {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return cli.StatusError(statusSignal + int(status.Signal()))
@@ -39,8 +40,8 @@ func Status(exit *exec.ExitError) cli.StatusError {
 	return cli.StatusError(exit.ExitCode())
 }
 
-// The exit statuses of shells for a program that cannot be run, and for one that is not there. One
-// that a signal has ended has the sum of the last one and the number of the signal.
+// Exit statuses that shells use: for a program that cannot be run, for one that does not exist,
+// and, plus the number of the signal, for one that a signal ended.
 const (
 	statusCannotRun = 126
 	statusNotFound  = 127

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/together"
 )
 
-// Child runs another program and waits for it. The program gets the signals that ask this process
-// to end. The error is an [*exec.ExitError] if the program fails.
+// Child runs another program as a child and waits for it. It passes on the signals SIGINT, SIGTERM
+// and SIGHUP to the child. The error is an [*exec.ExitError] if the program fails.
 func Child(e *cli.Env, argv, environment []string, stderr io.Writer) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	runtime.LockOSThread()
@@ -41,7 +41,8 @@ func Child(e *cli.Env, argv, environment []string, stderr io.Writer) error {
 	return cmd.Wait()
 }
 
-// Failed reports whether a program has failed by itself: it was not ended from outside.
+// Failed reports whether a program failed by itself. It returns false if a signal of a user or of
+// another process ended it, such as SIGINT or SIGKILL.
 func Failed(exit *exec.ExitError) bool {
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {

@@ -1,3 +1,3 @@
-// Package become lets a process go on as another program. Where the system cannot replace a
-// process, it runs the program and passes on its exit status.
+// Package become replaces this process by another program. Where the system cannot do that, it runs
+// the program as a child and ends with the child's exit status.
 package become

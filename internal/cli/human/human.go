@@ -1,4 +1,4 @@
-// Package human writes numbers, names and paths as people read them on a terminal.
+// Package human formats numbers, names and paths for people who read them on a terminal.
 package human
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// Number writes a number with a comma before every third digit.
+// Number returns a number with a comma before every third digit.
 func Number[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
 	digits := strconv.FormatUint(uint64(n), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -20,10 +20,11 @@ func Number[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
 	return digits
 }
 
-// Percent writes a share of a whole, from 0 to 1.
+// Percent returns a share, from 0 to 1, as a percentage.
 func Percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// Overlap writes an overlap such that only 0 looks like 0 and only 1 like 1.
+// Overlap returns the overlap of two profiles, from 0 to 1, as text. It rounds so that only 0 looks
+// like 0 and only 1 like 1.
 func Overlap(x float64) string {
 	const least = 1e-6
 	if x > 0 && x < 1 {
@@ -33,8 +34,8 @@ func Overlap(x float64) string {
 }
 
 // Text escapes what would make a terminal do more than show text: control characters, invalid
-// UTF-8 and characters that are not printable, such as marks of text direction. Line feeds and tabs
-// stay.
+// UTF-8, and characters that are not printable, such as marks of text direction. Line feeds and
+// tabs stay.
 func Text(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, isActive) {
 		return text
@@ -56,8 +57,8 @@ func Text(text string) string {
 // isActive reports whether Text escapes a character.
 func isActive(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
 
-// Name returns a name, quoted if it contains anything that would make a terminal do more than show
-// it. A URL is without its secrets.
+// Name returns a name or path for a message. It quotes the name if it contains anything that would
+// make a terminal do more than show it, and removes the secrets from a URL.
 func Name(name string) string {
 	name = fetch.Shown(name)
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -66,8 +67,8 @@ func Name(name string) string {
 	return name
 }
 
-// Shorten cuts a text to so many columns, at least 3. What is left out is in the middle: names that
-// are long have the same beginning, and their ends tell them apart.
+// Shorten shortens text to the given number of columns, at least 3, by replacing its middle with
+// "…". Long names often have the same beginning, and differ at their ends.
 func Shorten(text string, columns int) string {
 	runes := []rune(text)
 	if len(runes) <= columns {
@@ -77,8 +78,8 @@ func Shorten(text string, columns int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(columns-1-head):])
 }
 
-// Wrap fills lines of at most so many columns with the words of a text. The first line begins with
-// the given text, and further lines are indented.
+// Wrap returns text in lines of at most the given number of columns. The first line begins with
+// first, and further lines are indented by indent blanks.
 func Wrap(first string, indent int, text string, columns int) string {
 	var b strings.Builder
 	b.WriteString(first)
@@ -100,8 +101,8 @@ func Wrap(first string, indent int, text string, columns int) string {
 	return b.String()
 }
 
-// ShortenPath cuts a path to so many columns, "" if its last element does not fit. What is left out
-// is at the beginning.
+// ShortenPath shortens a path to the given number of columns by replacing its first folders with
+// "…". It returns "" if the last element alone is too long.
 func ShortenPath(path string, columns int) string {
 	if utf8.RuneCountInString(path) <= columns {
 		return path
@@ -117,10 +118,12 @@ func ShortenPath(path string, columns int) string {
 	}
 }
 
-// UnknownUnit stands for the empty path of the unknown-file unit.
+// UnknownUnit is shown in place of the empty path of the unit for functions whose source file is
+// unknown.
 const UnknownUnit = "(unknown)"
 
-// Unit returns the path of a unit as [Name] does, and [UnknownUnit] for the empty one.
+// Unit returns the path of a unit for a message, formatted by [Name], or [UnknownUnit] if it is
+// empty.
 func Unit(path string) string {
 	if path == "" {
 		return UnknownUnit
@@ -128,7 +131,8 @@ func Unit(path string) string {
 	return Name(path)
 }
 
-// Counted returns a number of things: 1 sample, 2 samples.
+// Counted returns a number with its noun, which gets an s unless the number is 1: 1 sample, 2
+// samples.
 func Counted[T ~int | ~uint64](n T, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -136,7 +140,7 @@ func Counted[T ~int | ~uint64](n T, thing string) string {
 	return Number(n) + " " + thing
 }
 
-// Share is 0 to 1, as all shares are in JSON.
+// Share returns part/total, or 0 if total is 0.
 func Share(part, total uint64) float64 {
 	if total == 0 {
 		return 0
@@ -144,5 +148,5 @@ func Share(part, total uint64) float64 {
 	return float64(part) / float64(total)
 }
 
-// Percentage returns which part of a total something is.
+// Percentage returns part/total as a percentage.
 func Percentage(part, total uint64) string { return Percent(Share(part, total)) }

@@ -1,4 +1,4 @@
-// Package trim has the flags of the verbs that leave parts of a profile out.
+// Package trim has the flags of verbs that remove parts of a profile, such as --max-depth.
 package trim
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Help is about these flags.
+// Help is the help text of these flags.
 const Help = `Flags, in this order:
   --strip-suffixes  removes compiler suffixes from all names: .isra.N, .constprop.N,
                     .part.N, .cold, .lto_priv.N, .localalias and .llvm.N. Functions
@@ -30,7 +30,7 @@ const Help = `Flags, in this order:
                     all samples, as in 99.99%, and those as hot as the last.
 Standard error reports what was removed, and the summary is recomputed.`
 
-// Flags is what the flags say of what is to be left out.
+// Flags holds the values of the flags.
 type Flags struct {
 	suffixes            bool
 	only, strip         pattern
@@ -38,7 +38,7 @@ type Flags struct {
 	keep                share
 }
 
-// AddTo gives a verb the flags that trim a profile.
+// AddTo adds the flags to a verb.
 func (t *Flags) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&t.suffixes, "strip-suffixes", false, "take compiler suffixes off names")
@@ -49,12 +49,13 @@ func (t *Flags) AddTo(cmd *cobra.Command) {
 	f.Var(&t.keep, "keep", "share of all samples to keep the hottest functions for, as in 99.99%")
 }
 
-// Any tells whether there is anything to do.
+// Any reports whether any of the flags is set.
 func (t *Flags) Any() bool {
 	return t.suffixes || t.only.re != nil || t.strip.re != nil || t.maxDepth.set || t.maxTarget.set || t.keep.set()
 }
 
-// Apply returns what is left of a profile, and notes that say what is not.
+// Apply returns the profile without the parts that the flags remove, and a note for each flag that
+// says what was removed.
 func (t *Flags) Apply(p *profile.Profile) (_ *profile.Profile, notes []string) {
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if t.suffixes {
@@ -94,7 +95,7 @@ func sayRemoved(say func(string, ...any), flag string, r profile.Removed) {
 	say("%s: functions left out: %s, with %s samples, %s of all", flag, human.Number(r.Functions), human.Number(r.Samples), human.Percent(r.Share))
 }
 
-// A pattern is a flag's regular expression.
+// A pattern is the value of a flag that is a regular expression.
 type pattern struct{ re *regexp.Regexp }
 
 func (p *pattern) String() string {
@@ -111,7 +112,8 @@ func (p *pattern) Set(text string) (err error) {
 
 func (p *pattern) Type() string { return "REGEX" }
 
-// A limit is a flag's number, 0 being one.
+// A limit is the value of a flag that is a maximum. set distinguishes 0 from a flag that is not
+// given.
 type limit struct {
 	n   int
 	set bool
@@ -135,7 +137,7 @@ func (l *limit) Set(text string) error {
 
 func (l *limit) Type() string { return "N" }
 
-// A share is a flag's part of a whole, at most all of it.
+// A share is the value of a flag that is a share of a total, at most 100 %.
 type share struct {
 	text  string
 	ratio profile.Ratio

@@ -1,4 +1,4 @@
-// Package weighing has the flags that say what the inputs of a merge count for.
+// Package weighing has the flags for the weights of the inputs of a merge, such as --half-life.
 package weighing
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Help is about these flags and the lists of inputs.
+// Help is the help text of these flags and of lists of inputs.
 const Help = `A line of LIST is IN[=WEIGHT], and after it, separated by tabs, any of
   weight=WEIGHT  host=NAME  time=2026-01-31T04:00:00Z  age=36h
 Empty lines and lines that begin with "#" are skipped.
@@ -27,12 +27,12 @@ What an input counts for:
                          their counts add up to more than SAMPLES, they are scaled
                          down to that. An input without a host is one by itself.`
 
-// Flags is what the flags say of the weights of inputs.
+// Flags holds the values of the flags.
 type Flags struct {
 	Rules fleet.Rules
 }
 
-// AddTo gives a verb the flags, and sets what ages count from if no flag does.
+// AddTo adds the flags to a verb. The default of --as-of is the current time.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Rules.AsOf = time.Now()
