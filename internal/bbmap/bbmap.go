@@ -1,4 +1,4 @@
-// Package bbmap reads the block address map that clang puts into an object or a program with
+// Package bbmap reads the block address map that clang writes into an object or a program with
 // -fbasic-block-address-map: the address, the size and the ID of every basic block.
 //
 //	m, err := bbmap.New(f)
@@ -7,12 +7,12 @@
 //	}
 //
 // The map is in sections of type SHT_LLVM_BB_ADDR_MAP. The package reads versions 2 to 5, which
-// clang 17 to 22 write, of ELF files of 32 and 64 bits. It is the data that package layout needs to
-// turn branches between addresses into edges between blocks.
+// clang 17 to 22 write, of ELF files of 32 and 64 bits. Package layout uses the map to convert
+// branches between addresses to edges between blocks.
 //
-// New reads section headers only. A section is read when its first function is asked for, and held
-// in memory until the Map is dropped. Every malformed map ends in an afdo.FormatError with the
-// section and the offset in the section.
+// New reads section headers only. A section is read when its first function is decoded, and stays
+// in memory as long as the Map. A malformed map gives an afdo.FormatError with the section and the
+// offset in the section.
 package bbmap
 
 import (
@@ -35,16 +35,16 @@ const oldSectionType elf.SectionType = 0x6fff4c08
 // ErrNoMap is returned by New for a file without a block address map.
 var ErrNoMap = errors.New("the file has no block address map: compile with -fbasic-block-address-map")
 
-// A Features is the set of optional fields that the entries of a function have.
+// Features is the set of optional fields in the map of a function.
 type Features uint16
 
-// The features of versions 2 to 5.
+// The optional fields of versions 2 to 5.
 const (
 	EntryCount     Features = 1 << iota // Function.EntryCount
 	Frequencies                         // Block.Frequency
 	Probabilities                       // Block.Successors
-	SeveralRanges                       // a function may have more than one Range
-	NoBlocks                            // ranges have a number of blocks, but no blocks
+	SeveralRanges                       // the function may have more than one Range
+	NoBlocks                            // each Range has a number of blocks, but no blocks
 	CallSites                           // Block.Calls
 	Hashes                              // Block.Hash
 	PostLinkCounts                      // Block.Count and Successor.Count
@@ -54,25 +54,25 @@ const (
 
 // A Function is the map of one function.
 type Function struct {
-	At         Position
+	At         Position // where the map of the function is
 	Version    uint8
 	Features   Features
-	EntryCount uint64
-	Ranges     []Range // the first begins with the entry of the function
+	EntryCount uint64  // how often the function was entered, as measured
+	Ranges     []Range // the first begins with the entry block
 }
 
-// A Position is where the entry of a function is in the file.
+// A Position is the place of a function's map in the file.
 type Position struct {
 	Section int // index of the section
 	Offset  uint64
 }
 
-// A Range is blocks of a function that lie one after another.
+// A Range is a sequence of blocks of a function that are contiguous in memory.
 type Range struct {
-	// Address is the address of the first block. In a relocatable file it is an offset in a
-	// section.
+	// Address is the address of the first block. In a relocatable file it is the offset in the
+	// section of the code.
 	Address   uint64
-	Section   int    // index of the section that has the code, in a relocatable file; else 0
+	Section   int    // index of the section of the code, in a relocatable file; else 0
 	NumBlocks uint64 // len(Blocks) except with the feature NoBlocks
 	Blocks    []Block
 }
@@ -84,8 +84,8 @@ type Flags uint8
 const (
 	HasReturn         Flags = 1 << iota // ends with a return
 	HasTailCall                         // ends with a tail call
-	IsLandingPad                        // exceptions continue here
-	CanFallThrough                      // may continue with the next block
+	IsLandingPad                        // an exception handler
+	CanFallThrough                      // execution may continue with the next block
 	HasIndirectBranch                   // ends with an indirect jump
 
 	allFlags = HasIndirectBranch<<1 - 1
@@ -95,20 +95,20 @@ const (
 type Block struct {
 	ID         uint32   // unique in the function
 	Offset     uint32   // in bytes from Range.Address
-	Size       uint32   // in bytes, with all calls in the block
+	Size       uint32   // in bytes, including all calls in the block
 	Flags      Flags    //
-	Calls      []uint32 // where each call instruction ends, in bytes from the start of the block, ascending
-	Hash       uint64
-	Frequency  uint64 // relative to that of the entry
-	Count      uint32 // that Propeller had measured
+	Calls      []uint32 // end of each call instruction, in bytes from the start of the block, ascending
+	Hash       uint64   // of the code, see SteadyMask
+	Frequency  uint64   // relative to that of the entry block
+	Count      uint32   // how often the block ran, in the profile that Propeller used
 	Successors []Successor
 }
 
-// A Successor is a block to which another may jump or fall through.
+// A Successor is a block at which execution may continue after another block.
 type Successor struct {
-	ID          uint32
-	Probability uint32 // in units of 1/2^31
-	Count       uint32 // that Propeller had measured
+	ID          uint32 // of the block
+	Probability uint32 // of continuing there, in units of 1/2^31
+	Count       uint32 // how often execution continued there, in the profile that Propeller used
 }
 
 // A Map is the block address map of an ELF file. Its methods may be called concurrently. The file
@@ -118,20 +118,20 @@ type Map struct {
 	sections []*section
 }
 
-// A section is a section of a map.
+// A section is one ELF section with a part of the map.
 type section struct {
 	file  *elf.File
 	index int
 
-	read      sync.Once
+	read      sync.Once // guards load
 	data      []byte
-	addresses map[uint64]address // of a relocatable file, by the offset of the field
+	addresses map[uint64]address // from relocations in a relocatable file, by the offset of the field
 	err       error
 }
 
-// New finds the sections of the map of a file. It returns ErrNoMap if there is none, and an
-// afdo.VersionError if there are only sections of a version that LLVM no longer reads, or llvm-bolt
-// has moved the code and left the map as it was.
+// New finds the sections of the block address map in a file. It returns [ErrNoMap] if there are
+// none. It returns an afdo.VersionError if all sections are of a version that LLVM no longer reads,
+// or if llvm-bolt has moved the code without updating the map.
 func New(f *elf.File) (*Map, error) {
 	m := &Map{file: f}
 	old := false
@@ -154,8 +154,8 @@ func New(f *elf.File) (*Map, error) {
 	return nil, ErrNoMap
 }
 
-// Functions yields all functions in the order of the file. A Function and its slices are valid
-// until the next one. An error ends the iteration.
+// Functions yields the maps of all functions in the order of the file. A Function is valid until
+// the next one. An error ends the iteration.
 func (m *Map) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var d decoder
@@ -175,8 +175,8 @@ func (m *Map) Functions() iter.Seq2[*Function, error] {
 	}
 }
 
-// Function decodes the function at a Position that [Map.Functions] has given. The result is the
-// caller's. It returns afdo.ErrNotFound for a section that is not part of the map and for an offset
+// Function decodes the map of a function at a Position from [Map.Functions]. The result stays
+// valid. It returns afdo.ErrNotFound for a section that is not part of the map, and for an offset
 // beyond its end.
 func (m *Map) Function(at Position) (*Function, error) {
 	i := slices.IndexFunc(m.sections, func(s *section) bool { return s.index == at.Section })

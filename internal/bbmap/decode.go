@@ -13,17 +13,19 @@ import (
 // format is the name of the format in errors.
 const format = "bbmap"
 
-// Versions that are read. LLVM 21 dropped version 0 and 1.
+// minVersion and maxVersion are the versions of the map that this package reads. LLVM 21 dropped
+// versions 0 and 1.
 const (
 	minVersion = 2
 	maxVersion = 5
 )
 
-// addedIn is the first version that has a feature. A feature that is not listed is in all.
+// addedIn has the first version with each optional field. All versions have the fields that are not
+// listed.
 var addedIn = map[Features]uint8{CallSites: 3, Hashes: 4, PostLinkCounts: 5}
 
-// The fewest bytes that the parts of an entry take: a range of no blocks has an address of 4 bytes
-// and a number; a block has ID, offset, size and flags; a successor has ID and probability.
+// Minimum sizes in bytes of the parts of a function's map. A range without blocks has an address of
+// 4 bytes and a number. A block has ID, offset, size and flags. A successor has ID and probability.
 const (
 	minRange     = 5
 	minBlock     = 4
@@ -31,18 +33,19 @@ const (
 	minSuccessor = 2
 )
 
-// A decoder decodes functions. It keeps the memory of one for the next.
+// A decoder decodes the maps of functions. It reuses the memory of one function for the next.
 type decoder struct {
 	decode.Buffer
 	section    *section
-	result     Function
+	result     Function // the current function; its slices use the following ones
 	blocks     []Block
 	calls      []uint32
 	successors []Successor
-	hashAt     func(at int) // called for each hash with its index in the section; may be nil
+	hashAt     func(at int) // if not nil, called with the offset in the section of each hash
 }
 
-// function decodes the entry at an offset and returns the offset after it.
+// function decodes the map of the function at an offset in the section. It also returns the offset
+// after it.
 func (d *decoder) function(s *section, at uint64) (*Function, uint64, error) {
 	d.section = s
 	d.Buffer = decode.Buffer{Data: s.data, Pos: int(at), Big: s.file.Data == elf.ELFDATA2MSB}
@@ -70,7 +73,7 @@ func (d *decoder) function(s *section, at uint64) (*Function, uint64, error) {
 	return f, uint64(d.Pos), nil
 }
 
-// head decodes the version and the features.
+// head decodes the version and the set of optional fields.
 func (d *decoder) head(f *Function) {
 	pos := d.Pos
 	if f.Version = d.Uint8("a version"); d.Err == nil && (f.Version < minVersion || f.Version > maxVersion) {
@@ -96,7 +99,7 @@ func (d *decoder) head(f *Function) {
 	}
 }
 
-// blockRange decodes a range and its blocks.
+// blockRange decodes a range of contiguous blocks.
 func (d *decoder) blockRange(f *Function) (r Range) {
 	r.Address, r.Section = d.address()
 	pos := d.Pos
@@ -116,8 +119,8 @@ func (d *decoder) blockRange(f *Function) (r Range) {
 	return r
 }
 
-// shareBlocks gives the ranges their blocks. It is called after all of them are decoded, because
-// d.blocks moves while it grows and old copies would stay in memory.
+// shareBlocks sets Blocks of all ranges to parts of d.blocks. It is called when all ranges are
+// decoded, because d.blocks is reallocated while it grows.
 func (d *decoder) shareBlocks(f *Function) {
 	if f.Features&NoBlocks != 0 || d.Err != nil {
 		return
@@ -129,8 +132,8 @@ func (d *decoder) shareBlocks(f *Function) {
 	}
 }
 
-// block decodes a block. end is where the block before it ends, and is moved to the end of this
-// one.
+// block decodes a block. end is the offset at which the previous block ends; block sets it to the
+// end of this one.
 func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	b.ID = d.uleb32("an ID")
 	b.Offset = d.add(*end, "the offset of a block")
@@ -163,7 +166,7 @@ func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	return b
 }
 
-// analysis decodes the counts of a function.
+// analysis decodes the counts and frequencies of a function and its blocks.
 func (d *decoder) analysis(f *Function) {
 	if f.Features&EntryCount != 0 {
 		f.EntryCount = d.ULEB()
@@ -181,7 +184,7 @@ func (d *decoder) analysis(f *Function) {
 	}
 }
 
-// blockAnalysis decodes the counts of a block.
+// blockAnalysis decodes the counts and frequencies of a block and its successors.
 func (d *decoder) blockAnalysis(f *Function, b *Block) {
 	if f.Features&Frequencies != 0 {
 		b.Frequency = d.ULEB()
@@ -217,7 +220,8 @@ func (d *decoder) uleb32(what string) uint32 {
 	return uint32(n)
 }
 
-// add decodes a number and adds it to another.
+// add decodes a number of at most 32 bits and returns its sum with to. A sum of more than 32 bits
+// is a fault.
 func (d *decoder) add(to uint32, what string) uint32 {
 	pos := d.Pos
 	sum, carry := bits.Add32(to, d.uleb32(what), 0)
@@ -228,8 +232,8 @@ func (d *decoder) add(to uint32, what string) uint32 {
 	return sum
 }
 
-// address decodes the address of a range. In a relocatable file, a relocation has it, and the
-// section.
+// address decodes the address of a range. In a relocatable file it takes the address, and the
+// section of the code, from a relocation.
 func (d *decoder) address() (uint64, int) {
 	pos := d.Pos
 	var field uint64

@@ -6,14 +6,15 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// SteadyMask is the part of a block's hash that depends on the code alone: 16 bits about the blocks
-// around it and 16 bits about its instructions. Of the other bits, 16 are the offset of the block,
-// which its layout changes, and 16 are about operands and differ from run to run of clang 22.
+// SteadyMask selects the bits of a block's hash that are the same in every compile of the same
+// code: 16 bits about the blocks around it and 16 bits about its instructions. Of the other bits,
+// 16 are the offset of the block, which a layout changes, and 16 are about operands and differ
+// between two runs of clang 22.
 const SteadyMask = 0xffff0000ffff0000
 
-// SteadyHashes clears all bits of hashes that [SteadyMask] does not have. file is the content of
-// the file of the map. Two runs of clang then give the same object. It changes nothing else, and
-// nothing at all in a map without hashes. It reports whether anything has changed.
+// SteadyHashes clears the bits of all block hashes that [SteadyMask] does not select, so that two
+// runs of clang give the same object. file is the content of the file of the map; SteadyHashes
+// changes it in place, and reports whether it has changed.
 func (m *Map) SteadyHashes(file []byte) (changed bool, err error) {
 	for _, s := range m.sections {
 		if err := s.load(); err != nil {

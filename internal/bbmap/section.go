@@ -8,20 +8,20 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An address is what a relocation puts into a field of a map.
+// An address is the value that a relocation gives to a field of the map.
 type address struct {
-	section int    // index of the section
+	section int    // index of the section that contains the address
 	value   uint64 // in bytes from the start of the section
-	inPlace bool   // the field itself is to be added
+	inPlace bool   // the content of the field has to be added
 }
 
-// A target is a machine and the size of its addresses.
+// A target is the machine and the word size of a relocatable file.
 type target struct {
 	machine elf.Machine
 	class   elf.Class
 }
 
-// addressRelocations are the relocation types of an address.
+// addressRelocations has the type of the relocations for an address on each machine.
 var addressRelocations = map[target]uint32{
 	{elf.EM_X86_64, elf.ELFCLASS64}:  uint32(elf.R_X86_64_64),
 	{elf.EM_X86_64, elf.ELFCLASS32}:  uint32(elf.R_X86_64_32), // x32
@@ -33,15 +33,15 @@ var addressRelocations = map[target]uint32{
 
 func (s *section) wide() bool { return s.file.Class == elf.ELFCLASS64 }
 
-// fault returns the error for a fault in the section.
+// fault converts a fault in this section to an error.
 func (s *section) fault(f *decode.Fault) error { return s.faultIn(s.index, f) }
 
-// faultIn returns the error for a fault in any section of the file.
+// faultIn converts a fault in another section of the file to an error.
 func (s *section) faultIn(index int, f *decode.Fault) error {
 	return &fault.FormatError{Format: format, Section: index, Part: s.file.Sections[index].Name, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}
 }
 
-// load reads the section once.
+// load reads the section and its relocations on the first call.
 func (s *section) load() error {
 	s.read.Do(func() {
 		if s.data, s.err = s.contents(s.index); s.err != nil || s.file.Type != elf.ET_REL {
@@ -57,7 +57,7 @@ func (s *section) load() error {
 	return s.err
 }
 
-// contents reads a section of the file.
+// contents reads the section of the file with the given index.
 func (s *section) contents(index int) ([]byte, error) {
 	from := s.file.Sections[index]
 	if from.Flags&elf.SHF_COMPRESSED != 0 {
@@ -73,13 +73,13 @@ func (s *section) contents(index int) ([]byte, error) {
 	return data, nil
 }
 
-// A symbol is a symbol of a relocatable file.
+// A symbol is the place that a symbol of a relocatable file stands for.
 type symbol struct {
-	section int
-	value   uint64
+	section int    // index of the section
+	value   uint64 // offset in the section
 }
 
-// symbols reads the symbol table at a section index.
+// symbols reads the symbol table that is in the section with the given index.
 func (s *section) symbols(index uint32) ([]symbol, error) {
 	if uint64(index) >= uint64(len(s.file.Sections)) || s.file.Sections[index].Type != elf.SHT_SYMTAB {
 		return nil, s.fault(&decode.Fault{Class: fault.ErrSection, Detail: fmt.Sprintf("its relocations refer to section %d, which is not a symbol table", index)})
@@ -110,7 +110,8 @@ func (s *section) symbols(index uint32) ([]symbol, error) {
 	return table, s.extend(table, index)
 }
 
-// extend sets the sections of symbols whose section index does not fit into the symbol table.
+// extend sets the section of those symbols whose section index does not fit into the symbol table.
+// They are in an extra table for the symbol table with the given index.
 func (s *section) extend(table []symbol, index uint32) error {
 	for i, from := range s.file.Sections {
 		if from.Type != elf.SHT_SYMTAB_SHNDX || from.Link != index {
@@ -130,7 +131,8 @@ func (s *section) extend(table []symbol, index uint32) error {
 	return nil
 }
 
-// relocate takes the addresses from the relocations at a section index.
+// relocate reads the relocations in the section with the given index and stores the addresses that
+// they give to fields of the map.
 func (s *section) relocate(index int) error {
 	from := s.file.Sections[index]
 	table, err := s.symbols(from.Link)
@@ -155,7 +157,7 @@ func (s *section) relocate(index int) error {
 	return b.Error(func(f *decode.Fault) error { return s.faultIn(index, f) })
 }
 
-// relocation reads a relocation.
+// relocation reads one relocation. table is the symbol table to which it refers.
 func (s *section) relocation(b *decode.Buffer, hasAddend bool, table []symbol) {
 	pos := b.Pos
 	word := func(what string) uint64 {

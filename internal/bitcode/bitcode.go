@@ -1,8 +1,8 @@
-// Package bitcode reads from LLVM's bitcode which functions a module defines.
+// Package bitcode finds the functions that are defined in LLVM's bitcode.
 //
-// Bitcode is a stream of bits: blocks in blocks, and records of numbers. The records of functions
-// are in the module block, and their names in the block of the string table. All other blocks are
-// skipped by their lengths.
+// Bitcode is a stream of bits with nested blocks, which contain records of numbers. The records of
+// functions are in the module block, and their names are in the string table, a block of its own.
+// All other blocks are skipped by their lengths.
 package bitcode
 
 import (
@@ -17,14 +17,16 @@ import (
 // format is the name of the format in errors.
 const format = "bitcode"
 
-// Magic numbers of a file, of a wrapper around one, and the size of the wrapper's header.
+// Magic numbers at the beginning of a bitcode file and of a wrapper around bitcode, and the size of
+// the wrapper's header.
 const (
 	magic        = 0xdec04342 // BC, 0xc0de
 	wrapperMagic = 0x0b17c0de
 	wrapperSize  = 20
 )
 
-// Blocks and records of interest, in include/llvm/Bitcode/LLVMBitCodes.h.
+// IDs of the blocks, codes of the records and the linkage that this package uses, from
+// include/llvm/Bitcode/LLVMBitCodes.h.
 const (
 	blockModule  = 8
 	blockStrings = 23
@@ -37,16 +39,16 @@ const (
 	linkageElsewhere = 12 // available_externally: a copy for inlining, whose code is not written
 )
 
-// firstVersion is the first version of modules that have their names in a string table. LLVM 5
-// wrote it first.
+// firstVersion is the first version of modules whose names are in a string table. LLVM 5 was the
+// first to write it.
 const firstVersion = 2
 
-// A name is where the string table has a name.
+// A name is the position of a function's name in the string table.
 type name struct{ offset, size uint64 }
 
-// Defined returns the names of the functions and aliases that the modules of a file define. A
-// malformed file ends in an afdo.FormatError, and a module of LLVM 4 or older in an
-// afdo.VersionError. It uses memory for the names only.
+// Defined returns the names of the functions and aliases that the modules in a bitcode file define.
+// It returns an afdo.FormatError for a malformed file, and an afdo.VersionError for a module of
+// LLVM 4 or older. It takes memory for the names only.
 func Defined(file []byte) (map[string]bool, error) {
 	defined := make(map[string]bool)
 	s := &stream{data: unwrapped(file)}
@@ -80,7 +82,7 @@ func Defined(file []byte) (map[string]bool, error) {
 	return defined, nil
 }
 
-// unwrapped returns the bitcode in a file.
+// unwrapped returns the bitcode in a file without the wrapper around it, if there is one.
 func unwrapped(file []byte) []byte {
 	if len(file) < wrapperSize || binary.LittleEndian.Uint32(file) != wrapperMagic {
 		return file
@@ -92,7 +94,8 @@ func unwrapped(file []byte) []byte {
 	return file[offset : offset+size]
 }
 
-// header reads the header of a block. length is in bytes.
+// header reads the header of a block: its ID, the width of its abbreviation IDs in bits, and its
+// length in bytes.
 func (s *stream) header() (id, width, length uint64) {
 	id, width = s.vbr(8), s.vbr(4)
 	s.align()
@@ -103,8 +106,8 @@ func (s *stream) header() (id, width, length uint64) {
 	return id, width, length
 }
 
-// records yields the records of the block that was entered, until its end, without those of the
-// blocks in it.
+// records yields the records of a block, whose header has been read, until the end of the block. It
+// skips nested blocks. width is the width of the block's abbreviation IDs.
 func (s *stream) records(width uint64) func(yield func(record) bool) {
 	return func(yield func(record) bool) {
 		var own []abbreviation
@@ -134,15 +137,15 @@ func (s *stream) records(width uint64) func(yield func(record) bool) {
 	}
 }
 
-// A module collects the functions and aliases of a module block.
+// A module collects the names of the functions and aliases that a module block defines.
 type module struct {
 	*stream
 	version uint64
-	old     bool
+	old     bool // written by LLVM 4 or older
 	defined []name
 }
 
-// read reads the records of a module.
+// read reads the records of a module block with abbreviation IDs of the given width.
 func (m *module) read(width uint64) {
 	for r := range m.records(width) {
 		switch r.code {
@@ -163,7 +166,7 @@ func (m *module) read(width uint64) {
 	}
 }
 
-// names looks names up in the string table.
+// names reads the string table and adds the wanted names to into.
 func (s *stream) names(width uint64, wanted []name, into map[string]bool) {
 	start := int(s.pos / 8)
 	for r := range s.records(width) {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Abbreviation IDs that every block has.
+// Abbreviation IDs that every block has. A record begins with an abbreviation ID.
 const (
 	idEndBlock = iota
 	idEnterBlock
@@ -16,11 +16,11 @@ const (
 	idFirstOwn
 )
 
-// An encoding is how an operand of an abbreviation is encoded.
+// An encoding says how a field of a record is encoded.
 type encoding uint8
 
 const (
-	encodedLiteral encoding = iota // in the abbreviation itself
+	encodedLiteral encoding = iota // not encoded: the value is in the abbreviation
 	encodedFixed
 	encodedVBR
 	encodedArray
@@ -28,16 +28,17 @@ const (
 	encodedBlob
 )
 
-// An operand is an operand of an abbreviation.
+// An operand of an abbreviation describes one field of a record.
 type operand struct {
 	encoding encoding
-	value    uint64 // of a literal, or the width of a field
+	value    uint64 // of a literal, or the width of a field in bits
 }
 
-// An abbreviation is how the fields of a record are encoded.
+// An abbreviation describes the encoding of the fields of a record.
 type abbreviation []operand
 
-// A stream reads bits, the lowest of a byte first. After the first fault, all bits are zero.
+// A stream reads bits, beginning with the lowest bit of each byte. After the first fault, all bits
+// are zero.
 type stream struct {
 	data  []byte
 	pos   uint64 // in bits
@@ -73,8 +74,8 @@ func (s *stream) fixed(width uint64) (v uint64) {
 	return v
 }
 
-// vbr reads a number in chunks of width bits. The highest bit of a chunk is set if another chunk
-// follows.
+// vbr reads a variable-width number, in chunks of width bits. The highest bit of a chunk is set if
+// another chunk follows.
 func (s *stream) vbr(width uint64) (v uint64) {
 	more := uint64(1) << (width - 1)
 	for shift := uint64(0); ; shift += width - 1 {
@@ -93,10 +94,10 @@ func (s *stream) vbr(width uint64) (v uint64) {
 	}
 }
 
-// align goes to the next multiple of 32 bits.
+// align skips to the next multiple of 32 bits.
 func (s *stream) align() { s.fixed(-s.pos & 31) }
 
-// skip passes over bytes.
+// skip skips n bytes and returns them.
 func (s *stream) skip(n uint64) []byte {
 	if n > s.left()/8 {
 		s.fail(fault.ErrTruncated, "the file ends in a block")
@@ -107,7 +108,7 @@ func (s *stream) skip(n uint64) []byte {
 	return s.data[start : start+n]
 }
 
-// define reads an abbreviation.
+// define reads the definition of an abbreviation.
 func (s *stream) define() (a abbreviation) {
 	n := s.vbr(5)
 	for range n {
@@ -134,18 +135,18 @@ func (s *stream) define() (a abbreviation) {
 	return a
 }
 
-// A record is the first fields of a record, or its blob.
+// A record has the first fields of a record, or its blob.
 type record struct {
 	code   uint64
 	fields [numFields]uint64
-	count  int // may be more than numFields
+	count  int // number of fields in the file, -1 before the code has been read
 	blob   []byte
 }
 
-// numFields is the number of fields that the records of interest need.
+// numFields is the number of fields that are kept of a record, as many as this package needs.
 const numFields = 6
 
-// add adds a field. The first one is the record's code.
+// add adds the next value of the record. The first value is the record's code, and fields follow.
 func (r *record) add(v uint64) {
 	switch {
 	case r.count == -1:
@@ -156,7 +157,7 @@ func (r *record) add(v uint64) {
 	r.count++
 }
 
-// unabbreviated reads a record without an abbreviation.
+// unabbreviated reads a record that has no abbreviation.
 func (s *stream) unabbreviated() record {
 	r := record{code: s.vbr(6)}
 	for n := s.vbr(6); n > 0 && s.fault == nil; n-- {
@@ -165,7 +166,7 @@ func (s *stream) unabbreviated() record {
 	return r
 }
 
-// abbreviated reads a record with an abbreviation.
+// abbreviated reads a record whose encoding an abbreviation describes.
 func (s *stream) abbreviated(a abbreviation) record {
 	r := record{count: -1}
 	for i := 0; i < len(a) && s.fault == nil; i++ {
@@ -191,8 +192,8 @@ func (s *stream) abbreviated(a abbreviation) record {
 	return r
 }
 
-// scalar reads a field that is no array and no blob. An array of fields without bits is refused,
-// because no input would bound its length.
+// scalar reads a field that is neither an array nor a blob. It rejects an array of arrays. A field
+// of width 0 takes no bits and is 0.
 func (s *stream) scalar(o operand) uint64 {
 	switch {
 	case o.encoding == encodedLiteral:

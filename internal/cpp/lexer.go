@@ -1,5 +1,5 @@
-// Package cpp splits texts of C and C++ into tokens and classifies their keywords. It knows no
-// types and builds no trees. Its time is proportional to the length of the text.
+// Package cpp splits C and C++ source text into tokens and classifies keywords. It knows no types
+// and builds no trees. It takes time proportional to the length of the text.
 package cpp
 
 import (
@@ -11,10 +11,10 @@ import (
 // A Token is a token of C or C++. Comments, white space and the ends of lines are not tokens.
 type Token struct {
 	Kind       Kind
-	Char       byte // the first byte; '"' for a raw string, and the character that a digraph represents
-	escaped    bool // an identifier with escaped characters
+	Char       byte // the first byte; '"' for a raw string, and the character that a digraph stands for
+	escaped    bool // an identifier with universal character names, such as \u00e9
 	Start, End int  // offsets in the text
-	Line       int  // of the first byte; #line does not change it
+	Line       int  // number of the line of the first byte; #line does not change it
 }
 
 // Kind is the kind of a token.
@@ -33,9 +33,9 @@ const (
 // space. Copy a Lexer to look ahead.
 type Lexer struct {
 	Text  []byte
-	Pos   int // the end of the latest token
-	Line  int // the number of the line at Pos
-	fresh bool
+	Pos   int  // the end of the latest token
+	Line  int  // the number of the line at Pos
+	fresh bool // no token has been read in this line
 }
 
 // NewLexer returns a Lexer for a text whose first line has the number line.
@@ -57,8 +57,9 @@ func (l *Lexer) Next() Token {
 	}
 }
 
-// Directive skips the rest of a directive and returns it. Call it after the token '#', which the
-// result does not contain. A backslash or a comment can continue it in the next line.
+// Directive skips the rest of a preprocessor directive and returns it. Call it after the token '#',
+// which the result does not contain. A backslash or a comment can continue the directive in the
+// next line.
 func (l *Lexer) Directive() []byte {
 	start := l.Pos
 	for l.space(); l.Peek() != '\n' && l.Pos < len(l.Text); l.space() {
@@ -85,7 +86,7 @@ func (l *Lexer) SkipPast(mark string, from int) {
 	l.Pos = stop
 }
 
-// space skips comments, continued ends of lines, and white space other than the end of a line.
+// space skips comments, white space and continued line ends. It stops at the end of a line.
 func (l *Lexer) space() {
 	for l.Pos < len(l.Text) {
 		switch c := l.Text[l.Pos]; {
@@ -99,7 +100,8 @@ func (l *Lexer) space() {
 	}
 }
 
-// continues skips a backslash at the end of a line and the end of that line, if they are next.
+// continues skips a backslash and the end of the line after it. It returns false if they are not
+// next.
 func (l *Lexer) continues() bool {
 	rest := bytes.TrimPrefix(l.Text[l.Pos+1:], []byte{'\r'})
 	if len(rest) == 0 || rest[0] != '\n' {
@@ -110,7 +112,7 @@ func (l *Lexer) continues() bool {
 	return true
 }
 
-// comment skips a comment, if it is next.
+// comment skips a comment. It returns false if no comment is next.
 func (l *Lexer) comment() bool {
 	rest := l.Text[l.Pos:]
 	switch {
@@ -157,7 +159,7 @@ func IsWordByte(c byte) bool {
 // IsDigit reports whether a byte is a decimal digit.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// WordLength returns the length of the word at the beginning of a text.
+// WordLength returns the length of the identifier or number at the beginning of a text.
 func WordLength(text []byte) int {
 	n := 0
 	for n < len(text) && IsWordByte(text[n]) {
@@ -196,8 +198,8 @@ func isRawPrefix(word []byte) bool {
 	return false
 }
 
-// rawString reads a string like R"x(…)x" from the quote on. Without a valid delimiter, the word
-// before the quote is a macro.
+// rawString reads a raw string, such as R"x(…)x", from its quote on. If the delimiter is not
+// valid, the token is only the word before the quote, which is then a macro.
 func (l *Lexer) rawString(t *Token) {
 	const longest = len(`"0123456789abcdef(`)
 	open := l.Text[l.Pos:min(l.Pos+longest, len(l.Text))]
@@ -209,7 +211,8 @@ func (l *Lexer) rawString(t *Token) {
 	l.SkipPast(")"+string(open[1:n])+`"`, n)
 }
 
-// quoted skips a string or character, which ends in its line at the latest.
+// quoted skips a string or character literal. A missing closing quote ends it at the end of the
+// line.
 func (l *Lexer) quoted(quote byte) {
 	for l.Pos++; l.Pos < len(l.Text); {
 		switch c := l.Text[l.Pos]; {
@@ -227,8 +230,9 @@ func (l *Lexer) quoted(quote byte) {
 	}
 }
 
-// digraph returns the character for the digraph that begins with c at Pos, and moves to its second
-// character. Without a digraph it returns c. Preprocessors do not replace digraphs.
+// digraph returns the character that a digraph stands for, if the digraph begins with c at Pos, and
+// moves to its second character. Otherwise it returns c. Preprocessors leave digraphs in their
+// output.
 func (l *Lexer) digraph(c byte) byte {
 	rest := l.Text[l.Pos+1:]
 	if len(rest) == 0 || c != '<' && c != '%' && c != ':' {
@@ -254,8 +258,8 @@ func (l *Lexer) digraph(c byte) byte {
 	return char
 }
 
-// Name returns the text of a word. Escaped characters are replaced by the characters that they
-// represent, as in symbols.
+// Name returns the text of a word, with universal character names replaced by their characters, as
+// in assembler names.
 func (l *Lexer) Name(t Token) []byte {
 	text := l.Text[t.Start:t.End:t.End]
 	if !t.escaped {
@@ -273,6 +277,7 @@ func (l *Lexer) Name(t Token) []byte {
 }
 
 // Contents returns the text between the quotes of a string, without the delimiters of a raw string.
+// raw reports whether it is a raw string, in which backslashes are literal.
 func (l *Lexer) Contents(t Token) (text []byte, raw bool) {
 	text = l.Text[t.Start:t.End]
 	if raw = text[0] != t.Char; raw {
@@ -283,8 +288,9 @@ func (l *Lexer) Contents(t Token) (text []byte, raw bool) {
 	return bytes.TrimSuffix(text[1:], []byte{t.Char}), false
 }
 
-// Unescaped appends the text of a string with its escapes replaced. It decodes escapes of letters,
-// digits and other characters of names. All others become a character that names do not contain.
+// Unescaped appends the text of a string literal to a buffer. It decodes universal character names,
+// and octal and hexadecimal escapes. Of any other escape it appends the character after the
+// backslash.
 func Unescaped(to, text []byte) []byte {
 	for len(text) > 0 {
 		if text[0] != '\\' || len(text) == 1 {
@@ -323,7 +329,7 @@ func Unescaped(to, text []byte) []byte {
 	return to
 }
 
-// digitsOf returns the number of digits of a base at the beginning of a text.
+// digitsOf returns the number of digits at the beginning of a text, in the given base.
 func digitsOf(text []byte, base int) int {
 	n := 0
 	for n < len(text) {
@@ -335,11 +341,11 @@ func digitsOf(text []byte, base int) int {
 	return n
 }
 
-// maxEscape limits the length of an escaped character, zeros in front included.
+// maxEscape limits the length in bytes of an escaped character, including leading zeros.
 const maxEscape = 32
 
-// escapeLength returns the length of the escaped character at the beginning of a text: \u1234,
-// \U00012345 or \u{1234}. It is 0 if there is none.
+// escapeLength returns the length of the universal character name at the beginning of a text:
+// \u1234, \U00012345 or \u{1234}. It returns 0 if there is none.
 func escapeLength(text []byte) int {
 	if len(text) < len(`\u{1}`) || text[0] != '\\' {
 		return 0
@@ -359,7 +365,7 @@ func escapeLength(text []byte) int {
 	return n
 }
 
-// escapedRune returns the character that an escape represents.
+// escapedRune returns the character of a universal character name, such as \u00e9.
 func escapedRune(escape []byte) rune {
 	n, err := strconv.ParseUint(string(bytes.Trim(escape[len(`\u`):], "{}")), 16, 32)
 	if err != nil || n > utf8.MaxRune {
@@ -368,8 +374,9 @@ func escapedRune(escape []byte) rune {
 	return rune(n)
 }
 
-// LineMarker parses a directive without its '#': "line 5", or "5" as preprocessors write it. It
-// returns the number of the next line, and its file if the directive names one.
+// LineMarker parses a line directive without its '#': "line 5", or "5" as preprocessors write it.
+// It returns the number of the next line, and its file if the directive names one. ok is false for
+// other directives.
 func LineMarker(directive []byte) (line int, file string, ok bool) {
 	l := NewLexer(directive, 1)
 	t := l.Next()
@@ -387,7 +394,7 @@ func LineMarker(directive []byte) (line int, file string, ok bool) {
 	return int(number), file, true
 }
 
-// A class is a set of roles that a keyword has.
+// A class is a set of properties of a keyword.
 type class uint8
 
 const (
@@ -398,7 +405,7 @@ const (
 	plusPlus  // not in C, where it may be the name of a function
 )
 
-// classOf returns the roles of a word, 0 for most identifiers.
+// classOf returns the properties of a word, 0 for identifiers that are not keywords.
 func classOf(word []byte) class {
 	switch string(word) {
 	case "throw":
@@ -422,27 +429,28 @@ func classOf(word []byte) class {
 	return 0
 }
 
-// NamesNoFunction reports whether neither a function of C nor one of C++ can have a name.
+// NamesNoFunction reports whether a word is a keyword of both C and C++ that may precede
+// parentheses, such as if, so that no function can have this name.
 func NamesNoFunction(word []byte) bool {
 	return classOf(word)&(parenthesised|plusPlus) == parenthesised
 }
 
-// TakesNoParameters reports whether parentheses after a word are not the parameters of a function
-// of C++.
+// TakesNoParameters reports whether parentheses after a C++ keyword are not the parameters of a
+// function, as after if.
 func TakesNoParameters(word []byte) bool { return classOf(word)&parenthesised != 0 }
 
-// IsTypeName reports whether a word is a fundamental type of C++, or part of one.
+// IsTypeName reports whether a word is a fundamental type of C++ or part of one, such as unsigned.
 func IsTypeName(word []byte) bool { return classOf(word)&typeName != 0 }
 
 // FollowsParameters reports whether a word can be between the parameters and the body of a
-// function.
+// function, such as const.
 func FollowsParameters(word []byte) bool { return classOf(word)&(parenthesised|qualifier) != 0 }
 
-// PrecedesOperand reports whether an operand follows a word, so that a bracket after it is not an
-// index.
+// PrecedesOperand reports whether an operand follows a keyword, such as return. Then a bracket
+// after the keyword is not an index.
 func PrecedesOperand(word []byte) bool { return classOf(word)&operator != 0 }
 
-// BeginsStatement reports whether a word begins a statement or is one.
+// BeginsStatement reports whether a keyword begins a statement or is one, such as if and break.
 func BeginsStatement(word []byte) bool {
 	switch string(word) {
 	case "if", "else", "for", "while", "do", "switch", "case", "default", "return", "break", "continue", "goto", "throw":

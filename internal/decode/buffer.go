@@ -13,22 +13,23 @@ import (
 // every field is zero. So callers check Err once, at the latest before they use what they have
 // read.
 //
-// Methods take the name of what they read, for the fault. The position of a fault is the start of
-// the field.
+// The parameter what of a method is the name of the field, for the message of a fault. The position
+// of a fault is the start of the field.
 type Buffer struct {
 	Data []byte
 	Pos  int    // of the next field in Data, its end after a fault
 	Big  bool   // the byte order is big-endian
-	Part string // what is being read, if a format has names for that
+	Part string // name of the part of the file, if its format names parts
 	Err  *Fault // the first fault
 }
 
-// Fail records a fault found at pos.
+// Fail records a fault at position pos, unless there is an earlier fault.
 func (b *Buffer) Fail(pos int, class error, format string, args ...any) {
 	b.record(Fault{Part: b.Part, Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Stop records an error that is not about these bytes, unless it is nil.
+// Stop records an error that is not a fault in the bytes. It does nothing if err is nil or if there
+// is an earlier fault.
 func (b *Buffer) Stop(err error) {
 	if err != nil {
 		b.record(Fault{Other: err})
@@ -42,8 +43,8 @@ func (b *Buffer) record(f Fault) {
 	b.Pos = len(b.Data)
 }
 
-// Error returns the first fault as the error that place makes of it, an error of Stop as it is, or
-// nil.
+// Error returns the first fault, which place converts to an error. It returns an error from Stop
+// unchanged, and nil if there is neither.
 func (b *Buffer) Error(place func(*Fault) error) error {
 	switch {
 	case b.Err == nil:
@@ -54,10 +55,10 @@ func (b *Buffer) Error(place func(*Fault) error) error {
 	return place(b.Err)
 }
 
-// Rest is the number of bytes left.
+// Rest returns the number of bytes left.
 func (b *Buffer) Rest() int { return len(b.Data) - b.Pos }
 
-// Has reports whether n bytes are left. If not, that is a fault.
+// Has reports whether n bytes are left for the field what. If not, it records a fault.
 func (b *Buffer) Has(n uint64, what string) bool {
 	if n > uint64(b.Rest()) {
 		b.truncated(n, what)
@@ -65,7 +66,7 @@ func (b *Buffer) Has(n uint64, what string) bool {
 	return b.Err == nil
 }
 
-// Take returns the next n bytes, which are not copied, or nil after a fault.
+// Take returns the next n bytes without copying them, or nil after a fault.
 func (b *Buffer) Take(n uint64, what string) []byte {
 	if !b.Has(n, what) {
 		return nil
@@ -194,7 +195,7 @@ func (b *Buffer) unended(what string) {
 	b.Fail(b.Pos, fault.ErrTruncated, "%s does not end within the %d bytes left", what, b.Rest())
 }
 
-// SkipLEB passes over a LEB128 of either kind.
+// SkipLEB skips a LEB128 number, signed or unsigned.
 func (b *Buffer) SkipLEB() {
 	for i, c := range b.Data[b.Pos:] {
 		if c < 0x80 {
@@ -205,9 +206,9 @@ func (b *Buffer) SkipLEB() {
 	b.unended("a LEB128")
 }
 
-// Count checks a number of items, read at pos, against the remaining bytes. Each item takes at
-// least size bytes. No count from a file may size an allocation or a loop before it has passed this
-// check.
+// Count checks a number of items, read at pos: the remaining bytes must have room for n items of at
+// least size bytes each. No count from a file may size an allocation or a loop before it has passed
+// this check.
 func (b *Buffer) Count(pos int, n uint64, size int, what string) int {
 	if n > uint64(b.Rest()/size) {
 		b.Fail(pos, fault.ErrCount, "%d %s, the %d bytes left hold at most %d", n, what, b.Rest(), b.Rest()/size)
@@ -218,7 +219,8 @@ func (b *Buffer) Count(pos int, n uint64, size int, what string) int {
 	return int(n)
 }
 
-// String returns the bytes of a string that ends in NUL, which are not copied, without the NUL.
+// String decodes a string that ends in NUL, and returns its bytes without the NUL and without
+// copying them.
 func (b *Buffer) String(what string) []byte {
 	n := bytes.IndexByte(b.Data[b.Pos:], 0)
 	if n < 0 {
@@ -229,8 +231,8 @@ func (b *Buffer) String(what string) []byte {
 	return b.Data[b.Pos-n-1 : b.Pos-1 : b.Pos-1]
 }
 
-// A Fault describes a fault in some bytes. It is not an error: the caller, which knows the origin
-// of the bytes, makes one of it.
+// A Fault describes a fault in some bytes. It is not an error: the caller, which knows the file
+// that the bytes come from, converts it to an error.
 type Fault struct {
 	Part   string // name of the part that was being read, if the format has such names
 	Pos    int    // of the faulty byte
@@ -239,7 +241,7 @@ type Fault struct {
 	Other  error // if set, an error that is not about these bytes; the other fields are unused
 }
 
-// Reworded returns a class with another text that matches class under errors.Is.
+// Reworded returns an error with the given text that matches class under errors.Is.
 func Reworded(class error, text string) error { return &reworded{class, text} }
 
 type reworded struct {

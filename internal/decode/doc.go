@@ -1,6 +1,6 @@
-// Package decode reads the fields of binary formats: one decoder for all of them, which keeps its
-// first error, and one type of fault.
+// Package decode decodes the fields of binary formats. It has one decoder for all formats, which
+// keeps its first error, and one type for faults.
 //
-// A format embeds [Buffer] in a type of its own, which knows the part of the file that the bytes
-// come from, and turns the fault into a fault.FormatError.
+// A format embeds [Buffer] in a type of its own. That type knows the part of the file that the
+// bytes come from, and converts a fault to a fault.FormatError.
 package decode

@@ -1,4 +1,5 @@
-// Package depfile reads the dependency files that compilers write with -MD, rules for make.
+// Package depfile parses the dependency files that compilers write with -MD, which contain rules
+// for make.
 package depfile
 
 import (
@@ -7,19 +8,19 @@ import (
 	"fmt"
 )
 
-// A Rule is a rule of a dependency file: targets that need prerequisites. One
-// without prerequisites is there so that make does not miss a header that is gone.
+// A Rule is a rule of a dependency file: make has to rebuild the targets if a prerequisite changes.
+// GCC also writes rules without prerequisites, so that make accepts the removal of a header.
 type Rule struct {
 	Targets, Prerequisites []string
 }
 
-// ErrDepfile is what the errors of [Parse] match.
+// ErrDepfile matches the errors of [Parse].
 var ErrDepfile = errors.New("not a dependency file")
 
-// Parse reads a dependency file as compilers write it for make and ninja: lines that go on
-// behind a backslash, "\ " and "\#" for a blank and a number sign in a path, "$$" for a dollar
-// sign, comments, and any number of rules. A backslash before anything else is literal, and a colon
-// ends the targets only before white space, so paths of Windows are read, too.
+// Parse parses a dependency file as compilers write it for make and ninja. It knows lines that a
+// backslash continues, "\ " and "\#" for a blank and a number sign in a path, "$$" for a dollar
+// sign, comments, and any number of rules. A backslash before anything else is literal. A colon
+// ends the targets only before white space, so paths of Windows are parsed, too.
 func Parse(data []byte) ([]Rule, error) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return nil, fmt.Errorf("%w: a NUL at byte %d", ErrDepfile, i)
@@ -59,12 +60,12 @@ func Parse(data []byte) ([]Rule, error) {
 	}
 }
 
-// isAssignment reports whether a line sets a variable of make, as GCC has it do for C++ modules.
+// isAssignment reports whether a line assigns a make variable, as GCC writes it for C++ modules.
 func isAssignment(words []string) bool {
 	return len(words) > 1 && (words[1] == "=" || words[1] == "+=")
 }
 
-// Prerequisites returns the prerequisites of all rules in their order, each once.
+// Prerequisites returns the prerequisites of all rules in order, each once.
 func Prerequisites(rules []Rule) []string {
 	var all []string
 	seen := make(map[string]bool)
@@ -93,7 +94,7 @@ type depParser struct {
 	pos  int
 }
 
-// at returns the byte some bytes ahead, 0 beyond the end.
+// at returns the byte at an offset from the current position, or 0 beyond the end.
 func (p *depParser) at(ahead int) byte {
 	if p.pos+ahead < len(p.data) {
 		return p.data[p.pos+ahead]
@@ -101,7 +102,8 @@ func (p *depParser) at(ahead int) byte {
 	return 0
 }
 
-// continued returns the length of a backslash and the line end behind it, 0 if there is none.
+// continued returns the length of the backslash and the line end at the current position, which
+// continue a line. It returns 0 if there is none.
 func (p *depParser) continued() int {
 	switch {
 	case p.at(0) != '\\':
@@ -131,7 +133,7 @@ func (p *depParser) next() (depToken, string) {
 	}
 }
 
-// skipComment goes to the end of a comment, which may have several lines.
+// skipComment skips a comment up to the end of its line, which a backslash may continue.
 func (p *depParser) skipComment() {
 	for p.pos < len(p.data) && p.at(0) != '\n' {
 		p.pos += max(1, p.continued())
@@ -152,7 +154,7 @@ func (p *depParser) token() (depToken, string) {
 	return depWord, p.word()
 }
 
-// atColon reports whether there is a colon that ends the targets.
+// atColon reports whether a colon that ends the targets is at the current position.
 func (p *depParser) atColon() bool {
 	if p.at(0) != ':' {
 		return false
@@ -182,8 +184,9 @@ func (p *depParser) word() string {
 	return string(word)
 }
 
-// backslashes reads backslashes in a row. Only before a blank are they
-// escapes: each two then stand for one, and an odd one keeps the blank in the word.
+// backslashes reads consecutive backslashes and appends what they mean to a word. They are escapes
+// only before a blank: then each pair is one backslash, and an odd one makes the blank a part of
+// the word.
 func (p *depParser) backslashes(word []byte) []byte {
 	n := 0
 	for p.at(n) == '\\' {

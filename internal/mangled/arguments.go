@@ -2,19 +2,20 @@ package mangled
 
 import "strings"
 
-// Arguments are the arguments of a template in a symbol.
+// Arguments is a list of template arguments in a mangled name.
 type Arguments struct {
-	Name  string // of the template, unqualified; empty if the symbol refers to an earlier one
-	Types []int  // where the fundamental types of arguments are that are literals
-	End   int    // of the 'E' behind the last argument
+	Name  string // name of the template, unqualified; empty if the symbol refers to an earlier part
+	Types []int  // offset of the type in each argument that is a literal of a fundamental type
+	End   int    // offset of the 'E' after the last argument
 }
 
-// Literal is how symbols have a number of a fundamental type.
+// Literal returns a literal of a fundamental type as mangled names contain it. code is the type's
+// letter.
 func Literal(code byte, value string) string { return "L" + string(code) + value + "E" }
 
-// ArgumentsIn returns the arguments of templates in a symbol, inner ones first. Callers must check
-// the result with the demangler: ArgumentsIn knows no expressions, and stops at the first thing
-// that it cannot decode.
+// ArgumentsIn returns the lists of template arguments in a mangled name, inner lists first. It
+// cannot decode expressions, and stops at the first thing that it cannot decode. So callers must
+// check with the demangler what they make of the result.
 func ArgumentsIn(symbol string) []Arguments {
 	s := argumentScanner{text: symbol, pos: len("_Z")}
 	for s.pos < len(symbol) && s.step() {
@@ -22,19 +23,19 @@ func ArgumentsIn(symbol string) []Arguments {
 	return s.found
 }
 
-// An argumentScanner goes through a symbol.
+// An argumentScanner parses a mangled name from left to right.
 type argumentScanner struct {
 	text  string
 	pos   int
-	name  string // that was just spelled
-	open  []openPart
+	name  string     // the name before pos, "" if something else is
+	open  []openPart // parts that have not ended
 	found []Arguments
 }
 
-// An openPart is one that an 'E' ends.
+// An openPart is a part of a mangled name that begins with the letter kind and ends with 'E'.
 type openPart struct {
 	kind      byte
-	arguments Arguments
+	arguments Arguments // if kind is 'I', for template arguments
 }
 
 func (s *argumentScanner) top() byte {
@@ -89,7 +90,7 @@ func (s *argumentScanner) push(p openPart) {
 	s.pos++
 }
 
-// number passes over digits and returns the number.
+// number skips a decimal number and returns it.
 func (s *argumentScanner) number() (n int) {
 	for s.pos < len(s.text) && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' && n <= len(s.text) {
 		n = 10*n + int(s.text[s.pos]-'0')
@@ -98,7 +99,8 @@ func (s *argumentScanner) number() (n int) {
 	return n
 }
 
-// source passes over a name with its length in front.
+// source skips a name after its length and stores it in s.name. It returns false if the name is
+// incomplete.
 func (s *argumentScanner) source() bool {
 	n := s.number()
 	if n > len(s.text)-s.pos {
@@ -109,14 +111,15 @@ func (s *argumentScanner) source() bool {
 	return true
 }
 
-// until passes over a part that ends with an underscore.
+// until skips everything up to the next underscore. It returns false if there is none.
 func (s *argumentScanner) until() bool {
 	n := strings.IndexByte(s.text[s.pos:], '_')
 	s.pos += n + 1
 	return n >= 0
 }
 
-// reference passes over one to an earlier part, and over an abbreviation such as St.
+// reference skips a reference to an earlier part of the name, or an abbreviation such as St for
+// std.
 func (s *argumentScanner) reference() bool {
 	if s.pos+1 < len(s.text) && s.text[s.pos] == 'S' && 'a' <= s.text[s.pos+1] && s.text[s.pos+1] <= 'z' {
 		s.pos += 2
@@ -125,7 +128,7 @@ func (s *argumentScanner) reference() bool {
 	return s.until()
 }
 
-// unnamed passes over the beginning of a lambda, or an unnamed type.
+// unnamed skips an unnamed type, or the beginning of a lambda.
 func (s *argumentScanner) unnamed() bool {
 	switch {
 	case strings.HasPrefix(s.text[s.pos:], "Ul"):
@@ -138,7 +141,8 @@ func (s *argumentScanner) unnamed() bool {
 	return false
 }
 
-// literal passes over a number of a fundamental type.
+// literal skips a literal of a fundamental type. If it is a template argument, the offset of its
+// type is recorded.
 func (s *argumentScanner) literal() bool {
 	s.pos++
 	at := s.pos

@@ -10,28 +10,31 @@ import (
 // Libraries that keep their versions apart have an inline namespace such as fmt::v9, which is in
 // all of their symbols and has another name in the next version.
 
-// Inlines are the inline namespaces of some sources, by the namespace around them: those that it
-// may have.
+// Inlines lists the inline namespaces that some sources declare. The key is the name of the
+// enclosing namespace. The list may have names that are not used.
 type Inlines map[string][]string
 
-// maxInlines bounds how many names are remembered. Of more, none is what another has become.
+// maxInlines limits the number of inline namespaces per enclosing namespace. If there are more, it
+// is not known which of them replaces an older one.
 const maxInlines = 1 << 6
 
-// Add takes note of an inline namespace.
+// Add adds the inline namespace name, which is declared in the namespace outer.
 func (in Inlines) Add(outer, name string) {
 	if !slices.Contains(in[outer], name) && len(in[outer]) <= maxInlines {
 		in[outer] = append(in[outer], name)
 	}
 }
 
-// Spelled returns a symbol with these inline namespaces in it. They replace the names after their
-// outer namespaces, unless these names are words of the sources.
+// Spelled returns a symbol as the sources would mangle it now: it replaces the inline namespace of
+// another version of a library, such as fmt::v9, by the one that the sources declare. has reports
+// whether a word is in the sources; such a name is not replaced.
 func (in Inlines) Spelled(symbol string, has func(word string) bool) string {
 	return in.Renames(func(yield func(string) bool) { yield(symbol) }, has).Apply(symbol)
 }
 
-// Renames returns how inline namespaces in symbols were renamed. The inline namespace in symbols is
-// the most frequent name after the namespace around it, if it is not a word of the sources.
+// Renames returns the replacements that convert symbols of an older program to the inline
+// namespaces of the sources. The old name is the one that most symbols have after the enclosing
+// namespace. It is not replaced if has reports that the sources contain it.
 func (in Inlines) Renames(symbols iter.Seq[string], has func(word string) bool) (r Renames) {
 	for outer, names := range in {
 		outer = LengthAndName(outer)
@@ -46,8 +49,8 @@ func (in Inlines) Renames(symbols iter.Seq[string], has func(word string) bool) 
 	return r
 }
 
-// nowOf returns which of some names another one has become: the only one, or the only one that is
-// the same but for its numbers.
+// nowOf returns the name that has replaced the inline namespace old: the only one of names, or the
+// only one that differs from old only in its digits. It returns "" if that is unclear.
 func nowOf(old string, names []string) (now string) {
 	if len(names) == 1 {
 		return names[0]
@@ -67,15 +70,15 @@ func nowOf(old string, names []string) (now string) {
 	return now
 }
 
-// wordsOf returns the parts of a name between its numbers.
+// wordsOf splits a name at its digits and returns the parts between them.
 func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return '0' <= r && r <= '9' })
 }
 
-// Renames are pairs of parts of symbols, as they were and as they are.
+// Renames lists pairs of an old part of a mangled name and its replacement.
 type Renames []string
 
-// Apply returns a symbol as it is now.
+// Apply replaces the old parts in a mangled name.
 func (r Renames) Apply(symbol string) string {
 	if len(r) == 0 || !strings.HasPrefix(symbol, "_Z") {
 		return symbol
@@ -83,11 +86,11 @@ func (r Renames) Apply(symbol string) string {
 	return strings.NewReplacer(r...).Replace(symbol)
 }
 
-// LengthAndName is how symbols have a name.
+// LengthAndName returns a name as mangled names contain it: after its length.
 func LengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
 
-// usualAfter returns the name that follows a part in more than half of the symbols that contain the
-// part.
+// usualAfter returns the name that follows part in more than half of those symbols that contain
+// part, or "".
 func usualAfter(part string, symbols iter.Seq[string]) (usual string) {
 	var times map[string]int // made when there is one: most symbols have none
 	all := 0

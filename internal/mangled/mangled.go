@@ -1,14 +1,14 @@
-// Package mangled takes apart what the demangler makes of the names of C++ functions.
+// Package mangled analyses the names of C++ functions, mangled and demangled.
 package mangled
 
 import "github.com/ianlancetaylor/demangle"
 
-// MaxLen limits the length of names that are demangled. The time for some names grows with the
-// square of their length.
+// MaxLen is the maximum length of names that are demangled. Demangling some names takes time
+// proportional to the square of their length.
 const MaxLen = 4 << 10
 
-// Last returns the last component of a demangled name, without scope, template arguments and
-// parameters: usually a name, a constructor, a destructor or an operator.
+// Last returns the last component of a demangled function name, without scope, template arguments
+// and parameters. It is usually a name, a constructor, a destructor or an operator.
 func Last(tree demangle.AST) demangle.AST {
 	for {
 		tree = Bare(tree)
@@ -20,8 +20,8 @@ func Last(tree demangle.AST) demangle.AST {
 	}
 }
 
-// Bare returns a demangled name with its scope, without template arguments, parameters and what
-// else is said about the function.
+// Bare returns a demangled function name with its scope, but without template arguments,
+// parameters, qualifiers and suffixes of clones.
 func Bare(tree demangle.AST) demangle.AST {
 	for {
 		switch t := tree.(type) {

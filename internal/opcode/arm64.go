@@ -32,7 +32,7 @@ func ARM64(code []byte) Instruction {
 	return i
 }
 
-// toRegister decodes a branch to an address in a register.
+// toRegister decodes a branch whose target address is in a register.
 func (i *Instruction) toRegister(w uint32) {
 	switch w >> 21 & 7 {
 	case 0: // br
@@ -46,8 +46,9 @@ func (i *Instruction) toRegister(w uint32) {
 	}
 }
 
-// armDistance returns the distance from the next instruction to the target of a branch. A field of
-// the instruction has it, as a number of words from the branch itself.
+// armDistance returns the distance from the next instruction to the target of the branch
+// instruction w. The instruction has a field of the given number of bits, from bit low on: the
+// distance from the branch itself, in words of 4 bytes.
 func armDistance(w uint32, low, bits int) int64 {
 	return int64(int32(w<<(32-low-bits))>>(32-bits))*4 - 4
 }

@@ -1,19 +1,19 @@
-// Package opcode decodes machine code as far as control flow goes: how long an instruction is, and
-// where code goes on after it. It knows x86 and AArch64.
+// Package opcode decodes the control flow of machine instructions of x86 and AArch64: the length of
+// an instruction, and where execution continues after it.
 package opcode
 
 // An Instruction describes the control flow of one instruction. The zero value means that no
 // instruction could be decoded.
 type Instruction struct {
-	Size    uint64 // in bytes; 0 if the bytes are no instruction, or not a whole one
-	Leaves  bool   // code does not go on at the next instruction
-	Jumps   bool   // it is a jump, not a call or a return; without Leaves, a conditional one
+	Size    uint64 // in bytes; 0 if the bytes are not an instruction, or not a whole one
+	Leaves  bool   // execution does not continue at the next instruction
+	Jumps   bool   // it is a jump, not a call or a return; unless Leaves is set, a conditional one
 	Calls   bool
 	Returns bool
-	Repeats bool  // it is a string instruction of x86 with a prefix that repeats it
+	Repeats bool  // it is a string instruction of x86 with a repeat prefix
 	By      int64 // distance from the next instruction to the target of a direct jump or call; else 0
 
-	// Opaque: stepping over the instruction needs more than breakpoints at its successors. It
-	// raises an exception, changes the flags that debuggers use, or loads a segment.
+	// Opaque is set if a debugger cannot step over the instruction by breakpoints at its successors
+	// alone: it raises an exception, changes the flags that debuggers use, or loads a segment.
 	Opaque bool
 }

@@ -50,32 +50,32 @@ const (
 		"mmmmmmmm" + "mmmmmmmm"
 )
 
-// notLong are the opcodes that there are not in 64-bit mode.
+// notLong lists the opcodes that are invalid in 64-bit mode.
 const notLong = "\x06\x07\x0e\x16\x17\x1e\x1f\x27\x2f\x37\x3f\x60\x61\x82\x9a\xce\xd4\xd6\xea"
 
-// longestX86 is how long an instruction can be.
+// longestX86 is the maximum length of an x86 instruction in bytes.
 const longestX86 = 15
 
-// An x86 is an instruction of x86 that is decoded.
+// An x86 is the state of decoding one x86 instruction.
 type x86 struct {
-	code    [2 * longestX86]byte // with zeros behind it, so that each part can be read
-	at      int                  // what is read next
+	code    [2 * longestX86]byte // zeros follow the instruction, so that each part can be read unchecked
+	at      int                  // offset of the next byte to read
 	long    bool                 // 64-bit mode
 	data16  bool                 // prefix 66
 	address bool                 // prefix 67
 	repne   bool                 // prefix f2
-	repe    bool                 // prefix f3, or rep
-	wide    bool                 // operands of 64 bits
+	repe    bool                 // prefix f3, also called rep
+	wide    bool                 // operands have 64 bits
 
-	space  int  // which opcode map
-	opcode byte // in it
-	coded  bool // opcode and map are those of VEX, EVEX or XOP
-	modrm  byte
+	space  int  // number of the opcode map
+	opcode byte // index in the opcode map
+	coded  bool // the opcode follows a VEX, EVEX or XOP prefix
+	modrm  byte // byte that describes the operands
 }
 
-// X86 decodes an instruction of x86 in a mode of 32 or 64 bits. The package
-// golang.org/x/arch/x86/x86asm gets the length wrong for endbr64, adcx and many instructions with a
-// VEX or EVEX prefix.
+// X86 decodes an x86 instruction. mode is 32 or 64, the number of bits of an address. Package
+// golang.org/x/arch/x86/x86asm is not used because it returns wrong lengths for endbr64, adcx and
+// many instructions with a VEX or EVEX prefix.
 func X86(code []byte, mode int) Instruction {
 	x := x86{long: mode == 64}
 	room := copy(x.code[:longestX86], code)
@@ -101,7 +101,7 @@ func X86(code []byte, mode int) Instruction {
 	return i
 }
 
-// signed returns a number of one, two or four bytes.
+// signed decodes a signed little-endian number of one, two or four bytes.
 func signed(b []byte) int64 {
 	switch len(b) {
 	case 1:
@@ -113,14 +113,15 @@ func signed(b []byte) int64 {
 	}
 }
 
-// take reads a byte.
+// take returns the next byte of the instruction.
 func (x *x86) take() byte {
 	b := x.code[x.at]
 	x.at++
 	return b
 }
 
-// prefixes reads the prefixes. A REX prefix counts only as the last one.
+// prefixes reads the prefixes of the instruction. A REX prefix has an effect only if it is the last
+// one.
 func (x *x86) prefixes() {
 	for x.at < longestX86 {
 		b := x.code[x.at]
@@ -140,7 +141,8 @@ func (x *x86) prefixes() {
 	}
 }
 
-// begin reads the opcode, and returns the letter for what follows it.
+// begin reads the opcode. It returns the letter of the opcode maps that says what follows the
+// opcode.
 func (x *x86) begin() byte {
 	b := x.take()
 	next := x.code[x.at]
@@ -174,7 +176,8 @@ func (x *x86) begin() byte {
 	return x86Map0[b]
 }
 
-// escaped reads an opcode after the byte 0f.
+// escaped reads the rest of an opcode that begins with the byte 0f. b is the byte after that. It
+// returns the letter for what follows the opcode.
 func (x *x86) escaped(b byte) byte {
 	switch b {
 	case 0x38:
@@ -188,7 +191,8 @@ func (x *x86) escaped(b byte) byte {
 	return x86Map1[b]
 }
 
-// vex reads an opcode after VEX or XOP. XOP uses maps 8 to 10.
+// vex reads the opcode after a VEX or XOP prefix that selects opcode map space; maps 8 to 10 are
+// those of XOP. It returns the letter for what follows the opcode.
 func (x *x86) vex(space int) byte {
 	x.space, x.opcode, x.coded = space, x.take(), true
 	switch space {
@@ -210,7 +214,8 @@ func (x *x86) vex(space int) byte {
 	return '?'
 }
 
-// evex reads an opcode after EVEX. Map 4 has instructions of map 0, and some of other maps.
+// evex reads the opcode after an EVEX prefix that selects opcode map space. Map 4 has instructions
+// of map 0, and some of other maps. It returns the letter for what follows the opcode.
 func (x *x86) evex(space int, data16 bool) byte {
 	if space != 4 {
 		if shape := x.vex(space); shape != '.' {
@@ -228,7 +233,8 @@ func (x *x86) evex(space int, data16 bool) byte {
 	return 'm'
 }
 
-// operands reads the byte that describes the operands, and the displacement if there is one.
+// operands reads the ModRM byte, which describes the operands, and skips the displacement, if the
+// letter shape says that the instruction has them.
 func (x *x86) operands(shape byte) {
 	switch shape {
 	case 'm', 'B', 'Z', 'd', 't', 'T':
@@ -254,7 +260,8 @@ func (x *x86) operands(shape byte) {
 	}
 }
 
-// number returns how many bytes the number at the end has.
+// number returns the size in bytes of the number at the end of the instruction, by the letter
+// shape.
 func (x *x86) number(shape byte) int {
 	full := 4
 	if x.data16 && !x.wide {
@@ -285,7 +292,7 @@ func (x *x86) number(shape byte) int {
 	return 0
 }
 
-// leads returns where code continues after the instruction.
+// leads returns the control flow of the instruction, without its size and target.
 func (x *x86) leads() Instruction {
 	if x.coded || x.space > 1 {
 		return Instruction{}
