@@ -74,7 +74,8 @@ func (p *parser) functionBody() {
 	}
 }
 
-// leave ends an inlined body.
+// leave ends an inlined body and decrements depth. It returns the state of the parser in the
+// enclosing body.
 func (p *parser) leave(depth *int) parserState {
 	*depth--
 	p.entries = append(p.entries, bodyEntry{kind: entryLeave})
@@ -102,7 +103,7 @@ func (p *parser) section() parserState {
 	return sectionEnd
 }
 
-// list parses a section that is a list of entries.
+// list parses a section whose entries are parsed by entry.
 func (p *parser) list(entry func()) {
 	p.expect('=')
 	p.expect('{')
@@ -156,7 +157,7 @@ func (p *parser) arrow() {
 	p.pos++
 }
 
-// target parses the symbol ID of a call target.
+// target parses the symbol ID of a call target and returns the index of its label.
 func (p *parser) target() (slot uint32) {
 	id, at := p.symbolID()
 	if p.err != nil {
@@ -169,8 +170,8 @@ func (p *parser) target() (slot uint32) {
 	return slot
 }
 
-// inlinedHeader parses how an inlined call begins: the location of the call, the name and the ID of
-// the callee, and the opening brace of its body.
+// inlinedHeader parses the beginning of an inlined body: the location of the call, the name and the
+// ID of the callee, and the opening brace.
 func (p *parser) inlinedHeader() {
 	e := p.location()
 	e.kind = entryEnter

@@ -24,7 +24,7 @@ const indentation = "  "
 
 var margin = "\n" + strings.Repeat(indentation, maxIndent)
 
-// callees returns the names of callees in the text.
+// A callees value returns what headers contain of a symbol.
 type callees interface {
 	id(profile.SymbolRef) uint32
 
@@ -75,7 +75,7 @@ func (e *emitter) quoted(name string) {
 	e.buf = append(e.buf, '"')
 }
 
-// line begins a line.
+// line begins a new line that is indented by the given level.
 func (e *emitter) line(level int) {
 	if level > maxIndent {
 		level = 0
@@ -89,7 +89,7 @@ func (e *emitter) fail(err error) {
 	}
 }
 
-// relieve flushes the buffer if it is large.
+// relieve writes the buffer to w if it is large.
 func (e *emitter) relieve() {
 	if len(e.buf) >= flushSize {
 		e.flush()
@@ -103,7 +103,7 @@ func (e *emitter) flush() {
 	e.buf = e.buf[:0]
 }
 
-// finish flushes the buffer and returns the first error.
+// finish writes the buffer to w and returns the first error.
 func (e *emitter) finish() error {
 	e.flush()
 	return e.err
@@ -185,7 +185,8 @@ func (e *emitter) symbol(ref profile.SymbolRef, f profile.Function) {
 	e.relieve()
 }
 
-// header writes the common part of top-level and inlined symbols: "name":file(id
+// header writes the beginning of a header, which top-level and inlined symbols have in common:
+// "name":file(id
 func (e *emitter) header(ref profile.SymbolRef) {
 	name, file, err := e.callees.header(ref)
 	if err != nil {
@@ -226,7 +227,8 @@ func (e *emitter) body(records []profile.Record) {
 	}
 }
 
-// after returns the index of the next sibling after record i.
+// after returns the index of the record after record i, and after the nested body that record i may
+// begin.
 func after(records []profile.Record, i int) int {
 	if r := &records[i]; r.Kind == profile.KindInlined {
 		return i + 1 + int(r.Count)

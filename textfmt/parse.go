@@ -61,17 +61,18 @@ type parser struct {
 	records  profile.Body
 }
 
-// A label is a symbol ID in the text, with the symbol that it stands for.
+// A label is a symbol ID in the text, with the symbol that its headers name.
 type label struct {
 	symbol profile.SymbolRef
 	file   profile.UnitRef // file of symbol
 	name   string          // name of symbol
 	known  bool            // a header has defined symbol
 	top    bool            // there is a symbol with this label at top level
-	use    position
+	use    position        // where the ID occurs first
 }
 
-// A waitingFunction is a parsed symbol whose records wait for labels.
+// A waitingFunction is a parsed function that cannot be added to the profile yet, because its
+// records have labels that no header has defined.
 type waitingFunction struct {
 	symbol    profile.SymbolRef
 	headCount uint64
@@ -241,8 +242,8 @@ func (p *parser) symbol() {
 	p.add(f)
 }
 
-// symbolName parses a header up to the opening parenthesis. The name is valid until the next
-// keyword or name.
+// symbolName parses the beginning of a header: the file ID and the name, up to the opening
+// parenthesis. The name is valid until the next keyword or name.
 func (p *parser) symbolName() (profile.UnitRef, []byte) {
 	name := p.quoted("symbol name")
 	p.expect(':')
@@ -292,7 +293,8 @@ func (p *parser) label(id uint32, at position) uint32 {
 	return slot
 }
 
-// define sets the symbol for a symbol ID.
+// define records that a header names the symbol of a symbol ID. It returns the index of the ID's
+// label.
 func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byte) (slot uint32) {
 	if p.err != nil {
 		return 0
@@ -311,7 +313,7 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 	return slot
 }
 
-// add adds a function to the profile.
+// add adds a parsed function to the profile. All its labels must be defined.
 func (p *parser) add(f waitingFunction) {
 	b := &p.records
 	b.Reset()
@@ -335,7 +337,8 @@ func (p *parser) add(f waitingFunction) {
 	})
 }
 
-// finish adds the functions that have waited for labels.
+// finish adds the functions that have waited for labels to the profile. It fails if a label is
+// still not defined.
 func (p *parser) finish() {
 	if p.err != nil {
 		return

@@ -294,7 +294,8 @@ func (p *printer) flatten(info afdo.Info) error {
 	return c.Err()
 }
 
-// close completes the inlined bodies deeper than depth.
+// close completes the inlined bodies deeper than depth: it stores their lengths in the records that
+// begin them.
 func (p *printer) close(depth int) {
 	for ; p.open > depth; p.open-- {
 		head := &p.records[p.inner]
@@ -315,7 +316,7 @@ func (p *printer) header(ref profile.SymbolRef) (name string, file int, err erro
 	return h.name, h.file, nil
 }
 
-// nameAll stores the headers of symbols.
+// nameAll stores the name and the file ID of each symbol.
 func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	for s, err := range symbols {
 		if err != nil {
@@ -326,7 +327,7 @@ func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	return nil
 }
 
-// name stores the header of a symbol.
+// name stores the name and the file ID of a symbol, which headers contain.
 func (p *printer) name(s afdo.Symbol) {
 	if _, ok := p.ids.find(uint32(s.ID())); ok {
 		return
@@ -335,7 +336,7 @@ func (p *printer) name(s afdo.Symbol) {
 	p.headers = append(p.headers, header{s.Name(), p.files[s.Unit().Path()]})
 }
 
-// inSymbol adds the symbol to an error of the reader.
+// inSymbol adds the unit and the name of a symbol to an error.
 func inSymbol(s afdo.Symbol, err error) error {
 	return fmt.Errorf("textfmt: unit %.200q, symbol %.200q: %w", s.Unit().Path(), s.Name(), err)
 }
@@ -437,8 +438,8 @@ func (s *survey) missing() []afdo.SymbolID {
 	return ids
 }
 
-// An idSet is a set of symbol IDs, 64 per map entry. IDs are usually close together (format note
-// 9), but may be anywhere.
+// An idSet is a set of symbol IDs, stored as 64 bits per map entry. IDs are usually close together
+// (format note 9), but may be anywhere.
 type idSet map[afdo.SymbolID]uint64
 
 func (s idSet) has(id afdo.SymbolID) bool { return s[id>>6]>>(id&63)&1 != 0 }
@@ -449,7 +450,7 @@ func (s idSet) add(id afdo.SymbolID) {
 	}
 }
 
-// boundedWriter fails if more than a given number of bytes is written.
+// A boundedWriter fails if more than a given number of bytes is written to it.
 type boundedWriter struct {
 	w    io.Writer
 	left int64
@@ -462,9 +463,9 @@ func (b *boundedWriter) Write(p []byte) (int, error) {
 	return b.w.Write(p)
 }
 
-// An idTable assigns a number to symbol IDs. IDs are usually close together, starting with 0
-// (format note 9), but may be anywhere. IDs that are small compared to their number have a slot in
-// an array; others are in a map.
+// An idTable maps symbol IDs to numbers. IDs are usually close together, starting with 0 (format
+// note 9), but may be anywhere. IDs that are small compared to their number have a slot in an
+// array; others are in a map.
 type idTable struct {
 	dense  []uint32 // numbers by ID, plus 1; 0 for none
 	sparse map[uint32]uint32
@@ -477,7 +478,7 @@ const (
 	firstDense = 1 << 10
 )
 
-// find returns the number of an ID.
+// find returns the number that add has stored for an ID.
 func (t *idTable) find(id uint32) (number uint32, ok bool) {
 	if uint64(id) < uint64(len(t.dense)) {
 		n := t.dense[id]
@@ -487,7 +488,7 @@ func (t *idTable) find(id uint32) (number uint32, ok bool) {
 	return n, ok
 }
 
-// add assigns a number to an ID that has none.
+// add stores a number for an ID that has none.
 func (t *idTable) add(id, number uint32) {
 	if t.len++; denseShare*t.len >= 2*len(t.dense) {
 		t.grow()

@@ -1,6 +1,6 @@
-// Command afdo-exec does what "afdo exec" does, and starts faster. It finds the plan of a compile
-// that has run before, if nothing has changed since, and runs the compiler with the slice of that
-// time. For everything else it becomes "afdo exec", which stands beside it.
+// Command afdo-exec does the same as "afdo exec", but starts faster if the same compile has run
+// before. If nothing has changed since, it runs the compiler with the command and the slice of that
+// time. Otherwise it replaces itself by "afdo exec", from the program afdo in the same folder.
 package main
 
 import (
@@ -23,8 +23,8 @@ func main() {
 	os.Exit(exitStatus(&e, run(&e, os.Args[1:])))
 }
 
-// run runs the command that the launcher has planned before. If there is no such plan, or the
-// planned command fails, it becomes "afdo exec".
+// run finds the compiler command that the launcher has cached for these arguments, and runs it. If
+// there is none, or if it fails, run replaces the process by "afdo exec".
 func run(e *cli.Env, args []string) error {
 	if _, err := settings.Load(); err != nil {
 		return runAfdo(e, args) // which reports the error
@@ -51,8 +51,8 @@ func run(e *cli.Env, args []string) error {
 	return err
 }
 
-// command returns the command after the usual flags of "afdo exec". It returns nil if there is any
-// other flag.
+// command returns the compiler command in the arguments of "afdo exec", after the most common
+// flags. It returns nil if there is any other flag.
 func command(args []string) []string {
 	for len(args) > 0 {
 		name, _, joined := strings.Cut(args[0], "=")
@@ -72,7 +72,8 @@ func command(args []string) []string {
 	return nil
 }
 
-// runAfdo becomes "afdo exec": the program beside this one, or else the one in $PATH.
+// runAfdo replaces this process by "afdo exec", from the program afdo in the folder of this
+// program, or else in $PATH.
 func runAfdo(e *cli.Env, args []string) error {
 	program := "afdo"
 	if self, err := os.Executable(); err == nil {
@@ -84,7 +85,8 @@ func runAfdo(e *cli.Env, args []string) error {
 	return become.Program(e, append([]string{program, "exec"}, args...), os.Environ())
 }
 
-// exitStatus returns the exit status for an error, and prints the error unless it is a status.
+// exitStatus returns the exit status for an error. It prints the error, unless that is only an exit
+// status.
 func exitStatus(e *cli.Env, err error) int {
 	var status cli.StatusError
 	switch {

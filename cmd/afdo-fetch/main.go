@@ -1,5 +1,5 @@
-// Command afdo-fetch reads files of HTTP servers for afdo, which starts it when it is given a URL.
-// Package internal/fetch says how they talk.
+// Command afdo-fetch reads files on HTTP servers for afdo, which starts it for each URL. Package
+// internal/fetch describes the protocol between them.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// A cache keeps the most recently used blocks. A block is in it from the moment of its request, so
-// it is not requested twice.
+// A cache keeps the most recently used blocks of a file. A block is in the cache as soon as it is
+// requested, so that several readers do not request it twice.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -24,7 +24,8 @@ type block struct {
 	err    error
 }
 
-// get returns the blocks from one number up to another. The caller has to fetch the missing ones.
+// get returns the blocks with the numbers from <= n < to. Those that were not in the cache are in
+// missing as well: the caller has to fetch them.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,7 @@ func (f *File) fetchBlocks(missing []*block) {
 	runs.Wait()
 }
 
-// fetchRun fetches adjacent blocks.
+// fetchRun fetches adjacent blocks with one request.
 func (f *File) fetchRun(run []*block) {
 	low := run[0].number * f.opts.Block
 	high := min((run[len(run)-1].number+1)*f.opts.Block, f.size)

@@ -38,7 +38,7 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// faultAt makes an error about a file.
+// faultAt returns an error that wraps err and contains the name of the file and a detail.
 func faultAt(name string, err error, detail string) error {
 	if detail != "" {
 		detail = ": " + detail

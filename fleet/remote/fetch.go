@@ -69,16 +69,16 @@ var (
 // round trip to the other side of the world takes.
 const eachRequest = time.Second
 
-// due adds a request to the time that all requests of the file may take, and returns what is left
-// of that time.
+// due adds the time for a request to the time that all requests of the file may take. It returns
+// how much of that time is left.
 func (f *File) due(r source.Range) time.Duration {
 	bytes := max(r.High-r.Low, -r.Low)
 	more := eachRequest + time.Duration(float64(bytes)/float64(f.opts.Rate)*float64(time.Second))
 	return f.opts.Timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
 }
 
-// try requests a range once. It ends the request if the server sends nothing for its share of the
-// timeout.
+// try requests a range once. It ends the request if the server sends nothing for as long as one try
+// may take of the timeout.
 func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, error) {
 	silence := f.opts.Timeout / time.Duration(f.opts.Tries)
 	inTime, stop := context.WithCancelCause(ctx)
@@ -96,7 +96,7 @@ func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, err
 	return a, err
 }
 
-// ask makes one request. It calls progress after each read that brought bytes.
+// ask makes one request for a range. It calls progress whenever bytes have arrived.
 func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress func()) (answer, error) {
 	f.requests.Add(1)
 	part, err := f.opts.Source.Fetch(ctx, r, f.version)
@@ -130,7 +130,7 @@ func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress fun
 	return answer{buf, part.Size, part.Version}, nil
 }
 
-// watched is a reader that calls progress after each read that brought bytes.
+// A watched is a reader that calls progress whenever it has read bytes.
 type watched struct {
 	io.Reader
 	progress func()

@@ -56,7 +56,8 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return f, nil
 }
 
-// ends fetches the end of the file and, if Head asks for it, the beginning at the same time.
+// ends fetches the end of the file and, if option Head is set, also its beginning, at the same
+// time.
 func (f *File) ends() error {
 	var head, tail answer
 	var headErr, err error
@@ -80,7 +81,8 @@ func (f *File) ends() error {
 	return headErr
 }
 
-// end fetches the end of the file. A source that reports only the size is asked a second time.
+// end fetches the end of the file. If the source only reports the size, end makes a second request,
+// for the range.
 func (f *File) end() (answer, error) {
 	a, err := f.fetch(f.ctx, source.Range{Low: -f.opts.Tail, High: 0}, nil)
 	if err != nil || a.data != nil || a.size == 0 {

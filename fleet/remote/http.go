@@ -67,7 +67,8 @@ func (h *httpFile) Fetch(ctx context.Context, r source.Range, known source.Versi
 	return part, err
 }
 
-// part converts the response to a request for a range.
+// part converts the response to a request for a range to a Part. It returns an error if the
+// response does not fit the request.
 func (h *httpFile) part(r *http.Response, wanted source.Range, known source.Version) (source.Part, error) {
 	opening := known == (source.Version{})
 	switch code := r.StatusCode; {

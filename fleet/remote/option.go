@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// An Option changes how a file is read.
+// An Option is an option of [Open].
 type Option func(*source.Options)
 
 // DefaultMaxSize is the largest file in bytes that [Open] accepts by default: 1 GiB. A profile of
@@ -72,8 +72,8 @@ func Retry(tries int, wait time.Duration) Option {
 func Timeout(d time.Duration) Option { return func(o *source.Options) { o.Timeout = d } }
 
 // MinRate sets how many bytes a server has to send in a second, [DefaultMinRate] by default. All
-// requests of a File together may take the timeout, a second each, and the time that their bytes
-// take at this rate. A request that would take longer ends and is not repeated.
+// requests of a File together may take the timeout, one second for each request, and the time that
+// their bytes take at this rate. A request that would take longer ends and is not repeated.
 func MinRate(bytesPerSecond int64) Option {
 	return func(o *source.Options) { o.Rate = max(bytesPerSecond, 1) }
 }

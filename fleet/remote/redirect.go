@@ -17,9 +17,10 @@ const maxRedirects = 10
 // errRedirect is matched by the errors for redirects that are not followed.
 var errRedirect = errors.New("the redirect is not followed")
 
-// guarded returns a client that checks redirects. The target does not learn the previous URL, whose
-// query may be a signature. A server elsewhere cannot redirect requests to addresses that only this
-// machine and its network reach. The CheckRedirect of the given client applies as well.
+// guarded returns a client like c that checks redirects. It does not send the previous URL to the
+// target of a redirect, because its query may be a signature. It refuses redirects from a server
+// elsewhere to addresses that only this machine and its network reach. The CheckRedirect of c
+// applies as well.
 func guarded(c *http.Client) *http.Client {
 	own := *c
 	own.CheckRedirect = func(next *http.Request, before []*http.Request) error {
@@ -38,9 +39,10 @@ func guarded(c *http.Client) *http.Client {
 	return &own
 }
 
-// inward refuses a redirect from a host elsewhere to one that only this machine or its network
-// reaches. It also refuses names with characters outside ASCII. net/http converts such a name
-// before it connects, and may get an address, such as of digits in circles.
+// inward returns an error for a redirect that leads inward: from a host elsewhere to one that only
+// this machine or its network reaches. It also refuses host names with characters outside ASCII:
+// net/http converts such a name before it connects, and may get an address, for example from digits
+// in circles.
 func inward(ctx context.Context, from, to string) error {
 	if strings.ContainsFunc(to, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return fmt.Errorf("%w: the host in its address is not in ASCII", errRedirect)
@@ -55,8 +57,8 @@ func inward(ctx context.Context, from, to string) error {
 	return fmt.Errorf("%w: it leads to %s, which only this machine or its network can reach", errRedirect, address)
 }
 
-// closeBy returns an address of a host that is this machine or a service of its own network, if the
-// host has one. A host that does not resolve has none, and cannot be reached either.
+// closeBy returns an address of a host that belongs to this machine or to its network, if the host
+// has one. A host name that does not resolve has no address, and cannot be reached either.
 func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, a := range addresses {
@@ -95,7 +97,8 @@ var translated = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},
 }
 
-// embedded returns the IPv4 address that an IPv6 address stands for, or the address itself.
+// embedded returns the IPv4 address to which an IPv6 address is translated, or the address itself
+// if it is not translated.
 func embedded(a netip.Addr) netip.Addr {
 	for _, t := range translated {
 		if a.Is6() && t.prefix.Contains(a) && !a.IsLoopback() && !a.IsUnspecified() {

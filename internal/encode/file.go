@@ -34,7 +34,7 @@ func newFile(p *profile.Profile) (_ *fileLayout, err error) {
 	return f, err
 }
 
-// number assigns the symbol IDs after they have been planned.
+// number gives each symbol the ID that the plan determines.
 func (f *fileLayout) number() {
 	for i := range f.units {
 		for place, s := range f.units[i].byID {
@@ -43,7 +43,7 @@ func (f *fileLayout) number() {
 	}
 }
 
-// write writes the units in the order of the plan.
+// write writes the whole file.
 func (f *fileLayout) write(w io.Writer, o Options) error {
 	stretches, err := f.stretches(o)
 	if err != nil {
@@ -62,7 +62,8 @@ func (f *fileLayout) write(w io.Writer, o Options) error {
 	return nil
 }
 
-// writeIndexed writes a file with an index, which is computed from the rest of the file.
+// writeIndexed writes a file with an index. data is the file without the index, from which the
+// index is computed.
 func writeIndexed(w io.Writer, data []byte, o *index.Options) error {
 	r, err := afdo.OpenBytes(data)
 	if err != nil {
@@ -71,7 +72,7 @@ func writeIndexed(w io.Writer, data []byte, o *index.Options) error {
 	return index.Write(w, r, o)
 }
 
-// encode encodes the units in parts, which have to be concatenated.
+// encode encodes the units concurrently. The results have to be concatenated.
 func (f *fileLayout) encode(compact bool) ([]Sections, error) {
 	units := f.plan.parts()
 	parts, errs := make([]Sections, len(units)), make([]error, len(units))
@@ -108,7 +109,7 @@ func newEncoder(p *profile.Profile, ids []uint32, compact bool) *encoder {
 	return &encoder{profile: p, ids: ids, section: wire.Encoder{Compact: compact}}
 }
 
-// add completes the current section and begins the next one.
+// add completes the current section, as one of type t, and begins the next one.
 func (e *encoder) add(t afdo.SectionType) {
 	e.data = append(e.data, wire.SectionBitmask(byte(t), e.section.Compact))
 	e.data = append(e.data, e.section.Data...)
@@ -116,7 +117,7 @@ func (e *encoder) add(t afdo.SectionType) {
 	e.section.Data = e.section.Data[:0]
 }
 
-// take returns the completed sections and starts again.
+// take returns the completed sections and removes them from the encoder.
 func (e *encoder) take() Sections {
 	s := Sections{e.data, e.sizes}
 	e.data, e.sizes = nil, nil
@@ -155,8 +156,8 @@ func UnitSections(p *profile.Profile, unit profile.UnitRef, ids []uint32, sectio
 	return e.take(), nil
 }
 
-// sources returns the sources section, or nil if the profile has no marks or they are not to be
-// written.
+// sources returns the section with the line fingerprints of the source files. It returns nil if the
+// profile has none or the options leave them out.
 func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 	if o.NoSources || !f.profile.HasMarks() {
 		return nil

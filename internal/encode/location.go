@@ -32,7 +32,7 @@ type inlining struct {
 	span
 }
 
-// A target is one callee of a call record.
+// A target is a call target: a called function and its number of calls.
 type target struct {
 	callee uint32 // symbol ID of the callee
 	count  uint64
@@ -83,8 +83,9 @@ func (e *encoder) records(records []profile.Record) error {
 	}
 }
 
-// numLocations checks the siblings of a body and returns the number of locations that they form. It
-// is called for each body and skips nested records, so every record is visited once in total.
+// numLocations returns the number of locations that the records directly in one body form, and
+// checks these records. It is called once for each body and skips nested bodies, so every record is
+// visited once in total.
 func numLocations(records []profile.Record) (uint32, error) {
 	n := uint64(0)
 	for i := 0; i < len(records); n++ {
@@ -116,7 +117,8 @@ func numLocations(records []profile.Record) (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkPlace rejects lines and discriminators that do not fit their fields (format note 17).
+// checkPlace returns an error for a line offset or discriminator that does not fit its field
+// (format note 17).
 func checkPlace(r *profile.Record) error {
 	if r.Line > wire.MaxLine {
 		return fmt.Errorf("%w: line offset %d does not fit 24 bits", afdo.ErrUnrepresentable, r.Line)
@@ -127,7 +129,8 @@ func checkPlace(r *profile.Record) error {
 	return nil
 }
 
-// checkNumber rejects numbers of more than 32 bits.
+// checkNumber returns an error for a number of more than 32 bits. what is the name of the counted
+// things.
 func checkNumber(what string, n uint64) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", afdo.ErrUnrepresentable, n, what)
@@ -139,7 +142,8 @@ func samePlace(a, b *profile.Record) bool {
 	return a.Kind == b.Kind && a.Line == b.Line && a.Discriminator == b.Discriminator
 }
 
-// callsAt returns the number of calls at the place of the first record, which is a call.
+// callsAt returns the number of call records with the same line offset and discriminator at the
+// beginning of records. The first record is a call.
 func callsAt(records []profile.Record) int {
 	n := 1
 	for n < len(records) && samePlace(&records[0], &records[n]) {
@@ -148,13 +152,14 @@ func callsAt(records []profile.Record) int {
 	return n
 }
 
-// location encodes l at the place of a record.
+// location encodes location l with the line offset and the discriminator of a record.
 func (e *encoder) location(r *profile.Record, l wire.Location) {
 	l.Line, l.Discriminator = r.Line, r.Discriminator
 	e.section.Location(&l)
 }
 
-// calls encodes the call targets at one place, by ascending ID.
+// calls encodes a location with several call targets, by ascending symbol ID. All records have the
+// same line offset and discriminator.
 func (e *encoder) calls(calls []profile.Record) {
 	if len(calls) == 1 {
 		e.location(&calls[0], wire.Location{Type: wire.CalledFn})
@@ -172,9 +177,9 @@ func (e *encoder) calls(calls []profile.Record) {
 	}
 }
 
-// spreadInlinings handles several functions inlined at the same place. They are ordered by
-// SymbolRef but have to be encoded by ID. So it pushes a span for each of them, the lowest ID last,
-// on top of a span for the siblings after them.
+// spreadInlinings handles several functions that are inlined at the same place. Their records are
+// ordered by SymbolRef but have to be encoded by symbol ID. So it pushes a span for each of them on
+// the stack of spans, the lowest ID last, on top of a span for the siblings after them.
 func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
 	first := &records[siblings.next]
 	e.nest.inlinings = e.nest.inlinings[:0]

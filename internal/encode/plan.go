@@ -30,11 +30,11 @@ type Unit struct {
 	Records   uint64 // total number of records in its functions
 }
 
-// A Plan determines where everything goes in a file. It is for a writer that does not have the
-// whole profile in one place: per unit, it needs little more than 4 bytes per symbol.
-// [UnitSections] then encodes the units, anywhere and in any order. Their sections have to be
-// concatenated in the order of the plan, between the results of [Plan.Frame]. The result equals
-// that of [Write].
+// A Plan determines the place of each unit in a version 4 file, and the symbol IDs. It is for a
+// writer that does not have the whole profile in one place: per unit, it needs little more than 4
+// bytes per symbol. [UnitSections] then encodes the units, on any machine and in any order. Their
+// sections have to be concatenated in the order of the plan, between the results of [Plan.Frame].
+// The result equals that of [Write].
 type Plan struct {
 	// Units lists all units in the order of their sections in the file.
 	Units []Placed
@@ -44,13 +44,14 @@ type Plan struct {
 	starts []uint32 // first symbol ID of each unit
 }
 
-// A Placed is the position of a unit.
+// A Placed is the place of a unit in a file: its first symbol ID and its first section.
 type Placed struct {
 	Unit    int    // number of the unit: its index in the argument of NewPlan
 	Start   uint32 // ID of its first symbol; further symbols, in the order of Rank, have the following IDs
 	Section uint32 // index of its first section
 }
 
+// Numbers of sections, besides the symbol info sections.
 const (
 	fixedSections = 2 // summary and file names
 	unitSections  = 2 // string table and symbol names of each unit
@@ -70,7 +71,8 @@ func NewPlan(units []Unit) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan checks the units. It does not decide their order.
+// newPlan returns a plan without an order of the units. It checks that the format can hold the
+// units.
 func newPlan(units []Unit) (*Plan, error) {
 	p := &Plan{units: units, starts: make([]uint32, len(units)), byPath: make([]int, len(units))}
 	symbols, functions := uint64(0), uint64(0)
@@ -126,7 +128,8 @@ func (u *Unit) size() uint64 {
 	return nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
 }
 
-// place sets the order of the units.
+// place sets the order of the units in the file, and from it the index of each unit's first
+// section.
 func (p *Plan) place(order []int) {
 	p.Units = make([]Placed, len(order))
 	section := uint32(0)
@@ -210,7 +213,8 @@ const (
 	leastOfPart = 10 << 16 // minimum size of a part, in tenths of a byte
 )
 
-// parts divides the units, in the order of the plan, into parts of similar size.
+// parts divides the units, in the order of the plan, into parts of similar size, which are encoded
+// concurrently.
 func (p *Plan) parts() [][]Placed {
 	total := uint64(0)
 	for i := range p.units {
@@ -228,7 +232,7 @@ func (p *Plan) parts() [][]Placed {
 	return parts
 }
 
-// room allocates memory for the estimated size of some units' sections.
+// room returns empty slices with capacity for the estimated size of some units' sections.
 func (p *Plan) room(units []Placed) (data []byte, sizes []uint64) {
 	size, sections := uint64(0), 0
 	for _, u := range units {
@@ -239,7 +243,7 @@ func (p *Plan) room(units []Placed) (data []byte, sizes []uint64) {
 }
 
 // inParallel distributes the numbers below n to one goroutine per processor. Each goroutine calls
-// do once.
+// do once, with the iterator over its numbers.
 func inParallel(n int, do func(numbers iter.Seq[int])) {
 	var next atomic.Int64
 	var running sync.WaitGroup
@@ -258,7 +262,7 @@ func inParallel(n int, do func(numbers iter.Seq[int])) {
 // varintBounds are the lowest values whose varints take two, three, four and five bytes.
 var varintBounds = [...]uint64{1 << 7, 1 << 14, 1 << 21, 1 << 28}
 
-// orderSymbols assigns the symbol IDs.
+// orderSymbols determines the symbol IDs of each unit.
 //
 // Among the numbers that the builder can choose, nearly all bytes of a compact file are symbol IDs
 // in location records. So the symbols with the most references get the lowest IDs. But the IDs of a
@@ -291,7 +295,8 @@ func (p *Plan) number(units []rankedUnit, next uint64) uint64 {
 	return next
 }
 
-// A ranking holds the units without IDs, ordered by descending references per symbol.
+// A ranking holds the units that have no symbol IDs yet, ordered by descending references per
+// symbol.
 type ranking struct {
 	units []rankedUnit
 }
@@ -339,7 +344,7 @@ func Rank(uses []uint32) []uint32 {
 	return order
 }
 
-// size returns the number of symbols.
+// size returns the number of symbols of all units in the ranking.
 func (r *ranking) size() uint64 {
 	n := uint64(0)
 	for i := range r.units {
@@ -379,10 +384,10 @@ func (r *ranking) take(room uint64) []rankedUnit {
 	return r.remove(whole, last)
 }
 
-// A total is the number of symbols and references of some units.
+// A total is the number of symbols in some units, and of references to them.
 type total struct{ symbols, uses uint64 }
 
-// totals returns the totals of the first i units, for each i.
+// totals returns, for each i, the total of the first i units.
 func (r *ranking) totals() []total {
 	totals := make([]total, 1, len(r.units)+1)
 	for i := range r.units {
@@ -392,7 +397,7 @@ func (r *ranking) totals() []total {
 	return totals
 }
 
-// sums appends the references to the first i symbols of a unit, for each i.
+// sums appends to sums, for each i, the number of references to the first i symbols of a unit.
 func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	sum := uint64(0)
 	sums = append(sums, 0)
@@ -403,7 +408,8 @@ func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	return sums
 }
 
-// remove removes and returns the first whole units and unit last, which may be one of them.
+// remove removes and returns the first units of the ranking, as many as whole says, and the unit
+// with index last. That comes last, even if it is among the first units.
 func (r *ranking) remove(whole, last int) []rankedUnit {
 	var taken, rest []rankedUnit
 	for i, u := range r.units {

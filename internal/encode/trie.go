@@ -45,8 +45,8 @@ type wideNode struct {
 	room  int // how many children fit before the next edge with an empty label
 }
 
-// build computes the nodes. It visits the names in reverse order. When it reaches a name, the nodes
-// through which the previous name does not pass are complete.
+// build computes the nodes of the trie from its names. It visits the names in reverse order. When
+// it reaches a name, the nodes through which the previous name does not pass are complete.
 func (t *trie) build() {
 	t.nodes, t.open = t.nodes[:0], append(t.open[:0], trieNode{})
 	for i := len(t.names) - 1; i >= 0; i-- {
@@ -60,8 +60,8 @@ func (t *trie) build() {
 	t.nodes = append(t.nodes, t.open[0])
 }
 
-// openName adds the node at which a name of the given length ends. A new node is deeper than all
-// open nodes.
+// openName opens the node at which a name of the given length ends, unless it is open already. A
+// new node is deeper than all open nodes.
 func (t *trie) openName(length int) {
 	if last := &t.open[len(t.open)-1]; last.to == length {
 		last.terminal = true
@@ -71,7 +71,7 @@ func (t *trie) openName(length int) {
 }
 
 // close completes the open nodes that are deeper than shared. The shallowest of them becomes a
-// child of a node with exactly that depth.
+// child of a node with exactly that depth, which is created if necessary.
 func (t *trie) close(shared int) {
 	for {
 		last := len(t.open) - 1
@@ -90,7 +90,7 @@ func (t *trie) close(shared int) {
 	}
 }
 
-// commonPrefix returns how many bytes two strings have in common at their beginning.
+// commonPrefix returns the length in bytes of the common prefix of two strings.
 func commonPrefix(a, b string) int {
 	const block = 16 // mangled names share long prefixes
 	n, i := min(len(a), len(b)), 0
@@ -103,8 +103,8 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// put encodes the nodes. Children are ordered by label, except that an empty label comes last, so
-// that lookups can follow the first label that matches.
+// put encodes the trie's nodes. Children are ordered by label, except that an empty label comes
+// last, so that lookups can follow the first label that matches.
 func (t *trie) put(w *wire.Encoder) {
 	next := 0 // index of the first name that passes through the node
 	for i := len(t.nodes) - 1; i >= 0; i-- {
@@ -119,7 +119,8 @@ func (t *trie) put(w *wire.Encoder) {
 	}
 }
 
-// putNode encodes a node without its children. next is the first name that passes through the node.
+// putNode encodes a node without its children. next is the index of the first name that passes
+// through the node.
 func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	children := int(node.children)
 	if n := min(children, wire.MaxChildren); node.terminal {
@@ -132,8 +133,9 @@ func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	}
 }
 
-// makeRoom is called before each child. If the parent, which ends at depth, is full, makeRoom
-// encodes an edge with an empty label to a node that takes the remaining children.
+// makeRoom is called before a child is encoded. If the node that ends at depth, its parent, has as
+// many children as a node can hold, makeRoom encodes an edge with an empty label to a node that
+// takes the remaining children.
 func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	last := len(t.wide) - 1
 	if last < 0 || t.wide[last].depth != depth {

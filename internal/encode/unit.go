@@ -18,7 +18,7 @@ type symbols struct {
 	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous
 }
 
-// collectUnits collects the symbols of all units by name. They are slices of two shared arrays.
+// collectUnits sets the symbols of all units, sorted by name. The units share two arrays.
 func (f *fileLayout) collectUnits() {
 	p := f.profile
 	f.units = make([]symbols, p.NumUnits())
@@ -89,7 +89,7 @@ func (f *fileLayout) countUses() []uint32 {
 	return uses
 }
 
-// checkPath rejects paths that cannot be stored (format note 8).
+// checkPath returns an error for a path that the format cannot store (format note 8).
 func checkPath(path string) error {
 	if strings.IndexByte(path, 0) >= 0 {
 		return fmt.Errorf("builder: unit %q: %w: a path cannot hold a NUL", path, afdo.ErrUnrepresentable)
@@ -97,7 +97,8 @@ func checkPath(path string) error {
 	return checkPathLen(uint64(len(path)))
 }
 
-// checkPathLen rejects a path whose length, including the terminating NUL, exceeds 32 bits.
+// checkPathLen returns an error for a path whose length, including the terminating NUL, exceeds 32
+// bits.
 func checkPathLen(n uint64) error {
 	if n >= math.MaxUint32 {
 		return fmt.Errorf("builder: %w: a path of %d bytes", afdo.ErrUnrepresentable, n)
@@ -105,7 +106,7 @@ func checkPathLen(n uint64) error {
 	return nil
 }
 
-// unit encodes the sections of a unit. section is the index of the first one.
+// unit encodes all sections of a unit. section is the index of the first one in the file.
 func (e *encoder) unit(s *symbols, section uint32) error {
 	e.stringTable(s)
 	e.symbolNames(s, section)

@@ -11,14 +11,14 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// Options are the options of package builder.
+// Options are the options of builder.Write in package builder, which documents them.
 type Options struct {
 	Compact, NoSources, NoEvidence bool
 
 	Index *index.Options
 }
 
-// Write writes a profile as the function of this name in package builder documents.
+// Write writes a profile as a version 4 file. It does the work of builder.Write.
 func Write(w io.Writer, p *profile.Profile, o Options) error {
 	f, err := newFile(p)
 	if err != nil {

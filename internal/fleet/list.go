@@ -94,7 +94,7 @@ func parseLine(line string, asOf time.Time) (Input, error) {
 
 var errColumn = errors.New("no such column: want weight=, host=, time= or age=")
 
-// set sets the value of a column.
+// set sets the field of the input that a column key=value of a list describes.
 func (in *Input) set(key, value string, asOf time.Time) (err error) {
 	switch key {
 	case "weight":
@@ -144,7 +144,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// quoted quotes a word for a message, if necessary.
+// quoted returns a word for a message, in quotes if it contains blanks or special characters.
 func quoted(word string) string {
 	if q := strconv.Quote(word); q != `"`+word+`"` || strings.ContainsAny(word, " \t") {
 		return q

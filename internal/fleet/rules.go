@@ -78,7 +78,8 @@ func orOne(r profile.Ratio) profile.Ratio {
 	return r
 }
 
-// Cap returns the factor that keeps the sum of a host's inputs within the cap.
+// Cap returns the factor by which all counts of host, the sum of a host's inputs, are multiplied so
+// that their total is at most HostCap.
 func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	if r.HostCap == 0 {
 		return one
@@ -97,8 +98,9 @@ func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	return profile.Ratio{Num: r.HostCap, Den: total}
 }
 
-// Groups returns the numbers of the inputs to be merged before they are capped, one group per host,
-// in the order of the first input of each host. Without a cap each input is a group.
+// Groups returns the indexes of the inputs in groups, one group per host, in the order of the first
+// input of each host. The inputs of a group are to be merged before [Rules.Cap] applies to their
+// sum. Without a cap, each input is a group.
 func (r *Rules) Groups(inputs []Input) [][]int {
 	groups := make([][]int, 0, len(inputs))
 	byHost := make(map[string]int)

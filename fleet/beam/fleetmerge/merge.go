@@ -33,7 +33,7 @@ func init() {
 // recording. Only the path is required.
 type Input = fleet.Input
 
-// Rules determine what inputs count for. Scale is a factor for every weight. An input's weight
+// Rules determine the weight of each input. Scale is a factor for every weight. An input's weight
 // halves with every HalfLife of its age at AsOf. HostCap limits the samples of a host.
 type Rules = fleet.Rules
 
@@ -163,7 +163,8 @@ func remove(ctx context.Context, path string) {
 	}
 }
 
-// hosts is the sum of some inputs.
+// A hosts value holds the sum of the inputs that a worker has read, and what it has to report about
+// them.
 type hosts struct {
 	groups  [][]byte         // encoded groups of the inputs
 	sum     *profile.Profile // nil if no input could be read
@@ -172,7 +173,7 @@ type hosts struct {
 	forgot  int64            // number of inputs with a sources section
 }
 
-// add adds an input, or the sum of a host.
+// add adds a profile, of one input or of one host, to the sum. Its counts are multiplied by weight.
 func (h *hosts) add(p *profile.Profile, weight profile.Ratio) {
 	if h.sum == nil {
 		h.sum = profile.New()
@@ -181,12 +182,12 @@ func (h *hosts) add(p *profile.Profile, weight profile.Ratio) {
 	h.largest = max(h.largest, p.NumSymbols())
 }
 
-// enoughSymbols is the number of symbols of a sum of about 50 MB. Symbols of real profiles have 20
-// to 30 records.
+// enoughSymbols is the number of symbols of a sum that takes about 50 MB of memory. Symbols of real
+// profiles have 20 to 30 records.
 const enoughSymbols = 1 << 16
 
-// isLarge reports whether the sum should be passed on: it has more than enoughSymbols symbols and
-// more than twice as many as the largest input.
+// isLarge reports whether the worker should emit the sum and begin a new one: the sum has more than
+// enoughSymbols symbols and more than twice as many as the largest input.
 func (h *hosts) isLarge() bool {
 	return h.sum != nil && h.sum.NumSymbols() > max(enoughSymbols, 2*h.largest)
 }

@@ -108,7 +108,7 @@ func Read(s beam.Scope, rules fleet.Rules, groups beam.PCollection) (units, bad 
 	return beam.ParDo2(s.Scope("Read"), &readFn{Rules: rules}, groups)
 }
 
-// A readFn reads groups of inputs.
+// A readFn reads groups of inputs and emits the units of their sum.
 type readFn struct {
 	Rules fleet.Rules
 
@@ -140,7 +140,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 	return nil
 }
 
-// FinishBundle emits the sum.
+// FinishBundle emits the units of the sum, and the errors of inputs that could not be read.
 func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte), bad func([]byte)) error {
 	all := fn.waiting
 	fn.waiting = hosts{}

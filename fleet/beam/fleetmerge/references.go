@@ -58,7 +58,8 @@ func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r refe
 	return r, f.err()
 }
 
-// A refersFn emits, for each unit, what another unit or the unit itself knows about its symbols.
+// A refersFn emits the references of a unit: for each other unit, and for the unit itself, the
+// symbols that its records use.
 type refersFn struct{}
 
 func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []byte)) error {
@@ -95,13 +96,14 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 	return nil
 }
 
-// A census lists all symbols of a unit.
+// A census lists all symbols of a unit, with the properties of the unit that the plan needs.
 type census struct {
 	unit  encode.Unit
 	names []string // in the order of their IDs
 }
 
-// count collects all references to the symbols of a unit. It keeps their names in memory.
+// count combines all references to the symbols of a unit. It keeps the names of these symbols in
+// memory.
 func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	uses := make(map[string]uint32)
 	c := &census{unit: encode.Unit{Path: string(path)}}
@@ -217,10 +219,10 @@ func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]b
 	return nil
 }
 
-// A place is the position of a unit in the plan.
+// A place is the position of a unit in the output file.
 type place struct {
-	start, section uint32
-	shard, index   uint64 // number of the file part, and number of the unit
+	start, section uint32 // first symbol ID, and index of the first section
+	shard, index   uint64 // number of the shard, and number of the unit in the file
 }
 
 func (p *place) encode() []byte {
@@ -232,7 +234,7 @@ func (p *place) encode() []byte {
 	return m
 }
 
-// findPlace returns the place of a unit, if it has one.
+// findPlace decodes the place of a unit. ok is false if the plan does not have the unit.
 func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
 	var data []byte
 	if !places(&data) {

@@ -104,8 +104,8 @@ func (fn *trimFn) ProcessElement(path, part []byte, emit func(path, part []byte)
 	return emitTrimmed(path, p, emit)
 }
 
-// emitTrimmed emits a unit. If functions moved to other units, it also emits these. The unit itself
-// may no longer exist.
+// emitTrimmed emits a trimmed unit. If trimming moved functions to other units, it also emits these
+// units. The unit itself may no longer exist.
 func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) error {
 	for s := range p.Functions() {
 		if p.UnitPath(p.SymbolUnit(s)) == string(path) {

@@ -55,7 +55,8 @@ func Write(s beam.Scope, units beam.PCollection, o Output) {
 	beam.ParDo0(s, &joinFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes}, beam.SideInput{Input: shards}, beam.SideInput{Input: tallies})
 }
 
-// A tallyFn emits the part of the summary for a unit.
+// A tallyFn emits the tally of a unit: its part of the statistics from which the summary is
+// computed.
 type tallyFn struct{}
 
 func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
@@ -69,13 +70,13 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return nil
 }
 
-// A plan is the plan of the file with its units.
+// A plan is the plan of the output file, together with the units that it is for.
 type plan struct {
 	*encode.Plan
 	units []encode.Unit
 }
 
-// makePlan creates the plan. Units may come in any order.
+// makePlan makes the plan from the sizes of all units. Units may come in any order.
 func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	p := new(plan)
 	for data := []byte(nil); sizes(&data); {
@@ -93,7 +94,7 @@ func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	return p, err
 }
 
-// A planFn emits the place of every unit.
+// A planFn emits the place of every unit in the output file.
 type planFn struct {
 	Output Output
 }
@@ -122,7 +123,7 @@ func roughSize(u *encode.Unit) uint64 {
 	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
 }
 
-// An encodeFn encodes the sections of a unit, for its shard.
+// An encodeFn encodes the sections of a unit and emits them for the shard that contains them.
 type encodeFn struct {
 	Output Output
 }
@@ -176,7 +177,8 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	return nil
 }
 
-// A shardFn writes a shard of the file, which contains the sections of consecutive units.
+// A shardFn writes a shard, which is a part of the output file with the sections of consecutive
+// units.
 type shardFn struct {
 	Output Output
 }
@@ -232,7 +234,8 @@ type shard struct {
 	sizes  []uint64 // sizes of its sections
 }
 
-// A joinFn concatenates the shards, between the parts of the file about all units.
+// A joinFn concatenates the shards to the output file, between the parts of the file about all
+// units.
 type joinFn struct {
 	Output Output
 }
@@ -308,7 +311,8 @@ func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
 	return all.summarize(), nil
 }
 
-// copyShard copies a shard. Its length must equal the total size of its sections.
+// copyShard copies a shard to the output file. The shard's length must equal the total size of its
+// sections.
 func copyShard(ctx context.Context, w io.Writer, s *shard) error {
 	fs, err := filesystem.New(ctx, s.path)
 	if err != nil {

@@ -25,7 +25,8 @@ func refused(err error) (status int, text string) {
 	return 0, fmt.Sprint(err)
 }
 
-// fault converts an error of a service.
+// fault converts an error of a service to one with the name of the object and, if possible, a class
+// that callers test for.
 func (o *object) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &source.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
@@ -44,7 +45,7 @@ func (o *object) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("blob: %s: %w", o.name, err)
 }
 
-// bare removes gocloud's wrapping, which adds the key and a code.
+// bare removes the outer error of gocloud, which adds the key and a code to the service's error.
 func bare(err error) error {
 	if wrapped, ok := err.(interface{ Unwrap() []error }); ok {
 		return wrapped.Unwrap()[0]
@@ -52,7 +53,8 @@ func bare(err error) error {
 	return err
 }
 
-// classOf returns the error that callers test for, nil if there is none.
+// classOf returns the class of a service's error: fs.ErrNotExist, fs.ErrPermission,
+// afdo.ErrChanged, or nil for another error.
 func classOf(err error, status int, code gcerrors.ErrorCode) error {
 	said := &remote.StatusError{Code: status}
 	switch {

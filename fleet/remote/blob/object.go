@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// An object is the source for an object in a bucket.
+// An object is the source of an object in a bucket, for package remote.
 type object struct {
 	name   string
 	bucket *blob.Bucket
@@ -46,7 +46,8 @@ type service interface {
 
 var services = []service{s3Service{}, gsService{}, azureService{}}
 
-// answered is returned as an error if the request has already been made.
+// answered is returned as an error by a service's prepare if it has already made the request. It
+// has the answer.
 type answered struct{ part source.Part }
 
 func (*answered) Error() string { return "answered" }
@@ -81,7 +82,8 @@ func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version
 	return withoutNothing(p), nil
 }
 
-// withoutNothing removes the body of an empty object.
+// withoutNothing removes the body from the answer for an empty object. It returns other answers
+// unchanged.
 func withoutNothing(p source.Part) source.Part {
 	if p.Size == 0 {
 		_ = p.Body.Close()
@@ -102,7 +104,7 @@ func prepare(ctx context.Context, as func(any) bool, r source.Range, known sourc
 	return nil
 }
 
-// describe completes a part.
+// describe sets the fields of a part, except its body, from the service's response.
 func describe(reader *blob.Reader, p *source.Part) error {
 	for _, s := range services {
 		if ok, err := s.part(reader, p); ok {
@@ -113,12 +115,13 @@ func describe(reader *blob.Reader, p *source.Part) error {
 	return nil
 }
 
-// changedAt returns the version of an object in a store without conditional requests.
+// changedAt returns the version of an object that was modified at time t. It is for stores without
+// conditional requests.
 func changedAt(t time.Time) source.Version {
 	return source.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
 }
 
-// size requests only size and version.
+// size requests the size and the version of the object without its content.
 func (o *object) size(ctx context.Context) (source.Part, error) {
 	a, err := o.bucket.Attributes(ctx, o.key)
 	if err != nil {

@@ -24,7 +24,8 @@ const (
 	provisionFlag = "--provision_endpoint="
 )
 
-// work runs a worker and does not return if the arguments request a worker.
+// work runs a worker of the pipeline, and never returns, if the arguments request one. Otherwise it
+// returns at once.
 func work(ctx context.Context, args []string) {
 	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
 		return
@@ -40,7 +41,7 @@ func work(ctx context.Context, args []string) {
 	beam.Init() // does not return on a worker
 }
 
-// provision asks the runner for the configuration of a worker, and sets the flags and environment
+// provision asks the runner for the configuration of the worker, and sets the flags and environment
 // variables that Beam reads.
 func provision(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("worker", flag.ContinueOnError)

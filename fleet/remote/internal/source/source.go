@@ -1,5 +1,5 @@
-// Package source defines what package remote reads from: a Source serves ranges of one file, over
-// HTTP or from an object store.
+// Package source defines the interface through which package remote reads a file: a Source serves
+// ranges of one file, over HTTP or from an object store.
 package source
 
 import (
@@ -51,7 +51,7 @@ type Version struct {
 	Modified string // counts only without an ETag
 }
 
-// Strong reports whether requests may insist on the ETag (RFC 9110, 8.8.1).
+// Strong reports whether requests may demand a file with this ETag (RFC 9110, 8.8.1).
 func (v Version) Strong() bool { return v.ETag != "" && !strings.HasPrefix(v.ETag, "W/") }
 
 // A Part is the answer of a source to a [Range].
@@ -70,7 +70,7 @@ type Transient struct {
 
 func (e *Transient) Error() string { return e.Err.Error() }
 
-// Options are what the options of package remote set.
+// Options are the options of package remote, which documents them.
 type Options struct {
 	Source  Source // nil for the URL that is opened
 	Client  *http.Client
@@ -101,7 +101,8 @@ func (p *Part) ContentRange(text string) error {
 	return nil
 }
 
-// Fits checks that a part is the requested range, cut at the end of the file.
+// Fits returns an error unless the part is the requested range, which may be cut off at the end of
+// the file.
 func (p *Part) Fits(r Range) error {
 	want := r
 	if r.Low < 0 {
