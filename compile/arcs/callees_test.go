@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// loop returns a function with a loop, which begins at a line.
+// loop returns a function that contains a loop and begins at a line of the source.
 func loop(t testing.TB, name string, line uint32) *function {
 	notes := &gcda.Function{
 		ID: gcda.ID{Ident: line}, Name: name, Start: gcda.Position{Line: line}, End: gcda.Position{Line: line + 4}, Blocks: 4,
@@ -25,7 +25,8 @@ func loop(t testing.TB, name string, line uint32) *function {
 	return f
 }
 
-// The compiler has merged two equal functions. Their callers tell how often each one ran.
+// If the compiler has merged two equal functions, the counts of their callers show how often each
+// ran.
 func TestMergedFunctions(t *testing.T) {
 	other := loop(t, "other", 210)
 	other.blocks[3].places[0].column = 2

@@ -25,7 +25,7 @@ func readNotes(t testing.TB, version string) *gcda.Notes {
 	return notes
 }
 
-// TestVersions compares what dumps of several versions of GCC have of testdata/f.c.
+// TestVersions compares the dumps that several versions of GCC write for testdata/f.c.
 func TestVersions(t *testing.T) {
 	for version, discriminators := range map[string][]uint32{"12": {10, 5}, "14": {10, 5}, "16": {1, 4}} {
 		t.Run(version, func(t *testing.T) {

@@ -96,8 +96,9 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// What the training did not run may run for another input. GCC would compile it as code that never
-// runs. Of samples, that is true of whole functions.
+// Code that did not run in the recording gets a small count, because GCC compiles code with a count
+// of 0 as code that never runs. If the evidence is samples, functions without any get such counts,
+// too.
 func TestFloor(t *testing.T) {
 	for _, fraction := range []uint8{0, 8} {
 		notes, e := readNotes(t, "12"), counted()
@@ -119,7 +120,7 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// A profile of a long run or of a fleet has counts that a file of counters cannot hold.
+// A profile of a long run or of a fleet has counts that are too large for a .gcda file.
 func TestInferLargeCounts(t *testing.T) {
 	for _, shift := range []int{0, 10, 20, 26, 30, 40, 57} {
 		for _, fraction := range []uint8{0, 8} {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// A grower makes a random function of loops, conditions and sequences, with counts of its arcs.
+// A grower builds a random graph of loops, conditions and sequences, with counts of its arcs.
 type grower struct {
 	random *rand.Rand
 	notes  gcda.Function
@@ -28,7 +28,7 @@ func (g *grower) arc(from, to uint32, n int64) {
 	g.counts = append(g.counts, n)
 }
 
-// region adds code after a block that runs n times, and returns its last block.
+// region adds blocks after a block that runs n times, and returns the last one.
 func (g *grower) region(from uint32, n int64, depth int) uint32 {
 	for g.left > 0 && g.random.IntN(8) > 0 {
 		switch kind := g.random.IntN(3); {
@@ -76,7 +76,8 @@ func grow(n int, seed uint64) (*function, []int64) {
 	return newFunction(&g.notes, b), g.counts
 }
 
-// evident adds sightings of some positions, with errors.
+// evident adds sightings to a function: the true counts of some source positions, with random
+// errors.
 func evident(f *function, counts []int64, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	for b, n := range f.BlockCounts(counts) {

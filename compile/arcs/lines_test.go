@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestLines has lines of a function, one before its declaration, of a function that is inlined in
-// it and of one of another file.
+// TestLines infers from counts of lines: of a function, of the line before its declaration, of a
+// function that is inlined in it, and of a function in another file.
 func TestLines(t *testing.T) {
 	notes := readNotes(t, "12")
 	require.EqualValues(t, 4, notes.Functions[0].Start.Line)

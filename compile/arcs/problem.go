@@ -149,9 +149,9 @@ func (p *problem) infer() []int64 {
 	return p.flows[:len(p.Arcs)]
 }
 
-// estimate returns counts of blocks for the first round. Blocks that are the only ones of an item
-// get its lower bound. The counts of the others follow from their neighbours and GCC's guessed
-// frequencies.
+// estimate returns counts of blocks for the first round. If an item is about a single block, the
+// block gets the item's lower bound. The counts of other blocks follow from their neighbours and
+// GCC's guessed frequencies.
 func (p *problem) estimate() []int64 {
 	scale := make([]float64, p.Blocks) // count divided by guessed frequency; negative if unknown
 	known := make([]bool, p.Blocks)

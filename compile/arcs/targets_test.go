@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// indirectDump is what GCC writes of a function with four calls whose values it counts: one of them
-// copies memory, one has no position, and two have the same line. f_2 is a function.
+// indirectDump is GCC's dump of a function with four statements whose values it counts: one copies
+// memory, and three are indirect calls, of which one has no position and two have the same line.
+// f_2 is a function, and not a variable.
 const indirectDump = `
 ;; Function calls (calls, funcdef_no=1, decl_uid=1, cgraph_uid=1, symbol_order=1)
 {
@@ -64,7 +65,8 @@ func TestSites(t *testing.T) {
 	}, u.functions["calls"].sites)
 }
 
-// Targets of a line go to the calls with the discriminator, or to all calls of the line.
+// Call targets of a line are added to the calls with their discriminator, or else to all calls of
+// the line.
 func TestTargets(t *testing.T) {
 	u, notes := readSites(t)
 	f := u.functions["calls"]

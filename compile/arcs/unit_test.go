@@ -20,8 +20,8 @@ func position(line, column uint32) profile.Position {
 	return profile.Position{File: "a.c", Line: line, Column: column}
 }
 
-// TestOwner: sq was inlined into f before the graph was made, so f has the code of sq. g is a call
-// in f, so its code belongs to g.
+// TestOwner: sq was inlined into f before GCC made the graph, so f's graph has the code of sq. f
+// still calls g, so the code of g belongs to g's graph.
 func TestOwner(t *testing.T) {
 	u := readUnit(t, "12")
 	c := &profile.CodeCopy{
@@ -95,8 +95,8 @@ func TestInvalidCopies(t *testing.T) {
 	}
 }
 
-// FuzzMachineEvidence infers from any evidence about testdata/f.c. The flow into each block
-// equals the flow out of it, and the result is the same when it is repeated.
+// FuzzMachineEvidence infers counts from any evidence for testdata/f.c. The flow into each block
+// must equal the flow out of it, and a second run must have the same result.
 func FuzzMachineEvidence(f *testing.F) {
 	f.Add([]byte{6, 41, 10, 6, 54, 3, 3, 51, 200, 7, 31, 0})
 	data := [2][]byte{read(f, "gcc12.profile"), read(f, "gcc16.profile")}
@@ -123,8 +123,8 @@ func FuzzMachineEvidence(f *testing.F) {
 	})
 }
 
-// Jumps from the code of a switch show how often each arc was taken, unless their target is of no
-// successor alone. A jump to more code of the switch decides nothing.
+// The recorded jumps of a switch show how often each arc was taken, unless the target belongs to no
+// single successor. A jump to more code of the switch itself shows nothing.
 func TestSwitchItems(t *testing.T) {
 	at := func(line uint32) key { return key{1, line, 1} }
 	blocks := make([]block, 6)
@@ -147,7 +147,8 @@ func TestSwitchItems(t *testing.T) {
 	require.Equal(t, []item{one(7, 32, 37), one(8, 4, 9), one(9, 0, 5)}, f.switchItems(seen))
 }
 
-// The code of an inlined call limits how often the call ran, although nothing of the call is left.
+// The count of an inlined body limits how often the call ran, although no machine code of the call
+// is left.
 func TestLimitCalls(t *testing.T) {
 	at := key{1, 5, 1}
 	f := &function{
@@ -165,7 +166,8 @@ func TestLimitCalls(t *testing.T) {
 	require.Equal(t, []item{{blocks: []uint32{3}, high: 76, spread: 1, fixed: true}}, f.limitItems())
 }
 
-// Of functions with the same plain name, a frame is of the one that is declared on its line.
+// Of several functions with the same unqualified name, a frame belongs to the one whose declaration
+// is at the frame's line.
 func TestFunctionsOfOneName(t *testing.T) {
 	u := &unit{functions: map[string]*function{}}
 	names := map[string]string{"axis": "step<(a::(anonymous namespace)::axis)2>", "write1": "a::write", "write2": "(anonymous namespace)::write", "write3": "a::write", "put1": "a::put", "put2": "b::put", "only": "a::one"}

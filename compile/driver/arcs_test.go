@@ -20,7 +20,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The identifier of a static function depends on the name of the object.
+// arcSource is a program with a static function, whose identifier in GCC's counters depends on the
+// name of the object.
 const arcSource = `static int rare(int n) { return n * 3; }
 static int often(int n)
 {
@@ -35,7 +36,7 @@ static int often(int n)
 int (*pointer)(int) = often;
 `
 
-// arcEvidence is of a run of arcSource in which the loop ran 1,000 times.
+// arcEvidence returns the evidence of a run of arcSource in which the loop ran 1,000 times.
 func arcEvidence() *profile.Evidence {
 	at := func(count uint64, line, column uint32) profile.CodeBlock {
 		p := profile.Position{File: "a.c", Line: line, Column: column}
@@ -47,7 +48,7 @@ func arcEvidence() *profile.Evidence {
 	}}}
 }
 
-// An arcProject is a folder with a source and a profile.
+// An arcProject is a folder with a source and a profile of it.
 type arcProject struct {
 	*testing.T
 	dir      string
@@ -90,7 +91,8 @@ func (p *arcProject) prepare(argv ...string) *Plan {
 	return plan
 }
 
-// compile runs a plan. The compiler must find the counters, and must not complain of them.
+// compile runs the compiler as a plan says. It fails the test unless the compiler finds the
+// counters and prints no warning.
 func (p *arcProject) compile(plan *Plan) {
 	cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-Wmissing-profile", "-Wcoverage-mismatch")...)
 	cmd.Dir = p.dir
@@ -103,7 +105,7 @@ func (p *arcProject) has(text string) bool {
 	return slices.ContainsFunc(p.said, func(said string) bool { return strings.Contains(said, text) })
 }
 
-// Every way to name an object and to compile gets counters that the compiler finds.
+// However a command names its object, the compiler finds the counters that the launcher writes.
 func TestArcs(t *testing.T) {
 	for _, compiler := range []string{"gcc", "gcc-16"} {
 		path, ok := testenv.Find(compiler)
@@ -146,7 +148,7 @@ func (p *arcProject) checkCounters(plan *Plan) {
 	assert.Equal(p, int64(990), slices.Max(c.Functions[0].Counters[0].Values)/1024, "with a floor for blocks that did not run")
 }
 
-// A new profile needs no new notes; another option does.
+// The cached .gcno file of a source is reused with a new profile, but not with another option.
 func TestNotesAreKept(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	p := newArcProject(t, arcEvidence())
@@ -187,7 +189,7 @@ func TestArcsFolder(t *testing.T) {
 	assert.Equal(t, countersName("a", p.dir), entries[0].Name())
 }
 
-// Where arcs are not possible, counts come by lines.
+// Compiles that cannot get counts of arcs get counts by lines.
 func TestWithoutArcs(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	p := newArcProject(t, arcEvidence())
@@ -200,7 +202,7 @@ func TestWithoutArcs(t *testing.T) {
 	assert.Equal(t, []string{gcc, "-O2", "-c", "b.c"}, plan.Argv)
 }
 
-// Evidence moves with the lines of a source that was edited.
+// The evidence for a source that was edited is moved to the new lines.
 func TestArcsOfEditedSource(t *testing.T) {
 	p := newArcProject(t, arcEvidence())
 	var report arcs.Report
@@ -218,7 +220,7 @@ func TestArcsOfEditedSource(t *testing.T) {
 	assert.Less(t, report.Owned, before.Owned)
 }
 
-// Lines of a profile without evidence are evidence, too.
+// Without evidence in the profile, counters are inferred from its counts of lines.
 func TestArcsOfLines(t *testing.T) {
 	p := newArcProject(t, nil)
 	plan := p.prepare(testenv.Tool(t, "gcc"), "-O2", "-c", "a.c")

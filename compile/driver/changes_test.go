@@ -22,8 +22,9 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A naming is a way in which a command comes to a file. The function that the compile defines is in
-// that file.
+// A naming is a compile, and the way in which it refers to a file, such as by #include or an
+// option. The function that it defines depends on the content of the file, or on whether the file
+// exists.
 type naming struct {
 	name   string
 	files  map[string]string // "V" in a text is replaced by a number
@@ -35,13 +36,15 @@ type naming struct {
 	run    string            // a program that runs instead of the compiler
 }
 
-// text is a file that defines the function of a version.
+// text is the content of that file in one version. V is the version, so each version defines
+// another function.
 const text = "static inline int vV(int x) { return x + V; }\n#define USE vV\n"
 
-// use is a source that includes such a file.
+// use returns a source that includes the file.
 func use(include string) string { return include + "\nint f0(int x) { return USE(x); }\n" }
 
-// asks is a source that asks for a header by a condition, and defines one of two functions.
+// asks returns a source that tests for a header with a preprocessor condition, and defines one of
+// two functions depending on the result.
 func asks(condition string) string {
 	return condition + "\nint v1(int x) { return x; }\n#else\nint v2(int x) { return x; }\n#endif\nint f0(int x) { return x; }\n"
 }
@@ -87,7 +90,7 @@ var namings = []naming{
 	{name: "headers of a folder of programs", files: map[string]string{"a.c": use(`#include <h.h>`), "b/o": "", "i/h.h": text}, args: "-Bb -idirafter i", file: "i/h.h", before: []string{"b/include/h.h"}},
 }
 
-// An event is something that happens to a file, or where there is none.
+// An event is a change of a file, such as a new content, or the creation of a missing one.
 type event struct {
 	name string
 	do   func(c *change, path string)
@@ -156,7 +159,8 @@ var events = []event{
 	}, "before"},
 }
 
-// prepare makes what has to be there before an event. It reports false if the event cannot be.
+// prepare creates the files and links that must exist before an event. It returns false if the
+// event is impossible for that path.
 func (e *event) prepare(c *change, path string) bool {
 	folder := c.path(filepath.Dir(path))
 	_, err := os.Lstat(folder)
@@ -184,7 +188,7 @@ func (e *event) prepare(c *change, path string) bool {
 	return true
 }
 
-// A change is a compile before and after an event.
+// A change is a test of one event: it compiles before and after it.
 type change struct {
 	*testing.T
 	naming
@@ -194,7 +198,7 @@ type change struct {
 
 func (c *change) path(name string) string { return filepath.Join(c.dir, name) }
 
-// text returns the text of the file in a version.
+// text returns the content of the file in a version.
 func (c *change) text(version int) string {
 	text := c.files[c.file]
 	switch {
@@ -217,8 +221,8 @@ func (c *change) write(name, text string) {
 	require.NoError(c, os.WriteFile(c.path(name), []byte(text), 0o777))
 }
 
-// slice prepares a compile with a cache, and returns the slice, and how many times the preprocessor
-// ran. With repeated, a plan that the cache has is used as afdo-exec uses it.
+// slice prepares a compile with a cache. It returns the slice, and whether the preprocessor ran.
+// With repeated, it runs the plan that the cache has for the compile, as afdo-exec does.
 func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	c.Helper()
 	c.Setenv("AFDO_CACHE_DIR", cache)
@@ -258,7 +262,7 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	return strings.ReplaceAll(fmt.Sprintf("%s\n%q", plan.Argv, data), cache, "CACHE"), ran
 }
 
-// versionsProfile writes a profile of the functions that the compiles may define.
+// versionsProfile writes a profile with the functions of all versions of the file.
 func versionsProfile(t *testing.T) string {
 	p := profile.New()
 	for i := range 10 {
@@ -316,7 +320,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// happens tries an event, and reports whether it has changed the slice.
+// happens lets an event happen to the file at a place, compares as compare does, and reports
+// whether the slice changed.
 func (c *change) happens(e *event, place string) bool {
 	if key, value, ok := strings.Cut(c.env, "="); ok {
 		c.Setenv(key, value)
@@ -330,7 +335,9 @@ func (c *change) happens(e *event, place string) bool {
 	return c.compare(func() { e.do(c, place) })
 }
 
-// compare compiles before and after an event, and reports whether it has changed the slice.
+// compare compiles before and after an event, with a cache from the first compile and with an empty
+// one, and fails the test if the slices after the event differ. It reports whether the event
+// changed the slice.
 func (c *change) compare(happens func()) bool {
 	c.Helper()
 	testenv.Settle()

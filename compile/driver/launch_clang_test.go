@@ -33,7 +33,7 @@ type clangSite struct {
 	sources    []string
 }
 
-// newClangSite copies a program of package slice.
+// newClangSite copies one of the programs in package slice's testdata to a new folder.
 func newClangSite(t *testing.T, program string) *clangSite {
 	clang := testenv.Tool(t, "clang++-22")
 	s := &clangSite{T: t, dir: t.TempDir(), clang: clang}
@@ -74,7 +74,8 @@ func (s *clangSite) fails(args ...string) string {
 	return string(out)
 }
 
-// compile compiles a source and returns what comes out, text for -S and -flto.
+// compile compiles a source and returns the output: assembler for -S, text of the bitcode for
+// -flto.
 func (s *clangSite) compile(args ...string) string {
 	s.Helper()
 	s.run(append(slices.Clone(args), "-o", "out")...)
@@ -96,7 +97,8 @@ func (s *clangSite) sliced(profile string, args ...string) (object string, plan 
 	return string(data), plan
 }
 
-// trained returns the profile of a program, with what changes it, among those of another one.
+// trained returns a profile that has the program's samples among those of another program, with
+// random changes.
 func (s *clangSite) trained(rng *rand.Rand) *profile.Profile {
 	s.run(append([]string{s.clang, "-O2", "-g", "-fdebug-info-for-profiling", "-shared", "-fPIC", "-o", "trained"}, s.sources...)...)
 	p := profile.New()
@@ -106,7 +108,8 @@ func (s *clangSite) trained(rng *rand.Rand) *profile.Profile {
 	return p
 }
 
-// spoil adds calls and inlined bodies at random, of functions of the program and of foreign ones.
+// spoil adds random calls and inlined bodies to a profile, of functions of the program and of
+// others.
 func spoil(p *profile.Profile, rng *rand.Rand) {
 	var symbols []profile.SymbolRef
 	for i := range p.NumSymbols() {
@@ -133,7 +136,7 @@ func spoil(p *profile.Profile, rng *rand.Rand) {
 	}
 }
 
-// inContexts turns bodies that were inlined into functions of contexts.
+// inContexts converts inlined bodies to functions with a context.
 func inContexts(s *clangSite, p *sampleprof.Profile) *sampleprof.Profile {
 	var text bytes.Buffer
 	for f := range p.Functions() {
@@ -166,7 +169,7 @@ func writeContexts(w *bytes.Buffer, p *sampleprof.Profile, context string, total
 	}
 }
 
-// levels are how the programs are compiled.
+// levels are the compiler flags with which the programs are compiled.
 var levels = [][]string{
 	{"-O2", "-c"},
 	{"-O3", "-c", "-g"},
@@ -174,7 +177,7 @@ var levels = [][]string{
 	{"-Os", "-c", "-fprofile-sample-accurate"},
 }
 
-// With a slice clang makes the same object as with the whole profile: plain, with a symbol list,
+// Clang makes the same object with a slice as with the whole profile: plain, with a symbol list,
 // and context-sensitive.
 func TestClangSlices(t *testing.T) {
 	rounds, programs := 1, []string{"c"}
@@ -209,7 +212,8 @@ func TestClangSlices(t *testing.T) {
 	}
 }
 
-// A profile of version 4 gives clang what it would of the same profile as ExtBinary.
+// Clang makes the same object with a slice of a version 4 profile as with the same profile in
+// ExtBinary.
 func TestClangSlicesOfGCOV(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, program := range []string{"c", "cxx"} {
@@ -239,8 +243,7 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 	}
 }
 
-// A clang compile of edited sources finds the counts of a version 4 profile that remembers them
-// where their lines are now.
+// If sources were edited, the slice for clang has the counts at the new lines.
 func TestClangSlicesAreRebased(t *testing.T) {
 	s := newClangSite(t, "c")
 	const text = `int work(int n)
@@ -303,7 +306,8 @@ func TestClangSlicesAreRebased(t *testing.T) {
 	}
 }
 
-// The same for instrumentation profiles, of the IR, context-sensitive, and of the front end.
+// Clang makes the same object with a slice of an instrumentation profile as with the whole one: of
+// the IR, context-sensitive, and of the front end.
 func TestClangCountedSlices(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, program := range testenv.Some([]string{"cxx", "c"}, 1) {
@@ -328,7 +332,7 @@ func TestClangCountedSlices(t *testing.T) {
 	}
 }
 
-// count makes the profile of a run of the program.
+// count builds the program with instrumentation, runs it, and writes the profile.
 func (s *clangSite) count(profile string, flags ...string) {
 	s.Helper()
 	s.run(slices.Concat([]string{s.clang, "-O2", "-o", "counts"}, flags, s.sources)...)
@@ -350,7 +354,7 @@ func (s *clangSite) count(profile string, flags ...string) {
 	require.NoError(s, os.WriteFile(s.path(profile), file.Bytes(), 0o666))
 }
 
-// compare compares the objects of a whole profile and of slices.
+// compare compares the objects that clang makes with a whole profile and with slices of it.
 func (s *clangSite) compare(p *sampleprof.Profile, level []string) {
 	s.Helper()
 	whole := s.path("whole.afdo")
@@ -360,7 +364,8 @@ func (s *clangSite) compare(p *sampleprof.Profile, level []string) {
 	s.compareObjects(whole, "-fprofile-sample-use=", slices.Concat(level, []string{"-gmlt", "-fdebug-info-for-profiling"}))
 }
 
-// compareObjects compares the objects that clang makes with a file and with its slices.
+// compareObjects compares the objects that clang makes with the profile at a path and with slices
+// of it.
 func (s *clangSite) compareObjects(whole, option string, level []string) {
 	s.Helper()
 	info, err := os.Stat(whole)

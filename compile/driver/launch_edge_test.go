@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What a Launcher cannot make sense of is an error, and nothing runs in a folder that depends on
-// where the program stands.
+// Prepare returns an error for invalid fields of a Launcher and for a folder that is not absolute.
 func TestPrepareRefuses(t *testing.T) {
 	argv := []string{"gcc", "-c", "a.c"}
 	_, err := (&Launcher{Profile: "p"}).Prepare(t.Context(), argv, "build")

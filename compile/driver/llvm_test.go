@@ -18,7 +18,7 @@ import (
 
 const sampleText = "main:10:1\n 1: 9\n 2: 1 f:1\n"
 
-// The settings of the process belong to the program, not to what it calls.
+// Reading and copying profiles of LLVM does not change the memory limit of the process.
 func TestProcessSettingsStay(t *testing.T) {
 	dir := t.TempDir()
 	text, binary := filepath.Join(dir, "text"), filepath.Join(dir, "extbinary")

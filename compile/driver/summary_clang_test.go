@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// refreshed returns a profile of f and g, and of another program with that many samples.
+// refreshed returns the text of a sample profile in which f has a fixed number of samples, g has g,
+// and functions of another program have other.
 func refreshed(g, other int) string {
 	return fmt.Sprintf("f:900:1\n 1: 900\ng:%d:1\n 1: %d\nother:%d:1\n 1: %d\n 2: 3\n", g, g, other, other)
 }
@@ -38,7 +39,7 @@ func (s *clangSite) twoSources() {
 	require.NoError(s, os.WriteFile(s.path("g.c"), []byte("int f(int);\nint main(int x, char **a) { return f(x) + (a == 0); }\nint g(int x) {\nreturn x + 1;\n}\n"), 0o666))
 }
 
-// prepared returns the slice or the whole profile that a compile gets.
+// prepared returns the plan for a compile, and the content of the profile that the compiler gets.
 func (s *clangSite) prepared(l Launcher, args ...string) (plan *Plan, data []byte) {
 	s.Helper()
 	l.Cache = s.cache
@@ -53,8 +54,8 @@ func (s *clangSite) prepared(l Launcher, args ...string) (plan *Plan, data []byt
 	return plan, data
 }
 
-// TestClangSummary collects a profile again: a slice of which no function changed stays the same
-// unless it has the exact summary.
+// TestClangSummary compiles with a profile and with a newer one. A slice of which no function
+// changed stays the same unless it has the exact summary.
 func TestClangSummary(t *testing.T) {
 	s := newClangSite(t, "c")
 	s.twoSources()

@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// What GCC 16 writes, cut down: main calls outer at line 3, into which small is inlined at its line
-// 2. The profile has small by its plain name, and also inlined at line 7, where there is no call.
+// offlineDump is a shortened dump of GCC 16: main calls outer at line 3, into which small is
+// inlined at its line 2. The profile has small by its name from debug info, and also inlined at
+// line 7, where there is no call.
 const offlineDump = `
 main is defined in node int main(int, char**)/7
 Node int other(int)/6 not in auto profile (_Z5otheri neither other)
@@ -38,7 +39,7 @@ Matching gimple function int small(int)/5 with auto profile: _Z5outeri:2 main:3 
       1             40 x = 3;
 `
 
-// offlineProfile is a profile for that.
+// offlineProfile returns a profile for offlineDump.
 func offlineProfile() *profile.Profile {
 	p := profile.New()
 	var b profile.Body
@@ -89,7 +90,7 @@ func TestOfflineDump(t *testing.T) {
 	assert.Equal(t, uint64(600), part.Elsewhere)
 }
 
-// A function that loses all its counts may change by its head count.
+// A compiler may use the head count of a function whose counts are all lost.
 func TestEntryUsed(t *testing.T) {
 	for head, want := range map[uint64]bool{0: false, 3: true} {
 		p := profile.New()
@@ -119,7 +120,7 @@ func TestFaultyUnits(t *testing.T) {
 	assert.Equal(t, uint64(3000), e.Report().Found, "the best of several compiles counts")
 }
 
-// Another program has none of the functions, and then all of the profile is reported.
+// If the compiles have no function of the profile, the report is about the whole profile.
 func TestAnotherProgram(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
@@ -132,7 +133,7 @@ func TestAnotherProgram(t *testing.T) {
 	assert.Equal(t, uint64(5), r.Counts)
 }
 
-// GCC 12 after it has inlined letter into inside, but not inside into main.
+// linesDump is a dump of GCC 12 after it has inlined letter into inside, but not inside into main.
 const linesDump = `
 int main ()
 {
@@ -175,8 +176,8 @@ func TestLinesDump(t *testing.T) {
 	}
 }
 
-// Dumps call functions as their language does, and debug info tells how. In C++ the name may stand
-// behind parentheses.
+// Dumps and debug info spell the names of functions as their languages do. In C++, parentheses may
+// come before the name.
 func TestLinesOfOtherLanguages(t *testing.T) {
 	for symbol, test := range map[string]struct{ name, header string }{
 		"__grid_MOD_smooth":  {"smooth", "void smooth (real(kind=4)[0:D.4258] * restrict a, integer(kind=4) & restrict n)"},
@@ -196,7 +197,7 @@ func TestLinesOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// GCC 12 takes the last count of a line for the whole line, and nothing of what was inlined in a
+// GCC 12 uses the last count of a line for the whole line, and no count of what was inlined in a
 // call with a discriminator.
 func TestBlocksOfALine(t *testing.T) {
 	p := profile.New()
@@ -324,8 +325,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A function that is local to its file is not that of another file. Without a compile of the file
-// of the profile, it may have moved.
+// A static function is not confused with one of the same name in another file. If the profile's
+// file is not compiled, the function may have moved to the other file.
 func TestNamesakes(t *testing.T) {
 	p := profile.New()
 	var b profile.Body

@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestCallersDeep slices a function of another unit that has a function of the slice inlined at
-// each of its many levels: the work is that of the records, not of the ways to them.
+// TestCallersDeep selects a slice whose function is inlined in a function of another unit at each
+// of many levels. The work must be proportional to the number of records, not to the lengths of the
+// paths to them.
 func TestCallersDeep(t *testing.T) {
 	allocated := func(levels int) uint64 {
 		p := profile.New()

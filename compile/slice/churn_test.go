@@ -12,9 +12,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A refreshed program has sources that define a class each, with functions of the same names. Each
-// source knows all classes by name, and the next one's completely, of which it has a function
-// inlined.
+// A refreshed is a program that is recorded again. Each of its sources defines a class with
+// functions of the same names. Each source contains the names of all classes, and the complete next
+// class, of which it has a function inlined.
 type refreshed struct {
 	profile *profile.Profile
 	texts   []*Text
@@ -49,8 +49,8 @@ func newRefreshed(sources int, counts func(source int) uint64) refreshed {
 	return r
 }
 
-// TestChurn records two of many sources again, and counts the slices that change: theirs, and those
-// of the sources that could define functions of the same classes.
+// TestChurn changes the counts of two of many sources, and counts the slices that change. Only the
+// slices of these may change, and of the sources that could define functions of the same classes.
 func TestChurn(t *testing.T) {
 	const sources = 38
 	again := func(source int) bool { return source == 7 || source == 20 }

@@ -11,8 +11,8 @@ import (
 
 func unedited(string, uint32) bool { return false }
 
-// A program in memory answers the second and third text with the same names as the first one, also
-// if the inline namespace has another name now.
+// The slices of a second and third text with the same names contain the same symbols as that of the
+// first, also if the inline namespace has another name.
 func TestNamesAskedAgain(t *testing.T) {
 	p := profile.New()
 	for _, name := range []string{"_ZN4shop2v13runEv", "_ZN4shop2v13runEi", "_ZN5other3runEv", "_ZNK4shop2v1MUlvE_clEv"} {

@@ -52,8 +52,8 @@ func TestMayHave(t *testing.T) {
 	assert.True(t, text.MayHave("_Znwm", sources))
 }
 
-// A text defines what clang makes of its lambdas, and no function of the library that it does not
-// have.
+// A text may define the functions that clang creates for its lambdas, but no library function that
+// it does not contain.
 func TestClangLambdas(t *testing.T) {
 	text := new(Text)
 	text.Add([]byte("namespace n { struct C { static int f() { return call([](int x) { return x; }); } }; }"))
@@ -73,8 +73,8 @@ func TestClangLambdas(t *testing.T) {
 	}
 }
 
-// A text defines the functions whose bodies it has. Members of a class that are only declared may
-// count, too.
+// A text may define the functions whose bodies it contains. Members of a class that are only
+// declared may count, too.
 func TestMayDefineForClang(t *testing.T) {
 	var text Text
 	text.Add([]byte(`extern int declared(int); static int defined(int x) { return declared(x); }

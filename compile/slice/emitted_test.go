@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestEmitted has compilers tell which functions a text defines: all of those must be in slices of
-// it, if the profile has them.
+// TestEmitted compiles texts of C++ to find out which functions they define. A slice must contain
+// all of these that are in the profile.
 func TestEmitted(t *testing.T) {
 	testenv.NeedSweep(t)
 	compilers := []string{"g++", "g++-16", "clang++-22"}
@@ -69,8 +69,8 @@ func outputOf(t *testing.T, command ...string) []byte {
 	return out
 }
 
-// TestEmittedC has compilers tell which functions a text of C defines, those that they make for
-// vectors and for what runs before main among them.
+// TestEmittedC does the same with C, including the functions that compilers create for vectors and
+// for code that runs before main.
 func TestEmittedC(t *testing.T) {
 	testenv.NeedSweep(t)
 	sources, err := filepath.Glob(filepath.Join("testdata", "*", "*.c"))
@@ -111,8 +111,8 @@ func functionsIn(t *testing.T, path string) (names []string) {
 	return slices.Compact(names)
 }
 
-// templatesIn returns the names of functions of templates, defined or declared, as the debug
-// information of an object has them.
+// templatesIn returns the names, in the debug info of an object, of functions of templates that it
+// defines or declares.
 func templatesIn(t *testing.T, path string) (names []string) {
 	file, err := elf.Open(path)
 	require.NoError(t, err)

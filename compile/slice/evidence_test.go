@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A slice has the evidence about its functions, also where they are inlined, and no other.
+// A slice has the profile's evidence about its own functions, also where they are inlined, and no
+// other.
 func TestEvidence(t *testing.T) {
 	p := profile.New()
 	for _, name := range []string{"f", "g", "h"} {

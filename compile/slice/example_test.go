@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/format/gcov"
 )
 
-// A build tool writes what one compile by GCC 12 reads of a profile.
+// A build tool writes the slice that one compile by GCC 12 needs.
 func Example() {
 	r, err := afdo.Open("../../testdata/shop.compact.afdo")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// shuffled returns the same profile with symbols and functions in another order. Units are in that
-// of their paths, as in version 4: of those with one last element the compiler takes the last.
+// shuffled returns the same profile with symbols and functions in another order. Units are ordered
+// by path, as in version 4, because of several with the same base name the compiler uses the last.
 func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 3))
 	q := profile.New()
@@ -53,8 +53,8 @@ func TestFingerprintOrder(t *testing.T) {
 	}
 }
 
-// meaning is what a slice means to a compiler: for version 2 one symbol for all of
-// a name, of no file, without timestamps. It is what keys are about.
+// meaning returns a slice reduced to what affects its compiler: for version 2, all symbols of a
+// name become one, without files and timestamps. Keys are equal if the results are.
 func meaning(p *profile.Profile, target Target) *profile.Profile {
 	m := profile.New()
 	refs := make(map[program.ID]profile.SymbolRef)
@@ -78,8 +78,9 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 	return m
 }
 
-// TestFingerprintMeaning changes one thing and compares: keys are equal if and only if slices mean
-// the same; for version 3 other keys may have the same slice.
+// TestFingerprintMeaning changes one thing in a profile and compares keys: they must be equal if
+// and only if the slices mean the same to the compiler. For version 3, slices with different keys
+// may be equal.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
 	for seed := range uint64(testenv.Rounds(30, 300)) {
@@ -159,7 +160,8 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// TestFingerprintsOfInlining does so for functions that are inlined in many shapes.
+// TestFingerprintsOfInlining compares the keys of all units with those of each by itself, for
+// functions that inline each other in many ways.
 func TestFingerprintsOfInlining(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 600)) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -212,7 +214,8 @@ func TestFingerprintSummary(t *testing.T) {
 	assert.NotEqual(t, before[1], after[1])
 }
 
-// TestFingerprintStable holds keys that build caches out there may have.
+// TestFingerprintStable checks that keys stay the same from version to version, because build
+// caches contain them.
 func TestFingerprintStable(t *testing.T) {
 	p := profile.New()
 	var body profile.Body

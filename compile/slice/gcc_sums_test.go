@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sumsSource has functions that others have inlined. Locations are counted from the line of the
-// function's name.
+// sumsSource is a source whose functions are inlined in functions of other files. Locations are
+// counted from the line of the function's name.
 const sumsSource = `int sink;
 typedef int (*target)(int);
 int hot(int x) { for (int i = 0; i < x; i++) sink += i * x; return sink; }
@@ -39,7 +39,7 @@ int outer(int x) {
 int again(int x) { return inner(x + 1) - outer(x); }
 `
 
-// sums are profiles in which functions of the source are inlined in callers of other files.
+// A sums is a profile in which functions of sumsSource are inlined in callers of other files.
 type sums struct {
 	p    *profile.Profile
 	body profile.Body
@@ -49,7 +49,7 @@ func (s *sums) symbol(path, name string) profile.SymbolRef {
 	return s.p.AddSymbol(s.p.AddUnit(path), name)
 }
 
-// inline has a caller in which a function of the source is inlined.
+// inline adds a caller in which a function of sumsSource is inlined.
 func (s *sums) inline(path, caller string, timestamp uint64, callee string, inside func(b *profile.Body)) {
 	s.body.Reset()
 	s.body.Enter(1, 0, s.symbol("/src/sums.c", callee))
@@ -58,8 +58,8 @@ func (s *sums) inline(path, caller string, timestamp uint64, callee string, insi
 	s.p.AddFunction(s.symbol(path, caller), profile.Function{Timestamp: timestamp, Records: s.body.Records()})
 }
 
-// TestCodeSums has bodies of one function in several callers, in which GCC 16 renames or removes
-// something when it comes to one of them.
+// TestCodeSums has inlined bodies of one function in several callers. GCC 16 renames or removes
+// something when it visits one of them. The code must be the same with a slice as with the profile.
 func TestCodeSums(t *testing.T) {
 	testenv.NeedSweep(t)
 	testenv.Optional(t, "gcc-16")

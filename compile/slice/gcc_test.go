@@ -33,7 +33,7 @@ func needCompiler(t testing.TB, name string) *toolchain.Compiler {
 	return c
 }
 
-// A program is one of testdata, built and trained in a folder of its own.
+// A program is one of the programs in testdata, built and profiled in a folder of its own.
 type program struct {
 	dir      string
 	sources  []string
@@ -63,7 +63,7 @@ func (p *program) run(t testing.TB, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// assembly compiles a source, with a profile unless that is nil.
+// assembly returns the assembler of a source, compiled with a profile unless that is nil.
 func (p *program) assembly(t testing.TB, source, level string, prof *profile.Profile) string {
 	out := filepath.Join(t.TempDir(), "out.s")
 	args := []string{level, "-S", "-o", out, source}
@@ -81,7 +81,7 @@ func (p *program) assembly(t testing.TB, source, level string, prof *profile.Pro
 	return string(text)
 }
 
-// slice takes the slice of a source the way afdo exec does.
+// slice selects the slice of a source as afdo exec does.
 func (p *program) slice(t testing.TB, whole *slice.Program, source string) *profile.Profile {
 	c := command.Parse([]string{p.compiler.Path, "-c", source}, p.dir)
 	in, err := inputs.Find(t.Context(), c, p.compiler, nil)
@@ -93,15 +93,14 @@ func (p *program) slice(t testing.TB, whole *slice.Program, source string) *prof
 	return s
 }
 
-// A scenario changes the profile of a program.
+// A scenario is a change of a program's profile before it is sliced.
 type scenario struct {
 	name  string
 	train train.Options
 	spoil func(p *profile.Profile)
 }
 
-// foreign adds samples of functions that a program whose profile is the same one has in other
-// files.
+// foreign adds samples of functions with the given names in files of another program.
 func foreign(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		var body profile.Body
@@ -119,7 +118,7 @@ func foreign(names ...string) func(p *profile.Profile) {
 	}
 }
 
-// mention adds names without samples.
+// mention adds symbols without samples to the profile.
 func mention(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		for _, name := range names {
@@ -129,7 +128,7 @@ func mention(names ...string) func(p *profile.Profile) {
 }
 
 // elsewhere adds functions of other files into which functions were inlined, as link-time
-// optimization does, and files that have their last name in common with the program's.
+// optimization does, and files that have the same base names as the program's.
 func elsewhere(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		var body profile.Body
@@ -163,8 +162,9 @@ func elsewhere(names ...string) func(p *profile.Profile) {
 	}
 }
 
-// TestCodeC and TestCodeCxx compare what the machine's own compiler makes
-// with a slice, with the whole profile in which the program's is embedded, and with none.
+// TestCodeC and TestCodeCxx compile with the machine's own compiler. The code must be the same with
+// a slice as with the whole profile, to which another program was added, and differ from the code
+// without a profile.
 func TestCodeC(t *testing.T) {
 	testCode(t, "c", "gcc", []scenario{
 		{name: "plain"},
@@ -229,7 +229,7 @@ func TestCodeOdd(t *testing.T) {
 	})
 }
 
-// testCode does so with GCC 16, too, where that is there.
+// testCode compares code in this way, also with GCC 16 if that is installed.
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 	for _, name := range []string{compiler, compiler + "-16"}[:testenv.Rounds(1, 2)] {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func testCodeOf(t *testing.T, folder, compiler string, scenarios []scenario) {
 	}
 }
 
-// TestCodeRandom spoils the profile of the C program at random.
+// TestCodeRandom makes random changes to the profile of the C program.
 func TestCodeRandom(t *testing.T) {
 	testenv.NeedSweep(t)
 	p := buildProgram(t, "c", "gcc")

@@ -40,7 +40,8 @@ func sliceFile(data []byte) error {
 	return nil
 }
 
-// TestSliceRandomFiles slices files of every legal shape and compares with the same in memory.
+// TestSliceRandomFiles compares slices of random legal files with slices of the same profiles in
+// memory.
 func TestSliceRandomFiles(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(20, 60)) {
 		data, _ := gen.Random(rand.New(rand.NewPCG(seed, 0x51)), gen.All())
@@ -69,7 +70,8 @@ func TestSliceRandomFiles(t *testing.T) {
 	}
 }
 
-// TestSliceDamaged flips bytes: errors are those of malformed files, and nothing else happens.
+// TestSliceDamaged flips bytes of a file. Slicing it must succeed or return an error for malformed
+// files.
 func TestSliceDamaged(t *testing.T) {
 	failed := 0
 	for seed := range uint64(testenv.Rounds(12, 40)) {
@@ -89,7 +91,7 @@ func TestSliceDamaged(t *testing.T) {
 	assert.Greater(t, failed, testenv.Rounds(30, 100))
 }
 
-// TestSliceUnknownCallee has a record of a symbol that no unit has.
+// TestSliceUnknownCallee slices a profile with a record whose callee is a symbol that no unit has.
 func TestSliceUnknownCallee(t *testing.T) {
 	f := &naive.File{Units: []naive.Unit{{
 		Path: "a.c", Start: 0, End: 1,

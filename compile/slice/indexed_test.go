@@ -13,8 +13,8 @@ import (
 	fileindex "github.com/go-afdo/afdo/profile/index"
 )
 
-// TestIndexed compares slices and keys of a file that brings an index with those of the same
-// profile in memory.
+// TestIndexed compares slices and keys of a file with an index with those of the same profile in
+// memory.
 func TestIndexed(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 150)) {
 		p := randomProfile(seed)
@@ -41,7 +41,7 @@ func TestIndexed(t *testing.T) {
 	}
 }
 
-// An index made for other purposes does not have what slices need.
+// An index with keys of another scheme is not used for slices.
 func TestIndexOfAnotherScheme(t *testing.T) {
 	p := randomProfile(1)
 	for _, scheme := range []fileindex.Scheme{{}, {Name: "another", Unqualified: func(string) string { return "" }}} {

@@ -10,13 +10,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A naiveBody is a function of a slice's own that is inlined in a caller.
+// A naiveBody is an inlined body of one of the slice's own functions, in a caller.
 type naiveBody struct {
 	caller, callee profile.SymbolRef
 	records        []profile.Record
 }
 
-// condensed returns the samples that a slice has of callers: it compares every two bodies.
+// condensed returns the samples of the callers in a slice. It finds bodies that look alike by
+// comparing every two of them.
 func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 	samples := make(map[profile.SymbolRef][]profile.Record)
 	var bodies []naiveBody
@@ -67,7 +68,7 @@ func (n *naiveSlice) compare(a, b profile.SymbolRef) int {
 		strings.Compare(n.p.UnitPath(n.p.SymbolUnit(a)), n.p.UnitPath(n.p.SymbolUnit(b))))
 }
 
-// compareCallers orders functions by file, the unknown one last, and name.
+// compareCallers orders functions by file, with unknown files last, and then by name.
 func (n *naiveSlice) compareCallers(a, b profile.SymbolRef) int {
 	key := func(s profile.SymbolRef) string {
 		path := n.p.UnitPath(n.p.SymbolUnit(s))
@@ -79,7 +80,7 @@ func (n *naiveSlice) compareCallers(a, b profile.SymbolRef) int {
 	return strings.Compare(key(a), key(b))
 }
 
-// A callsite is an inlined call and what is inside.
+// A callsite is an inlined call and its body.
 type callsite struct {
 	profile.Record
 	inside []profile.Record
@@ -109,8 +110,8 @@ func (n *naiveSlice) bodies(caller profile.SymbolRef, records []profile.Record) 
 	return bodies
 }
 
-// place returns the body to which another one is added: the first that is alike, unless it has the
-// earliest timestamp itself.
+// place returns the body to which body i is added: the first that looks alike, or body i itself if
+// it has the earliest timestamp.
 func (n *naiveSlice) place(bodies []naiveBody, i int) int {
 	first, earliest := i, i
 	time := func(i int) uint64 { return n.p.Function(bodies[i].caller).Timestamp - 1 } // none is the latest
@@ -137,8 +138,8 @@ func (n *naiveSlice) alike(a, b naiveBody) bool {
 	return alike
 }
 
-// summable reports whether a body has samples of its own and leaves alone inlined in it, with names
-// that stay.
+// summable reports whether a body may be added to others: it has samples of its own, the bodies
+// inlined in it have no further ones, and GCC does not rename their functions.
 func (n *naiveSlice) summable(b naiveBody) bool {
 	var own []profile.Record
 	for i := 0; i < len(b.records); i++ {

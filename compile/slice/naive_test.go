@@ -16,8 +16,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// naiveSlice is what Select does, done the slow way: it looks at every pair of symbols until there
-// is nothing left to add. It returns the names a slice has, and of which it has all samples.
+// A naiveSlice selects a slice as Select does, in a slow and simple way: it compares every two
+// symbols until there is nothing left to add. It contains the names in the slice, and those with
+// all samples.
 type naiveSlice struct {
 	p       *profile.Profile
 	q       Request
@@ -78,8 +79,8 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 	return n
 }
 
-// dropUnused leaves out the names without which no search ends elsewhere. It follows the searches:
-// for each name and each one that a search may go on to.
+// dropUnused removes the names that change no result of the compiler's searches. It performs the
+// search for each name and each name at which a search may continue.
 func (n *naiveSlice) dropUnused() {
 	used := make(map[profile.SymbolRef]bool)
 	for s := range n.own {
@@ -140,8 +141,8 @@ func (n *naiveSlice) mayBeLocal(s profile.SymbolRef) bool {
 	return n.unmangled(name) || cxx.IsMangled(name) && cxx.IsInternal(name)
 }
 
-// unmangled reports whether a name is as debug information has it, and of no template that the text
-// does not have.
+// unmangled reports whether a name is in the form of debug info and, if it is of a template, the
+// text contains the template's arguments.
 func (n *naiveSlice) unmangled(name string) bool {
 	return !cxx.IsMangled(name) && (!strings.Contains(name, "<") || n.q.Text == nil || n.inText(name))
 }
@@ -215,7 +216,8 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 }
 
-// pruned keeps the records in or around a body of the slice's own.
+// pruned returns the records of the inlined bodies of the slice's own functions, and of the bodies
+// that contain these.
 func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
 	var kept []profile.Record
 	for i := 0; i < len(records); {
@@ -237,7 +239,7 @@ func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
 	return kept
 }
 
-// profile makes the slice.
+// profile returns the profile of the slice.
 func (n *naiveSlice) profile() *profile.Profile {
 	p := profile.New()
 	refs := make(map[program.ID]profile.SymbolRef)
@@ -265,7 +267,7 @@ func (n *naiveSlice) profile() *profile.Profile {
 	return p
 }
 
-// TestSelectNaively compares slices of random profiles with what the slow way gives.
+// TestSelectNaively compares slices of random profiles with those that naiveSlice selects.
 func TestSelectNaively(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 150)) {
 		p := randomProfile(seed)

@@ -16,10 +16,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// randomPaths have elements in common.
+// randomPaths are paths of which some have the same base name or the same end.
 var randomPaths = []string{"", "a.c", "src/a.c", "src/b.cc", "include/a.h", "/usr/include/a.h", "lib/b.cc"}
 
-// randomName makes a name that is likely to share something with others.
+// randomName returns a name that is likely to be confused with others by a compiler.
 func randomName(r *rand.Rand) string {
 	id := string("fgh"[r.IntN(3)])
 	if r.IntN(3) == 0 {
@@ -105,7 +105,7 @@ func randomBody(r *rand.Rand, b *profile.Body, symbols, depth int) {
 	}
 }
 
-// randomRequests yields requests for every unit, and for some together.
+// randomRequests yields a request for every unit, and requests for several units.
 func randomRequests(p *profile.Profile, seed uint64) iter.Seq[Request] {
 	r := rand.New(rand.NewPCG(seed, 2))
 	return func(yield func(Request) bool) {
@@ -139,7 +139,7 @@ func textOf(parts ...string) *Text {
 	return t
 }
 
-// readerOf writes a profile as version 4 and opens that.
+// readerOf encodes a profile in version 4 and opens it.
 func readerOf(t testing.TB, p *profile.Profile, compact bool) *afdo.Reader {
 	var file bytes.Buffer
 	require.NoError(t, builder.Write(&file, p, builder.Options{Compact: compact}))
@@ -148,7 +148,7 @@ func readerOf(t testing.TB, p *profile.Profile, compact bool) *afdo.Reader {
 	return r
 }
 
-// programOf does the same and makes it a program.
+// programOf encodes a profile in version 4 and returns a Program of it.
 func programOf(t testing.TB, p *profile.Profile, compact bool) *Program {
 	program, err := FromReader(readerOf(t, p, compact))
 	require.NoError(t, err)

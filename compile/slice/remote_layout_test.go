@@ -56,10 +56,10 @@ func BenchmarkRemoteLayout(b *testing.B) {
 	}
 }
 
-// layoutUnits is how many units of a profile are measured.
+// layoutUnits is the number of units of a profile that are measured.
 const layoutUnits = 60
 
-// A remoteLayout is an indexed file and where its sections are.
+// A remoteLayout is a file with an index, and the positions of its sections.
 type remoteLayout struct {
 	reader *afdo.Reader
 	size   float64
@@ -185,8 +185,8 @@ func idBytes(symbols []program.Symbol) (n int) {
 	return n
 }
 
-// nameBytes returns the size of a list of names, of which each leaves out what it shares with the
-// one before.
+// nameBytes returns the size of a list of names in which each name omits the beginning that it
+// shares with the name before it.
 func nameBytes(symbols []program.Symbol) (n int) {
 	slices.SortFunc(symbols, func(a, b program.Symbol) int { return cmp.Compare(a.Name, b.Name) })
 	last := ""
@@ -200,7 +200,7 @@ func nameBytes(symbols []program.Symbol) (n int) {
 	return n
 }
 
-// inRequests returns the bytes that a number of requests fetch to cover ranges.
+// inRequests returns how many bytes a given number of requests fetch to cover all ranges.
 func inRequests(ranges []fileRange, requests int) (bytes int64) {
 	if len(ranges) == 0 {
 		return 0

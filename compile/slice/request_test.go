@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A request that makes no sense is an error, not a slice of something else.
+// An invalid request causes an error.
 func TestBadRequests(t *testing.T) {
 	p := FromProfile(profile.New())
 	for _, q := range []Request{{}, {Target: 1}, {Target: 4}, {Target: Version2, Bits: -3}} {

@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestSelectScales doubles profiles of which a compile uses one function.
+// TestSelectScales doubles the size of profiles of which a compile uses one function. What Select
+// reads must not grow much faster.
 func TestSelectScales(t *testing.T) {
 	n := testenv.Rounds(200, 2_000)
 	text := textOf("void init() {} int main() { return 0; } struct A {};")

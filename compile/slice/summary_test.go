@@ -41,7 +41,7 @@ func TestSteady(t *testing.T) {
 	assert.Equal(t, &afdo.Summary{}, slice.Steady(&afdo.Summary{}))
 }
 
-// TestWithSummary has slices, the whole and keys of a program with another summary.
+// TestWithSummary checks slices, whole profiles and keys of a program with another summary.
 func TestWithSummary(t *testing.T) {
 	p := synth.Profile(synth.Options{Seed: 1, Units: 3, Functions: 30})
 	p.Summary = nil

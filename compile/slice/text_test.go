@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestUnsure has texts of which any word may be that of a scope.
+// TestUnsure has texts in which any word may be the name of a class or namespace.
 func TestUnsure(t *testing.T) {
 	for text, want := range map[string]bool{
 		"#define NS namespace A {\nNS void f() { } }":         true,
@@ -26,8 +26,8 @@ func TestUnsure(t *testing.T) {
 	}
 }
 
-// TestOnlyMentioned has functions of classes that a text mentions, and defines functions of whose
-// names.
+// TestOnlyMentioned has functions of classes that a text mentions but does not define. The text
+// defines other functions of the same unqualified names.
 func TestOnlyMentioned(t *testing.T) {
 	text := textOf("class Known { int run() { return 1; } }; class Mentioned; void use(Mentioned *m);")
 	assert.True(t, text.mayDefine("_ZN5Known3runEv"))
@@ -46,7 +46,8 @@ func TestOnlyMentioned(t *testing.T) {
 	}
 }
 
-// TestImplicit has functions that no text spells, and what has to stand in it instead.
+// TestImplicit has functions whose names no text contains, and the words that a text must contain
+// instead.
 func TestImplicit(t *testing.T) {
 	placed := "void *operator new(unsigned long, void *p) { return p; }\n"
 	for symbol, texts := range map[string][2]string{ // one that defines it, and one that does not
@@ -122,7 +123,7 @@ func TestOnlyC(t *testing.T) {
 	}
 }
 
-// A slice for GCC leaves out inline functions of C that nothing mentions, if GCC drops them.
+// A slice for GCC omits inline functions of C that nothing in the text mentions, if GCC drops them.
 func TestUnusedFunctions(t *testing.T) {
 	p := profile.New()
 	unit := p.AddUnit("/other/a.c")

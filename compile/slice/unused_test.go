@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestUnusedNames has functions with samples, then others without, and which of these a slice for
-// version 2 has.
+// TestUnusedNames has profiles with some functions with samples and others without, and the names
+// that a slice for version 2 contains.
 func TestUnusedNames(t *testing.T) {
 	for _, c := range []struct{ text, sampled, others, want string }{
 		{"struct A { void run() {} };", "main", "_ZN1A3runEv run", ""},

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// What fails is found before anything is built.
+// Run finds commands that cannot work before it builds anything.
 func TestCheck(t *testing.T) {
 	o, _ := newTree(t, map[string]string{"in/data": ""})
 	outside := filepath.Join(filepath.Dir(o.Tree), "outside")
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A run that is refused leaves nothing in the tree.
+// If Run fails in its checks, it leaves no file in the source tree.
 func TestRefusedLeavesNothing(t *testing.T) {
 	o, _ := newTree(t, nil)
 	o.Build, o.Train, o.Measure = []string{"go", "build"}, []string{"./prog"}, []string{"./prog"}
@@ -62,7 +62,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	assert.NoDirExists(t, o.Folder)
 }
 
-// A build that makes its programs elsewhere is refused before the training: both builds would make
+// Run refuses a build that makes its programs outside of the tree, because both builds would make
 // the same files.
 func TestBuildElsewhere(t *testing.T) {
 	testenv.Tool(t, "cc")
@@ -75,7 +75,7 @@ func TestBuildElsewhere(t *testing.T) {
 	assert.NotContains(t, said.String(), "afdo record")
 }
 
-// Objects of an earlier build are named, but not those of a folder that is configured again.
+// Run reports object files of an earlier build, but not those of a folder that is configured again.
 func TestLeftovers(t *testing.T) {
 	o, said := newTree(t, map[string]string{"out/a.o": "", "src/b.c": ""})
 	require.NoError(t, os.WriteFile(filepath.Join(o.Tree, "out/CMakeCache.txt"), []byte("CMAKE_HOME_DIRECTORY:INTERNAL="+o.Tree+"/src\n"), 0o600))
@@ -115,7 +115,7 @@ func TestConfiguredFolders(t *testing.T) {
 	}, found)
 }
 
-// A build that gave no compile the profile is an error that says why.
+// Run returns an error with the reasons if no compile of the build used the profile.
 func TestReached(t *testing.T) {
 	o, _ := newTree(t, nil)
 	tuning, err := newTuning(o)
@@ -142,7 +142,7 @@ func TestReached(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, []int{used, all})
 }
 
-// A program that the shell does not find is answered with those that the build made.
+// If the shell does not find a program, the error names the programs that the build made.
 func TestNamePrograms(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})

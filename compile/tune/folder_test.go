@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A folder is claimed if it is new, empty or marked, and nothing in another one changes.
+// A working folder is accepted if it is new, empty or marked. In any other folder, nothing is
+// changed.
 func TestClaimFolder(t *testing.T) {
 	dir := t.TempDir()
 	fresh := filepath.Join(dir, "new", "folder")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Jumps and pages are those of the tree's own programs. Misses are those of all code.
+// Jumps and pages are counted in the tree's own programs, and cache misses in all code.
 func TestPlacement(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)

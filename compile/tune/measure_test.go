@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/duel"
 )
 
-// Time that contradicts the number of instructions is doubtful, if they were counted.
+// A change of the time is doubtful if it contradicts the change of the number of instructions.
 func TestContradicts(t *testing.T) {
 	assert.Nil(t, contradicts(nil))
 	for instructions, want := range map[float64][2]bool{-0.05: {false, true}, 0.05: {true, false}, 0.0001: {true, true}} {
@@ -56,7 +56,7 @@ func TestPerfCountsNothing(t *testing.T) {
 	require.EqualError(t, err, "perf counted nothing: <not supported>\n")
 }
 
-// Other ways are tried until one is faster, and the best is kept.
+// Ways of using the profile are tried until one is faster, and the best one is kept.
 func TestBestTry(t *testing.T) {
 	tries := []Try{{Way: "a", Verdict: Slower}, {Way: "b", Verdict: Undecided}, {Way: "c", Verdict: Faster}}
 	for n, want := range map[int]Way{1: "a", 2: "b", 3: "c"} {

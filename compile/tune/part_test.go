@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a function of the source needs more counts for the symbols that contain it now, wherever it
-// was before, and symbols that are new are not compared.
+// The growth of a source function is divided among the symbols that contain it now, wherever it was
+// inlined before. Symbols that are new are not compared.
 func TestGrowth(t *testing.T) {
 	plain := costs{{"main", "main"}: 100, {"main", "inlined"}: 50, {"f", "f"}: 200, {"g", "g"}: 40}
 	with := costs{{"main", "main"}: 90, {"f", "f"}: 230, {"f", "inlined"}: 60, {"inlined", "inlined"}: 40, {"new", "g"}: 80}
@@ -19,8 +19,8 @@ func TestGrowth(t *testing.T) {
 	assert.Equal(t, []string{"c", "a"}, largest(map[string]float64{"a": 2, "b": 1, "c": 3, "d": 2}, 0.5, 2))
 }
 
-// The total counts the ways that are tried in any case. It is the same before and after the first
-// build if the build calls the compiler that its command, CC or CXX names.
+// The number of steps counts the ways that are tried in any case. It is the same before and after
+// the first build if the build calls the compiler that its command, CC or CXX names.
 func TestCountSteps(t *testing.T) {
 	o, _ := newTree(t, nil)
 	w, err := newTuning(o)
@@ -42,7 +42,7 @@ func TestCountSteps(t *testing.T) {
 	assert.Equal(t, 11, w.countSteps([]string{"rustc"}))
 }
 
-// Ways that build on another one are named after it.
+// A way that modifies another one has a name that contains both.
 func TestNamesOfWays(t *testing.T) {
 	assert.Equal(t, Way("profile as arcs in part"), InPart.on(ByArcs))
 	assert.Equal(t, Way("profile, plain options in part and layout"), WithLayout.on(InPart.on(OwnOptions)))

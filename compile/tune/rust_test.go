@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The names of the options are those that rustc lists, whichever release it is.
+// The options are those that rustc lists, whose names differ between releases.
 func TestAskRust(t *testing.T) {
 	for name, c := range map[string]struct {
 		stable, unstable string

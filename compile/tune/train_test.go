@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// recordingOf returns a recording by steps with a number of moments in a program, and as many and
-// 300 more in a shell.
+// recordingOf returns a recording by steps with a number of samples in a program, and 300 more than
+// that in a shell.
 func recordingOf(program string, moments int) []byte {
 	var text strings.Builder
 	fmt.Fprintf(&text, "PERF_RECORD_MMAP2 1/1: [0x10000(0x1000) @ 0 fe:00 1 2]: r-xp %s\n", program)
@@ -30,7 +30,7 @@ func recordingOf(program string, moments int) []byte {
 	return []byte(text.String())
 }
 
-// addProgram puts a program into a copy of the tree, and returns its path.
+// addProgram adds a program to a copy of the tree, and returns its path.
 func addProgram(t *testing.T, copied string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../input/symbolize/testdata/tiny5.so")
@@ -41,8 +41,8 @@ func addProgram(t *testing.T, copied string) string {
 	return program
 }
 
-// The moments of all recordings in a program of the build count, those in shells do not, and a file
-// that is no recording is an error.
+// countSamples counts the samples of all recordings in a program of the build, but not those in
+// shells. It returns an error for a file that is no recording.
 func TestCountSamples(t *testing.T) {
 	folder := t.TempDir()
 	w := &tuning{Options: Options{Folder: folder}, base: filepath.Join(folder, "base")}
@@ -62,7 +62,8 @@ func TestCountSamples(t *testing.T) {
 	assert.ErrorContains(t, err, filepath.Join("recordings", "4"))
 }
 
-// Without samples of a program of the build, callgrind is advised unless it was the recorder.
+// If there are no samples in a program of the build, the error advises callgrind, unless callgrind
+// made the recording.
 func TestTrainedNothing(t *testing.T) {
 	program, err := os.ReadFile(testenv.Tool(t, "true"))
 	require.NoError(t, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// newTree writes files and returns options for them. PATH has few programs from then on, as every
-// compiler there is asked what it is.
+// newTree writes files to a new source tree and returns options for it. It sets PATH to a folder
+// with few programs, because tune runs every compiler in PATH to find out its version.
 func newTree(t *testing.T, files map[string]string) (Options, *strings.Builder) {
 	t.Helper()
 	t.Setenv("PATH", testenv.OnlyPrograms(t, "sh", "cc", "as", "ld", "true", "sleep"))
@@ -89,7 +89,7 @@ func TestFailingSteps(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(o.Tree, ".gitignore"))
 }
 
-// Compilers are found in PATH, by CC and by CXX, and a build that uses them is seen.
+// Compilers are found in PATH, by CC and by CXX, and the log shows that a build ran them.
 func TestScripts(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, said := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
@@ -188,7 +188,7 @@ func TestUnoptimised(t *testing.T) {
 	}
 }
 
-// Arguments of compilers are no compilers, whatever is in them.
+// Arguments in the log of compiles are not taken for compilers, whatever they contain.
 func TestLogOfCompilers(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return sizeof TEXT == 0; }\n"})
@@ -201,8 +201,8 @@ func TestLogOfCompilers(t *testing.T) {
 	assert.Equal(t, []string{"cc"}, built)
 }
 
-// A tree that is reached through a symbolic link is copied as any other, and paths by either name
-// are those of the copy.
+// A tree whose path contains a symbolic link is copied like any other, and both of its paths are
+// replaced by the path of the copy.
 func TestLinkedTree(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
@@ -233,7 +233,7 @@ func TestPathsOfTree(t *testing.T) {
 	}
 }
 
-// A compiler that is the build itself is seen as well.
+// A build command that is itself a compiler is found in the log as well.
 func TestBuildIsCompiler(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})

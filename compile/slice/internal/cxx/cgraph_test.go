@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// headersC includes the headers that C programs include most, declares functions, and defines one.
+// headersC is a C source that includes the most common headers, declares functions, and defines
+// one.
 const headersC = `#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ namespace { struct S { explicit S(int x) : x(x) {} int get() const noexcept { re
 int api(int x) { return S(x).get(); }
 `
 
-// A parsed is a unit of which GCC has listed the functions.
+// A parsed is the list of functions that GCC found in a source.
 type parsed struct {
 	text     []byte          // after the preprocessor
 	defines  map[string]bool // unqualified names of the functions that GCC has parsed
@@ -99,8 +100,9 @@ func dumpOfCalls(t *testing.T, compiler, source string, flags []string) []byte {
 	return dump
 }
 
-// compare compares what Definitions finds with what GCC has parsed. It returns how many functions a
-// text of C declares without a body, and how many of these Definitions takes for defined.
+// compare compares the functions that Definitions finds with those that GCC found. It returns how
+// many functions a text of C declares without a body, and how many of these Definitions takes for
+// defined.
 func (u parsed) compare(t *testing.T, source string) (declared, wrong int) {
 	t.Helper()
 	found := map[string]bool{}
@@ -132,8 +134,8 @@ func (u parsed) compare(t *testing.T, source string) (declared, wrong int) {
 	return declared, wrong
 }
 
-// compareUnits compares all sources of a project. most is the percentage of functions without a
-// body that Definitions may take for defined.
+// compareUnits compares all sources of a project. most is the largest allowed percentage of
+// functions without a body that Definitions takes for defined.
 func compareUnits(t *testing.T, compiler string, most int, sources []string, flags ...string) {
 	t.Helper()
 	declared, wrong := 0, 0
@@ -145,8 +147,8 @@ func compareUnits(t *testing.T, compiler string, most int, sources []string, fla
 	assert.LessOrEqual(t, 100*wrong, most*declared)
 }
 
-// GCC's call graph has no function that Definitions does not find, and Definitions finds hardly any
-// other in C: each would add its samples to a slice.
+// Definitions finds all functions in GCC's call graph. In C it finds hardly any other function,
+// because each would add its samples to a slice.
 func TestDefinitionsOfGCC(t *testing.T) {
 	dir := t.TempDir()
 	for _, lang := range []struct {
@@ -161,11 +163,11 @@ func TestDefinitionsOfGCC(t *testing.T) {
 	}
 }
 
-// mostInCXX is higher than in C: GCC's call graph does not have the templates that the unit does
-// not instantiate.
+// mostInCXX is the percentage for C++. It is higher than in C, because GCC's call graph does not
+// contain templates that the unit does not instantiate.
 const mostInCXX = 60
 
-// The same of projects from Debian.
+// Definitions is also compared with GCC's call graph on projects from Debian.
 func TestDefinitionsOfProjects(t *testing.T) {
 	testenv.NeedSweep(t)
 	root := os.Getenv("AFDO_SOURCES")

@@ -112,7 +112,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionsHostile walks through texts that are all opening.
+// TestDefinitionsHostile reads texts that consist of nothing but opening parentheses and the like.
 func TestDefinitionsHostile(t *testing.T) {
 	for _, part := range []string{"f(", "f<", "f()", "(", "{", "[](", "operator", "~", "class a ", "'", `"`, `R"(`, "/*", "#\\\n"} {
 		t.Run(part, func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestIdentifiers(t *testing.T) {
 	}
 }
 
-// TestIdentifiersDemangled has words that the demangler puts into names.
+// TestIdentifiersDemangled has names to which the demangler adds words that are not in them.
 func TestIdentifiersDemangled(t *testing.T) {
 	for name, want := range map[string][]string{
 		"_ZNK3fmt2v919basic_format_stringIcJRA7_KcRiEEcvNS0_17basic_string_viewIcEEEv": {
@@ -74,8 +74,7 @@ func TestIdentifiersDemangled(t *testing.T) {
 	}
 }
 
-// checkIdentifiers compares with the demangler: what is not a word of its tree must not be one
-// here.
+// checkIdentifiers checks that every word of Identifiers is also a word in the demangler's tree.
 func checkIdentifiers(t *testing.T, name string) {
 	tree, err := demangle.ToAST(name)
 	if err != nil {
@@ -103,7 +102,7 @@ func lengthOf(word string) string {
 	return text
 }
 
-// TestIdentifiersCorpus compares on the names of real profiles.
+// TestIdentifiersCorpus compares with the demangler on the names in real profiles.
 func TestIdentifiersCorpus(t *testing.T) {
 	for _, file := range []string{"libgui.v3", "libart_arm.v3"}[:testenv.Rounds(1, 2)] {
 		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))
@@ -164,7 +163,7 @@ func FuzzIdentifiers(f *testing.F) {
 	})
 }
 
-// TestQuickLast compares with the demangler, on names that are made up and on real ones.
+// TestQuickLast compares quickLast with the demangler, on invented names and on real ones.
 func TestQuickLast(t *testing.T) {
 	names := []string{
 		"_ZZ4mainENKUlvE_clEv", "_ZZ4mainENKUlRiE0_clES_", "_ZZN1a1bEvENKUlvE_clEv", "_ZN1a1bclEv", "_ZNK1aclEi",

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// mentionedIn returns the words of a text, and whether they are mentioned.
+// mentionedIn returns the words of a text, each with whether Definitions reports it as mentioned.
 func mentionedIn(text []byte) map[string]bool {
 	words := map[string]bool{}
 	notes := noNotes()
@@ -17,7 +17,7 @@ func mentionedIn(text []byte) map[string]bool {
 	return words
 }
 
-// unmentionedIn returns the functions of a text that nothing mentions.
+// unmentionedIn returns the functions in a text that Definitions never reports as mentioned.
 func unmentionedIn(text string) string {
 	words := mentionedIn([]byte(text))
 	return strings.Join(slices.DeleteFunc(definitionsOf(text), func(name string) bool {

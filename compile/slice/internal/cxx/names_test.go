@@ -66,7 +66,7 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// TestSimpleNames compares the short way of taking a name apart with the demangler's.
+// TestSimpleNames compares lastOfSimple with the demangler.
 func TestSimpleNames(t *testing.T) {
 	for _, name := range []string{
 		"_Z3barv", "_ZL6helperi", "_ZN2nsL5innerEi", "_ZNK2ns3Foo3getEv", "_ZN1a1b1c1dE", "_ZNVK1a1bEv", "_ZN1aL10ten_is_tenEv",

@@ -83,7 +83,7 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 	}
 }
 
-// sumNamesakes sets sums, shared and sharedEnd.
+// sumNamesakes sets the fields sums, shared and sharedEnd.
 func (r *inlineClosure) sumNamesakes() {
 	chains := make([]int32, len(r.always)) // for each set, the number of chains that bring it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
@@ -101,8 +101,8 @@ func (r *inlineClosure) sumNamesakes() {
 	})
 }
 
-// addExits sets exits and exitEnd. It leaves out a component if a later one of the same chain is
-// already in the list, because that brings it.
+// addExits sets the fields exits and exitEnd. It leaves out a component if a later one of the same
+// chain is already in the list, because that brings it.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one
@@ -159,9 +159,9 @@ func (r *inlineClosure) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of what a component and those before it in its chain bring, except what was
-// already added in this round. It adds the components of other chains that they inline to the
-// queue.
+// enter returns the sum of the hashes of the namesakes that a component and those before it in its
+// chain bring into a slice, except those that were already added in this round. It adds the
+// components of other chains that they inline to the queue.
 func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]

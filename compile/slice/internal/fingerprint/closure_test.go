@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// lookedAt counts what the latest slice looked at.
+// lookedAt returns the number of chains and sets of namesakes that the latest call of total
+// visited.
 func lookedAt(r *inlineClosure) (n int) {
 	for _, rounds := range [][]uint32{r.entered, r.added} {
 		for _, round := range rounds {
@@ -24,7 +25,7 @@ func lookedAt(r *inlineClosure) (n int) {
 	return n
 }
 
-// looks counts what slices of all units look at.
+// looks returns the number of chains and sets of namesakes that the slices of all units visit.
 func looks(r *inlineClosure, units int) (n int) {
 	for unit := range units {
 		r.total([]int{unit})
@@ -33,8 +34,8 @@ func looks(r *inlineClosure, units int) (n int) {
 	return n
 }
 
-// TestFingerprintsLook counts what the keys of real profiles look at, and how many functions have
-// which other ones inlined: that is what one pass reads.
+// TestFingerprintsLook compares, for real profiles, the work of computing all keys with the number
+// of inlined functions, which is what one pass reads.
 func TestFingerprintsLook(t *testing.T) {
 	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3"} {
 		t.Run(name, func(t *testing.T) {
@@ -52,8 +53,8 @@ func TestFingerprintsLook(t *testing.T) {
 	}
 }
 
-// TestFingerprintsScale doubles profiles, and counts what is asked of them and how many symbols
-// all slices look at.
+// TestFingerprintsScale doubles the size of profiles. What is read from them, and the number of
+// chains and sets of namesakes that are visited, must not grow much faster.
 func TestFingerprintsScale(t *testing.T) {
 	testenv.NeedSweep(t)
 	const n = 2_000
