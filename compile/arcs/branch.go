@@ -80,8 +80,8 @@ func (f *function) tested(seen []key) (block uint32, ok bool) {
 	return block, best >= 0 && !tie
 }
 
-// dropConverted removes sightings that do not show how often their code ran, because the compiler
-// replaced the jump of the condition before that code:
+// dropConverted removes counts of machine code (sightings) that do not show how often the code ran
+// in the graph, because the compiler replaced the jump of a condition:
 //
 //   - code after the condition, in the same block of machine code as code before it: it runs
 //     whether the condition holds or not

@@ -61,7 +61,7 @@ type block struct {
 // that it does.
 type successor struct {
 	block  uint32
-	guess  uint64 // a frequency that is comparable within the function
+	guess  uint64 // GCC's count, which only has a meaning relative to others of the function
 	throws bool   // it follows if a call throws an exception
 }
 

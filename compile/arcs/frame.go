@@ -51,9 +51,9 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds a sighting of a block of machine code, at source position at in frame n, to one of the
-// frame's function and the functions into which it was inlined. It returns the frame of that
-// function, see [unit.owner], or none.
+// place adds the count of a block of machine code to one of the functions that may contain source
+// position at of frame n: the function of the frame, and those into which it was inlined. It
+// returns the frame of that function, see [unit.owner], or none.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	if owner = u.owner(frames, n, at.key); owner != none {
 		f := frames[owner].function
@@ -85,10 +85,10 @@ func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	return owner
 }
 
-// calls adds sightings of the inlined call that led to source position at in frame n, if the
-// position is in the first block of the callee. If the call in turn is in the first block of its
-// caller, it adds one of the caller's call, and so on. Often an inlined call leaves no other code
-// in the caller.
+// calls adds the count of a block of machine code to the inlined call that led to source position
+// at in frame n, if the position is in the first block of the callee. If the call in turn is in the
+// first block of its caller, it adds the count to the caller's call as well, and so on. Often an
+// inlined call leaves no other code in the caller.
 func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
 	for range maxCalls {
 		f := frames[n].function
@@ -103,8 +103,8 @@ func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64)
 	}
 }
 
-// limitCalls sets upper bounds for how often inlined calls without a sighting ran: the largest
-// count of the inlined code.
+// limitCalls sets upper bounds for how often inlined calls ran that left no machine code in the
+// caller: the largest count of the inlined code.
 func (u *unit) limitCalls(frames []frame) {
 	for i := range frames {
 		f := &frames[i]

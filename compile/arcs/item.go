@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// unlimited is the upper bound of an item that has no upper bound.
+// unlimited is the value of item.high if the evidence gives no upper bound.
 const unlimited = math.MaxInt64
 
 // An item is a piece of evidence: the sum of the counts of some blocks, or of some arcs, is at
@@ -21,7 +21,8 @@ type item struct {
 	fixed  bool // compilers seldom move the statement to another block
 }
 
-// items converts the sightings, jumps and entries of a function into items.
+// items converts the evidence for a function (its sightings, recorded jumps and entries) into lower
+// and upper bounds for the counts of blocks and arcs.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
 		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
@@ -74,9 +75,9 @@ func (f *function) sumCopies() {
 	}
 }
 
-// itemsAt returns the items for one source position, given all sightings there. If several blocks
-// have the position and their discriminators distinguish them, there is also an item for each
-// discriminator.
+// itemsAt returns bounds for the counts of the blocks or arcs with one source position, given all
+// counts of machine code there. If several blocks have the position and their discriminators
+// distinguish them, there are also bounds for each discriminator.
 func (f *function) itemsAt(sightings []sighting) []item {
 	k := sightings[0].key
 	low, high := bounds(sightings)
@@ -141,8 +142,8 @@ func (f *function) endsWithTest(blocks []uint32) bool {
 }
 
 // missing returns how often those copies of the function ran that have no machine code at the
-// source position of the sightings. If an argument is constant, a copy has no code for a condition,
-// although the condition is evaluated in the graph.
+// source position of the given sightings. If an argument is constant, a copy has no code for a
+// condition, although the condition is evaluated in the graph.
 func (f *function) missing(sightings []sighting) uint64 {
 	sum := f.copiesSum
 	for i, s := range sightings {
@@ -177,10 +178,10 @@ func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	return parts
 }
 
-// bounds returns bounds for how often the code at one source position ran, given all sightings
-// there, sorted by copy and block. Within one copy, several blocks of machine code with the same
-// position may be parts of the same code or alternatives. So the largest count is the lower bound,
-// and the sum is the upper bound.
+// bounds returns bounds for how often the code at one source position ran, given all counts of
+// machine code there, sorted by copy of the function and block. Within one copy, several blocks of
+// machine code with the same position may be parts of the same code or alternatives. So the largest
+// count is the lower bound, and the sum is the upper bound.
 func bounds(sightings []sighting) (low, high int64) {
 	largest, sum := uint64(0), uint64(0)
 	for i, s := range sightings {

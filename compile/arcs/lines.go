@@ -75,7 +75,7 @@ func (l *lineReader) find(s profile.SymbolRef) *gcda.Function {
 	return f
 }
 
-// position returns the source position of a record of function s. It is not known if the .gcno file
+// position returns the source position of a record of function s. known is false if the .gcno file
 // does not have the function.
 func (l *lineReader) position(s profile.SymbolRef, r *profile.Record) (at profile.Position, known bool) {
 	f := l.find(s)

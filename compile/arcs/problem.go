@@ -60,7 +60,8 @@ type problem struct {
 	union   int64      // factor of the costs of items about several blocks in this round, in percent
 }
 
-// newProblem builds the problem of a function from its evidence and GCC's guesses.
+// newProblem builds the optimisation problem for the counts of a function's arcs, from the
+// function's evidence and GCC's guesses.
 func newProblem(f *function) *problem {
 	p := &problem{function: f, items: f.items()}
 	p.all = append(f.Arcs[:len(f.Arcs):len(f.Arcs)], gcda.Arc{From: 1, To: 0})
@@ -74,8 +75,8 @@ func newProblem(f *function) *problem {
 	return p
 }
 
-// weigh sets the weight of each item. Items about many blocks, and items about the same blocks as
-// others, weigh less. Items about statements that are seldom moved weigh more.
+// weigh sets the weight of each item of evidence. Items about many blocks, and items about the same
+// blocks as others, weigh less. Items about statements that compilers seldom move weigh more.
 func (p *problem) weigh() {
 	slices.SortStableFunc(p.items, func(a, b item) int {
 		return cmp.Or(slices.Compare(a.blocks, b.blocks), slices.Compare(a.arcs, b.arcs))
@@ -130,13 +131,14 @@ func (p *problem) guesses() {
 	p.guess[len(p.all)-1] = p.block[0]
 }
 
-// rounds is how often the problem is solved. The costs of guesses and of items about several blocks
-// depend on the previous solution. In the first round, which has only an estimate, items about
-// several blocks weigh less, because it is not yet known how to divide them among the blocks.
+// rounds is how often the optimisation problem is solved. The costs of guesses, and of evidence
+// about the sum of several blocks, depend on the previous solution. In the first round, which has
+// only an estimate, such evidence weighs less, because it is not yet known how to divide it among
+// the blocks.
 const rounds = 2
 
-// unionWeights are the factors of the costs of items about several blocks in each round, in
-// percent.
+// unionWeights are the weights, in percent, of evidence about the sum of several blocks in each
+// round.
 var unionWeights = [rounds]int64{50, 100}
 
 // infer solves the problem and returns the counts of the function's arcs.
@@ -149,9 +151,9 @@ func (p *problem) infer() []int64 {
 	return p.flows[:len(p.Arcs)]
 }
 
-// estimate returns counts of blocks for the first round. If an item is about a single block, the
-// block gets the item's lower bound. The counts of other blocks follow from their neighbours and
-// GCC's guessed frequencies.
+// estimate returns counts of blocks for the first round. A block with evidence for it alone gets
+// the lower bound of that. The counts of other blocks follow from their neighbours and GCC's
+// guessed frequencies.
 func (p *problem) estimate() []int64 {
 	scale := make([]float64, p.Blocks) // count divided by guessed frequency; negative if unknown
 	known := make([]bool, p.Blocks)
@@ -252,9 +254,9 @@ func (p *problem) solve() (optimal bool) {
 // 5,000 blocks takes 2,000 operations for each arc and round.
 func (p *problem) operations() int { return 10_000_000 + 10_000*len(p.all) }
 
-// itemCost adds the cost of deviating from an item to the curves of its arcs or blocks. The bounds
-// of an item about several blocks are divided among them in proportion to the counts of the last
-// round.
+// itemCost adds the cost of counts outside of the bounds of an item of evidence to the curves of
+// its arcs or blocks. The bounds of an item about several blocks are divided among them in
+// proportion to the counts of the last round.
 func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	below, above := weight*costBelow/1000, weight*costAbove/1000
 	curves, numbers := blocks, item.blocks
@@ -290,8 +292,8 @@ func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	}
 }
 
-// shares returns in which proportion an item is divided among its blocks or arcs, whose numbers are
-// given: by counts, the result of the last round, or if all are 0, by GCC's guesses.
+// shares returns in which proportion an item of evidence is divided among its blocks or arcs, whose
+// numbers are given: by counts, the result of the last round, or if all are 0, by GCC's guesses.
 func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 {
 	shares := make([]float64, len(numbers))
 	sum := float64(0)

@@ -135,8 +135,8 @@ func (s source) inferArcs() (*part, error) {
 }
 
 // inferOne infers the counters of one of the command's sources, given by its index. moved is the
-// slice, with its counts moved to the lines of the edited source. The result is nil if none of the
-// source's functions has counts.
+// part of the profile that the compile uses, with its counts moved to the lines of the edited
+// source. The result is nil if none of the source's functions has counts.
 func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options) (*countersFile, error) {
 	notes, err := s.notes(index)
 	if err != nil {

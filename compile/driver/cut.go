@@ -19,7 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A part is the content of the file that a compile gets: a slice, or counters of arcs.
+// A part is the content of the file that a compile gets: a slice of the profile, or counters of
+// arcs.
 type part struct {
 	data     []byte           // content of the file, in the format of the compiler
 	samples  bool             // it has counts of at least one function
@@ -124,8 +125,8 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	return file
 }
 
-// rebase returns the slice with its counts moved to the lines where the edited sources have them.
-// It warns if many samples have no line any more.
+// rebase moves the counts in a slice of the profile to the lines where the edited sources have
+// them. It warns if many samples have no line any more.
 func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
 	part, report := files.Slice(part)
 	if report == nil {
@@ -230,9 +231,9 @@ func (s source) warnOfNothing() {
 	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
 }
 
-// warnOfCode warns that the profile does not match the sources; what is the kind of the warning. It
-// does not warn if the compile does not optimise or will fail. To find that out, it runs the
-// compiler on the sources, once in a build.
+// warnOfCode warns that the profile does not match the sources. The argument what is the kind of
+// the warning, see warnOf. It does not warn if the compile does not optimise or will fail. To find
+// that out, it runs the compiler on the sources, once in a build.
 func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	s.warned = true
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
@@ -251,7 +252,7 @@ func (s source) paths() (paths []string) {
 	return paths
 }
 
-// targetOf returns the format in which a compiler reads slices.
+// targetOf returns the version of the format of slices for a compiler.
 func targetOf(c *toolchain.Compiler) slice.Target {
 	if c.Clang {
 		return slice.ForClang

@@ -36,8 +36,8 @@ func (asSlice) keep(s source, data []byte) (string, bool, error) {
 }
 func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfile(path) }
 
-// handOver writes the slice of a compile, or its counters of arcs, unless the last run has written
-// the same. It returns the plan that compiles with it.
+// handOver writes the slice of the profile for a compile, or counters of arcs, unless the last run
+// has written the same. It returns the plan that compiles with it.
 func (r *run) handOver(u *unit) (*Plan, error) {
 	if r.wantsArcs(u) {
 		plan, err := r.handOverArcs(u)
@@ -49,7 +49,8 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	return r.handOverAs(u, asSlice{})
 }
 
-// handOverAs does what handOver does, in one of the two ways.
+// handOverAs does what handOver does. way says whether the compile gets a slice or counters of
+// arcs.
 func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	s := source{r, u}
 	u.stamp = s.newStamp()
@@ -101,9 +102,9 @@ func (s source) placeOf(way handover) string {
 	return path
 }
 
-// write writes the slice or counters to path, which is beside the object. If path is "" or cannot
-// be written, it writes them to the cache. It returns the path of the file, and whether the file
-// did not exist or had another content before.
+// write writes a slice of the profile, or counters of arcs, to path, which is beside the object. If
+// path is "" or cannot be written, it writes them to the cache. It returns the path of the file,
+// and whether the file did not exist or had another content before.
 func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {

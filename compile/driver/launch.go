@@ -226,7 +226,7 @@ func (u *unit) count(plan *Plan, err error, took time.Duration) store.Count {
 }
 
 // withoutCompiler converts an error of toolchain.Find. If the compiler is too old or not installed,
-// it warns and returns an [*unchanged], so that the command runs without a slice. It returns any
+// it warns and returns an [*unchanged], so that the command runs without a profile. It returns any
 // other error as it is.
 func (r *run) withoutCompiler(err error) error {
 	switch {

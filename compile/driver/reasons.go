@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Reason says why the launcher runs a command without a slice.
+// A Reason says why the launcher runs a command as it is, without a slice of the profile.
 type Reason = command.Reason
 
 // These are the reasons of a [Launcher], besides those of package command.

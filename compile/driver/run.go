@@ -27,8 +27,8 @@ func (r *run) warn(format string, args ...any) {
 	r.Launcher.warn(format, args...)
 }
 
-// warnOf calls Launcher.Warn, unless it was called for the same kind of message before in this
-// build. what is the kind. So only the first command that has the problem is named.
+// warnOf calls Launcher.Warn, unless a warning of the same kind was given before in this build. The
+// argument what is the kind. So a warning names only the first command that has the problem.
 func (r *run) warnOf(what command.Reason, format string, args ...any) {
 	r.warned = true
 	r.Launcher.warnOf(what, format, args...)
@@ -54,7 +54,7 @@ func (l *Launcher) trace(format string, args ...any) {
 }
 
 // An unchanged is the error of a stage after which the command runs as it was given, without a
-// slice.
+// slice of the profile.
 type unchanged struct {
 	reason command.Reason // for the statistics
 	why    string         // for messages
@@ -118,7 +118,8 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 }
 
 // warnOfParent warns if ccache or a similar program has started this launcher, instead of the other
-// way round: it would not see slices, so it caches nothing.
+// way round. ccache does not know the profile that the launcher adds to the command, so it caches
+// nothing.
 func (r *run) warnOfParent(c *command.Line) {
 	if launcher := planned.ParentLauncher(); launcher != "" {
 		r.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it after the launcher, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")

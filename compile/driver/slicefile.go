@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// keepSlice writes a slice to the cache or, without a cache, to the folder for temporary files. The
-// file's name is a hash of the slice, so that a compiler never sees a file change. keepSlice
-// returns its path, and whether the file is new.
+// keepSlice writes a slice of the profile to the cache or, without a cache, to the folder for
+// temporary files. The file's name is a hash of the slice, so that a compiler never sees a file
+// change. keepSlice returns its path, and whether the file is new.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
 	if path, err = l.Cache.files().Path(store.Slices, name); err == nil {
@@ -33,15 +33,15 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return path, changed, err
 }
 
-// temporaryFolder makes and returns the user's own folder for slices below the system's temporary
-// folder.
+// temporaryFolder makes the user's own folder below the system's temporary folder, and returns its
+// path. Slices are there if there is no cache.
 func temporaryFolder() (string, error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
 	return dir, store.MakePrivate(dir)
 }
 
 // selfState returns a number that changes with the executable file of this program, because another
-// version may select slices in another way.
+// version may choose other parts of the profile for a compile.
 func selfState() uint64 { return self().State }
 
 // self returns the executable file of this program.

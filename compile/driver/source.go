@@ -100,8 +100,9 @@ func isCacheError(err error) bool {
 
 var errNoIndex = errors.New("no index for slices")
 
-// openIndexed opens a version 4 file that has an index for slices, and otherwise returns
-// errNoIndex. It does not verify the index: a wrong index could do no more harm than wrong counts.
+// openIndexed opens a version 4 profile whose index finds the functions for a slice, and returns
+// errNoIndex if it has no such index. It does not verify the index: a wrong index could do no more
+// harm than wrong counts.
 func openIndexed(path string) (*slice.Program, func(), error) {
 	r, err := afdo.Open(path, afdo.TrustIndex())
 	if err != nil {
@@ -115,7 +116,8 @@ func openIndexed(path string) (*slice.Program, func(), error) {
 	return program, func() { _ = r.Close() }, nil
 }
 
-// programOf returns a program that selects slices by the index of a file, or errNoIndex.
+// programOf returns a program that finds the functions for slices by the index of a version 4
+// profile, or errNoIndex.
 func programOf(r *afdo.Reader) (*slice.Program, error) {
 	x, err := index.Read(r)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {

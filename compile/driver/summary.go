@@ -80,7 +80,8 @@ func (s source) steady() bool {
 	return s.compiler.ReadsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }
 
-// summaryState returns a string that identifies the summary of slices, for cache keys.
+// summaryState returns a string for cache keys that identifies the summary of the profile that the
+// compiler gets.
 func (s source) summaryState() string {
 	switch {
 	case !s.steady():

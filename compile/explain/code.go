@@ -52,7 +52,8 @@ func (c *Code) compiles(path string) bool {
 	return path != "" && strings.HasSuffix(c.source, "/"+filepath.Clean(path))
 }
 
-// A body is the set of places with statements in one copy of a function.
+// A body is the set of places (lines and blocks of lines) with statements in one copy of a
+// function.
 type body struct {
 	places      map[place]bool
 	first, last int // lines

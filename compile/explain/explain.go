@@ -251,7 +251,7 @@ type counting struct {
 	part      bool // leave out functions of units that were not compiled
 	sum       Tally
 	elsewhere uint64            // sum of the counts that were left out
-	functions map[string]*Tally // by name
+	functions map[string]*Tally // sums for each function, by name
 	changed   map[string]Reason // functions that were edited, see changes
 	files     map[string]string // path of the unit of each function in the profile
 	namesakes map[namesake]bool

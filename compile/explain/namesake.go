@@ -14,8 +14,9 @@ type namesake struct {
 	name string
 }
 
-// findNamesakes finds namesakes. A function is one if this compile declares it in a file that the
-// profile does not name for it, and another compile declares it in a file that the profile names.
+// findNamesakes finds functions of the compiles that only have the same name as a function of the
+// profile: this compile declares the function in a file that the profile does not name for it, and
+// another compile declares it in a file that the profile names.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	profiled := e.unitNames()
 	here := func(name string, d declaration) bool { return profiled[name][filepath.Base(d.File)] }

@@ -85,8 +85,8 @@ const (
 	maxMove  = 200 // the largest number of lines by which an edit is assumed to move others
 )
 
-// change compares the shape of a function in the profile with its shape now. It returns [Edited],
-// [Declared], or [Found] if the function has not changed.
+// change compares which lines of a function have code in the profile, s, and in a compile, now. It
+// returns [Edited], [Declared], or [Found] if the function has not changed.
 func (s *shape) change(now *shape) Reason {
 	if len(s.lines) < minLines {
 		return Found

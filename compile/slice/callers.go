@@ -14,9 +14,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// addCallers adds functions of other units into which functions of the slice were inlined, with
-// only the inlined bodies of these. If condense is set, it reduces them further, see
-// condenseCallers.
+// addCallers adds to a slice the functions of other units into which functions were inlined that
+// the compile may define. Of their samples it adds only these inlined bodies. If condense is set,
+// it reduces them further, see condenseCallers.
 func (s *selection) addCallers(condense bool) error {
 	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {
@@ -47,8 +47,8 @@ func (s *selection) addCallers(condense bool) error {
 	return nil
 }
 
-// prune removes from the records of a function all except the inlined bodies of the slice's own
-// functions, and the bodies that contain these.
+// prune removes from the records of a function all except the inlined bodies of functions that the
+// compile may define, and the bodies that contain these.
 func (s *selection) prune(records []profile.Record) []profile.Record {
 	var kept []profile.Record
 	var way []openBody
@@ -130,15 +130,17 @@ func (s *selection) condenseCallers() {
 // maxBodies is the largest number of bodies in a caller: there is a location for each.
 const maxBodies = 1<<16 - 1
 
-// An inlinedBody is an inlined body of one of the slice's own functions, in a caller.
+// An inlinedBody is an inlined body, in a function of another unit, of a function that the compile
+// may define.
 type inlinedBody struct {
 	caller    program.Symbol
 	timestamp uint64
 	records   []profile.Record // the record of the inlined call, and the records of the body
 }
 
-// bodiesIn returns the inlined bodies of the slice's own functions in a pruned caller, in the order
-// in which GCC visits them: by location and name at each depth of inlining.
+// bodiesIn returns the inlined bodies, in a pruned function of another unit, of functions that the
+// compile may define. They are in the order in which GCC visits them: by location and name at each
+// depth of inlining.
 func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.ID]
 	left := s.siblings(nil, f.Records, 0, len(f.Records)) // indexes of records; the next one is last
@@ -204,8 +206,8 @@ func (s *selection) compareSymbols(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }
 
-// placeBodies builds new, smaller samples of the callers from their inlined bodies. Bodies that
-// look alike are added up. It returns the callers that still have a body.
+// placeBodies builds new, smaller samples of functions of other units from their inlined bodies.
+// Bodies with an equal shapeOf are added up. It returns the functions that still have a body.
 func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
 	parts := make([][]int, len(bodies))
 	for i, place := range s.places(bodies) {
@@ -235,9 +237,9 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
-// places returns, for each body, the index of the body to which it is added. This is the first body
-// that looks alike. It is the body itself if no other looks alike, or if its timestamp is the
-// earliest of them.
+// places returns, for each inlined body, the index of the body to whose counts it is added. This is
+// the first body with an equal shapeOf. It is the body itself if there is no other, or if its
+// timestamp is the earliest of them.
 func (s *selection) places(bodies []inlinedBody) []int {
 	type group struct{ first, earliest int }
 	groups := make(map[string]group)

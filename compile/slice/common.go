@@ -24,8 +24,8 @@ var implicitNames = []string{
 // Finding the words of a symbol takes ten times as long as looking them up in a text.
 type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
 
-// namesakes are the symbols with one unqualified name. They are read when a second text contains
-// the name.
+// A namesakes has the symbols with one unqualified name. They are read from the profile when a
+// second text contains the name.
 type namesakes struct {
 	once sync.Once
 	err  error

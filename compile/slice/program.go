@@ -25,9 +25,10 @@ func FromProfile(p *profile.Profile) *Program {
 	return &Program{whole: program.FromProfile(p), common: new(commonNames)}
 }
 
-// FromReader returns the program of a version 4 file. It reads lazily: of the records, those of the
-// functions in slices, or for [Version3] all of them once; of the names, all of them once. A
-// trusted index, see [Names], replaces both. The caller still has to close the Reader.
+// FromReader returns the program of a version 4 profile. It reads lazily: the records of the
+// functions in slices, or for [Version3] all records once, and all names once. If the Reader trusts
+// an index with [Names], that index replaces reading all names and records. The caller still has to
+// close the Reader.
 func FromReader(r *afdo.Reader) (*Program, error) {
 	whole, err := program.FromReader(r)
 	if err != nil {
@@ -90,9 +91,9 @@ type Match struct {
 	Units []string
 }
 
-// Names is the scheme by which slices find symbols by unqualified name. If the index of a version 4
-// file has these names, see index.Options, and the Reader trusts the index, [FromReader] need not
-// read all names and records of the file.
+// Names is the scheme by which this package finds symbols by unqualified name. If the index of a
+// version 4 profile has these names, see index.Options, and the Reader trusts the index,
+// [FromReader] need not read all names and records of the file.
 var Names = program.Names
 
 // Fingerprint returns the key of the slice that [Program.Select] returns for q: a hash of
@@ -101,10 +102,10 @@ var Names = program.Names
 // Two slices have the same key if the compiler sees no difference between them, whatever the
 // encoding of their profiles, the order of their contents and the numbers of symbols. For
 // [Version2], the hash ignores files, timestamps and the summary, and symbols of one name are one.
-// For [Version3] it includes all of these, and the functions in which the slice's own functions
-// were inlined, which the slice shows only in part. Different slices have the same key with a
-// chance of 1 in 2^64 per pair. The hash does not protect against somebody who makes two different
-// slices with the same key on purpose.
+// For [Version3] it includes all of these, and the functions of other units in which functions of
+// the compile were inlined, which the slice shows only in part. Different slices have the same key
+// with a chance of 1 in 2^64 per pair. The hash does not protect against somebody who makes two
+// different slices with the same key on purpose.
 //
 // It takes as long as Select. For many units at once, [Program.Fingerprints] is faster.
 func (p *Program) Fingerprint(q Request) (uint64, error) {
@@ -115,7 +116,7 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 	return fingerprint.Of(p.whole, q.hashOptions(), fingerprint.Part{Symbols: s.symbols, Samples: s.samples, Own: &s.own, Units: s.units})
 }
 
-// hashOptions returns the fields of a request that affect the key of its slice.
+// hashOptions returns the fields of a request that affect the fingerprint of its slice.
 func (q *Request) hashOptions() fingerprint.Options {
 	o := fingerprint.Options{Version: uint8(q.Target), Bits: q.Bits}
 	if q.Text != nil {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// A Target is the kind of compiler that reads a slice, given by the version of the format that it
-// reads.
+// A Target is the kind of compiler for which a slice of a profile is made, given by the version of
+// the format that the compiler reads.
 type Target uint8
 
-// These are the targets. A slice leaves out what its target does not read.
+// These are the targets. A slice omits what its target does not read.
 const (
 	Version2 Target = 2 // GCC 12 to 15
 	Version3 Target = 3 // GCC 16, and whatever reads version 4
@@ -19,7 +19,7 @@ const (
 // their names alone, as GCC 12 does.
 const ForClang = Version2
 
-// A Request says what a slice should contain.
+// A Request says which part of a profile [Program.Select] should return.
 type Request struct {
 	// Text is the text that the compile reads. If it is not nil, the slice contains the functions
 	// that the text may define, in whatever unit the profile has them. Paths need not match.

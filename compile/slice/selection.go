@@ -16,8 +16,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A selection collects the content of a slice. The slice's own symbols are those of functions that
-// the compile may define. It also contains symbols that only affect how the compiler finds these.
+// A selection collects the content of a slice of a profile. Its own symbols are those of functions
+// that the compile may define. It also contains symbols that only affect how the compiler finds
+// these.
 type selection struct {
 	*program.Program
 	common  *commonNames // nil if names are looked up again for each text
@@ -49,17 +50,18 @@ func newSelection(p *Program, t *Text) *selection {
 	}
 }
 
-// A queued is one of the slice's own symbols that closeOwn has yet to visit. follow says that the
-// symbols that its function inlines have to be added, too.
+// A queued is a symbol that the compile may define and that closeOwn has yet to visit. follow says
+// that closeOwn should also add the functions that are inlined in it.
 type queued struct {
 	program.Symbol
 	follow bool
 }
 
-// addUnits adds the symbols of the requested units as the slice's own.
+// addUnits adds the symbols of the requested units to the slice, as symbols that the compile may
+// define.
 //
-// Without a text, it also adds the symbols whose file is unknown, which any compile may define, and
-// marks the units' functions, so that closeOwn adds what they inline.
+// If the text of the compile is unknown, it also adds the symbols whose file is unknown, and marks
+// the units' functions, so that closeOwn adds what they inline.
 func (s *selection) addUnits(q Request) error {
 	for _, path := range q.Units {
 		if path != "" {
@@ -82,8 +84,8 @@ func (s *selection) addUnits(q Request) error {
 	return nil
 }
 
-// addText adds the functions that the text may define as the slice's own. With renamed, a function
-// may have the inline namespaces of another version of the text.
+// addText adds the functions that the text of the compile may define to the slice. With renamed, a
+// function may have the inline namespaces of another version of the text.
 func (s *selection) addText(renamed bool) error {
 	add := func(sym program.Symbol) {
 		if s.own.Add(sym.ID) {
@@ -105,8 +107,8 @@ func (s *selection) addText(renamed bool) error {
 	return s.Index.ByKeys(names, mayDefine, add)
 }
 
-// addGone adds the functions of edited units whose names the text does not contain any more, see
-// [Request.Gone].
+// addGone adds the functions of edited units to the slice whose names the text of the compile does
+// not contain any more, see [Request.Gone].
 func (s *selection) addGone(q Request) error {
 	if q.Edited == nil {
 		return nil
@@ -148,8 +150,8 @@ func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// push adds a symbol to the slice's own ones, and to the queue of closeOwn. follow says that
-// closeOwn also adds the functions that are inlined in it.
+// push adds a symbol to those that the compile may define, and to the queue of closeOwn. follow
+// says that closeOwn should also add the functions that are inlined in it.
 func (s *selection) push(sym program.Symbol, follow bool) {
 	fresh := s.own.Add(sym.ID)
 	if fresh {
@@ -163,8 +165,9 @@ func (s *selection) push(sym program.Symbol, follow bool) {
 	}
 }
 
-// closeOwn adds, for each symbol of the queue, the symbols that the compiler may confuse with it
-// and, if follow is set, the functions that it inlines. It ends when the queue is empty.
+// closeOwn adds to the slice, for each symbol of the queue, the symbols that the compiler may
+// confuse with it and, if follow is set, the functions that it inlines. It ends when the queue is
+// empty.
 func (s *selection) closeOwn() error {
 	for len(s.queue) > 0 {
 		sym := s.queue[len(s.queue)-1]
@@ -181,7 +184,8 @@ func (s *selection) closeOwn() error {
 	return nil
 }
 
-// addNamesakes adds the symbols that the compiler may confuse with one of the slice's own.
+// addNamesakes adds the symbols to the slice that the compiler may confuse with sym, which the
+// compile may define.
 func (s *selection) addNamesakes(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
@@ -221,7 +225,7 @@ func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	})
 }
 
-// A searched says which symbols of an unqualified name have been added.
+// A searched says which symbols with an unqualified name have been added to the slice.
 type searched uint8
 
 const (
@@ -238,8 +242,8 @@ func fresh(set map[string]struct{}, key string) bool {
 	return true
 }
 
-// addCallees adds the functions that are inlined in a function as the slice's own, because the
-// compile may define them, too.
+// addCallees adds the functions that are inlined in a function to those that the compile may
+// define.
 func (s *selection) addCallees(sym program.Symbol) error {
 	f, err := s.read(sym)
 	if err != nil {
@@ -260,7 +264,7 @@ func (s *selection) addCallees(sym program.Symbol) error {
 	return nil
 }
 
-// read returns the samples of a symbol, and stores them for the slice.
+// read returns the samples of a symbol. If there are any, the slice will contain them.
 func (s *selection) read(sym program.Symbol) (profile.Function, error) {
 	if f, ok := s.samples[sym.ID]; ok {
 		return f, nil
@@ -281,9 +285,9 @@ func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	return sym, err
 }
 
-// addNames reads the samples of the slice's own functions, and adds all symbols to which records
-// refer, and the symbols that share a name with one of them. These have no samples in the slice,
-// but their names change what the compiler finds.
+// addNames reads the samples of the functions that the compile may define. It adds all symbols to
+// which their records refer, and the symbols that share a name with one of them. These get no
+// samples in the slice, but their names change what the compiler finds.
 func (s *selection) addNames() error {
 	own := len(s.symbols) - len(s.callers)
 	for _, sym := range s.symbols[:own:own] {
@@ -312,7 +316,8 @@ func (s *selection) addNames() error {
 	return nil
 }
 
-// addNamesIn adds the callees of records, and stores that records refer to them.
+// addNamesIn adds the callees of records to the slice, without samples, and stores that records
+// refer to them.
 func (s *selection) addNamesIn(records []profile.Record) error {
 	for i := range records {
 		r := &records[i]
@@ -329,14 +334,14 @@ func (s *selection) addNamesIn(records []profile.Record) error {
 	return nil
 }
 
-// addName adds a symbol without its samples, unless it is one of the slice's own.
+// addName adds a symbol to the slice without samples, unless the compile may define it.
 func (s *selection) addName(sym program.Symbol) {
 	if !s.own.Has(sym.ID) && s.names.Add(sym.ID) {
 		s.symbols = append(s.symbols, sym)
 	}
 }
 
-// addNamesOf adds the symbols that share a name with a symbol, without their samples.
+// addNamesOf adds the symbols that share a name with a symbol to the slice, without samples.
 func (s *selection) addNamesOf(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
 	if !fresh(s.cuts, cut) {
@@ -351,7 +356,7 @@ func (s *selection) addNamesOf(sym program.Symbol) error {
 	return s.addUnqualified(cut, s.addName)
 }
 
-// profile builds the profile of the slice.
+// profile encodes the selected symbols and samples as a profile, the slice.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
 	summary, err := s.Program.Summary()

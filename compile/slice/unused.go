@@ -45,8 +45,8 @@ func (s *selection) dropUnusedNames() {
 	})
 }
 
-// A nameUses says which names of a slice matter to the compiler, by canonical name or by
-// unqualified name.
+// A nameUses says which names in a slice of a profile matter to the compiler, by canonical name or
+// by unqualified name.
 type nameUses struct {
 	used      map[string]bool // canonical names with samples, or to which a record refers
 	usedKeys  map[string]bool // unqualified names of those in used

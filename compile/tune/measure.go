@@ -201,7 +201,7 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 	return []Measure{exactly("instructions", "", t.counted[t.base], t.counted[copied])}, nil
 }
 
-// uncounted handles the error of a run that was to count something; what is its name. If the
+// uncounted handles the error of a run in which something was counted, whose name is what. If the
 // measured program failed in that run, for example because valgrind does not know one of its
 // instructions, uncounted prints a note, turns counting off and returns nil. It returns other
 // errors.
@@ -215,8 +215,8 @@ func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 }
 
 // canSimulate reports whether callgrind is installed and would run the commands in less than
-// maxCounting. If not, it tells the user that what cannot be counted. slowdown is how many times
-// slower the commands are under callgrind.
+// maxCounting. If not, it tells the user what is not counted, whose name is what. slowdown is how
+// many times slower the commands are under callgrind.
 func (t *tuning) canSimulate(ctx context.Context, what string, commands []string, slowdown time.Duration) (bool, error) {
 	if lookForValgrind() != nil {
 		t.note("%s are not counted: valgrind is not installed", what)

@@ -51,7 +51,7 @@ func fingerprint(tree string, without []string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum64()), err
 }
 
-// copyTree copies a tree, except the paths in without, to the path to. It deletes what is there
+// copyTree copies the folder tree, except the paths in without, to the folder to, which it deletes
 // first. It keeps modification times, which make compares.
 func copyTree(tree string, without []string, to string) error {
 	if err := os.RemoveAll(to); err != nil {

@@ -1,6 +1,6 @@
-// Package cxx reads C++ source text and mangled names, as far as slices need it. In a text it finds
-// the functions, classes and namespaces that the text may define. In a mangled name it finds
-// identifiers, classes and namespaces. It knows no types and builds no trees. Its time is
+// Package cxx reads C++ source text and mangled names, as far as package slice needs it. In a text
+// it finds the functions, classes and namespaces that the text may define. In a mangled name it
+// finds identifiers, classes and namespaces. It knows no types and builds no trees. Its time is
 // proportional to the length of the text or of the name.
 package cxx
 
@@ -470,8 +470,8 @@ func (d *scanner) lambda() {
 	}
 }
 
-// A declarationHead has the specifiers of a declaration outside of functions that have been read so
-// far.
+// A declarationHead is the beginning of a declaration outside of functions: its specifiers, such as
+// static and inline, as far as they have been read.
 type declarationHead struct {
 	inline, static, extern bool
 	gnuInline              bool // attribute gnu_inline

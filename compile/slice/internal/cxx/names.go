@@ -52,8 +52,8 @@ const (
 // A file has one for each priority.
 const Initializing = "__static_initialization_and_destruction_"
 
-// KeyOf returns the key by which slices find a symbol: usually its unqualified name, for some
-// functions [ConversionKey] or [OddKey].
+// KeyOf returns the key by which package slice finds a symbol: usually its unqualified name, for
+// some functions [ConversionKey] or [OddKey].
 func KeyOf(name string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {

@@ -2,13 +2,12 @@ package fingerprint
 
 import "iter"
 
-// An inlineClosure computes, for each unit, the sum of the hashes of the symbols in its slice: the
-// unit's own symbols, all functions that these inline directly and indirectly, and the namesakes of
-// all of them (see the type namesakes). For one unit it visits each chain of inlineChains once, and
-// each set of namesakes once.
+// An inlineClosure computes, for each unit, the sum of the hashes of the symbols in the unit's
+// slice of the profile: the symbols of the unit, all functions that these inline directly and
+// indirectly, and all symbols that the compiler may confuse with one of them, the namesakes. For
+// one unit it visits each chain of inlineChains once, and each set of namesakes once.
 //
-// In the comments, a component is a set of functions that inline each other, see inlineChains. A
-// component brings the namesakes of its symbols into a slice.
+// In the comments, a component is a set of functions that inline each other, see inlineChains.
 type inlineClosure struct {
 	*symbolHashes
 	*inlineChains
@@ -16,9 +15,9 @@ type inlineClosure struct {
 	unknown uint64  // sum of the hashes of the namesakes of symbols whose file is unknown, which all slices contain
 	always  []bool  // which sets of namesakes unknown includes
 
-	// These are by component. They describe what the component and the components before it in its
-	// chain bring: sums are sums of the hashes of the namesakes that no other chain brings. shared
-	// lists the sets of namesakes that other chains bring as well, and sharedEnd is where the
+	// These are by component. They describe the namesakes of the component and of the components
+	// before it in its chain: sums are sums of the hashes of the namesakes that no other chain has.
+	// shared lists the sets of namesakes that other chains have as well, and sharedEnd is where the
 	// component's part of this list ends. exits lists the components of other chains that are
 	// inlined, and exitEnd is where the component's part of it ends.
 	sums      []uint64
@@ -65,11 +64,11 @@ func newInlineClosure(m *symbolHashes) *inlineClosure {
 	return r
 }
 
-// newNamesakes calls yield for each set of namesakes that a component brings, with the sum of their
-// hashes, once for each chain. It goes through the components in the order of their numbers, and
-// calls componentDone after each.
+// newNamesakes calls yield for each set of symbols that the compiler may confuse with a symbol of a
+// component, with the sum of their hashes, once for each chain. It goes through the components in
+// the order of their numbers, and calls componentDone after each.
 func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
-	latest := make([]int32, len(r.always)) // for each set, the latest chain that brings it, plus one
+	latest := make([]int32, len(r.always)) // for each set, the latest chain that has it, plus one
 	for component, chain := range r.chainOf {
 		for _, i := range r.membersOf(int32(component)) {
 			for set, whole := range r.namesakesOf(i) {
@@ -85,7 +84,7 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 
 // sumNamesakes sets the fields sums, shared and sharedEnd.
 func (r *inlineClosure) sumNamesakes() {
-	chains := make([]int32, len(r.always)) // for each set, the number of chains that bring it
+	chains := make([]int32, len(r.always)) // for each set, the number of chains that have it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
 	r.sums, r.sharedEnd = make([]uint64, 0, len(r.chainOf)), make([]int32, 0, len(r.chainOf))
 	sum := uint64(0)
@@ -102,7 +101,7 @@ func (r *inlineClosure) sumNamesakes() {
 }
 
 // addExits sets the fields exits and exitEnd. It leaves out a component if a later one of the same
-// chain is already in the list, because that brings it.
+// chain is already in the list, because a slice with the later one contains it.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one
@@ -123,8 +122,8 @@ func (r *inlineClosure) addExits() {
 	}
 }
 
-// namesakesOf returns the sets of namesakes that a symbol brings into a slice, with the sums of
-// their hashes.
+// namesakesOf returns the sets of symbols that the compiler may confuse with symbol i, which a
+// slice with that symbol therefore contains, and the sum of the hashes of each set.
 //
 // A symbol whose name is not mangled, or that several units may each have, is found by its
 // unqualified name, and also finds others by it. A symbol with another mangled name finds them, but
@@ -140,9 +139,9 @@ func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	}
 }
 
-// total returns the sum of the hashes of all symbols in the slice of some units. Its time is
-// proportional to the number of chains and of the sets that these share, not to the number of
-// symbols.
+// total returns the sum of the hashes of all symbols in the slice of the profile for some units.
+// Its time is proportional to the number of chains and of the sets that these share, not to the
+// number of symbols.
 func (r *inlineClosure) total(units []int) uint64 {
 	r.round++
 	sum := r.unknown
@@ -159,8 +158,8 @@ func (r *inlineClosure) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of the hashes of the namesakes that a component and those before it in its
-// chain bring into a slice, except those that were already added in this round. It adds the
+// enter returns the sum of the hashes of the symbols that a slice contains because of a component
+// and those before it in its chain, except those that were already added in this round. It adds the
 // components of other chains that they inline to the queue.
 func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
@@ -188,8 +187,8 @@ func (r *inlineClosure) enter(component int32) (sum uint64) {
 	return sum
 }
 
-// wholeOf returns the sum of the hashes of a set of namesakes, given its number: groups come first,
-// then classes.
+// wholeOf returns the sum of the hashes of the symbols in a set, given its number: groups come
+// first, then classes.
 func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole

@@ -66,11 +66,12 @@ type node struct {
 	inlined uint64 // sum of the hashes of its inlined bodies in other functions
 }
 
-// whole returns the hash of everything that a slice with this node among its own contains of it.
+// whole returns a hash of everything that a slice of a profile contains of a node that the compile
+// may define.
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
-// A namesakes is a set of nodes that the compiler finds by one name: a group has one canonical
-// name, and a class has one unqualified name.
+// A namesakes is a set of nodes that the compiler may confuse because it finds them by one name: a
+// group has one canonical name, and a class has one unqualified name.
 type namesakes struct {
 	names uint64 // sum of the hashes of the nodes' names
 	whole uint64 // sum of the nodes' whole hashes
@@ -154,8 +155,9 @@ func (m *symbolHashes) lookAtFiles() {
 	}
 }
 
-// A namesakeFinder assigns nodes to groups and classes. groups and classes are their numbers by the
-// hash of the name. Names with the same hash count as one, as they do in a key.
+// A namesakeFinder finds the nodes that have the same canonical name, a group, or the same
+// unqualified name, a class. It numbers groups and classes by the hash of the name. Names with the
+// same hash count as one, as they do in a key.
 type namesakeFinder struct {
 	*symbolHashes
 	groups, classes map[uint64]int32
@@ -178,7 +180,7 @@ func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	return n
 }
 
-// numberOf returns the number of the set of namesakes with a name. It adds an empty set if there is
+// numberOf returns the number of the set of nodes with a name. It adds an empty set if there is
 // none.
 func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
 	hash := xxhash.Sum64String(name)
@@ -258,7 +260,7 @@ func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
 }
 
 // finish hashes the samples that have to be merged, of nodes with several symbols or that refer to
-// one, and sums up the hashes of namesakes.
+// one, and sums up the hashes of the nodes in each group and class.
 func (m *symbolHashes) finish() {
 	for i, parts := range m.parts {
 		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })

@@ -2,8 +2,8 @@ package fingerprint
 
 // inlineChains is the graph of which functions are inlined in which. Functions that inline each
 // other in a cycle form one component. The components are divided into chains. In a chain, each
-// component is inlined in the next one, so a slice with a component contains all components before
-// it in its chain.
+// component is inlined in the next one, so the slice of a profile that contains a component
+// contains all components before it in its chain.
 type inlineChains struct {
 	componentOf []int32 // component of each symbol; the components of a chain have consecutive numbers, the innermost first
 	chainOf     []int32 // chain of each component
@@ -100,8 +100,8 @@ func (c *inlineChains) join(callers []int32) (places []int32) {
 	return places
 }
 
-// order renumbers the components so that those of a chain have consecutive numbers. places are from
-// join.
+// order renumbers the components so that those of a chain have consecutive numbers. places are the
+// positions of the components in their chains, from join.
 func (c *inlineChains) order(places []int32) {
 	for component, chain := range c.chainOf {
 		c.starts[chain] = max(c.starts[chain], places[component]+1)

@@ -1,5 +1,5 @@
-// Package fingerprint computes the keys of slices: hashes of everything in a slice that affects its
-// compiler, for one slice or for all units of a program in one pass.
+// Package fingerprint computes the keys of slices of a profile: hashes of everything in a slice
+// that affects its compiler, for one slice or for all units of a program in one pass.
 package fingerprint
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Part is the content of a slice.
+// A Part is the content of a slice of a profile.
 type Part struct {
 	Symbols []program.Symbol                // all symbols of the slice
 	Samples map[program.ID]profile.Function // samples of those symbols that have some
@@ -21,7 +21,7 @@ type Part struct {
 	Units   []int                           // units whose functions the slice contains
 }
 
-// Of returns the key of a slice.
+// Of returns the key of a slice of a profile: a hash of everything in it that affects the compiler.
 func Of(p *program.Program, o Options, s Part) (uint64, error) {
 	m := newSymbolHashes(p, o, s.Symbols)
 	for i, sym := range s.Symbols {
@@ -42,7 +42,7 @@ func Of(p *program.Program, o Options, s Part) (uint64, error) {
 	return m.key(s.Units, total)
 }
 
-// OfUnits returns the keys of the slices of each single unit, by path.
+// OfUnits returns, for each unit alone, the key of its slice of the profile, by path.
 func OfUnits(p *program.Program, o Options) (map[string]uint64, error) {
 	m, err := hashProgram(p, o)
 	if err != nil {
@@ -75,8 +75,8 @@ const version2 = 2
 // Form is the version of the computation of keys, and the first part of what is hashed.
 const Form = "afdo slice 2"
 
-// key returns the key of a slice of some units. total is the sum of the hashes of the slice's own
-// symbols.
+// key returns the key of the slice for some units. total is the sum of the hashes of the symbols
+// that the compile may define.
 func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	data := append([]byte(Form), m.Version)
 	if m.Version != version2 {

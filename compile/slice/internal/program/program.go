@@ -145,7 +145,8 @@ type Scratch struct {
 	loaded *afdo.Unit // the unit whose functions are being read, if Transient
 }
 
-// Names is the scheme of an index for slices: its keys are the results of [cxx.KeyOf].
+// Names is the scheme of an index by which slices of a profile are found: its keys are the results
+// of [cxx.KeyOf].
 var Names = fileindex.Scheme{Name: "afdo slice 5", Unqualified: cxx.KeyOf}
 
 // An indexed is an [Index] that uses the index of a version 4 file.

@@ -171,7 +171,7 @@ func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bo
 }
 
 // KeyOf returns the key of a canonical name. Names that have to be demangled for it are in a table,
-// because that is slow and slices need the same keys again and again.
+// because demangling is slow and the same keys are needed again and again.
 func (x *scan) KeyOf(cut string) string {
 	if key, ok := x.slow[cut]; ok {
 		return key
