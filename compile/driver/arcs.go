@@ -97,7 +97,7 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 // inferArcs returns the counters of the sources that the command compiles. They come from the cache
 // or are inferred from the profile's evidence, or from its counts of lines if it has no evidence.
 func (s source) inferArcs() (*part, error) {
-	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.State())
+	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the counters are in the cache")
 		return &part{data: kept, samples: true, lines: true, restored: true}, nil
@@ -263,7 +263,7 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 		return "", false, err
 	}
 	store.MarkUsed(folder)
-	s.stamp.Keep(s.Cache.files(), path, all, s.inputs.State())
+	s.stamp.Keep(s.Cache.files(), path, all, s.inputs.Record.State())
 	s.beside = true
 	return path, changed, nil
 }

@@ -173,6 +173,25 @@ func TestNotesAreKept(t *testing.T) {
 	assert.Zero(t, n)
 }
 
+// The notes depend on what is in response files, and on variables that a script may read.
+func TestNotesOfOtherOptions(t *testing.T) {
+	p := newArcProject(t, arcEvidence())
+	p.write("options", "-O2")
+	p.write("gcc", "#!/bin/sh\nexec "+testenv.Tool(t, "gcc")+" \"$@\" $EXTRA\n")
+	require.NoError(t, os.Chmod(filepath.Join(p.dir, "gcc"), 0o777))
+	testenv.Settle()
+	kept := func() bool {
+		p.prepare("./gcc", "@options", "-c", "a.c")
+		return p.has("the counters are in the cache")
+	}
+	assert.False(t, kept())
+	assert.True(t, kept())
+	p.write("options", "-O2 -fno-early-inlining")
+	assert.False(t, kept())
+	t.Setenv("EXTRA", "-fno-early-inlining")
+	assert.False(t, kept())
+}
+
 // All counters of a build can be in one folder, which is given to all compiles.
 func TestArcsFolder(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")

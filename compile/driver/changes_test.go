@@ -417,6 +417,53 @@ func TestOtherChanges(t *testing.T) {
 					c.write("d/v1", "")
 					c.write(kind, "#!/bin/sh\nexec "+compiler+" -DUSE=$(ls -U d | sort | tail -n 1) \"$@\"\n")
 				}, happens: func(c *change) { c.write("d/v2", "") }},
+			{naming: naming{name: "script that looks whether it may run a hook", run: program},
+				prepare: func(c *change) {
+					c.write("hook", "")
+					require.NoError(c, os.Chmod(c.path("hook"), 0o644))
+					c.write(kind, "#!/bin/sh\n[ -x hook ] && set -- -DUSE=v2 \"$@\"\nexec "+compiler+" \"$@\"\n")
+				}, happens: func(c *change) { require.NoError(c, os.Chmod(c.path("hook"), 0o755)) }},
+			{naming: naming{name: "script that compares times", run: program},
+				prepare: func(c *change) {
+					c.write("a", "")
+					c.write("b", "")
+					require.NoError(c, os.Chtimes(c.path("b"), time.Unix(1, 0), time.Unix(1, 0)))
+					c.write(kind, "#!/bin/sh\n[ b -nt a ] && set -- -DUSE=v2 \"$@\"\nexec "+compiler+" \"$@\"\n")
+				}, happens: func(c *change) { require.NoError(c, os.Chtimes(c.path("b"), time.Now(), time.Now())) }},
+			{naming: naming{name: "script that runs a program that is not there", run: program}, short: name == "gcc-12",
+				prepare: func(c *change) { c.write(kind, "#!/bin/sh\nexec "+compiler+" $(./flags 2>&-) \"$@\"\n") },
+				happens: func(c *change) { c.write("flags", "#!/bin/sh\necho -DUSE=v2\n") }},
+			{naming: naming{name: "script that has a program run by env", run: program},
+				prepare: func(c *change) {
+					c.write(kind, "#!/bin/sh\nexec "+compiler+" $(env flags 2>&-) \"$@\"\n")
+					c.write("bin/o", "")
+					c.Setenv("PATH", c.path("bin")+":"+os.Getenv("PATH"))
+				}, happens: func(c *change) { c.write("bin/flags", "#!/bin/sh\necho -DUSE=v2\n") }},
+			{naming: naming{name: "script whose interpreter is a link", run: program},
+				prepare: func(c *change) {
+					c.write("sh", "#!/bin/sh\nexec /bin/sh \"$@\"\n")
+					c.write("other", "#!/bin/sh\necho -DUSE=v2\n")
+					link(c, "/bin/sh", "interpreter")
+					c.write("flags", "#!"+c.path("interpreter")+"\necho -DUSE=v1\n")
+					c.write(kind, "#!/bin/sh\nexec "+compiler+" $(./flags) \"$@\"\n")
+				}, happens: func(c *change) { link(c, "other", "interpreter") }},
+			{naming: naming{name: "header in memory", files: map[string]string{"a.c": use("#include <h.h>"), "i/h.h": text}},
+				prepare: func(c *change) {
+					memory, err := os.MkdirTemp("/dev/shm", "afdo")
+					if err != nil {
+						c.Skip("no /dev/shm")
+					}
+					c.Cleanup(func() { _ = os.RemoveAll(memory) })
+					c.args = "-I" + memory + " -Ii"
+					link(c, memory, "memory")
+				}, happens: func(c *change) { c.write("memory/h.h", c.replaced(text, 2)) }},
+			{naming: naming{name: "cc1 that may be run", args: "-Bb/", only: "gcc"},
+				prepare: func(c *change) {
+					cc1, err := exec.Command(compiler, "-print-prog-name=cc1").Output()
+					require.NoError(c, err)
+					c.write("b/cc1", "#!/bin/sh\nexec "+strings.TrimSpace(string(cc1))+" \"$@\" -DUSE=v2\n")
+					require.NoError(c, os.Chmod(c.path("b/cc1"), 0o644))
+				}, happens: func(c *change) { require.NoError(c, os.Chmod(c.path("b/cc1"), 0o755)) }},
 			{naming: naming{name: "a link of a duplicate folder", args: "-Ib -isystem s", files: map[string]string{"a.c": use("#include <h.h>")}},
 				prepare: func(c *change) {
 					c.write("s/h.h", c.replaced(text, 1))

@@ -32,7 +32,7 @@ type part struct {
 // cut returns the slice for a compile, from the cache or from the profile. The cache has slices for
 // fresh checkouts, which have none beside their objects.
 func (s source) cut() (*part, error) {
-	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.State())
+	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		s.trace("the slice is in the cache")
 		return &part{data: kept[1:], samples: true, lines: kept[0] != 0, restored: true}, nil

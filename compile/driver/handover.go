@@ -113,7 +113,7 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 	if s.beside = err == nil; s.beside {
 		inputs := uint64(0)
 		if p.lines {
-			inputs = s.inputs.State()
+			inputs = s.inputs.Record.State()
 		}
 		s.stamp.Keep(s.Cache.files(), s.Path(path), p.data, inputs)
 	} else {

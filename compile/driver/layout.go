@@ -127,9 +127,9 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 		l.trace("running the command without a layout: %v", err)
 		return nil
 	}
-	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, record.StateOf(info), in.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
+	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, record.StateOf(info), in.Record.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
 	if p.hashes {
-		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.State(), compiler.Version, strings.Join(c.Args, "\x00"))
+		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.Record.State(), compiler.Version, strings.Join(append(slices.Clone(c.Args), c.CheckArgs()...), "\x00"))
 	}
 	if kept, ok := l.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		p.part, err = list.Parse(bytes.NewReader(kept[1:]))

@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
+	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
@@ -26,16 +27,17 @@ type compileNotes struct {
 	dump  []byte      // the dump of the pass that reads counters
 }
 
-// notesKey returns the part of the cache key of a command's notes that identifies the compiler and
-// the command line.
+// notesKey returns the part of the cache key of a command's notes that identifies the compiler, the
+// environment and the command line. CheckArgs contains the words of response files.
 func (s source) notesKey() string {
-	return fmt.Sprintf("%s\x00%s\x00%s\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir, s.Settings, s.Args)
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
+		record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
 }
 
 // notes returns the notes of one of the command's sources, given by its index. If the cache does
 // not have them, it runs the compiler.
 func (s source) notes(index int) (*compileNotes, error) {
-	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.State(), s.notesKey())
+	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.Record.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {
 		if n, err := decodeNotes(kept); err == nil {
 			s.trace("the notes are in the cache")

@@ -51,7 +51,7 @@ func (r *run) keepPlan(u *unit, plan *Plan) {
 	kept := planned.Plan{
 		Command: u.Argv(), Dir: u.Dir, Argv: plan.Argv, Env: plan.Env,
 		Files: []record.File{record.Look("", u.compiler.Path), {Path: u.file.path, State: u.file.state}, self()},
-		Slice: u.Path(plan.Slice), Stamp: u.stamp, Inputs: u.inputs.Record.Key, Text: u.inputs.Sum(),
+		Slice: u.Path(plan.Slice), Stamp: u.stamp, Inputs: u.inputs.Record.Key, Text: u.inputs.Record.Sum(),
 	}
 	if !strings.Contains(u.Line.Compiler, "/") {
 		kept.Programs = []string{u.Line.Compiler, u.compiler.Path}

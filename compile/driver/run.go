@@ -23,8 +23,8 @@ type run struct {
 
 // warn calls Launcher.Warn, unless it was called with the same message before in this build.
 func (r *run) warn(format string, args ...any) {
-	r.warned = true
-	r.Launcher.warn(format, args...)
+	text := fmt.Sprintf(format, args...)
+	r.warnOf(command.Reason(text), "%s", text)
 }
 
 // warnOf calls Launcher.Warn, unless a warning of the same kind was given before in this build. The
@@ -32,13 +32,6 @@ func (r *run) warn(format string, args ...any) {
 func (r *run) warnOf(what command.Reason, format string, args ...any) {
 	r.warned = true
 	r.Launcher.warnOf(what, format, args...)
-}
-
-func (l *Launcher) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if l.Warn != nil && l.Cache.files().Once(text) {
-		l.Warn(text)
-	}
 }
 
 func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {

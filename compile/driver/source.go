@@ -33,7 +33,7 @@ type source struct {
 // options and this program.
 func (s source) newStamp() planned.Stamp {
 	h := xxhash.New()
-	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", s.file.path, s.file.state, s.compiler.Reads(), s.summaryState(), s.Bits, s.NoRebase, s.inputs.Sum(), selfState())
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s\x00%d\x00%t\x00%d\x00%d", s.file.path, s.file.state, s.compiler.Reads(), s.summaryState(), s.Bits, s.NoRebase, s.inputs.Record.Sum(), selfState())
 	if s.arcs {
 		fmt.Fprintf(h, "\x00%s", s.notesKey())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/placed"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	list "github.com/go-afdo/afdo/internal/layoutlist"
@@ -34,7 +35,7 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 		return false, err
 	}
 	l := p.launcher
-	l.warn("%s: %s of the layout changed since the recording, such as %s: compiled without the layout of these", p.source, plural(len(stale), "function"), stale[0])
+	l.warnOf(command.Reason("stale layout of "+p.source), "%s: %s of the layout changed since the recording, such as %s: compiled without the layout of these", p.source, plural(len(stale), "function"), stale[0])
 	key, ok := p.staleKey()
 	if ok {
 		l.Cache.files().Put(store.Taken, key, []byte(strings.Join(stale, "\n")))

@@ -94,8 +94,8 @@ func TestInputsElsewhere(t *testing.T) {
 			second := find(two)
 			assert.Equal(t, c.again, second.Reused)
 			if c.again {
-				assert.Equal(t, first.Sum(), second.Sum())
-				assert.Equal(t, first.State(), second.State())
+				assert.Equal(t, first.Record.Sum(), second.Record.Sum())
+				assert.Equal(t, first.Record.State(), second.Record.State())
 				assert.Equal(t, c.args(two)[len(c.args(two))-3], second.Files[0])
 			}
 			assert.True(t, find(one).Reused, "the first one is known as before")

@@ -48,13 +48,6 @@ func (in *Inputs) Text() (*slice.Text, error) {
 	return t, nil
 }
 
-// Sum returns a hash of the words of the sources. If it is unchanged, the compile needs the same
-// functions of the profile.
-func (in *Inputs) Sum() uint64 { return in.Record.Sum() }
-
-// State returns a hash of the contents of the files. It changes when one of them changes.
-func (in *Inputs) State() uint64 { return in.Record.State() }
-
 // Paths returns the paths of the files, joined with the folder of the command.
 func (in *Inputs) Paths(c *command.Line) []string {
 	paths := make([]string, len(in.Files))

@@ -84,7 +84,7 @@ func TestFindInputs(t *testing.T) {
 	assert.Equal(t, 1, n)
 	again, n := p.find("-c", "a.c")
 	assert.True(t, again.Reused)
-	assert.Equal(t, in.Sum(), again.Sum())
+	assert.Equal(t, in.Record.Sum(), again.Record.Sum())
 	assert.Equal(t, 1, n)
 
 	// The object, and what it is for, do not matter; what is included where does.

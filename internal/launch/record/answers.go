@@ -62,9 +62,10 @@ func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[s
 }
 
 // isOfSystem reports whether a path cannot change the output of a compiler: it is below /dev, /proc
-// or /sys, or it is the loader's cache of libraries, each of which is opened itself.
+// or /sys, or it is the loader's cache of libraries, each of which is opened itself. /dev/shm is a
+// folder for files of users.
 func isOfSystem(path string) bool {
-	return path == "/etc/ld.so.cache" || slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(top string) bool {
+	return path == "/etc/ld.so.cache" || !strings.HasPrefix(path, "/dev/shm/") && slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(top string) bool {
 		return path == top || strings.HasPrefix(path, top+"/")
 	})
 }
@@ -92,7 +93,11 @@ func (l *looker) lookup(path string, use trace.Use) {
 		}
 		l.Folders = append(l.Folders, f)
 	case info.Mode().IsRegular():
-		l.Others = append(l.Others, l.file(path))
+		f := l.file(path)
+		if use&trace.Status != 0 && l.Environment != 0 { // a script may compare its time
+			f.Content ^= f.State // so it holds for this state only
+		}
+		l.Others = append(l.Others, f)
 	default:
 		l.sure = false
 	}

@@ -57,7 +57,7 @@ type File struct {
 	Path    string
 	State   uint64 // result of StateOf, 0 if the file does not exist
 	Size    uint64
-	Content uint64 // hash of the content; 0 for folders, and for files that do not exist
+	Content uint64 // hash of the content and the mode; 0 for folders, and for files that do not exist
 }
 
 // A Watched is a folder in which the command did not find a file. If the file is created, or a
@@ -170,15 +170,10 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 		return false
 	}
 	h := xxhash.New()
-	for err == nil {
-		var n int
-		n, err = f.Read(buf)
-		_, _ = h.Write(buf[:n])
-	}
-	if err != io.EOF {
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, buf); err != nil { // WriteTo of f would not use buf
 		return false
 	}
-	in.Content = max(1, h.Sum64())
+	in.Content = max(1, h.Sum64()^uint64(info.Mode()))
 	info, err = f.Stat()
 	return err == nil && StateOf(info) == in.State
 }
@@ -304,7 +299,7 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 
 // recordForm is the version of the encoding, and the first number of an encoded record. Change it
 // when the encoding or the way in which Text is computed changes.
-const recordForm = 9
+const recordForm = 10
 
 // Encode returns the record encoded for the cache.
 func (r *Record) Encode() []byte {

@@ -43,13 +43,10 @@ func OpenStore(dir string) (*Store, error) {
 	for _, kind := range kinds {
 		folder := filepath.Join(dir, kind)
 		info, err := os.Lstat(folder)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
 		if err == nil {
 			err = checkFolder(folder, info)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}

@@ -115,12 +115,11 @@ const clangVersion = "clang version "
 
 func newClang(path, about string) (*Compiler, error) {
 	version, ok := strings.CutPrefix(about, clangVersion)
-	first, _, _ := strings.Cut(version, ".")
-	major, err := strconv.Atoi(first)
-	if !ok || err != nil || major < firstClang {
+	c := &Compiler{Path: path, Version: version, Clang: true}
+	if !ok || !c.IsSince(firstClang) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotClang)
 	}
-	return &Compiler{Path: path, Version: version, Clang: true}, nil
+	return c, nil
 }
 
 // firstMajor is the first version of GCC that reads profiles of version 2: GCC 11 rejects them with

@@ -85,17 +85,22 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 }
 
 // noteProgram adds a program that was executed to the collected paths. first is the path of the
-// compiler. For a script, it also adds every place in $PATH where the program was searched.
+// compiler. For a script, it also adds every place in $PATH where the program was searched. The
+// system runs the interpreter of a script under the name in the script's first line.
 func (o *Observer) noteProgram(program trace.Program, first string) {
 	o.asked[program.Path] |= trace.Open
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
 		o.blind = o.blind || o.Plain // it was taken for a compiler, and links were not noted
 		o.foreign = true
 	}
-	if o.Plain || program.Name == "" || strings.Contains(program.Name, "/") {
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	if strings.Contains(program.Name, "/") {
+		folders = []string{""}
+	}
+	if o.Plain || program.Name == "" {
 		return
 	}
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+	for _, folder := range folders {
 		o.asked[filepath.Join(folder, program.Name)] |= trace.Status
 	}
 }

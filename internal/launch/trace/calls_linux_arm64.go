@@ -14,6 +14,7 @@ var calls = []call{
 	{unix.SYS_FACCESSAT2, Status, 1, -1},
 	{unix.SYS_STATX, Status, 1, -1},
 	{unix.SYS_OPENAT2, Open, 1, -1},
+	{unix.SYS_EXECVE, Open, 0, -1},
 	{unix.SYS_READLINKAT, Link, 1, -1},
 	{unix.SYS_GETDENTS64, List, 0, -1},
 }

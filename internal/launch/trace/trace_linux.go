@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,8 +22,9 @@ import (
 // Run calls start, which has to start a program and wait for it. It returns a log of the paths that
 // the program and its children looked up. dir is the folder in which the program is started. If the
 // system cannot observe the program, Run calls start all the same and returns no log. If links is
-// false, the log lacks the calls by which the program itself reads symbolic links: GCC makes five
-// such calls for each system header, to find shorter names.
+// false, the log lacks the programs that the program fails to execute, and the calls by which it
+// reads symbolic links itself: GCC makes five such calls for each system header, to find shorter
+// names.
 //
 // The kernel holds each system call that looks up a path until the launcher has noted the path
 // (seccomp with SECCOMP_RET_USER_NOTIF). A filter belongs to a thread and to the processes that the
@@ -183,9 +185,10 @@ const theEnd = "/proc/self/afdo-observed"
 
 // Offsets in the kernel's struct seccomp_data.
 const (
-	dataNumber = 0
-	dataArch   = 4
-	dataArgs   = 16
+	dataNumber  = 0
+	dataArch    = 4
+	dataAddress = 8 // of the instruction after the call
+	dataArgs    = 16
 )
 
 // filter returns the BPF program with which the kernel selects the system calls that look up a
@@ -201,16 +204,18 @@ func filter(links bool) []unix.SockFilter {
 		op(load, dataArch, 0, 0), op(equal, architecture, 1, 0), ask,
 		op(load, dataNumber, 0, 0), op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, firstForeign, 0, 1), ask,
 	}
+	own := uint32(uint64(reflect.ValueOf(filter).Pointer()) >> 32)
 	for _, c := range calls {
-		if c.use == Link && !links {
-			continue
-		}
-		if c.number == statusAt { // of an open file, if the path is empty
+		switch {
+		case !links && (c.use == Link || c.number == unix.SYS_EXECVE):
+		case c.number == unix.SYS_EXECVE: // not by this program, see [call]
+			code = append(code, op(equal, uint32(c.number), 0, 4), op(load, dataAddress+4, 0, 0), op(equal, own, 0, 1), allow, ask)
+		case c.number == statusAt: // of an open file, if the path is empty
 			code = append(code, op(equal, uint32(c.number), 0, 4),
 				op(load, dataArgs+8*3, 0, 0), op(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.AT_EMPTY_PATH, 0, 1), allow, ask)
-			continue
+		default:
+			code = append(code, op(equal, uint32(c.number), 0, 1), ask)
 		}
-		code = append(code, op(equal, uint32(c.number), 0, 1), ask)
 	}
 	return append(code, allow)
 }
@@ -334,6 +339,9 @@ func (o *observer) note(n *notification) (over bool) {
 		return false
 	}
 	c := &calls[i]
+	if c.number == unix.SYS_EXECVE { // it may be the same program again, by another name
+		delete(o.programs, n.pid)
+	}
 	if c.flags >= 0 && n.args[c.flags]&(unix.O_CREAT|unix.O_WRONLY) != 0 {
 		return false // what it writes
 	}
@@ -345,10 +353,7 @@ func (o *observer) note(n *notification) (over bool) {
 		return false
 	}
 	path, ok := o.text(n.pid, n.args[c.path])
-	if !ok {
-		return false // the call fails, too
-	}
-	if path == "" || path == theEnd {
+	if !ok || path == "" || path == theEnd { // without a path, the call fails
 		return false
 	}
 	if path[0] != '/' {
@@ -403,9 +408,11 @@ func (o *observer) text(pid uint32, address uint64) (string, bool) {
 	return "", false
 }
 
-// A call is a system call by which a program looks up a path. chdir and execve must not be among
-// calls: a Go program makes them in a child that shares its memory, and stops its garbage collector
-// until they return. The observer may wait for that collector.
+// A call is a system call by which a program looks up a path. chdir must not be among calls: a Go
+// program makes chdir and execve in a child that shares its memory, and stops its garbage collector
+// until they return. The observer may wait for that collector. The filter lets an execve of this
+// program pass. It recognises it by the address of the instruction, whose upper half is that of all
+// instructions of this program.
 type call struct {
 	number int
 	use    Use
