@@ -3,8 +3,8 @@
 #
 #	bench/launcher.sh [ROUNDS] [SOURCE OPTIONS...]
 #
-# The source is slice/testdata/c/walk.c unless another one is given, with options such as -I. The
-# compiler that does nothing passes -E and questions on to gcc or, for C++, to g++. Rows:
+# The source is compile/slice/testdata/c/walk.c unless another one is given, with options such as -I.
+# The compiler that does nothing passes -E and questions on to gcc or, for C++, to g++. Rows:
 #
 #	warm     the same compile again
 #	cold     the launcher has seen neither the source nor the slice
@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$work/" ./cmd/afdo ./cmd/afdo-exec
 (cd bench && go build -o "$work/spawn" ./spawn)
 
-cp slice/testdata/c/* "$work"
+cp compile/slice/testdata/c/* "$work"
 [ $# -gt 0 ] || set -- "$work/walk.c"
 driver=gcc
 case $1 in *.c) ;; *) driver=g++ ;; esac

@@ -87,7 +87,7 @@ tests() {
 	(cd "$package" && PATH=$path qemu-aarch64 "$work/machine/arm64.test" -test.run TestStep)
 	unset STORE AFDO_SWEEP
 	cp "$work/shim/gcc" "$work/machine/bin/"
-	cp record/internal/simulate/arm64/testdata/words.txt "$work/machine/"
+	cp input/record/internal/simulate/arm64/testdata/words.txt "$work/machine/"
 }
 
 # What the machine does: the tests, and then the recordings.
