@@ -103,6 +103,8 @@ func TestRecordsNothing(t *testing.T) {
 	names, err := os.ReadDir(filepath.Dir(out))
 	require.NoError(t, err)
 	assert.Empty(t, names)
+	r = afdoRun("record", "-o", out, "--", "no-such-program")
+	assert.Equal(t, result{1, "", "afdo: exec: \"no-such-program\": executable file not found in $PATH\n"}, r, "and nothing about events")
 }
 
 // Ctrl-C ends a recording, which is whole, and a second program reads it. A command that it ends

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -109,11 +110,10 @@ func (r *Recorder) head() *perfdata.Head {
 	return &perfdata.Head{Name: r.candidate.name, Attr: attr, BuildIDs: buildIDs(r.files), Arch: arch()}
 }
 
+// arch returns the kernel's name of the machine's architecture, or "".
 func arch() string {
 	var name unix.Utsname
-	if unix.Uname(&name) != nil {
-		return ""
-	}
+	_ = unix.Uname(&name)
 	return unix.ByteSliceToString(name.Machine[:])
 }
 
@@ -129,11 +129,13 @@ func (r *Recorder) open() error {
 			break
 		}
 		err := r.openSteps()
-		if err == nil {
+		switch {
+		case err == nil:
 			r.warnings = append(r.warnings, fmt.Sprintf("this processor records no branches, so --event steps stops threads to follow them, for at most %v%% of the time", 100*r.steps.overhead))
 			return nil
-		}
-		if !errors.Is(err, steps.ErrUnsupported) {
+		case errors.Is(err, exec.ErrNotFound): // no event can record a command that is not there
+			return err
+		case !errors.Is(err, steps.ErrUnsupported):
 			r.warnings = append(r.warnings, fmt.Sprintf("--event steps is not possible: %s", strings.TrimPrefix(err.Error(), "record: ")))
 		}
 	case Steps:

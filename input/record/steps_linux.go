@@ -31,8 +31,7 @@ func (r *Recorder) openSteps() error {
 	if r.target.Machine {
 		return fmt.Errorf("record: %w: steps cannot record the whole machine, because it would have to trace every process: record a command or a process", ErrEvent)
 	}
-	overhead := r.options.Overhead
-	overhead = cmp.Or(overhead, DefaultOverhead)
+	overhead := cmp.Or(r.options.Overhead, DefaultOverhead)
 	session, err := steps.Start(steps.Config{Overhead: overhead})
 	if err != nil {
 		return r.explainSteps(err)
@@ -118,12 +117,11 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 
 // awaitSteps waits for the end of the recording: of its processes, of the command, of ctx, or an
 // error. Then it waits for the last records.
-func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) error {
+func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) (err error) {
 	var exited chan struct{}
 	if r.steps.command != nil {
 		exited = r.steps.command.exited
 	}
-	var err error
 	select {
 	case err = <-copied:
 		r.steps.session.Stop()

@@ -73,6 +73,14 @@ func TestTextRefusesNames(t *testing.T) {
 	}
 }
 
+// A text without a function would be an empty file, which nothing reads.
+func TestTextWithoutFunctions(t *testing.T) {
+	var text bytes.Buffer
+	_, err := WriteText(&text, new(Profile))
+	assert.ErrorIs(t, err, afdo.ErrUnrepresentable)
+	assert.Empty(t, text.String())
+}
+
 // FuzzNamesInSampleText writes a name of any bytes in all uses. It comes back, or it is refused.
 func FuzzNamesInSampleText(f *testing.F) {
 	for _, name := range []string{"main", "x:1 y", "", "[f]", " f", "#f", "1", "vtables a", "!Flat", "a:b", "a\r", "[a:1 @ b]", "f"} {

@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,14 +13,15 @@ import (
 // leaves out and counts in Losses what the text form cannot hold. Like LLVM, it writes MD5s in
 // decimal. A reader takes the digits for the name of another function.
 //
-// A name that [ParseText] would not return gives an error that matches afdo.ErrUnrepresentable.
-// Lines are indented by their depth. If the indentation would take more than 64 MiB plus 64 bytes
-// per record, the error matches afdo.ErrLimit. In both cases nothing is written.
+// A name that [ParseText] would not return gives an error that matches afdo.ErrUnrepresentable, and
+// so does a profile without functions, whose text would be empty. Lines are indented by their
+// depth. If the indentation would take more than 64 MiB plus 64 bytes per record, the error matches
+// afdo.ErrLimit. In all of these cases nothing is written.
 func WriteText(w io.Writer, p *Profile) (Losses, error) {
-	if err := checkTextNames(p); err != nil {
-		return Losses{}, err
+	if len(p.functions) == 0 {
+		return Losses{}, unrepresentable("a profile without functions in a text, which would be empty")
 	}
-	if err := checkIndentation(p); err != nil {
+	if err := cmp.Or(checkTextNames(p), checkIndentation(p)); err != nil {
 		return Losses{}, err
 	}
 	t := textWriter{w: w, p: p}
