@@ -133,8 +133,8 @@ type dumpParser struct {
 	next    bool   // the line before is part of the list of successors
 }
 
-// begin reads the first line of a function: "name (linkage, funcdef_no=1, ...". It starts a body if
-// the linkage name is one of blocks.
+// begin reads the first line of a function: "name (linkage, funcdef_no=1, ...". If the linkage name
+// is a key of blocks, the following lines are parsed as the body of the function.
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))
@@ -204,7 +204,7 @@ func (p *dumpParser) comment(line []byte) {
 }
 
 // successor reads an arc out of the current block, such as "3 [89.0% (guessed)]  count:955630224
-// (estimated locally) (TRUE_VALUE)". The guess is the count.
+// (estimated locally) (TRUE_VALUE)". The count is GCC's guess of how often the arc is taken.
 func (p *dumpParser) successor(text []byte) {
 	to, rest, ok := number32(text)
 	if !ok {

@@ -51,9 +51,9 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds the count of a block of machine code to one of the functions that may contain source
-// position at of frame n: the function of the frame, and those into which it was inlined. It
-// returns the frame of that function, see [unit.owner], or none.
+// place adds the count of a block of machine code with source position at to the function whose
+// graph has that position: the function of frame n, or one into which it was inlined. It returns
+// the frame of the function, see [unit.owner], or none.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	if owner = u.owner(frames, n, at.key); owner != none {
 		f := frames[owner].function
@@ -62,10 +62,10 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 	return owner
 }
 
-// owner returns the frame whose function's graph has source position at, of frame n and the frames
-// into which it was inlined: the outermost one. A graph has the position if the call was inlined
-// before GCC made the graph. If the graph of a caller still has the call, the position belongs to
-// the callee's graph. owner returns none if no graph has the position.
+// owner returns the frame whose function's graph has the code at source position at of frame n. If
+// GCC inlined a call before it made the graphs, the code of the callee is in the graph of the
+// caller. If it inlined the call later, the code is in the callee's own graph, and the caller's
+// graph still has the call. owner returns none if no graph has the position.
 func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	owner = none
 	if frames[n].depth > maxDepth {

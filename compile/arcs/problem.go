@@ -292,8 +292,9 @@ func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	}
 }
 
-// shares returns in which proportion an item of evidence is divided among its blocks or arcs, whose
-// numbers are given: by counts, the result of the last round, or if all are 0, by GCC's guesses.
+// shares returns how to divide evidence about the sum of several blocks or arcs among them: in
+// proportion to counts, the result of the last round, or if all are 0, in proportion to GCC's
+// guesses. numbers are the numbers of the blocks or arcs.
 func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 {
 	shares := make([]float64, len(numbers))
 	sum := float64(0)

@@ -195,7 +195,7 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
-// readLargest reads the result of largest from the profile.
+// readLargest does what largest does, without the cache.
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil

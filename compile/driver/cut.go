@@ -150,8 +150,9 @@ func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Prof
 // DefaultStaleWarn is the default of [Launcher.StaleWarn].
 const DefaultStaleWarn = 0.2
 
-// warnIfStale warns, once in a build, if stale of the compared samples of a compile do not match
-// its sources and the share is above Launcher.StaleWarn.
+// warnIfStale warns, once in a build, if too many samples of a compile do not match its sources.
+// stale is the number of these, of all samples that were compared. Launcher.StaleWarn is the
+// threshold.
 func (s source) warnIfStale(stale, compared uint64) {
 	threshold := cmp.Or(s.StaleWarn, DefaultStaleWarn)
 	share := float64(stale) / max(float64(compared), 1)

@@ -226,7 +226,8 @@ func (c *Code) plainPath(path string) string {
 	return strings.Join(words, " ")
 }
 
-// add stores that there is a statement at a place of the body with a path of inlined calls.
+// add stores that there is a statement at a place of a copy of a function, which is given by its
+// path of inlined calls.
 func (c *Code) add(path string, at place) {
 	b := c.bodies[path]
 	if b == nil {

@@ -127,7 +127,8 @@ func (s *selection) condenseCallers() {
 	s.callers = append(kept, s.placeBodies(bodies)...)
 }
 
-// maxBodies is the largest number of bodies in a caller: there is a location for each.
+// maxBodies is the largest number of inlined bodies in a function to which condenseCallers can give
+// locations: line numbers have 16 bits.
 const maxBodies = 1<<16 - 1
 
 // An inlinedBody is an inlined body, in a function of another unit, of a function that the compile

@@ -356,7 +356,7 @@ func (s *selection) addNamesOf(sym program.Symbol) error {
 	return s.addUnqualified(cut, s.addName)
 }
 
-// profile encodes the selected symbols and samples as a profile, the slice.
+// profile builds the profile of the slice from the selected symbols and their samples.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
 	summary, err := s.Program.Summary()

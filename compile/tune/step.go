@@ -36,7 +36,8 @@ func readState(path string) *state {
 	return s
 }
 
-// set stores that a step was done with inputs of a key or, if the key is empty, was not done.
+// set stores the hash of the inputs with which a step was done. An empty key means that the step
+// was not done.
 func (s *state) set(step, key string) error {
 	s.Done[step] = key
 	data, err := json.Marshal(s)

@@ -265,7 +265,7 @@ func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	return t.step(creating, func() error { return t.createProfile(ctx) })
 }
 
-// buildTuned builds the program with the profile in the way [ByLines].
+// buildTuned builds the program with the profile, as "afdo exec" uses it by default.
 func (t *tuning) buildTuned(ctx context.Context, r *Result) (err error) {
 	if err := t.step(buildingFast, func() error { return t.build(ctx, t.fast, variant{profile: t.in(profileName)}) }); err != nil {
 		return err

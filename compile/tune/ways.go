@@ -87,8 +87,8 @@ func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
 	return ways, sure
 }
 
-// countSteps returns the number of steps of a run that tries only the ways that [tuning.ways] calls
-// sure.
+// countSteps returns the number of steps of a run that tries only those ways of using the profile
+// that tune tries in any case.
 func (t *tuning) countSteps(compilers []string) int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
 	ways, sure := t.ways(compilers)

@@ -155,7 +155,7 @@ func (d *scanner) file(marker []byte) {
 	}
 }
 
-// quoted reads a string, which can be the tag of a function or part of its assembler name.
+// quoted reads a string, which can be the ABI tag of a function or part of its assembler name.
 func (d *scanner) quoted(text []byte, raw bool) {
 	switch {
 	case !d.assembler:

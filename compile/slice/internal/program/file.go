@@ -102,7 +102,8 @@ func (s *file) owner(id ID) (unit int, ok bool) {
 	return s.byID[i], uint32(start) <= uint32(id)
 }
 
-// info returns the samples of a symbol. It counts them against the budget.
+// info returns the samples of a symbol. It fails if symbols that share bytes of the file make the
+// total larger than the budget allows.
 func (s *file) info(sym afdo.Symbol) (afdo.Info, error) {
 	info, err := sym.Info()
 	if err != nil {

@@ -95,7 +95,7 @@ func (p *Program) Indexed() bool {
 // profile in memory.
 type ID uint32
 
-// A Symbol is a name in a unit.
+// A Symbol is a function of a unit, or only its name if the profile has no samples of it.
 type Symbol struct {
 	ID      ID
 	Unit    int
@@ -190,7 +190,7 @@ func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(S
 	return nil
 }
 
-// InlinedInto does not yield symbols that are in own.
+// InlinedInto implements [Index]. It does not yield the symbols in own.
 func (x *indexed) InlinedInto(own []ID, yield func(Symbol)) error {
 	callees := make([]afdo.SymbolID, len(own))
 	for i, id := range own {

@@ -139,8 +139,8 @@ func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield 
 	return err
 }
 
-// commonKey is the number of symbols of a key from which on a scan stores their IDs. Keys of fewer
-// symbols are looked up fast.
+// commonKey: if at least this number of symbols have a key, their IDs are stored after the first
+// search for the key. Keys of fewer symbols are found fast without that.
 const commonKey = 16
 
 // yieldAll calls yield for the symbols with the given IDs.
