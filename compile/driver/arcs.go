@@ -68,7 +68,7 @@ type noArcs struct{ error }
 
 func (n noArcs) Unwrap() error { return n.error }
 
-// These are reasons of [noArcs].
+// These are reasons why a compile cannot get counts of the arcs of GCC's graphs.
 var (
 	errNoPath      = errors.New("the source comes from standard input")
 	errOwnCounters = errors.New("the command reads counters itself")
@@ -195,7 +195,7 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
-// readLargest does what largest does, without the cache.
+// readLargest reads the largest count of a block or line from the profile, see [source.largest].
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil

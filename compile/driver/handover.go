@@ -49,7 +49,8 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	return r.handOverAs(u, asSlice{})
 }
 
-// handOverAs does what handOver does. way says whether the compile gets a slice or counters of
+// handOverAs writes the file for a compile, unless the last run has written the same, and returns
+// the plan that compiles with it. way says whether that is a slice of the profile or counters of
 // arcs.
 func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	s := source{r, u}

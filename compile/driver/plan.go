@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// complete adds to a plan with a profile the options that the compiler needs besides, and the
-// command without the profile. It warns if the compile does not optimise, because the compiler then
+// complete adds to a plan with a profile the other options that the compiler needs for the profile,
+// and sets Plan.Without. It warns if the compile does not optimise, because the compiler then
 // ignores the profile.
 func (r *run) complete(u *unit, plan *Plan) {
 	if plan.Slice == "" {

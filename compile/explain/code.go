@@ -117,9 +117,9 @@ func (c *Code) of(frames []frame) Reason {
 	return reason
 }
 
-// exact does what of does, for a compiler that reports paths of inlined calls. It looks for the
-// count in the copy of the function that all frames lead to, and in the copies that only the last
-// frames lead to.
+// exact returns whether a compiler that reports paths of inlined calls found a count, or why not.
+// It looks for the count in the copy of the function that all frames lead to, and in the copies
+// that only the last frames lead to.
 func (c *Code) exact(frames []frame) Reason {
 	leaf := frames[len(frames)-1]
 	path := c.name(leaf.name)
@@ -147,8 +147,8 @@ func (c *Code) exact(frames []frame) Reason {
 	return reason
 }
 
-// flat does what of does, for a compiler that reports only the lines with statements in each
-// function that is not inlined.
+// flat returns whether a compiler found a count, or why not, if the compiler reports only the lines
+// with statements in each function that is not inlined.
 func (c *Code) flat(frames []frame) Reason {
 	root, leaf := frames[0], frames[len(frames)-1]
 	declared, ok := c.declared[leaf.name]

@@ -152,8 +152,8 @@ func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	return t.inlines.Renames(symbols, t.has)
 }
 
-// mayDefineRenamed does what mayDefine does, after it has replaced inline namespaces in the symbol
-// by those of the text.
+// mayDefineRenamed reports whether the text may define a function with this symbol if inline
+// namespaces in the symbol are replaced by those of the text.
 func (t *Text) mayDefineRenamed(symbol string) bool {
 	now := t.inlines.Spelled(symbol, t.has)
 	return now != symbol && t.mayDefine(now)

@@ -44,7 +44,8 @@ const (
 // bolts are the program names of llvm-bolt, the newest first.
 var bolts = []string{"llvm-bolt", "llvm-bolt-23", "llvm-bolt-22", "llvm-bolt-21", "llvm-bolt-20", "llvm-bolt-19"}
 
-// A placer lays out the code of one build.
+// A placer decides by which tool the functions and blocks of a program are put in a better order,
+// and runs that tool.
 type placer struct {
 	*tuning
 	on     Try // the best build so far, whose profile and options the new build gets

@@ -119,7 +119,7 @@ func (t *tuning) do(ctx context.Context, c task) (duel.Usage, error) {
 	return t.quietly(ctx, c)
 }
 
-// quietly runs a command as do does, but does not log it.
+// quietly runs a command without logging it. All processes that it starts end with the context.
 func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
 	cmd.Args[0] = c.argv[0]

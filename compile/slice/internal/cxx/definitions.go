@@ -318,8 +318,8 @@ func (d *scanner) endTypedefs(braces int) {
 	}
 }
 
-// endsClass reports whether a character ends the names after class, struct or union. Those of an
-// attribute do not.
+// endsClass reports whether a character ends the names after class, struct or union. Parentheses
+// and brackets, such as those of an attribute, do not.
 func (d *scanner) endsClass(c byte) bool {
 	switch c {
 	case '(', ')', '[', ']':

@@ -82,7 +82,7 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 	}
 }
 
-// sumNamesakes sets the fields sums, shared and sharedEnd.
+// sumNamesakes computes the fields sums, shared and sharedEnd of all components.
 func (r *inlineClosure) sumNamesakes() {
 	chains := make([]int32, len(r.always)) // for each set, the number of chains that have it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
@@ -100,8 +100,9 @@ func (r *inlineClosure) sumNamesakes() {
 	})
 }
 
-// addExits sets the fields exits and exitEnd. It leaves out a component if a later one of the same
-// chain is already in the list, because a slice with the later one contains it.
+// addExits computes the fields exits and exitEnd of all components. It leaves out a component if a
+// later one of the same chain is already in the list, because a slice with the later one contains
+// it.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one
@@ -187,8 +188,8 @@ func (r *inlineClosure) enter(component int32) (sum uint64) {
 	return sum
 }
 
-// wholeOf returns the sum of the hashes of the symbols in a set, given its number: groups come
-// first, then classes.
+// wholeOf returns the sum of the hashes of the symbols that have one name. set is the number of the
+// name: canonical names come first, then unqualified names.
 func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole

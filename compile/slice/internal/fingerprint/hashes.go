@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say what affects the compiler that a key is for.
+// Options describe what a compiler reads of a slice, for which a key is computed.
 type Options struct {
 	Version   uint8                    // version of the format that the compiler reads
 	Bits      int                      // number of significant bits of counts, 0 for all
@@ -163,8 +163,8 @@ type namesakeFinder struct {
 	groups, classes map[uint64]int32
 }
 
-// newNode returns the node of a symbol. name is the hash of its name, and for version 3 of its
-// path.
+// newNode returns a node for a symbol, and adds it to the sets of nodes with its canonical name and
+// with its unqualified name. name is the hash of the symbol's name, and for version 3 of its path.
 func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	cut := symname.Canonical(sym.Name)
 	n := node{name: name, class: -1, plain: !cxx.IsMangled(cut)}
@@ -180,8 +180,8 @@ func (c *namesakeFinder) newNode(sym program.Symbol, name uint64) node {
 	return n
 }
 
-// numberOf returns the number of the set of nodes with a name. It adds an empty set if there is
-// none.
+// numberOf returns the number of the set of nodes that have a name, canonical or unqualified. It
+// adds an empty set if there is none.
 func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
 	hash := xxhash.Sum64String(name)
 	number, ok := numbers[hash]
@@ -217,7 +217,7 @@ func (m *symbolHashes) fileHash(unit int) uint64 {
 	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
 }
 
-// read hashes the samples of the symbol with index i. It does not keep f.
+// read hashes the samples f of the symbol with index i. It does not keep f.
 func (m *symbolHashes) read(i int, f profile.Function) error {
 	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
 		return nil
@@ -259,8 +259,9 @@ func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
 	return m.nodeOf[i]
 }
 
-// finish hashes the samples that have to be merged, of nodes with several symbols or that refer to
-// one, and sums up the hashes of the nodes in each group and class.
+// finish completes the hashes when all samples have been read. The samples of symbols that the
+// compiler does not distinguish are only known then, and are added up before they are hashed.
+// finish also sums up the hashes of all symbols with one name.
 func (m *symbolHashes) finish() {
 	for i, parts := range m.parts {
 		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
@@ -275,7 +276,8 @@ func (m *symbolHashes) finish() {
 	}
 }
 
-// merged adds up the samples of several functions. In the result, callees are numbers of nodes.
+// merged adds up the samples of symbols that the compiler does not distinguish. In the result,
+// callees are numbers of nodes.
 func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	ref := func(id profile.SymbolRef) profile.SymbolRef { return profile.SymbolRef(m.nodeOfID(id)) }
 	var f profile.Function
@@ -300,9 +302,9 @@ type openHash struct {
 	callee *node  // node of the inlined function
 }
 
-// hash sets n.samples to the hash of a function's samples, and adds hashes of its inlined bodies to
-// the nodes of the inlined functions. The order of records does not affect the hash: each record's
-// hash contains its location.
+// hash sets n.samples to the hash of a function's samples f, and adds the hashes of inlined bodies
+// in f to the nodes of the inlined functions. The order of records does not affect the hash: each
+// record's hash contains its location.
 func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
 	if m.Version == version2 {
 		f.Timestamp = 0
@@ -339,7 +341,7 @@ func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.Sym
 	n.samples = mix(head, f.Timestamp, m.open.Top().sum, 10)
 }
 
-// leave closes the innermost inlined body.
+// leave adds the hash of the innermost inlined body to that of the body around it.
 func (m *symbolHashes) leave() {
 	body := m.open.Pop()
 	m.open.Top().sum += mix(body.head, body.sum, 0, 11)

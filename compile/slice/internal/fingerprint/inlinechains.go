@@ -12,7 +12,8 @@ type inlineChains struct {
 	ends        []int32 // for each component, where its symbols end in members
 }
 
-// newInlineChains builds the chains. inlined are the functions that are inlined in each symbol.
+// newInlineChains divides the functions of a program into chains, see inlineChains. inlined are the
+// functions that are inlined in each symbol.
 func newInlineChains(inlined [][]int32) *inlineChains {
 	c := &inlineChains{}
 	var components int
@@ -23,7 +24,7 @@ func newInlineChains(inlined [][]int32) *inlineChains {
 	return c
 }
 
-// sortMembers sets members and ends from componentOf.
+// sortMembers computes the fields members and ends: the symbols, ordered by component.
 func (c *inlineChains) sortMembers(components int) {
 	next := make([]int32, components+1)
 	for _, component := range c.componentOf {
