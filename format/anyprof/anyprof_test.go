@@ -116,7 +116,6 @@ func opened(t *testing.T, data []byte, want anyprof.Format) []string {
 		assert.Equal(t, want, p.Format(), way)
 		assert.EqualValues(t, len(data), p.Size(), way)
 		all = append(all, everything(t, p))
-		lookups(t, p)
 		require.NoError(t, p.Close())
 	}
 	for _, other := range all[1:] {
@@ -124,34 +123,6 @@ func opened(t *testing.T, data []byte, want anyprof.Format) []string {
 	}
 	require.NotEmpty(t, all[0])
 	return all[0]
-}
-
-// lookups checks that functions that are looked up are those that a walk meets.
-func lookups(t *testing.T, p *anyprof.Profile) {
-	t.Helper()
-	want := make(map[string][]string)
-	names := []string{"no such function"}
-	for f, err := range p.Functions(ctx) {
-		require.NoError(t, err)
-		if f.Text == "" {
-			continue // known by its MD5 only
-		}
-		want[f.Text] = append(want[f.Text], lines(t, f)...)
-		names = append(names, f.Text, f.Text)
-	}
-	names = names[:min(len(names), 100)]
-	found, err := p.Lookup(ctx, names...)
-	require.NoError(t, err)
-	assert.NotContains(t, found, names[0])
-	for _, name := range names[1:] {
-		var got []string
-		for _, f := range found[name] {
-			got = append(got, lines(t, f)...)
-		}
-		slices.Sort(got)
-		slices.Sort(want[name])
-		require.Equal(t, want[name], got, name)
-	}
 }
 
 func read(t *testing.T, path ...string) []byte {
@@ -203,14 +174,6 @@ func TestSample(t *testing.T) {
 	assert.Equal(t, want, opened(t, ext.Bytes(), anyprof.ExtBinary))
 	assert.Equal(t, want, opened(t, binary.Bytes(), anyprof.Binary))
 	assert.Len(t, opened(t, hashed.Bytes(), anyprof.ExtBinary), len(want))
-
-	h, err := anyprof.Read(ctx, &hashed)
-	require.NoError(t, err)
-	found, err := h.Lookup(ctx, "main", "other")
-	require.NoError(t, err)
-	require.Len(t, found["main"], 1)
-	assert.Equal(t, "main", found["main"][0].Text)
-	assert.NotContains(t, found, "other")
 }
 
 func sampleText(t *testing.T) *sampleprof.Profile {
@@ -219,7 +182,7 @@ func sampleText(t *testing.T) *sampleprof.Profile {
 	return p
 }
 
-// The functions of a context-sensitive profile come with their contexts, and are all found by name.
+// The functions of a context-sensitive profile come with their contexts.
 func TestContexts(t *testing.T) {
 	text := "[main:3.1 @ f:2 @ g]:7:2\n 1: 7\n[main]:5:1\n 1: 5\n[g]:9:1\n 1: 9\n"
 	p, err := sampleprof.ParseTextBytes([]byte(text))
@@ -230,11 +193,12 @@ func TestContexts(t *testing.T) {
 	assert.Equal(t, want, opened(t, ext.Bytes(), anyprof.ExtBinary))
 	a, err := anyprof.Read(ctx, &ext)
 	require.NoError(t, err)
-	found, err := a.Lookup(ctx, "g")
-	require.NoError(t, err)
 	var contexts []string
-	for _, f := range found["g"] {
-		contexts = append(contexts, f.Context)
+	for f, err := range a.Functions(ctx) {
+		require.NoError(t, err)
+		if f.Text == "g" {
+			contexts = append(contexts, f.Context)
+		}
 	}
 	assert.ElementsMatch(t, []string{"main:3.1 @ f:2 @ g", "g"}, contexts)
 }
@@ -295,14 +259,16 @@ func TestMemory(t *testing.T) {
 
 	a, err := anyprof.Read(ctx, &indexed)
 	require.NoError(t, err)
-	found, err := a.Lookup(ctx, "main")
-	require.NoError(t, err)
-	for r, err := range found["main"][0].Records() {
+	for f, err := range a.Functions(ctx) {
 		require.NoError(t, err)
-		assert.Equal(t, anyprof.Record{
-			Kind: anyprof.Allocation, Line: 3, Column: 7, Value: 96, Count: 4,
-			Name: anyprof.Name{GUID: memprof.GUID("leaf")},
-		}, r)
+		assert.Equal(t, memprof.GUID("main"), f.GUID)
+		for r, err := range f.Records() {
+			require.NoError(t, err)
+			assert.Equal(t, anyprof.Record{
+				Kind: anyprof.Allocation, Line: 3, Column: 7, Value: 96, Count: 4,
+				Name: anyprof.Name{GUID: memprof.GUID("leaf")},
+			}, r)
+		}
 	}
 }
 
@@ -349,8 +315,6 @@ func TestCancel(t *testing.T) {
 
 		p, err := open(ctx)
 		require.NoError(t, err)
-		_, err = p.Lookup(done, "main")
-		assert.ErrorIs(t, err, context.Canceled, way)
 		_, err = p.Unit(done, "cart.cc")
 		assert.ErrorIs(t, err, context.Canceled, way)
 		for _, err = range p.Units(done) {
@@ -421,9 +385,6 @@ func FuzzAnyFormat(f *testing.F) {
 					return
 				}
 			}
-		}
-		if _, err := p.Lookup(ctx, "main", "f"); err != nil {
-			return
 		}
 	})
 }

@@ -21,9 +21,8 @@
 //
 // [Open] reads only the header of files that are read lazily: GCOV version 4, ExtBinary, indexed
 // instrumentation profiles and indexed memory profiles, unless they are compressed. It reads any
-// other file whole. [Profile.Lookup] looks up many functions in one call. If the file is read
-// through an io.ReaderAt, it does so concurrently, so that a remote file does not cause one round
-// trip after another.
+// other file whole. To look up a function by name without reading the others, use the reader of the
+// format's package, or package index for version 4.
 //
 // # Cancellation
 //

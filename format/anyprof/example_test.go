@@ -1,11 +1,9 @@
 package anyprof_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/profile"
@@ -71,47 +69,4 @@ func Example_sum() {
 	// Unordered output:
 	// "" 1
 	// "src/main.cc" 2
-}
-
-// The calls of some functions of a file that is read in pieces, as one on a server would be: they
-// are looked up in one call, which reads what belongs to them.
-func ExampleProfile_Lookup() {
-	ctx := context.Background()
-	data, err := os.ReadFile("../../testdata/shop.compact.afdo")
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := anyprof.OpenAt(ctx, bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer p.Close()
-	names := []string{"main", "_ZNK4shop4Cart5totalERKNS_8DiscountE", "missing"}
-	found, err := p.Lookup(ctx, names...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, name := range names {
-		fmt.Println(name, len(found[name]))
-		for _, f := range found[name] {
-			for r, err := range f.Records() {
-				if err != nil {
-					log.Fatal(err)
-				}
-				if r.Kind == anyprof.Call {
-					fmt.Println("  line", r.Line, "calls", r.Name.Text, r.Count, "times")
-				}
-			}
-		}
-	}
-	// Output:
-	// main 1
-	//   line 8 calls _ZN4shop4Cart3addERKNS_4ItemE 12400000 times
-	//   line 9 calls _ZNK4shop4Cart5totalERKNS_8DiscountE 41250000 times
-	//   line 12 calls _ZN4shop4Cart5clearEv 12 times
-	// _ZNK4shop4Cart5totalERKNS_8DiscountE 1
-	//   line 5 calls _ZNK4shop10NoDiscount5applyEd 39120000 times
-	//   line 5 calls _ZNK4shop14SeasonDiscount5applyEd 40000 times
-	//   line 5 calls _ZNK4shop15PercentDiscount5applyEd 2090000 times
-	// missing 0
 }

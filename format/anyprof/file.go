@@ -232,7 +232,6 @@ func (f *File) Profile(opts ...Option) (*Profile, error) {
 	if p.format == 0 { // the opener does not know better
 		p.format = f.format
 	}
-	p.concurrent = f.at != nil && f.file == nil
 	p.file, f.profile = f, p
 	return p, nil
 }

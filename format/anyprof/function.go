@@ -76,37 +76,13 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// lookupAll looks up names by iterating over all functions.
-func lookupAll(functions iter.Seq2[*Function, error], names []string) (map[string][]*Function, error) {
-	wanted := make(map[string]bool, len(names))
-	for _, n := range names {
-		wanted[n] = true
-	}
-	found := make(map[string][]*Function)
-	for f, err := range functions {
-		if err != nil {
-			return nil, err
-		}
-		if f.Text != "" && wanted[f.Text] {
-			found[f.Text] = append(found[f.Text], f)
-		}
-	}
-	return found, nil
-}
-
-// single implements the units and lookups of a profile whose format has no source files: all
-// functions are in one unit.
+// single implements the units of a profile whose format has no source files: all functions are in
+// one unit.
 type single struct{ file fileless }
 
 // A fileless yields the functions of a profile whose format has no source files.
 type fileless interface {
 	functions(yield func(*Function, error) bool)
-}
-
-// An indexedByName is a fileless with an index: it looks functions up by name without reading all
-// of them.
-type indexedByName interface {
-	lookup(names []string, ask asking) (map[string][]*Function, error)
 }
 
 func (s single) units() iter.Seq2[Unit, error] {
@@ -118,13 +94,6 @@ func (s single) unit(path string) (Unit, error) {
 		return Unit{}, afdo.ErrNotFound
 	}
 	return Unit{functions: s.file.functions}, nil
-}
-
-func (s single) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	if x, ok := s.file.(indexedByName); ok {
-		return x.lookup(names, ask)
-	}
-	return lookupAll(s.file.functions, names)
 }
 
 // eachOf calls yield with the function that convert returns for each record. It ends when yield

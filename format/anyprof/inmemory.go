@@ -79,15 +79,3 @@ func (m *inMemory) walk(records []profile.Record, yield func(Record, error) bool
 		}
 	}
 }
-
-func (m *inMemory) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	return ask(names, func(name string) ([]*Function, error) {
-		var found []*Function
-		for i := range m.p.NumUnits() {
-			if s, ok := m.p.FindSymbol(profile.UnitRef(i), name); ok && m.p.Function(s) != nil {
-				found = append(found, m.function(s))
-			}
-		}
-		return found, nil
-	})
-}

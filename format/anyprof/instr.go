@@ -23,20 +23,6 @@ func (n *instrFile) name(hash uint64) (Name, error) {
 	return Name{Text: text}, err
 }
 
-func (n *instrFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	return ask(names, func(name string) ([]*Function, error) {
-		records, err := n.r.Function(name)
-		if errors.Is(err, afdo.ErrNotFound) {
-			return nil, nil
-		}
-		var found []*Function
-		for _, rec := range records {
-			found = append(found, instrFunction(rec, n.name))
-		}
-		return found, err
-	})
-}
-
 // instrRaw is a raw instrumentation profile.
 type instrRaw struct{ r *instrprof.RawReader }
 

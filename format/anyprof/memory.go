@@ -1,41 +1,20 @@
 package anyprof
 
 import (
-	"errors"
 	"iter"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// memoryProfile is a memory profile with resolved functions.
-type memoryProfile interface {
-	memprof.Source
-	Record(function uint64) (memprof.Record, error)
-}
-
 // memory is a memory profile, either a section of a file or in memory.
-type memory struct{ p memoryProfile }
+type memory struct{ p memprof.Source }
 
 func (m *memory) functions(yield func(*Function, error) bool) {
-	eachOf(m.p.Records(), func(r memprof.Record) *Function { return m.function(Name{GUID: r.Function}, r) }, yield)
+	eachOf(m.p.Records(), m.function, yield)
 }
 
-func (m *memory) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	return ask(names, func(name string) ([]*Function, error) {
-		rec, err := m.p.Record(memprof.GUID(name))
-		if errors.Is(err, afdo.ErrNotFound) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return []*Function{m.function(Name{Text: name}, rec)}, nil
-	})
-}
-
-func (m *memory) function(name Name, rec memprof.Record) *Function {
-	return &Function{Name: name, records: func(yield func(Record, error) bool) {
+func (m *memory) function(rec memprof.Record) *Function {
+	return &Function{Name: Name{GUID: rec.Function}, records: func(yield func(Record, error) bool) {
 		for _, a := range rec.Allocs {
 			r, err := m.allocation(a)
 			if !yield(r, err) || err != nil {
@@ -63,5 +42,3 @@ func (n nameless) units() iter.Seq2[Unit, error] {
 }
 
 func (n nameless) unit(string) (Unit, error) { return Unit{}, n.err }
-
-func (n nameless) lookup([]string, asking) (map[string][]*Function, error) { return nil, n.err }

@@ -112,7 +112,7 @@ func openV4(f *File, o *options) (*Profile, error) {
 	if r.Header().Compact {
 		format = V4Compact
 	}
-	return &Profile{format: format, size: r.Size(), reader: newV4(r), model: r, closer: r}, nil
+	return &Profile{format: format, size: r.Size(), reader: &v4{r}, model: r, closer: r}, nil
 }
 
 func openOld(f *File, _ *options) (*Profile, error) {

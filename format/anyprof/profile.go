@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"sync"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
@@ -13,13 +12,12 @@ import (
 
 // A Profile is an open profile of any format.
 type Profile struct {
-	format     Format
-	size       int64
-	reader     reader
-	model      any
-	closer     io.Closer // closes the model; nil if that is not necessary
-	file       *File
-	concurrent bool // reads wait for input, so lookups should run concurrently
+	format Format
+	size   int64
+	reader reader
+	model  any
+	closer io.Closer // closes the model; nil if that is not necessary
+	file   *File
 }
 
 // A reader is the interface that a format implements for [Profile].
@@ -29,13 +27,7 @@ type reader interface {
 	units() iter.Seq2[Unit, error]
 	// unit returns the unit whose path is path or ends with it.
 	unit(path string) (Unit, error)
-	// lookup returns the functions with the given names. Missing names are not in the map. If each
-	// name can be looked up independently, it uses ask.
-	lookup(names []string, ask asking) (map[string][]*Function, error)
 }
-
-// asking calls get for each name and collects the results.
-type asking func(names []string, get func(name string) ([]*Function, error)) (map[string][]*Function, error)
 
 // Format returns the format.
 func (p *Profile) Format() Format { return p.format }
@@ -132,86 +124,6 @@ func (p *Profile) Functions(ctx context.Context) iter.Seq2[*Function, error] {
 			}
 		}
 	}
-}
-
-// Lookup returns the functions with the given linkage names. For each name it returns all
-// functions: in several units, calling contexts or hashes. Missing names are not in the map.
-//
-// If the format allows it, Lookup reads only the parts of the file for these names, see the package
-// documentation.
-func (p *Profile) Lookup(ctx context.Context, names ...string) (map[string][]*Function, error) {
-	ask := func(names []string, get func(string) ([]*Function, error)) (map[string][]*Function, error) {
-		return p.ask(ctx, names, get)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return p.reader.lookup(names, ask)
-}
-
-// maxRequests is the maximum number of concurrent lookups.
-const maxRequests = 16
-
-func (p *Profile) ask(ctx context.Context, names []string, get func(string) ([]*Function, error)) (map[string][]*Function, error) {
-	a := &answers{found: make(map[string][]*Function)}
-	asked := make(map[string]bool)
-	workers := 1
-	if p.concurrent {
-		workers = maxRequests
-	}
-	turn := make(chan struct{}, workers)
-	var all sync.WaitGroup
-	for _, name := range names {
-		if asked[name] {
-			continue
-		}
-		asked[name] = true
-		turn <- struct{}{}
-		if err := a.failure(ctx); err != nil {
-			break
-		}
-		all.Go(func() {
-			functions, err := get(name)
-			a.add(name, functions, err)
-			<-turn
-		})
-	}
-	all.Wait()
-	return a.result(ctx)
-}
-
-// answers collects the results of several goroutines.
-type answers struct {
-	mu    sync.Mutex
-	found map[string][]*Function
-	err   error // the first error
-}
-
-func (a *answers) add(name string, functions []*Function, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.err == nil {
-		a.err = err
-	}
-	if len(functions) > 0 {
-		a.found[name] = functions
-	}
-}
-
-func (a *answers) failure(ctx context.Context) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.err != nil {
-		return a.err
-	}
-	return ctx.Err()
-}
-
-func (a *answers) result(ctx context.Context) (map[string][]*Function, error) {
-	if err := a.failure(ctx); err != nil {
-		return nil, err
-	}
-	return a.found, nil
 }
 
 // A Unit is a source file in a profile.

@@ -1,12 +1,10 @@
 package anyprof
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
@@ -17,27 +15,6 @@ func (s *sampleFile) functions(yield func(*Function, error) bool) {
 	eachOf(s.r.Functions(), func(f *sampleprof.Function) *Function {
 		return sampleFunction(s.r, f, slices.Clone(f.Records))
 	}, yield)
-}
-
-func (s *sampleFile) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	if s.r.Format() == sampleprof.Binary { // each lookup would read all functions before it
-		return lookupAll(s.functions, names)
-	}
-	return ask(names, func(name string) ([]*Function, error) {
-		var found []*Function
-		for f, err := range s.r.Contexts(name) {
-			if errors.Is(err, afdo.ErrNotFound) {
-				return nil, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			have := sampleFunction(s.r, f, slices.Clone(f.Records))
-			have.Name = Name{Text: name} // the file may have hashed it
-			found = append(found, have)
-		}
-		return found, nil
-	})
 }
 
 // sampleMemory is an LLVM sample profile that was read whole.

@@ -6,16 +6,10 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/budget"
-	"github.com/go-afdo/afdo/profile/index"
 )
 
 // v4 is a GCOV version 4 file, read lazily.
-type v4 struct {
-	r       *afdo.Reader
-	program *index.Program
-}
-
-func newV4(r *afdo.Reader) *v4 { return &v4{r, index.NewProgram(r)} }
+type v4 struct{ r *afdo.Reader }
 
 func (v *v4) units() iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
@@ -86,27 +80,6 @@ func (v *v4) function(s afdo.Symbol, spent *budget.Budget) (*Function, error) {
 		Name: Name{Text: s.Name()}, Unit: s.Unit().Path(), HeadCount: info.HeadCount,
 		records: v.records(info),
 	}, nil
-}
-
-func (v *v4) lookup(names []string, ask asking) (map[string][]*Function, error) {
-	spent := budget.New(v.r.Size())
-	return ask(names, func(name string) ([]*Function, error) {
-		var found []*Function
-		for s, err := range v.program.Named(name) {
-			if err != nil {
-				return nil, err
-			}
-			if !s.HasInfo() {
-				continue
-			}
-			f, err := v.function(s, spent)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, f)
-		}
-		return found, nil
-	})
 }
 
 // records iterates over the samples of a function. It looks up the names of all callees and inlined
