@@ -31,8 +31,8 @@ func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof
 	if err != nil {
 		return nil, c.report, err
 	}
-	if err := c.addCallers(u); err != nil {
-		return nil, c.report, err
+	if c.addCallers(u); u.err != nil {
+		return nil, c.report, u.err
 	}
 	probes, err := f.Probes(c.symbols())
 	if err != nil {
@@ -56,25 +56,20 @@ func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof
 
 // addCallers adds functions that appear only in call stacks. A function that only calls
 // long-running functions, such as main, has no samples and no branches of its own.
-func (c *creation) addCallers(u *unwinder) error {
+func (c *creation) addCallers(u *unwinder) {
 	known := make(map[uint64]bool, len(c.functions))
 	for _, f := range c.functions {
 		known[f.symbol.Low] = true
 	}
 	for _, counts := range u.contexts {
 		for _, call := range counts.calls {
-			s, ok, err := c.file.Symbol(call)
-			if err != nil {
-				return err
-			}
-			if ok && !known[s.Low] {
+			if s, ok := u.symbol(call); ok && !known[s.Low] {
 				known[s.Low] = true
 				c.functions = append(c.functions, &function{symbol: s, name: c.options.Suffixes.canonical(s.Names[0])})
 			}
 		}
 	}
 	c.sortFunctions()
-	return nil
 }
 
 // A contextFrame is a function of a context, and the probe of the call of the next one.

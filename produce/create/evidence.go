@@ -51,13 +51,8 @@ func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 		b.copy.Frames[0].Declared = code.Spans[n].Instance.Chain()[0].Function.Line
 	}
 	s := p.function.symbol
-	for at := s.Low; at < s.High; {
-		in := p.code.decode(at)
-		if in.Size == 0 {
-			break
-		}
+	for at, in := range p.code.instructions(s.Low, s.High) {
 		b.add(at, in)
-		at += in.Size
 	}
 	b.endBlock()
 	if len(b.copy.Blocks) == 0 {
@@ -82,16 +77,12 @@ func (p *mapper) leaders() []uint64 {
 	for _, j := range p.function.jumps {
 		leaders = append(leaders, j.to)
 	}
-	for at := s.Low; at < s.High; {
-		in := p.code.decode(at)
-		if in.Size == 0 {
-			break
-		}
-		at += in.Size
+	for at, in := range p.code.instructions(s.Low, s.High) {
+		next := at + in.Size
 		if in.Jumps || in.Leaves {
-			leaders = append(leaders, at)
+			leaders = append(leaders, next)
 		}
-		if to := at + uint64(in.By); in.Jumps && in.By != 0 && to > s.Low && to < s.High {
+		if to := next + uint64(in.By); in.Jumps && in.By != 0 && to > s.Low && to < s.High {
 			leaders = append(leaders, to)
 		}
 	}

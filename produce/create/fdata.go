@@ -144,16 +144,12 @@ func (w *fdataWriter) steps(from, to fdataSpot, n uint64) {
 	}
 	s := from.symbol
 	blocks := w.blocks(s)
-	for at, end := s.low+from.offset, s.low+to.offset; at < end; {
-		in := w.code.next(w.code.at(at))
-		if in.Size == 0 {
-			return
-		}
+	end := s.low + to.offset
+	for at, in := range w.code.instructions(s.low+from.offset, end) {
 		next := at + in.Size
 		if _, begins := slices.BinarySearch(blocks, next); next <= end && (in.Jumps || begins) {
 			w.add(fdataSpot{true, s, at - s.low}, fdataSpot{true, s, next - s.low}, n)
 		}
-		at = next
 	}
 }
 
@@ -163,13 +159,8 @@ func (w *fdataWriter) blocks(s *fdataSymbol) []uint64 {
 		return s.blocks
 	}
 	s.known = true
-	for at := s.low; at < s.high; {
-		in := w.code.next(w.code.at(at))
-		if in.Size == 0 {
-			break
-		}
-		at += in.Size
-		if to := at + uint64(in.By); in.Jumps && in.By != 0 && to >= s.low && to < s.high {
+	for at, in := range w.code.instructions(s.low, s.high) {
+		if to := at + in.Size + uint64(in.By); in.Jumps && in.By != 0 && to >= s.low && to < s.high {
 			s.blocks = append(s.blocks, to)
 		}
 	}

@@ -40,10 +40,10 @@ func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *sample
 	if err := EndRanges(f, set); err != nil {
 		return 0, err
 	}
-	p := &pprofWriter{file: f, strings: map[string]uint64{"": 0}, texts: []string{""}, called: make(map[uint64]uint64),
+	p := &pprofWriter{locator: locator{file: f}, strings: map[string]uint64{"": 0}, texts: []string{""}, called: make(map[uint64]uint64),
 		wanted: make(map[uint64]*wantedSymbol), entries: make(map[uint64]pprofFunction), weights: make(map[uint64]uint64)}
-	if err := p.choose(set); err != nil {
-		return 0, err
+	if p.choose(set); p.err != nil {
+		return 0, p.err
 	}
 	if err := p.resolve(ctx); err != nil {
 		return 0, err
@@ -60,7 +60,7 @@ func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *sample
 
 // A pprofWriter writes a profile for Go's compiler.
 type pprofWriter struct {
-	file    *symbolize.File
+	locator
 	wanted  map[uint64]*wantedSymbol // by the address of the symbol
 	leaves  []pprofStack
 	calls   []pprofCall
@@ -128,31 +128,24 @@ type pprofLocation struct {
 }
 
 // want returns the function that has a file offset, or nil, and the address.
-func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64, error) {
-	addr, ok := p.file.Address(offset)
+func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64) {
+	s, addr, ok := p.at(offset)
 	if !ok {
-		return nil, 0, nil
-	}
-	s, ok, err := p.file.Symbol(addr)
-	if !ok || err != nil {
-		return nil, 0, err
+		return nil, 0
 	}
 	w := p.wanted[s.Low]
 	if w == nil {
 		w = &wantedSymbol{symbol: s, counts: make(map[uint64]uint64), ends: make(map[uint64]uint64), sites: make(map[uint64][]pprofCall)}
 		p.wanted[s.Low] = w
 	}
-	return w, addr, nil
+	return w, addr
 }
 
 // choose notes which addresses of which functions have to be resolved.
-func (p *pprofWriter) choose(set *samples.Set) error {
+func (p *pprofWriter) choose(set *samples.Set) {
 	ranges := set.Ranges.Len() > 0
 	for r, n := range set.Ranges.All() {
-		w, addr, err := p.want(r.Begin)
-		if err != nil {
-			return err
-		}
+		w, addr := p.want(r.Begin)
 		if w != nil && r.End >= r.Begin && addr+r.End-r.Begin < w.symbol.High {
 			w.counts[addr] = saturating.Add(w.counts[addr], n)
 			end := addr + r.End - r.Begin + 1
@@ -160,52 +153,32 @@ func (p *pprofWriter) choose(set *samples.Set) error {
 		}
 	}
 	for offset, n := range set.Addresses.All() {
-		w, addr, err := p.want(offset)
-		if err != nil {
-			return err
-		}
-		if w != nil && !ranges {
+		if w, addr := p.want(offset); w != nil && !ranges {
 			w.counts[addr] = saturating.Add(w.counts[addr], n)
 		}
 	}
 	for b, n := range set.Branches.All() {
-		to, at, err := p.want(b.To)
-		if err != nil {
-			return err
-		}
-		if to == nil || at != to.symbol.Low {
-			continue // a jump or a return
-		}
-		if err := p.call(b.From, to, n, true); err != nil {
-			return err
+		if to, at := p.want(b.To); to != nil && at == to.symbol.Low { // no jump or return
+			p.call(b.From, to, n, true)
 		}
 	}
 	for c, n := range set.Calls.All() {
-		in, _, err := p.want(c.In)
-		if err != nil {
-			return err
-		}
-		if in == nil || c.From == samples.Elsewhere {
-			continue
-		}
-		if err := p.call(c.From, in, n, false); err != nil {
-			return err
+		if in, _ := p.want(c.In); in != nil && c.From != samples.Elsewhere {
+			p.call(c.From, in, n, false)
 		}
 	}
-	return nil
 }
 
 // call notes a call from a file offset to a function.
-func (p *pprofWriter) call(from uint64, to *wantedSymbol, n uint64, branch bool) error {
-	w, at, err := p.want(from)
-	if w == nil || err != nil || w == to && branch {
-		return err
+func (p *pprofWriter) call(from uint64, to *wantedSymbol, n uint64, branch bool) {
+	w, at := p.want(from)
+	if w == nil || w == to && branch {
+		return
 	}
 	if branch {
 		p.called[to.symbol.Low] = saturating.Add(p.called[to.symbol.Low], n)
 	}
 	w.sites[at] = append(w.sites[at], pprofCall{callee: to.symbol.Low, count: n, branch: branch})
-	return nil
 }
 
 // resolve finds the functions and lines of all addresses.

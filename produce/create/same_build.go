@@ -29,15 +29,16 @@ const maxOther = 0.001
 // function if it is also at the start of its own function, and not right before the other address,
 // as it would be if the function had moved.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
-	c := buildCheck{file: f, begun: make(map[string]bool), others: make(map[string]misnamed)}
+	c := buildCheck{locator: locator{file: f}, begun: make(map[string]bool), others: make(map[string]misnamed)}
 	for offset, n := range set.Addresses.All() {
 		name := set.Names[offset]
 		if name != "" {
-			if err := c.compare(offset, name, n); err != nil {
-				return err
-			}
+			c.compare(offset, name, n)
 		}
 		c.last = name
+	}
+	if c.err != nil {
+		return c.err
 	}
 	var other misnamed
 	for _, name := range slices.Sorted(maps.Keys(c.others)) {
@@ -68,33 +69,26 @@ func (m *misnamed) add(more misnamed) {
 
 // A buildCheck adds up how many samples are in functions that are called otherwise.
 type buildCheck struct {
-	file   *symbolize.File
+	locator
 	all    uint64
 	begun  map[string]bool // names that begin where their functions do
 	others map[string]misnamed
 	last   string // the name at the sampled address before this one
 
-	symbol symbolize.Symbol // of the last address
-	name   string           // that the last address was compared by
-	same   bool
+	low  uint64 // of the function that was compared last
+	name string // that it was compared by
+	same bool
 }
 
 // compare looks at n samples of a file offset that the recording has a name for.
-func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
-	addr, ok := c.file.Address(offset)
+func (c *buildCheck) compare(offset uint64, name string, n uint64) {
+	s, addr, ok := c.at(offset)
 	if !ok {
-		return nil
+		return
 	}
-	if within := addr >= c.symbol.Low && addr < c.symbol.High; !within || name != c.name {
-		if !within {
-			s, ok, err := c.file.Symbol(addr)
-			if !ok || err != nil {
-				return err
-			}
-			c.symbol = s
-		}
-		c.name = name
-		c.same = slices.ContainsFunc(c.symbol.Names, func(symbol string) bool {
+	if s.Low != c.low || name != c.name {
+		c.low, c.name = s.Low, name
+		c.same = slices.ContainsFunc(s.Names, func(symbol string) bool {
 			// Not all tools recognise pieces by the type of their symbol, and callgrind keeps the
 			// name of a piece after a jump back into the function.
 			return sameName(name, symbol) || sameName(wholeName(name), SelectedSuffixes.canonical(symbol).copy)
@@ -104,12 +98,11 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) error {
 	switch {
 	case !c.same:
 		other := c.others[name]
-		other.add(misnamed{n, n, fmt.Sprintf("%s at %#x, which is %s now", name, addr, c.symbol.Names[0])})
+		other.add(misnamed{n, n, fmt.Sprintf("%s at %#x, which is %s now", name, addr, s.Names[0])})
 		c.others[name] = other
-	case addr == c.symbol.Low && name != c.last:
+	case addr == s.Low && name != c.last:
 		c.begun[name] = true
 	}
-	return nil
 }
 
 // wholeName returns the name of the function that a recording shows a piece of: "f.cold", or
@@ -187,25 +180,22 @@ const maxMisplaced = 0.01
 // or more than a hundredth of the branches are at instructions that do not branch. It decodes the
 // functions with samples, of x86 and AArch64; recordings of other machines pass.
 func CheckCode(f *symbolize.File, set *samples.Set) error {
-	c := codeCheck{file: f, code: newDecoder(f.ELF())}
+	c := codeCheck{locator: locator{file: f}, code: newDecoder(f.ELF())}
 	if c.code == nil {
 		return nil
 	}
 	for offset, n := range set.Addresses.All() {
-		if err := c.add(&c.samples, offset, n, false); err != nil {
-			return err
-		}
+		c.add(&c.samples, offset, n, false)
 	}
 	for r, n := range set.Ranges.All() {
-		if err := c.add(&c.samples, r.Begin, n, false); err != nil {
-			return err
-		}
+		c.add(&c.samples, r.Begin, n, false)
 	}
 	for b, n := range set.Branches.All() {
 		repeats := b.From == b.To // callgrind counts a round of a rep instruction as a jump to itself
-		if err := c.add(&c.branches, b.From, n, !repeats); err != nil {
-			return err
-		}
+		c.add(&c.branches, b.From, n, !repeats)
+	}
+	if c.err != nil {
+		return c.err
 	}
 	if share, example := c.samples.share(); share > maxMisplaced {
 		return fmt.Errorf("create: %s: %w: %.1f%% of the samples are at addresses where no instruction begins, such as %s", f.Path(), ErrBuild, 100*share, example)
@@ -218,12 +208,12 @@ func CheckCode(f *symbolize.File, set *samples.Set) error {
 
 // A codeCheck decodes functions and counts samples that do not fit their instructions.
 type codeCheck struct {
-	file              *symbolize.File
+	locator
 	code              *decoder
 	samples, branches misplaced
 
-	symbol symbolize.Symbol // the function at hand
-	begins []beginning      // by byte of the function, as far as it was decoded
+	low    uint64      // of the function at hand
+	begins []beginning // by byte of the function, as far as it was decoded
 }
 
 // A beginning says what begins at a byte of a function.
@@ -247,40 +237,31 @@ func (m *misplaced) share() (float64, string) {
 
 // add looks at n samples of a file offset, where an instruction has to begin. If branch, it has to
 // be one that may lead elsewhere.
-func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) error {
-	addr, ok := c.file.Address(offset)
+func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) {
+	s, addr, ok := c.at(offset)
 	if !ok {
-		return nil
+		return
 	}
-	if addr < c.symbol.Low || addr >= c.symbol.High {
-		s, ok, err := c.file.Symbol(addr)
-		if !ok || err != nil {
-			return err
-		}
+	if s.Low != c.low || c.begins == nil {
 		c.decode(s)
 	}
-	at := addr - c.symbol.Low
+	at := addr - s.Low
 	if at >= uint64(len(c.begins)) {
-		return nil
+		return
 	}
 	to.all = saturating.Add(to.all, n)
 	if c.begins[at] == nothing || branch && c.begins[at] != branchInstruction {
 		to.bad = saturating.Add(to.bad, n)
 		if n > to.most {
-			to.most, to.example = n, fmt.Sprintf("%#x in %s", addr, c.symbol.Names[0])
+			to.most, to.example = n, fmt.Sprintf("%#x in %s", addr, s.Names[0])
 		}
 	}
-	return nil
 }
 
 // decode decodes a function, up to its end or to what cannot be decoded.
 func (c *codeCheck) decode(s symbolize.Symbol) {
-	c.symbol, c.begins = s, c.begins[:0]
-	for at := s.Low; at < s.High; {
-		in := c.code.next(c.code.at(at))
-		if in.Size == 0 {
-			return
-		}
+	c.low, c.begins = s.Low, c.begins[:0]
+	for _, in := range c.code.instructions(s.Low, s.High) {
 		begins := plainInstruction
 		if in.Leaves || in.Jumps || in.Calls {
 			begins = branchInstruction
@@ -289,6 +270,5 @@ func (c *codeCheck) decode(s symbolize.Symbol) {
 		for range in.Size - 1 {
 			c.begins = append(c.begins, nothing)
 		}
-		at += in.Size
 	}
 }

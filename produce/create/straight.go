@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+	"iter"
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
@@ -72,6 +73,20 @@ func (d *decoder) decode(addr uint64) opcode.Instruction {
 	return d.next(d.at(addr))
 }
 
+// instructions iterates over the instructions from low to high and their addresses, up to the first
+// one that cannot be decoded.
+func (d *decoder) instructions(low, high uint64) iter.Seq2[uint64, opcode.Instruction] {
+	return func(yield func(uint64, opcode.Instruction) bool) {
+		for at := low; at < high; {
+			in := d.decode(at)
+			if in.Size == 0 || !yield(at, in) {
+				return
+			}
+			at += in.Size
+		}
+	}
+}
+
 // isPadding reports whether the instruction at an address does nothing but fill up space.
 func (d *decoder) isPadding(addr uint64) bool {
 	code := d.at(addr)
@@ -88,15 +103,10 @@ func (d *decoder) isPadding(addr uint64) bool {
 // leads elsewhere in any case: then nothing ran straight from its begin to its end. Some processors
 // record a branch twice, which makes such ranges. Where code cannot be decoded it is believed.
 func (d *decoder) crosses(begin, end uint64) bool {
-	if d == nil {
-		return false
-	}
-	for begin < end {
-		in := d.next(d.at(begin))
-		if in.Size == 0 || in.Leaves {
-			return in.Leaves
+	for _, in := range d.instructions(begin, end) {
+		if in.Leaves {
+			return true
 		}
-		begin += in.Size
 	}
 	return false
 }
@@ -120,19 +130,15 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 // at the first instruction that may branch, or at the end of the function. [Profile] calls it
 // itself.
 func EndRanges(f *symbolize.File, set *samples.Set) error {
-	code, landings := newDecoder(f.ELF()), set.Landings
+	code, l, landings := newDecoder(f.ELF()), locator{file: f}, set.Landings
 	set.Landings = samples.Sums[uint64]{}
 	for offset, n := range landings.All() {
-		addr, known := f.Address(offset)
-		s, ok, err := f.Symbol(addr)
-		if err != nil {
-			return err
-		}
+		s, addr, ok := l.at(offset)
 		end := addr
-		if known && ok {
+		if ok {
 			end = code.transfer(addr, s.High)
 		}
 		set.Ranges.Add(samples.Range{Begin: offset, End: offset + end - addr}, n)
 	}
-	return nil
+	return l.err
 }

@@ -52,13 +52,11 @@ func (p *mapper) findStubs(spans []symbolize.Span) {
 			is = p.hasRest[p.inlinedName(s.Instance)]
 			partial[s.Instance] = is
 		}
-		for at := s.Low; is && at < s.High; {
-			in := p.code.decode(at)
-			if in.Size == 0 {
-				break
-			}
-			at += in.Size
-			if rest := p.rests[at+uint64(in.By)]; in.By != 0 && rest != nil && p.isStub(s.Instance, rest) {
+		if !is {
+			continue
+		}
+		for at, in := range p.code.instructions(s.Low, s.High) {
+			if rest := p.rests[at+in.Size+uint64(in.By)]; in.By != 0 && rest != nil && p.isStub(s.Instance, rest) {
 				p.rest[s.Instance] = rest
 			}
 		}

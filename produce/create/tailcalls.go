@@ -39,7 +39,7 @@ func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 		if from == nil || to == nil {
 			continue
 		}
-		switch in := u.code.next(u.code.at(branch.from)); {
+		switch in := u.code.decode(branch.from); {
 		case in.Calls:
 			t.callees[branch.from] = with(t.callees[branch.from], to.name.name)
 		case in.Jumps && in.Leaves && from.name.name != to.name.name:

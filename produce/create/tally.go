@@ -55,26 +55,19 @@ func (c *creation) tally(set *samples.Set) error {
 	}
 	c.exact = set.Exact && !c.report.Ranges
 	c.sameUnit = c.report.Ranges || set.Exact
-	t := &tallier{creation: c, byLow: make(map[uint64]*function)}
-	var err error
+	t := &tallier{creation: c, locator: locator{file: c.file}, byLow: make(map[uint64]*function)}
 	if c.report.Ranges {
-		err = t.ranges(set)
+		t.ranges(set)
 	} else {
-		err = t.addresses(set)
+		t.addresses(set)
 	}
-	if err != nil {
-		return err
-	}
-	if err := t.branches(set); err != nil {
-		return err
-	}
+	t.branches(set)
 	if c.report.Estimated = set.Branches.Len() == 0; c.report.Estimated {
-		if err := t.callers(set); err != nil {
-			return err
-		}
+		t.callers(set)
 	}
-	if err := t.times(set); err != nil {
-		return err
+	t.times(set)
+	if t.err != nil {
+		return t.err
 	}
 	c.functions = slices.AppendSeq(c.functions, maps.Values(t.byLow))
 	c.sortFunctions()
@@ -99,34 +92,34 @@ func (c *creation) whyNoCode() string {
 // A tallier finds the functions of file offsets.
 type tallier struct {
 	*creation
+	locator
 	byLow map[uint64]*function
-	last  *function // found last: offsets come sorted
 }
 
 // find returns the function that holds a file offset, nil if there is none, and the address.
-func (t *tallier) find(offset uint64) (*function, uint64, error) {
-	addr, ok := t.file.Address(offset)
+func (t *tallier) find(offset uint64) (*function, uint64) {
+	s, addr, ok := t.at(offset)
 	if !ok {
-		return nil, 0, nil
-	}
-	if t.last != nil && addr >= t.last.symbol.Low && addr < t.last.symbol.High {
-		return t.last, addr, nil
-	}
-	s, ok, err := t.file.Symbol(addr)
-	if !ok || err != nil {
-		return nil, 0, err
+		return nil, 0
 	}
 	f := t.byLow[s.Low]
 	if f == nil {
 		f = &function{symbol: s}
 		t.byLow[s.Low] = f
 	}
-	t.last = f
-	return f, addr, nil
+	return f, addr
 }
 
-func (t *tallier) ranges(set *samples.Set) error {
-	code := newDecoder(t.file.ELF())
+// findOther is find for an offset that is not in the sorted order of the others.
+func (t *tallier) findOther(offset uint64) (*function, uint64) {
+	before := t.found
+	f, addr := t.find(offset)
+	t.found = before
+	return f, addr
+}
+
+func (t *tallier) ranges(set *samples.Set) {
+	code := newDecoder(t.creation.file.ELF())
 	for r, n := range set.Ranges.All() {
 		t.report.RangeRuns = saturating.Add(t.report.RangeRuns, n)
 		if r.End < r.Begin {
@@ -135,10 +128,7 @@ func (t *tallier) ranges(set *samples.Set) error {
 		}
 		size := r.End - r.Begin
 		weight := saturating.Mul(n, saturating.Add(size, 1))
-		f, begin, err := t.find(r.Begin)
-		if err != nil {
-			return err
-		}
+		f, begin := t.find(r.Begin)
 		end := saturating.Add(begin, size)
 		if f != nil && code.crosses(begin, end) {
 			t.report.CrossingRanges = saturating.Add(t.report.CrossingRanges, n)
@@ -157,16 +147,12 @@ func (t *tallier) ranges(set *samples.Set) error {
 		}
 		f.add(begin, end+1, n)
 	}
-	return nil
 }
 
-func (t *tallier) addresses(set *samples.Set) error {
+func (t *tallier) addresses(set *samples.Set) {
 	for offset, n := range set.Addresses.All() {
 		t.report.Weight = saturating.Add(t.report.Weight, n)
-		f, addr, err := t.find(offset)
-		if err != nil {
-			return err
-		}
+		f, addr := t.find(offset)
 		if f == nil {
 			t.report.NoSymbol = saturating.Add(t.report.NoSymbol, n)
 			continue
@@ -174,7 +160,6 @@ func (t *tallier) addresses(set *samples.Set) error {
 		f.weight = saturating.Add(f.weight, n)
 		f.add(addr, addr+1, n)
 	}
-	return nil
 }
 
 // add counts the bytes from low up to, but not including, high.
@@ -184,19 +169,11 @@ func (f *function) add(low, high, n uint64) {
 
 // branches counts those that lead to the start of a function: calls, and jumps that take the place
 // of one.
-func (t *tallier) branches(set *samples.Set) error {
-	code := newDecoder(t.file.ELF())
+func (t *tallier) branches(set *samples.Set) {
+	code := newDecoder(t.creation.file.ELF())
 	for b, n := range set.Branches.All() {
-		from, at, err := t.find(b.From)
-		if err != nil {
-			return err
-		}
-		saved := t.last
-		to, start, err := t.find(b.To)
-		t.last = saved
-		if err != nil {
-			return err
-		}
+		from, at := t.find(b.From)
+		to, start := t.findOther(b.To)
 		if to != nil && to == from && code.decode(at).Jumps {
 			from.jumps = append(from.jumps, jump{at, start, n})
 			t.jumps = true
@@ -213,30 +190,17 @@ func (t *tallier) branches(set *samples.Set) error {
 		}
 	}
 	for offset, n := range set.Entries.All() {
-		to, start, err := t.find(offset)
-		if err != nil {
-			return err
-		}
-		if to != nil && start == to.symbol.Low {
+		if to, start := t.find(offset); to != nil && start == to.symbol.Low {
 			to.head = saturating.Add(to.head, n)
 		}
 	}
-	return nil
 }
 
 // callers finds the callers of functions in call stacks, for recordings without branches.
-func (t *tallier) callers(set *samples.Set) error {
+func (t *tallier) callers(set *samples.Set) {
 	for stacked, n := range set.Calls.All() {
-		from, at, err := t.find(stacked.From)
-		if err != nil {
-			return err
-		}
-		saved := t.last
-		callee, _, err := t.find(stacked.In)
-		t.last = saved
-		if err != nil {
-			return err
-		}
+		from, at := t.find(stacked.From)
+		callee, _ := t.findOther(stacked.In)
 		if callee == nil {
 			continue
 		}
@@ -246,21 +210,15 @@ func (t *tallier) callers(set *samples.Set) error {
 			from.calls = append(from.calls, call{at, callee, n})
 		}
 	}
-	return nil
 }
 
-func (t *tallier) times(set *samples.Set) error {
+func (t *tallier) times(set *samples.Set) {
 	for _, offset := range slices.Sorted(maps.Keys(set.Times)) {
 		time := set.Times[offset]
-		f, _, err := t.find(offset)
-		if err != nil {
-			return err
-		}
-		if f != nil && (f.time == 0 || time < f.time) {
+		if f, _ := t.find(offset); f != nil && (f.time == 0 || time < f.time) {
 			f.time = time
 		}
 	}
-	return nil
 }
 
 // first returns how often the first byte of a function ran.

@@ -34,7 +34,7 @@ type contextCounts struct {
 // An unwinder finds the calls in which code ran. It goes back through the branches of a sample, the
 // newest first, and reconstructs the call stack before each branch, as llvm-profgen does.
 type unwinder struct {
-	file     *symbolize.File
+	locator
 	code     *decoder
 	contexts map[string]*contextCounts
 	starts   map[uint64][]uint32 // of the instructions of functions, by where those begin
@@ -47,65 +47,44 @@ type unwinder struct {
 
 // unwind returns what ran in each context, in an order that is always the same.
 func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
-	u := &unwinder{file: f, code: newDecoder(f.ELF()), contexts: make(map[string]*contextCounts), starts: make(map[uint64][]uint32)}
+	u := &unwinder{locator: locator{file: f}, code: newDecoder(f.ELF()), contexts: make(map[string]*contextCounts), starts: make(map[uint64][]uint32)}
 	for t, n := range set.Traces() {
-		if err := u.trace(t, n); err != nil {
-			return nil, err
-		}
+		u.trace(t, n)
 	}
-	return u, nil
+	return u, u.err
 }
 
 // trace unwinds a sample that was seen n times.
-func (u *unwinder) trace(t samples.Trace, n uint64) error {
-	at, err := u.address(t.At)
-	if err != nil {
-		return err
+func (u *unwinder) trace(t samples.Trace, n uint64) {
+	if u.frameless(u.address(t.At)) {
+		return
 	}
-	if begins, err := u.frameless(at); begins || err != nil {
-		return err
-	}
-	if err := u.enter(t.Calls); err != nil {
-		return err
-	}
+	u.enter(t.Calls)
 	newest := uint64(0)
 	for i, b := range t.Branches {
-		from, err := u.address(b.From)
-		if err != nil {
-			return err
-		}
-		to, err := u.address(b.To)
-		if err != nil {
-			return err
-		}
+		from, to := u.address(b.From), u.address(b.To)
 		if i == 0 {
 			u.stack = append(u.stack, to)
 		} else {
 			u.straight(to, newest, n)
 		}
-		if err := u.branch(from, to); err != nil {
-			return err
-		}
+		u.branch(from, to)
 		if from != elsewhere && to != elsewhere {
 			in := u.in()
 			in.branches[codeBranch{from, to}] = saturating.Add(in.branches[codeBranch{from, to}], n)
 		}
 		newest = from
 	}
-	return nil
 }
 
 // enter puts calls on the empty stack. If an address is not a call, the profiler unwound the stack
 // incorrectly from there on, and the calls further out are dropped.
-func (u *unwinder) enter(calls []uint64) error {
+func (u *unwinder) enter(calls []uint64) {
 	u.stack, u.lost = u.stack[:0], false
 	for _, offset := range calls {
-		c, err := u.address(offset)
-		if err == nil && c != elsewhere {
-			c, err = u.call(c)
-		}
-		if err != nil {
-			return err
+		c := u.address(offset)
+		if c != elsewhere {
+			c = u.call(c)
 		}
 		if c == 0 {
 			u.stack = u.stack[:0]
@@ -113,20 +92,18 @@ func (u *unwinder) enter(calls []uint64) error {
 			u.stack = append(u.stack, c)
 		}
 	}
-	return nil
 }
 
 // address returns the address of a file offset, elsewhere if it is in no function: the procedure
 // linkage table leads elsewhere.
-func (u *unwinder) address(offset uint64) (uint64, error) {
-	addr, ok := u.file.Address(offset)
-	if offset == samples.Elsewhere || !ok {
-		return elsewhere, nil
+func (u *unwinder) address(offset uint64) uint64 {
+	if offset == samples.Elsewhere {
+		return elsewhere
 	}
-	if _, ok, err := u.file.Symbol(addr); !ok || err != nil {
-		return elsewhere, err
+	if _, addr, ok := u.at(offset); ok {
+		return addr
 	}
-	return addr, nil
+	return elsewhere
 }
 
 // straight counts the code between two branches.
@@ -142,22 +119,19 @@ func (u *unwinder) straight(begin, end, n uint64) {
 }
 
 // branch goes back through a branch.
-func (u *unwinder) branch(from, to uint64) error {
+func (u *unwinder) branch(from, to uint64) {
 	leaf := len(u.stack) - 1
 	if u.lost {
 		u.stack = append(u.stack[:0], from)
-		return nil
+		return
 	}
 	calls, returns, caller := false, false, uint64(0)
 	if from != elsewhere {
-		in := u.code.next(u.code.at(from))
+		in := u.code.decode(from)
 		calls, returns = in.Calls, in.Returns
 	}
 	if to != elsewhere && (returns || from == elsewhere) {
-		var err error
-		if caller, err = u.call(to - 1); err != nil {
-			return err
-		}
+		caller = u.call(to - 1)
 	}
 	switch {
 	case calls, from == elsewhere && caller == 0:
@@ -175,7 +149,6 @@ func (u *unwinder) branch(from, to uint64) error {
 	default:
 		u.stack[leaf] = from
 	}
-	return nil
 }
 
 // in returns the counts of the calls that are on the stack.
@@ -218,29 +191,23 @@ func withoutRecursion[T comparable](calls []T) []T {
 
 // frameless reports whether a function has no frame at an address, because it has not made it yet
 // or has already left it. A call stack that follows frame pointers lacks the caller there.
-func (u *unwinder) frameless(addr uint64) (bool, error) {
-	if addr == elsewhere {
-		return false, nil
+func (u *unwinder) frameless(addr uint64) bool {
+	s, ok := u.symbol(addr)
+	if !ok {
+		return false
 	}
-	s, ok, err := u.file.Symbol(addr)
-	if !ok || err != nil {
-		return false, err
-	}
-	first, here := u.code.next(u.code.at(s.Low)), u.code.next(u.code.at(addr))
+	first, here := u.code.decode(s.Low), u.code.decode(addr)
 	if addr == s.Low || addr == s.Low+first.Size || here.Returns {
-		return true, nil
+		return true
 	}
-	return here.Size > 0 && u.code.next(u.code.at(addr+here.Size)).Returns, nil
+	return here.Size > 0 && u.code.decode(addr+here.Size).Returns
 }
 
 // call returns the address of the call instruction that ends with a byte, 0 if there is none.
-func (u *unwinder) call(last uint64) (uint64, error) {
-	s, ok, err := u.file.Symbol(last)
-	if !ok || err != nil {
-		return 0, err
-	}
-	if last-s.Low > math.MaxUint32 {
-		return 0, nil
+func (u *unwinder) call(last uint64) uint64 {
+	s, ok := u.symbol(last)
+	if !ok || last-s.Low > math.MaxUint32 {
+		return 0
 	}
 	starts := u.instructions(s)
 	i, found := slices.BinarySearch(starts, uint32(last-s.Low))
@@ -248,15 +215,15 @@ func (u *unwinder) call(last uint64) (uint64, error) {
 		i--
 	}
 	if i < 0 {
-		return 0, nil
+		return 0
 	}
 	at := s.Low + uint64(starts[i])
-	if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == last+1 {
-		return at, nil
+	if in := u.code.decode(at); in.Calls && at+in.Size == last+1 {
+		return at
 	} else if in.Size == 0 {
-		return u.anyCall(at, last+1), nil
+		return u.anyCall(at, last+1)
 	}
-	return 0, nil
+	return 0
 }
 
 // instructions returns where the instructions of a function begin, counted from its begin, up to
@@ -268,7 +235,7 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	}
 	for at := s.Low; at < s.High && at-s.Low <= math.MaxUint32; {
 		starts = append(starts, uint32(at-s.Low))
-		in := u.code.next(u.code.at(at))
+		in := u.code.decode(at)
 		if in.Size == 0 {
 			break
 		}
@@ -282,7 +249,7 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 // there is none. It is used after code that cannot be decoded.
 func (u *unwinder) anyCall(low, end uint64) uint64 {
 	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
-		if in := u.code.next(u.code.at(at)); in.Calls && at+in.Size == end {
+		if in := u.code.decode(at); in.Calls && at+in.Size == end {
 			return at
 		}
 	}

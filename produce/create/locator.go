@@ -1,0 +1,35 @@
+package create
+
+import "github.com/go-afdo/afdo/input/symbolize"
+
+// A locator finds the functions of addresses. After an error it finds nothing, and keeps the error
+// in err: who has asked for all addresses looks at err once.
+type locator struct {
+	file  *symbolize.File
+	found symbolize.Symbol // found last: addresses come sorted
+	err   error
+}
+
+// symbol returns the function that an address is in.
+func (l *locator) symbol(addr uint64) (symbolize.Symbol, bool) {
+	if addr >= l.found.Low && addr < l.found.High {
+		return l.found, true
+	}
+	if l.err != nil {
+		return symbolize.Symbol{}, false
+	}
+	var s symbolize.Symbol
+	var ok bool
+	if s, ok, l.err = l.file.Symbol(addr); ok {
+		l.found = s
+	}
+	return s, ok
+}
+
+// at returns the function that a file offset is in, and the address of the offset.
+func (l *locator) at(offset uint64) (s symbolize.Symbol, addr uint64, ok bool) {
+	if addr, ok = l.file.Address(offset); ok {
+		s, ok = l.symbol(addr)
+	}
+	return s, addr, ok
+}
