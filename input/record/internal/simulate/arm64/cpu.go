@@ -12,8 +12,8 @@ package arm64
 
 import "github.com/go-afdo/afdo/input/record/internal/simulate"
 
-// A Vector is a vector register of 128 bits, the low half first.
-type Vector [2]uint64
+// A Vector is 128 bits of a vector register, the low half first.
+type Vector = simulate.Vector
 
 // Flags of a [CPU], as in the register NZCV.
 const (

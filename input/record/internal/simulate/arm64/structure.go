@@ -53,9 +53,9 @@ func (w word) after(n int) uint64 { return (w.rd() + uint64(n)) % 32 }
 // transferPart loads or stores an element of a vector.
 func (c *CPU) transferPart(v *Vector, address uint64, size, element int, loads bool) {
 	if loads {
-		v.put(size, element, c.load(address, size))
+		v.Put(size, element, c.load(address, size))
 	} else {
-		c.store(address, size, v.get(size, element))
+		c.store(address, size, v.Get(size, element))
 	}
 }
 
@@ -113,11 +113,11 @@ func (c *CPU) transferElement(w word) {
 			c.setVector(n, duplicated(c.load(at, size), size, w.vectorBytes()))
 		case w.bit(22):
 			v := c.vector(n)
-			v.put(size, element, c.load(at, size))
+			v.Put(size, element, c.load(at, size))
 			c.setVector(n, v)
 		default:
 			v := c.vector(n)
-			c.store(at, size, v.get(size, element))
+			c.store(at, size, v.Get(size, element))
 		}
 		at += uint64(size)
 	}
@@ -127,7 +127,7 @@ func (c *CPU) transferElement(w word) {
 // duplicated returns a vector with the same value in all elements.
 func duplicated(value uint64, size, vectorBytes int) (v Vector) {
 	for i := range vectorBytes / size {
-		v.put(size, i, value)
+		v.Put(size, i, value)
 	}
 	return v
 }

@@ -22,21 +22,6 @@ var vectorPatterns = []pattern{
 	{text: "0 1 . 111110 .... ... ..... 1 ..... .....", does: (*CPU).shiftImmediate},
 }
 
-// get returns an element of a size in bytes.
-func (v *Vector) get(size, i int) uint64 {
-	at := 8 * size * i
-	return v[at>>6] >> (at & 63) & mask(8*size)
-}
-
-// put changes an element.
-func (v *Vector) put(size, i int, x uint64) {
-	at, m := 8*size*i, mask(8*size)
-	v[at>>6] = v[at>>6]&^(m<<(at&63)) | x&m<<(at&63)
-}
-
-// signed returns an element with its sign.
-func (v *Vector) signed(size, i int) int64 { return int64(extend(v.get(size, i), 8*size)) }
-
 // bytesOf returns the bytes of a vector.
 func bytesOf(v Vector) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, v[0]), v[1])
@@ -259,7 +244,7 @@ func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 		d = c.vector(w.rd())
 	}
 	for i := range w.lanes(size) {
-		r.put(size, i, of(d.get(size, i), a.get(size, i), b.get(size, i), size))
+		r.Put(size, i, of(d.Get(size, i), a.Get(size, i), b.Get(size, i), size))
 	}
 	c.setVector(w.rd(), r)
 }
@@ -272,7 +257,7 @@ func (c *CPU) pairwise(w word, size int, of lane) {
 	var r Vector
 	for i := range n {
 		from, at := &both[2*i/n], 2*i%n
-		r.put(size, i, of(0, from.get(size, at), from.get(size, at+1), size))
+		r.Put(size, i, of(0, from.Get(size, at), from.Get(size, at+1), size))
 	}
 	c.setVector(w.rd(), r)
 }

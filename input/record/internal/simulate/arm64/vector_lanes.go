@@ -7,7 +7,7 @@ func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
 	v := c.vector(w.rn())
 	var r Vector
 	for i := range w.lanes(size) {
-		r.put(size, i, of(v.get(size, i), size))
+		r.Put(size, i, of(v.Get(size, i), size))
 	}
 	c.setVector(w.rd(), r)
 }
@@ -96,7 +96,7 @@ func (c *CPU) reverseElements(w word) {
 	v, n := c.vector(w.rn()), group/size
 	var r Vector
 	for i := range w.lanes(size) {
-		r.put(size, i, v.get(size, i^(n-1)))
+		r.Put(size, i, v.Get(size, i^(n-1)))
 	}
 	c.setVector(w.rd(), r)
 }
@@ -104,9 +104,9 @@ func (c *CPU) reverseElements(w word) {
 // long returns an element, extended as an instruction does.
 func (w word) long(v *Vector, size, i int) uint64 {
 	if isUnsigned := w.bit(29); isUnsigned {
-		return v.get(size, i)
+		return v.Get(size, i)
 	}
-	return uint64(v.signed(size, i))
+	return uint64(v.Signed(size, i))
 }
 
 // addNeighbours makes SADDLP, UADDLP and those that add to the result.
@@ -120,7 +120,7 @@ func (c *CPU) addNeighbours(w word, size int, adds bool) {
 		r = c.vector(w.rd())
 	}
 	for i := range w.lanes(size) / 2 {
-		r.put(2*size, i, r.get(2*size, i)+w.long(&v, size, 2*i)+w.long(&v, size, 2*i+1))
+		r.Put(2*size, i, r.Get(2*size, i)+w.long(&v, size, 2*i)+w.long(&v, size, 2*i+1))
 	}
 	if w.vectorBytes() == 8 {
 		r[1] = 0
@@ -136,16 +136,16 @@ func (c *CPU) narrow(w word, size int) {
 	}
 	v, half := c.vector(w.rn()), Vector{}
 	for i := range 8 / size {
-		e := v.get(2*size, i)
+		e := v.Get(2*size, i)
 		switch w.field(29, 1)<<5 | w.field(12, 5) {
 		case 20: // signed
-			e = uint64(saturate(v.signed(2*size, i), size))
+			e = uint64(saturate(v.Signed(2*size, i), size))
 		case 32 + 18: // signed to unsigned
-			e = uint64(min(max(v.signed(2*size, i), 0), int64(mask(8*size))))
+			e = uint64(min(max(v.Signed(2*size, i), 0), int64(mask(8*size))))
 		case 32 + 20: // unsigned
 			e = min(e, mask(8*size))
 		}
-		half.put(size, i, e)
+		half.Put(size, i, e)
 	}
 	c.setHalf(w, half[0])
 }
@@ -163,7 +163,7 @@ func (c *CPU) shiftLong(w word, size int) {
 func (c *CPU) lengthen(w word, size, by int) {
 	from, r := Vector{c.vector(w.rn())[w.field(30, 1)]}, Vector{}
 	for i := range 8 / size {
-		r.put(2*size, i, w.long(&from, size, i)<<by)
+		r.Put(2*size, i, w.long(&from, size, i)<<by)
 	}
 	c.setVector(w.rd(), r)
 }
@@ -216,7 +216,7 @@ func (c *CPU) threeDifferent(w word) {
 // lengthened returns the low elements of a vector with twice their size.
 func (w word) lengthened(v Vector, size int) (r Vector) {
 	for i := range 8 / size {
-		r.put(2*size, i, w.long(&v, size, i))
+		r.Put(2*size, i, w.long(&v, size, i))
 	}
 	return r
 }
@@ -228,7 +228,7 @@ func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 		d = c.vector(w.rd())
 	}
 	for i := range 8 / size {
-		x, y, z := a.get(2*size, i), b.get(2*size, i), d.get(2*size, i)
+		x, y, z := a.Get(2*size, i), b.Get(2*size, i), d.Get(2*size, i)
 		switch opcode {
 		case 0, 1:
 			z = x + y
@@ -238,14 +238,14 @@ func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 			if w.bit(29) {
 				z += max(x, y) - min(x, y)
 			} else {
-				z += uint64(absolute(a.signed(2*size, i), b.signed(2*size, i)))
+				z += uint64(absolute(a.Signed(2*size, i), b.Signed(2*size, i)))
 			}
 		case 8, 12:
 			z += x * y
 		case 10:
 			z -= x * y
 		}
-		d.put(2*size, i, z)
+		d.Put(2*size, i, z)
 	}
 	c.setVector(w.rd(), d)
 }
@@ -254,14 +254,14 @@ func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 func (c *CPU) highHalves(w word, size int, minus bool) {
 	a, b, half := c.vector(w.rn()), c.vector(w.rm()), Vector{}
 	for i := range 8 / size {
-		x, y := a.get(2*size, i), b.get(2*size, i)
+		x, y := a.Get(2*size, i), b.Get(2*size, i)
 		if minus {
 			y = -y
 		}
 		if x += y; w.bit(29) {
 			x += 1 << (8*size - 1)
 		}
-		half.put(size, i, x>>(8*size))
+		half.Put(size, i, x>>(8*size))
 	}
 	c.setHalf(w, half[0])
 }

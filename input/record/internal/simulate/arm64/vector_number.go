@@ -148,7 +148,7 @@ func (c *CPU) pairwiseLowest(w word) {
 		c.setVector(w.rd(), Vector{v[0] + v[1]})
 	case w.bit(29) && of != nil:
 		c.computes()
-		c.setVector(w.rd(), Vector{of(f, v.get(int(f), 0), v.get(int(f), 1))})
+		c.setVector(w.rd(), Vector{of(f, v.Get(int(f), 0), v.Get(int(f), 1))})
 	default:
 		c.forget(w)
 	}

@@ -41,13 +41,13 @@ func (c *CPU) byElement(w word) {
 	switch key := w.field(29, 1)<<4 | opcode; {
 	case isInteger && longKinds[opcode] != 0:
 		a := w.lengthened(Vector{c.vector(w.rn())[half]}, size)
-		c.longOperation(w, longKinds[opcode], size, a, w.lengthened(duplicated(v.get(size, index), size, 8), size))
+		c.longOperation(w, longKinds[opcode], size, a, w.lengthened(duplicated(v.Get(size, index), size, 8), size))
 	case isInteger && (key == 8 || key == 16 || key == 20): // MUL, MLA, MLS
 		of := [...]lane{8: threeSameLanes[0][19], 16: threeSameLanes[0][18], 20: threeSameLanes[1][18]}[key]
-		c.lanesWith(w, duplicated(v.get(size, index), size, 16), size, of, key != 8)
+		c.lanesWith(w, duplicated(v.Get(size, index), size, 16), size, of, key != 8)
 	case size >= 4 && key&^12 == 1 && key != 13 && w.lanes(size) != 0 && (size == 4 || !w.bit(21)): // FMLA, FMLS, FMUL
 		c.computes()
-		c.lanesWith(w, duplicated(v.get(size, index), size, 16), size, func(d, a, b uint64, _ int) uint64 {
+		c.lanesWith(w, duplicated(v.Get(size, index), size, 16), size, func(d, a, b uint64, _ int) uint64 {
 			if key == 9 {
 				return product(format(size), a, b)
 			}
@@ -80,7 +80,7 @@ func (w word) immediate() uint64 {
 	}
 	var r Vector
 	for i := range 8 {
-		r.put(1, i, all(v>>i&1 != 0))
+		r.Put(1, i, all(v>>i&1 != 0))
 	}
 	return r[0]
 }
@@ -130,8 +130,8 @@ func (c *CPU) shiftImmediate(w word) {
 	case (opcode == narrow || opcode == narrowRound) && !w.bit(29) && size < 8 && !w.isLowest():
 		v, half := c.vector(w.rn()), Vector{}
 		for i := range 8 / size {
-			e := v.get(2*size, i)
-			half.put(size, i, e>>right+(e>>(right-1)&w.field(11, 1)))
+			e := v.Get(2*size, i)
+			half.Put(size, i, e>>right+(e>>(right-1)&w.field(11, 1)))
 		}
 		c.setHalf(w, half[0])
 	case opcode == long && size < 8 && !w.isLowest():
@@ -160,7 +160,7 @@ func (c *CPU) shiftRight(w word, size, by int) {
 			shifted = uint64(int64(e) >> by)
 		}
 		shifted += uint64(int64(e)>>(by-1)) & rounds
-		r.put(size, i, r.get(size, i)+shifted)
+		r.Put(size, i, r.Get(size, i)+shifted)
 	}
 	c.setVector(w.rd(), w.lowLanes(r, size))
 }
@@ -182,11 +182,11 @@ func (c *CPU) shiftInsert(w word, size, left, right int) {
 	}
 	toLeft := w.bit(12)
 	for i := range w.lanes(size) {
-		e, changed := v.get(size, i)>>right, m>>right
+		e, changed := v.Get(size, i)>>right, m>>right
 		if toLeft {
-			e, changed = v.get(size, i)<<left, m<<left&m
+			e, changed = v.Get(size, i)<<left, m<<left&m
 		}
-		r.put(size, i, r.get(size, i)&^changed|e)
+		r.Put(size, i, r.Get(size, i)&^changed|e)
 	}
 	c.setVector(w.rd(), w.lowLanes(r, size))
 }
@@ -205,7 +205,7 @@ func (c *CPU) extractBytes(w word) {
 // vectorOf returns a vector of 8 or 16 bytes. It is the reverse of bytesOf.
 func vectorOf(b []byte) (v Vector) {
 	for i, x := range b {
-		v.put(1, i, uint64(x))
+		v.Put(1, i, uint64(x))
 	}
 	return v
 }
@@ -246,7 +246,7 @@ func (c *CPU) permute(w word) {
 		case transpose:
 			at = i&^1 + second
 		}
-		r.put(size, i, both[of].get(size, at))
+		r.Put(size, i, both[of].Get(size, at))
 	}
 	c.setVector(w.rd(), r)
 }
@@ -269,9 +269,9 @@ func (c *CPU) duplicateElement(w word) {
 	case size == 0 || w.lanes(size) == 0:
 		c.fail()
 	case w.isLowest():
-		c.setVector(w.rd(), Vector{v.get(size, element)})
+		c.setVector(w.rd(), Vector{v.Get(size, element)})
 	default:
-		c.setVector(w.rd(), duplicated(v.get(size, element), size, w.vectorBytes()))
+		c.setVector(w.rd(), duplicated(v.Get(size, element), size, w.vectorBytes()))
 	}
 }
 
@@ -295,7 +295,7 @@ func (c *CPU) insertValue(w word, value uint64) {
 		return
 	}
 	v := c.vector(w.rd())
-	v.put(size, element, value)
+	v.Put(size, element, value)
 	c.setVector(w.rd(), v)
 }
 
@@ -307,7 +307,7 @@ func (c *CPU) insertElement(w word) {
 		return
 	}
 	v := c.vector(w.rn())
-	c.insertValue(w, v.get(size, int(w.field(11, 4))/size))
+	c.insertValue(w, v.Get(size, int(w.field(11, 4))/size))
 }
 
 // moveElement makes UMOV and SMOV.
@@ -318,10 +318,10 @@ func (c *CPU) moveElement(w word) {
 	case size == 0, isSigned && size >= 4<<w.field(30, 1), !isSigned && isWide != (size == 8):
 		c.fail()
 	case isSigned && isWide:
-		c.set(w.rd(), uint64(v.signed(size, element)))
+		c.set(w.rd(), uint64(v.Signed(size, element)))
 	case isSigned:
-		c.set(w.rd(), uint64(v.signed(size, element))&mask(32))
+		c.set(w.rd(), uint64(v.Signed(size, element))&mask(32))
 	default:
-		c.set(w.rd(), v.get(size, element))
+		c.set(w.rd(), v.Get(size, element))
 	}
 }

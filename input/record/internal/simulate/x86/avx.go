@@ -101,9 +101,9 @@ func (c *CPU) permuteQuads() {
 // permuteWords makes VPERMD and VPERMPS.
 func (c *CPU) permuteWords() {
 	from, by, r := c.both(1), c.vector(0), Vector{}
-	for i := range uint64(4) {
-		n := element(by, i) & 7
-		r[i>>1] |= element(from[n>>2], n&3) << (32 * (i & 1))
+	for i := range 4 {
+		n := int(by.Get(4, i) & 7)
+		r.Put(4, i, from[n>>2].Get(4, n&3))
 	}
 	c.setVector(0, r)
 }
@@ -118,17 +118,10 @@ func (c *CPU) permuteHalves() {
 	c.setVector(0, from[by&1])
 }
 
-// permuteInside makes VPERMILPS and VPERMILPD with a number.
-func permuteInside(size int) func(*CPU) {
-	return func(c *CPU) {
-		from, by := c.vector(1), c.get(2)
-		if size == 8 {
-			by >>= 2 * c.lane
-			c.setVector(0, Vector{from[by&1], from[by>>1&1]})
-			return
-		}
-		c.setVector(0, Vector{element(from, by&3) | element(from, by>>2&3)<<32, element(from, by>>4&3) | element(from, by>>6&3)<<32})
-	}
+// permuteDoubles makes VPERMILPD with a number.
+func (c *CPU) permuteDoubles() {
+	from, by := c.vector(1), c.get(2)>>(2*c.lane)
+	c.setVector(0, Vector{from[by&1], from[by>>1&1]})
 }
 
 // insertHalf makes VINSERTF128 and its relatives.
@@ -173,19 +166,19 @@ func blendBySigns(size int) func(*CPU) {
 			n = int(c.get(2) >> 4 & 15)
 		}
 		c.uses(n)
-		by := bytesOf(c.X[n][c.lane])
-		chooseElements(c, size, func(i int) bool { return by[(i+1)*size-1]&0x80 != 0 })
+		by := c.X[n][c.lane]
+		chooseElements(c, size, func(i int) bool { return by.Signed(size, i) < 0 })
 	}
 }
 
 func chooseElements(c *CPU, size int, second func(i int) bool) {
-	a, b := bytesOf(c.vector(0)), bytesOf(c.vector(1))
+	a, b := c.vector(0), c.vector(1)
 	for i := range 16 / size {
 		if second(i) {
-			copy(a[i*size:(i+1)*size], b[i*size:])
+			a.Put(size, i, b.Get(size, i))
 		}
 	}
-	c.setVector(0, vectorOf(a))
+	c.setVector(0, a)
 }
 
 // shiftEach makes VPSLLVD and its relatives: each element of one operand is shifted by the number
@@ -295,9 +288,7 @@ func fused(opcode byte) func(*CPU) {
 		}
 		for i := range n {
 			minusProduct, minusSum := negative(i)
-			half, shift := i*size/8, 8*(i*size%8)
-			m := mask(size) << shift
-			r[half] = r[half]&^m | fuse(x[half]>>shift, y[half]>>shift, z[half]>>shift, size, minusProduct, minusSum)<<shift
+			r.Put(size, i, fuse(x.Get(size, i), y.Get(size, i), z.Get(size, i), size, minusProduct, minusSum))
 		}
 		c.setVector(0, r)
 	}
@@ -345,8 +336,8 @@ func ownVectorOperations() {
 	}
 	addOwn(3, f66, ownOperation{does: (*CPU).permuteQuads}, 0x00, 0x01)
 	addOwn(3, f66, ownOperation{does: blend(4), when: func(w *wide) bool { return !w.isEVEX }}, 0x02)
-	addOwn(3, f66, ownOperation{does: permuteInside(4)}, 0x04)
-	addOwn(3, f66, ownOperation{does: permuteInside(8)}, 0x05)
+	addOwn(3, f66, ownOperation{does: shuffle(false)}, 0x04)
+	addOwn(3, f66, ownOperation{does: (*CPU).permuteDoubles}, 0x05)
 	addOwn(3, f66, ownOperation{does: (*CPU).permuteHalves}, 0x06, 0x46)
 	addOwn(3, f66, ownOperation{does: (*CPU).insertHalf, bytes: 16}, 0x18, 0x38)
 	addOwn(3, f66, ownOperation{does: (*CPU).extractHalf, bytes: 16, lanes: 1}, 0x19, 0x39)

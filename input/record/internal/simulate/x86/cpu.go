@@ -20,7 +20,7 @@ const (
 )
 
 // A Vector is 128 bits of a vector register, the low half first.
-type Vector [2]uint64
+type Vector = simulate.Vector
 
 // lanes128 is the number of Vectors of a register. Longer ones are not simulated.
 const lanes128 = 2

@@ -39,14 +39,9 @@ func round(size int, all bool) func(*CPU) {
 func neighbours(size int, f func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		n := 8 / size // elements of a result that come from each operand
-		for i := range 2 * n {
-			from := a
-			if i >= n {
-				from = b
-			}
-			at := func(k int) uint64 { return from[k*size/8] >> (8 * (k * size % 8)) & mask(size) }
-			k := 2 * (i % n)
-			v[i*size/8] |= f(at(k), at(k+1)) & mask(size) << (8 * (i * size % 8))
+		for i := range n {
+			v.Put(size, i, f(a.Get(size, 2*i), a.Get(size, 2*i+1)))
+			v.Put(size, n+i, f(b.Get(size, 2*i), b.Get(size, 2*i+1)))
 		}
 		return v
 	})
@@ -60,8 +55,7 @@ func alternate(size int, add, subtract func(a, b uint64) uint64) func(*CPU) {
 			if i%2 == 0 {
 				f = subtract
 			}
-			half, shift := i*size/8, 8*(i*size%8)
-			v[half] |= f(a[half]>>shift&mask(size), b[half]>>shift&mask(size)) & mask(size) << shift
+			v.Put(size, i, f(a.Get(size, i), b.Get(size, i)))
 		}
 		return v
 	})
@@ -73,44 +67,42 @@ func clamp(size int, f func(a, b int64) int64) func(*CPU) {
 	return signed(size, func(a, b int64) uint64 { return uint64(max(-limit, min(limit-1, f(a, b)))) })
 }
 
-// byteAt makes PEXTRB, setByte makes PINSRB.
-func (c *CPU) byteAt() {
-	v := bytesOf(c.vector(1))
-	c.set(0, uint64(v[c.get(2)&15]))
+// insertElement and extractElement make PINSRB, PEXTRB and their relatives.
+func insertElement(size int) func(*CPU) {
+	return func(c *CPU) {
+		v := c.vector(0)
+		v.Put(size, int(c.get(2))&(16/size-1), c.get(1))
+		c.setVector(0, v)
+	}
 }
 
-func (c *CPU) setByte() {
-	v := bytesOf(c.vector(0))
-	v[c.get(2)&15] = byte(c.get(1))
-	c.setVector(0, vectorOf(v))
+func extractElement(size int) func(*CPU) {
+	return func(c *CPU) {
+		v := c.vector(1)
+		c.set(0, v.Get(size, int(c.get(2))&(16/size-1)))
+	}
 }
 
 // insertNumber makes INSERTPS.
 func (c *CPU) insertNumber() {
-	v, from, by := c.vector(0), c.vector(1), c.get(2)
-	e := from[0] & mask(4)
+	v, from, by, element := c.vector(0), c.vector(1), int(c.get(2)), 0
 	if !c.isMemory(1) {
-		e = element(from, by>>6&3)
+		element = by >> 6 & 3
 	}
-	setElement(&v, by>>4&3, e)
-	for i := range uint64(4) {
+	v.Put(4, by>>4&3, from.Get(4, element))
+	for i := range 4 {
 		if by>>i&1 != 0 {
-			setElement(&v, i, 0)
+			v.Put(4, i, 0)
 		}
 	}
 	c.setVector(0, v)
-}
-
-func setElement(v *Vector, i, e uint64) {
-	shift := 32 * (i & 1)
-	v[i>>1] = v[i>>1]&^(mask(4)<<shift) | e<<shift
 }
 
 // toInts makes CVTPD2DQ and CVTTPD2DQ.
 func toInts(round func(float64) float64) func(*CPU) {
 	return pairwise(func(_, b Vector) (v Vector) {
 		for i, e := range b {
-			setElement(&v, uint64(i), toInt(round(math.Float64frombits(e))))
+			v.Put(4, i, toInt(round(math.Float64frombits(e))))
 		}
 		return v
 	})
@@ -177,33 +169,11 @@ func pack(size int, least, most int64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		for half, from := range []Vector{a, b} {
 			for i := range 16 / size {
-				e := int64(extend(from[i*size/8]>>(8*(i*size%8)), size))
-				v[half] |= uint64(max(least, min(most, e))) & mask(size/2) << (4 * size * i)
+				v.Put(size/2, half*16/size+i, uint64(max(least, min(most, from.Signed(size, i)))))
 			}
 		}
 		return v
 	})
-}
-
-// insertWide and extractWide make PINSRD, PINSRQ, PEXTRD and PEXTRQ.
-func insertWide(c *CPU) {
-	v, i, w := c.vector(0), c.get(2), c.get(1)
-	if c.in.Op == x86asm.PINSRQ {
-		v[i&1] = w
-	} else {
-		shift := 32 * (i & 1)
-		v[i>>1&1] = v[i>>1&1]&^(mask(4)<<shift) | w&mask(4)<<shift
-	}
-	c.setVector(0, v)
-}
-
-func extractWide(c *CPU) {
-	v, i := c.vector(1), c.get(2)
-	if c.in.Op == x86asm.PEXTRQ {
-		c.set(0, v[i&1])
-	} else {
-		c.set(0, element(v, i))
-	}
 }
 
 func sse4Operations() {
@@ -258,15 +228,14 @@ func sse4Operations() {
 		x86asm.CVTPD2DQ:  toInts(math.RoundToEven), x86asm.CVTTPD2DQ: toInts(math.Trunc),
 		x86asm.CVTPD2PS: pairwise(func(_, b Vector) (v Vector) {
 			for i, e := range b {
-				setElement(&v, uint64(i), uint64(math.Float32bits(float32(math.Float64frombits(e)))))
+				v.Put(4, i, uint64(math.Float32bits(float32(math.Float64frombits(e)))))
 			}
 			return v
 		}),
 		x86asm.MOVSHDUP: pairwise(func(_, b Vector) Vector { return Vector{b[0]>>32 | b[0]&^mask(4), b[1]>>32 | b[1]&^mask(4)} }),
 		x86asm.MOVSLDUP: pairwise(func(_, b Vector) Vector { return Vector{b[0]<<32 | b[0]&mask(4), b[1]<<32 | b[1]&mask(4)} }),
-		x86asm.MOVNTDQA: whole, x86asm.INSERTPS: (*CPU).insertNumber, x86asm.EXTRACTPS: extractWide,
-		x86asm.PEXTRB: (*CPU).byteAt, x86asm.PINSRB: (*CPU).setByte, x86asm.CRC32: (*CPU).checksum,
-		x86asm.RCL: shift(rotateCarry(true)), x86asm.RCR: shift(rotateCarry(false)),
+		x86asm.MOVNTDQA: whole, x86asm.INSERTPS: (*CPU).insertNumber, x86asm.EXTRACTPS: extractElement(4),
+		x86asm.CRC32: (*CPU).checksum, x86asm.RCL: shift(rotateCarry(true)), x86asm.RCR: shift(rotateCarry(false)),
 		x86asm.CMPXCHG8B: comparePair(4), x86asm.CMPXCHG16B: comparePair(8),
 		x86asm.LDMXCSR: nothing, x86asm.STMXCSR: func(c *CPU) { c.set(0, 0x1f80) }, // the mode after a start
 		x86asm.FLDCW: nothing, x86asm.FNSTCW: func(c *CPU) { c.set(0, 0x37f) }, // strtod and printf ask for this mode

@@ -23,16 +23,7 @@ func (c *CPU) vector(i int) Vector {
 		c.uses(n)
 		return c.X[n][0]
 	}
-	m, ok := c.in.Args[i].(x86asm.Mem)
-	if !ok {
-		c.fail()
-		return Vector{}
-	}
-	a := c.address(m)
-	if c.wide != nil {
-		a += c.wide.offset(c.lane)
-	}
-	switch c.in.MemBytes {
+	switch a := c.vectorAddress(i); c.in.MemBytes {
 	case 16:
 		return Vector{c.load(a, 8), c.load(a+8, 8)}
 	case 1, 2, 4, 8:
@@ -40,6 +31,20 @@ func (c *CPU) vector(i int) Vector {
 	}
 	c.fail()
 	return Vector{}
+}
+
+// vectorAddress returns the address of an operand in memory.
+func (c *CPU) vectorAddress(i int) uint64 {
+	m, ok := c.in.Args[i].(x86asm.Mem)
+	if !ok {
+		c.fail()
+		return 0
+	}
+	a := c.address(m)
+	if c.wide != nil {
+		a += c.wide.offset(c.lane)
+	}
+	return a
 }
 
 // setVector changes an operand. Of memory, it changes as many bytes as the instruction does.
@@ -56,16 +61,7 @@ func (c *CPU) setVector(i int, v Vector) {
 		c.know(n)
 		return
 	}
-	m, ok := c.in.Args[i].(x86asm.Mem)
-	if !ok {
-		c.fail()
-		return
-	}
-	a := c.address(m)
-	if c.wide != nil {
-		a += c.wide.offset(c.lane)
-	}
-	switch c.in.MemBytes {
+	switch a := c.vectorAddress(i); c.in.MemBytes {
 	case 16:
 		c.store(a, 8, v[0])
 		c.store(a+8, 8, v[1])
@@ -142,15 +138,17 @@ func pairwise(f func(a, b Vector) Vector) func(*CPU) {
 
 // lanes makes an operation of the elements of two vectors.
 func lanes(size int, f func(a, b uint64) uint64) func(*CPU) {
+	return pairwise(func(a, b Vector) Vector { return eachLane(size, a, b, f) })
+}
+
+func eachLane(size int, a, b Vector, f func(a, b uint64) uint64) (v Vector) {
 	m := mask(size)
-	return pairwise(func(a, b Vector) (v Vector) {
-		for half := range v {
-			for shift := 0; shift < 64; shift += 8 * size {
-				v[half] |= f(a[half]>>shift&m, b[half]>>shift&m) & m << shift
-			}
+	for half := range v {
+		for shift := 0; shift < 64; shift += 8 * size {
+			v[half] |= f(a[half]>>shift&m, b[half]>>shift&m) & m << shift
 		}
-		return v
-	})
+	}
+	return v
 }
 
 // lowest makes an operation of the lowest elements of two vectors. The others stay.
@@ -265,42 +263,40 @@ func fromInteger(size int) func(*CPU) {
 
 // unpack makes PUNPCKL and PUNPCKH: it interleaves elements of two halves.
 func unpack(size, half int) func(*CPU) {
-	return pairwise(func(a, b Vector) Vector {
-		x, y := bytesOf(a), bytesOf(b)
-		var r [16]byte
-		for i, from := 0, 8*half; i < 16; i, from = i+2*size, from+size {
-			copy(r[i:], x[from:from+size])
-			copy(r[i+size:i+2*size], y[from:from+size])
+	return pairwise(func(a, b Vector) (v Vector) {
+		n := 8 / size
+		for i := range n {
+			v.Put(size, 2*i, a.Get(size, n*half+i))
+			v.Put(size, 2*i+1, b.Get(size, n*half+i))
 		}
-		return vectorOf(r)
+		return v
 	})
 }
-
-// element returns an element of 4 bytes.
-func element(v Vector, i uint64) uint64 { return v[i>>1&1] >> (32 * (i & 1)) & mask(4) }
 
 // shuffle makes PSHUFD, or SHUFPS if the first two elements come from the first operand.
 func shuffle(two bool) func(*CPU) {
 	return func(c *CPU) {
-		low, high, by := c.vector(1), c.vector(1), c.get(2)
+		from, high, by, v := c.vector(1), c.vector(1), int(c.get(2)), Vector{}
 		if two {
-			low = c.vector(0)
+			from = c.vector(0)
 		}
-		c.setVector(0, Vector{
-			element(low, by&3) | element(low, by>>2&3)<<32,
-			element(high, by>>4&3) | element(high, by>>6&3)<<32,
-		})
+		for i := range 4 {
+			if i == 2 {
+				from = high
+			}
+			v.Put(4, i, from.Get(4, by>>(2*i)&3))
+		}
+		c.setVector(0, v)
 	}
 }
 
 // shuffleWords makes PSHUFLW and PSHUFHW.
 func shuffleWords(half int) func(*CPU) {
 	return func(c *CPU) {
-		v, by := c.vector(1), c.get(2)
-		from := v[half]
-		v[half] = 0
+		from, by := c.vector(1), int(c.get(2))
+		v := from
 		for i := range 4 {
-			v[half] |= from >> (16 * (by >> (2 * i) & 3)) & 0xffff << (16 * i)
+			v.Put(2, 4*half+i, from.Get(2, 4*half+by>>(2*i)&3))
 		}
 		c.setVector(0, v)
 	}
@@ -314,9 +310,9 @@ func (c *CPU) shuffleDoubles() {
 // signs makes PMOVMSKB and its relatives: the signs of all elements.
 func signs(size int) func(*CPU) {
 	return func(c *CPU) {
-		v, r := bytesOf(c.vector(1)), uint64(0)
-		for i := 0; i < 16/size; i++ {
-			r |= uint64(v[(i+1)*size-1]>>7) << i
+		v, r := c.vector(1), uint64(0)
+		for i := range 16 / size {
+			r |= v.Get(size, i) >> (8*size - 1) << i
 		}
 		if c.wide != nil { // later Vectors add theirs
 			c.sum |= r << (c.lane * 16 / size)
@@ -335,13 +331,8 @@ func shiftLanes(size int, f func(v uint64, n int) uint64) func(*CPU) {
 		} else {
 			n = c.vector(1)[0]
 		}
-		a, m, v := c.vector(0), mask(size), Vector{}
-		for half := range v {
-			for shift := 0; shift < 64; shift += 8 * size {
-				v[half] |= f(a[half]>>shift&m, int(min(n, 64))) & m << shift
-			}
-		}
-		c.setVector(0, v)
+		a := c.vector(0)
+		c.setVector(0, eachLane(size, a, a, func(v, _ uint64) uint64 { return f(v, int(min(n, 64))) }))
 	}
 }
 
@@ -394,13 +385,13 @@ func signed(size int, f func(a, b int64) uint64) func(*CPU) {
 // widen makes PMOVZX and PMOVSX.
 func widen(from, to int, signed bool) func(*CPU) {
 	return func(c *CPU) {
-		v, r := c.vector(1)[0], Vector{}
-		for i := 0; i < 16/to; i++ {
-			e := v >> (8 * from * i) & mask(from)
+		v, r := c.vector(1), Vector{}
+		for i := range 16 / to {
+			e := v.Get(from, i)
 			if signed {
-				e = extend(e, from) & mask(to)
+				e = extend(e, from)
 			}
-			r[i*to/8] |= e << (8 * (i * to % 8))
+			r.Put(to, i, e)
 		}
 		c.setVector(0, r)
 	}
@@ -547,18 +538,8 @@ func vectorOperations() {
 			c.flag(carry, ^a[0]&b[0] == 0 && ^a[1]&b[1] == 0 && before&carry != 0)
 		},
 		x86asm.PACKUSWB: pack(2, 0, 255), x86asm.PACKSSWB: pack(2, -128, 127), x86asm.PACKSSDW: pack(4, -32768, 32767), x86asm.PACKUSDW: pack(4, 0, 65535),
-		x86asm.PEXTRW: func(c *CPU) {
-			v := bytesOf(c.vector(1))
-			i := 2 * (c.get(2) & 7)
-			c.set(0, uint64(v[i])|uint64(v[i+1])<<8)
-		},
-		x86asm.PINSRW: func(c *CPU) {
-			v, i, w := c.vector(0), c.get(2)&7, c.get(1)&0xffff
-			shift := 16 * (i & 3)
-			v[i>>2] = v[i>>2]&^(0xffff<<shift) | w<<shift
-			c.setVector(0, v)
-		},
-		x86asm.PINSRD: insertWide, x86asm.PINSRQ: insertWide, x86asm.PEXTRD: extractWide, x86asm.PEXTRQ: extractWide,
+		x86asm.PINSRB: insertElement(1), x86asm.PINSRW: insertElement(2), x86asm.PINSRD: insertElement(4), x86asm.PINSRQ: insertElement(8),
+		x86asm.PEXTRB: extractElement(1), x86asm.PEXTRW: extractElement(2), x86asm.PEXTRD: extractElement(4), x86asm.PEXTRQ: extractElement(8),
 	} {
 		operations[op] = f
 	}
