@@ -5,8 +5,9 @@ import "github.com/go-afdo/afdo/internal/saturating"
 // A Body assembles the records of one function, added in any order, into canonical form. The zero
 // Body is ready to use. Reusing a Body saves allocations.
 //
-// Records added in canonical order are only appended. Otherwise [Body.Records] sorts them in O(n
-// log n), whatever the depth, which temporarily takes at most about a hundred bytes per record.
+// Records added in canonical order are only appended. Otherwise [Body.Records] sorts them with O(n
+// log n) comparisons, whatever the depth, which temporarily takes at most about a hundred bytes per
+// record.
 type Body struct {
 	records []Record // in the order of adding, with the tangled mark
 	spare   []Record

@@ -78,8 +78,6 @@ func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 // siblings.
 type sorter struct {
 	siblings []sibling // siblings of the bodies being written, outermost first
-	spare    []sibling
-	runs     []int
 	outer    []unwritten
 }
 
@@ -166,61 +164,9 @@ func (s *sorter) gather(records []Record, from, to int) {
 	}
 }
 
-// sort merges existing ascending runs. There are usually few: in a version 3 file, the counts and
-// calls of a body form one run and the inlined bodies another, and a merge contributes one run per
-// side.
+// sort sorts siblings. Those with the same place stay in the order of their indexes.
 func (s *sorter) sort(siblings []sibling) {
-	runs := s.runs[:0] // end of each run
-	for i := 1; i < len(siblings); i++ {
-		if siblings[i].less(siblings[i-1].place) {
-			runs = append(runs, i)
-		}
-	}
-	runs = append(runs, len(siblings))
-	s.runs = runs
-	if len(runs) == 1 {
-		return
-	}
-	s.spare = slices.Grow(s.spare[:0], len(siblings))
-	src, dst := siblings, s.spare[:len(siblings)]
-	for len(runs) > 1 {
-		runs = mergeRuns(dst, src, runs)
-		src, dst = dst, src
-	}
-	if &src[0] != &siblings[0] {
-		copy(siblings, src)
-	}
-}
-
-// mergeRuns merges pairs of adjacent runs of src into dst. It returns the ends of the merged runs,
-// in the memory of runs.
-func mergeRuns(dst, src []sibling, runs []int) []int {
-	merged := runs[:0]
-	start := 0
-	for ; len(runs) > 1; runs = runs[2:] {
-		middle, end := runs[0], runs[1]
-		mergePair(dst[start:end], src[start:middle], src[middle:end])
-		merged = append(merged, end)
-		start = end
-	}
-	if len(runs) > 0 {
-		copy(dst[start:], src[start:])
-		merged = append(merged, runs[0])
-	}
-	return merged
-}
-
-// mergePair merges a and b into dst, whose length is their sum. Equal elements of a come first.
-func mergePair(dst, a, b []sibling) {
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].less(a[0].place) {
-			dst[0], b = b[0], b[1:]
-		} else {
-			dst[0], a = a[0], a[1:]
-		}
-		dst = dst[1:]
-	}
-	copy(dst[copy(dst, a):], b)
+	slices.SortStableFunc(siblings, func(a, b sibling) int { return a.compare(b.place) })
 }
 
 // A joiner merges two canonical bodies in one pass. It copies inlined bodies that only one of them

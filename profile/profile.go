@@ -131,8 +131,7 @@ func (t *table[T]) append(v T) {
 // total; equal counts are taken together. If the share rounds down to 0, both fields of the entry
 // are 0, as in LLVM's summaries.
 //
-// Summarize takes O(n) time, 8 bytes per record, and 8 bytes per count above 0. It does not change
-// p.Summary.
+// Summarize takes O(n log n) time and 8 bytes per record. It does not change p.Summary.
 func (p *Profile) Summarize() *afdo.Summary {
 	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}
 	counts, positive := make([]uint64, p.numRecords()+1), 0
@@ -149,7 +148,8 @@ func (p *Profile) Summarize() *afdo.Summary {
 			positive += int((r.Count | -r.Count) >> 63) // adds 1 unless the count is 0, without an unpredictable branch
 		}
 	}
-	counts = sortCounts(counts[:positive])
+	counts = counts[:positive]
+	slices.Sort(counts)
 	if len(counts) > 0 {
 		s.MaxCount = counts[len(counts)-1]
 	}
@@ -164,46 +164,4 @@ func (p *Profile) numRecords() int {
 		n += len(f.Records)
 	}
 	return n
-}
-
-// radixBits is the number of bits by which each pass of sortCounts sorts.
-const (
-	radixBits = 11
-	radixSize = 1 << radixBits
-)
-
-// sortCounts sorts counts, either in place or into a second array, and returns the sorted slice. It
-// uses radix sort, which is several times faster than comparison for millions of counts. The number
-// of passes depends on the largest count.
-func sortCounts(counts []uint64) []uint64 {
-	if len(counts) < 2*radixSize {
-		slices.Sort(counts)
-		return counts
-	}
-	all := uint64(0)
-	for _, c := range counts {
-		all |= c
-	}
-	sorted := make([]uint64, len(counts))
-	for shift := 0; all>>shift != 0; shift += radixBits {
-		distribute(sorted, counts, shift)
-		counts, sorted = sorted, counts
-	}
-	return counts
-}
-
-// distribute copies counts to an array of the same length, stably sorted by the digit at shift.
-func distribute(to, counts []uint64, shift int) {
-	var starts [radixSize + 1]int
-	for _, c := range counts {
-		starts[c>>shift%radixSize+1]++
-	}
-	for digit := range radixSize {
-		starts[digit+1] += starts[digit]
-	}
-	for _, c := range counts {
-		at := &starts[c>>shift%radixSize]
-		to[*at] = c
-		*at++
-	}
 }
