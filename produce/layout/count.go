@@ -16,41 +16,41 @@ type spot struct {
 	entry    bool      // the function begins there
 }
 
-// spotOf returns the spot of a file offset.
-func (p *program) spotOf(offset uint64) (s spot, err error) {
+// spotOf returns the spot of a file offset. It keeps the first error in p.err, after which it finds
+// no function.
+func (p *program) spotOf(offset uint64) spot {
 	address, ok := p.file.Address(offset)
-	if !ok {
-		return spot{}, nil
+	if !ok || p.err != nil {
+		return spot{}
 	}
 	r := p.find(address)
 	if r == nil {
-		return spot{address: address}, nil
+		return spot{address: address}
 	}
 	f, err := p.function(r)
-	return spot{address, f, r.entry && r.low == address}, err
+	if err != nil {
+		p.err = err
+		return spot{}
+	}
+	return spot{address, f, r.entry && r.low == address}
 }
 
 // count turns a recording into counts of blocks and edges.
 func (p *program) count(set *samples.Set) error {
-	if err := p.branches(set); err != nil {
-		return err
-	}
-	if err := p.entries(set); err != nil {
-		return err
-	}
-	var err error
+	p.branches(set)
+	p.entries(set)
 	switch {
 	case set.Ranges.Len() > 0:
-		err = p.fallThroughs(set)
+		p.fallThroughs(set)
 	case set.Exact && p.report.Edges > 0:
 		p.report.Counted = CountedExact
-		err = p.executions(set)
+		p.executions(set)
 	default:
 		p.report.Counted = CountedEstimates
-		err = p.estimates(set)
+		p.estimates(set)
 	}
-	if err != nil {
-		return err
+	if p.err != nil {
+		return p.err
 	}
 	for _, f := range p.hot {
 		if f.finish() {
@@ -61,21 +61,12 @@ func (p *program) count(set *samples.Set) error {
 }
 
 // branches counts the branches of a recording.
-func (p *program) branches(set *samples.Set) error {
+func (p *program) branches(set *samples.Set) {
 	for b, n := range set.Branches.All() {
-		from, err := p.spotOf(b.From)
-		if err != nil {
-			return err
-		}
-		to, err := p.spotOf(b.To)
-		if err != nil {
-			return err
-		}
 		p.report.Branches = saturating.Add(p.report.Branches, n)
-		kind := p.branch(from, to, n)
+		kind := p.branch(p.spotOf(b.From), p.spotOf(b.To), n)
 		*kind = saturating.Add(*kind, n)
 	}
-	return nil
 }
 
 // branch counts a branch and returns the number of the report that it belongs to.
@@ -148,13 +139,9 @@ func (f *function) arrive(target int32, begins bool, n uint64) {
 }
 
 // entries counts the branches from other files: calls, and what returns to calls of other files.
-func (p *program) entries(set *samples.Set) error {
+func (p *program) entries(set *samples.Set) {
 	for offset, n := range set.Entries.All() {
-		to, err := p.spotOf(offset)
-		if err != nil {
-			return err
-		}
-		switch {
+		switch to := p.spotOf(offset); {
 		case to.function == nil:
 		case to.entry:
 			to.function.entries = saturating.Add(to.function.entries, n)
@@ -164,26 +151,17 @@ func (p *program) entries(set *samples.Set) error {
 			}
 		}
 	}
-	return nil
 }
 
 // fallThroughs counts the ranges between two branches of branch stacks.
-func (p *program) fallThroughs(set *samples.Set) error {
+func (p *program) fallThroughs(set *samples.Set) {
 	for r, n := range set.Ranges.All() {
-		begin, err := p.spotOf(r.Begin)
-		if err != nil {
-			return err
-		}
-		end, err := p.spotOf(r.End)
-		if err != nil {
-			return err
-		}
+		begin, end := p.spotOf(r.Begin), p.spotOf(r.End)
 		p.report.FallThroughs = saturating.Add(p.report.FallThroughs, n)
 		if f := begin.function; f != nil && (f != end.function || !f.fallThrough(begin.address, end.address, n)) {
 			p.report.Crossing = saturating.Add(p.report.Crossing, n)
 		}
 	}
-	return nil
 }
 
 // fallThrough counts a range of straight-line code. It returns false for a range that cannot have
@@ -213,10 +191,8 @@ func (f *function) fallThrough(begin, end, n uint64) bool {
 
 // executions counts the steps between blocks, given exact counts of instructions and jumps: what
 // ran in a block and did not jump there fell into it.
-func (p *program) executions(set *samples.Set) error {
-	if err := p.starts(set); err != nil {
-		return err
-	}
+func (p *program) executions(set *samples.Set) {
+	p.starts(set)
 	for _, f := range p.hot {
 		jumps := make([]uint64, len(f.blocks))
 		for _, key := range slices.SortedFunc(maps.Keys(f.edges), compareEdges) {
@@ -232,12 +208,11 @@ func (p *program) executions(set *samples.Set) error {
 			}
 		}
 	}
-	return nil
 }
 
 // starts sets the counts of blocks to the counts of their first instructions.
-func (p *program) starts(set *samples.Set) error {
-	return p.eachBlock(set, func(f *function, b *block, address, n uint64) {
+func (p *program) starts(set *samples.Set) {
+	p.eachBlock(set, func(f *function, b *block, address, n uint64) {
 		if b.address == address {
 			b.count = n
 		}
@@ -246,12 +221,9 @@ func (p *program) starts(set *samples.Set) error {
 
 // eachBlock calls add for each sampled address of a recording that is in a block of the program:
 // with the function and the block, the address and its count.
-func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) error {
+func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) {
 	for offset, n := range set.Addresses.All() {
-		at, err := p.spotOf(offset)
-		if err != nil {
-			return err
-		}
+		at := p.spotOf(offset)
 		if at.function == nil {
 			continue
 		}
@@ -259,7 +231,6 @@ func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, ad
 			add(at.function, &at.function.blocks[i], at.address, n)
 		}
 	}
-	return nil
 }
 
 func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }

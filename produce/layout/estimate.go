@@ -11,8 +11,8 @@ import (
 // Exact counts are executions, so that a block ran as often as its most frequent instruction, and a
 // block without a count did not run. A sample is one of many executions. A block without samples
 // may have run, so that all blocks of a sampled function count as hot.
-func (p *program) estimates(set *samples.Set) error {
-	err := p.eachBlock(set, func(f *function, b *block, _, n uint64) {
+func (p *program) estimates(set *samples.Set) {
+	p.eachBlock(set, func(f *function, b *block, _, n uint64) {
 		if set.Exact {
 			b.count = max(b.count, n)
 		} else {
@@ -20,8 +20,8 @@ func (p *program) estimates(set *samples.Set) error {
 			f.entries = saturating.Add(f.entries, n)
 		}
 	})
-	if err != nil || set.Exact {
-		return err
+	if set.Exact {
+		return
 	}
 	for _, f := range p.hot {
 		for i := range f.blocks {
@@ -30,5 +30,4 @@ func (p *program) estimates(set *samples.Set) error {
 			}
 		}
 	}
-	return nil
 }

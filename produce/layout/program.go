@@ -16,6 +16,7 @@ type program struct {
 	file   *symbolize.File
 	blocks *bbmap.Map
 	report *Report
+	err    error // the first of spotOf
 
 	sections  []codeSection // by address
 	ranges    []codeRange   // of all functions, by address

@@ -35,18 +35,30 @@ const (
 func (b *bodyReader) function() Function {
 	f := Function{HeadCount: b.uint64()}
 	f.Name, f.Context = b.functionRef()
-	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
-	f.Total = b.begin(-1)
-	for len(b.open) > 0 && b.Err == nil {
-		if top := &b.open[len(b.open)-1]; top.left > 0 {
-			top.left--
-			b.inlined()
-		} else {
-			b.finish()
-		}
-	}
+	f.Total = b.bodies(b.begin)
 	f.Records = b.records
 	return f
+}
+
+// bodies reads the body of a function and its inlined bodies. begin reads the start of each, whose
+// KindInlined record has the index head, and returns its total. bodies returns the total of the
+// function.
+func (b *bodyReader) bodies(begin func(head int) uint64) uint64 {
+	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
+	total := begin(-1)
+	for len(b.open) > 0 && b.Err == nil {
+		top := &b.open[len(b.open)-1]
+		if top.left == 0 {
+			b.finish()
+			continue
+		}
+		top.left--
+		head := len(b.records)
+		b.add(top, Record{Kind: KindInlined, Line: b.line(), Discriminator: b.uint32("discriminator"), Name: b.name(b.names)})
+		count := begin(head)
+		b.records[head].Count = count
+	}
+	return total
 }
 
 // functionRef reads the identifier of a top-level function: a name, or a context in a
@@ -86,15 +98,6 @@ func (b *bodyReader) begin(head int) uint64 {
 	body.left = b.count(minInlined, "inlined functions")
 	b.open = append(b.open, body)
 	return total
-}
-
-// inlined reads the start of the next inlined body in the innermost open body.
-func (b *bodyReader) inlined() {
-	r := Record{Kind: KindInlined, Line: b.line(), Discriminator: b.uint32("discriminator"), Name: b.name(b.names)}
-	head := len(b.records)
-	b.add(&b.open[len(b.open)-1], r)
-	total := b.begin(head)
-	b.records[head].Count = total
 }
 
 // finish reads the end of the innermost open body.
@@ -141,13 +144,19 @@ func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 func (w *bodyWriter) function(f *Function, ref uint32) {
 	w.put(f.HeadCount)
 	w.put(uint64(ref))
-	i := w.begin(f.Total, f.Records, 0, len(f.Records))
+	w.bodies(f, w.begin)
+}
+
+// bodies appends the body of a function and its inlined bodies. begin appends the start of each,
+// which is records[i:end], and returns the index of the first inlined body.
+func (w *bodyWriter) bodies(f *Function, begin func(total uint64, records []Record, i, end int) int) {
+	i := begin(f.Total, f.Records, 0, len(f.Records))
 	for len(w.ends) > 0 {
 		if end := w.ends[len(w.ends)-1]; i < end && f.Records[i].Kind == KindInlined {
 			r := &f.Records[i]
 			w.location(r)
 			w.put(uint64(w.rank[r.Name]))
-			i = w.begin(r.Count, f.Records, i+1, i+1+int(r.Span))
+			i = begin(r.Count, f.Records, i+1, i+1+int(r.Span))
 		} else {
 			i = w.finish(f.Records, i, end)
 		}
