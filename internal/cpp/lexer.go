@@ -156,6 +156,22 @@ func IsWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || IsDigit(c) || c == '_' || c == '$' || c >= utf8.RuneSelf
 }
 
+// HasWord reports whether a word is in a text, between bytes that are not of words.
+func HasWord(text []byte, word string) bool {
+	for from := 0; word != ""; from++ {
+		at := bytes.Index(text[from:], []byte(word))
+		if at < 0 {
+			break
+		}
+		from += at
+		end := from + len(word)
+		if (from == 0 || !IsWordByte(text[from-1])) && (end == len(text) || !IsWordByte(text[end])) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsDigit reports whether a byte is a decimal digit.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 

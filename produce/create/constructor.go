@@ -38,7 +38,10 @@ func baseStructor(name, of string) string {
 	}
 	for _, kinds := range [...][2]string{{"C" + of, "D1"}, {"D" + of, "C1"}} {
 		kind, opposite := kinds[0], kinds[1]
-		for i := strings.Index(name, kind); i >= 0; i = nextIndex(name, kind, i) {
+		for i := range len(name) {
+			if !strings.HasPrefix(name[i:], kind) {
+				continue
+			}
 			// It is the function's own, not part of a word, a scope or a parameter, if the function
 			// becomes the opposite with it.
 			before, after := name[:i], name[i+len(kind):]
@@ -48,15 +51,6 @@ func baseStructor(name, of string) string {
 		}
 	}
 	return name
-}
-
-// nextIndex returns the position of the next occurrence of a word after the one at at, or -1.
-func nextIndex(text, word string, at int) int {
-	next := strings.Index(text[at+1:], word)
-	if next < 0 {
-		return next
-	}
-	return at + 1 + next
 }
 
 // structor returns 'C' for the mangled name of a constructor, 'D' for the name of a destructor, and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -134,7 +135,7 @@ func sameName(shown, symbol string) bool {
 func mayShow(shown string, symbol demangle.AST) bool {
 	switch last := mangled.Last(symbol).(type) {
 	case *demangle.Name:
-		return hasWord(shown, last.Name)
+		return cpp.HasWord([]byte(shown), last.Name)
 	case *demangle.Constructor:
 		return mayShow(shown, last.Name)
 	case *demangle.Destructor:
@@ -142,7 +143,7 @@ func mayShow(shown string, symbol demangle.AST) bool {
 	case *demangle.Operator:
 		return strings.Contains(shown, demangle.ASTToString(last))
 	case *demangle.Cast:
-		return hasWord(shown, "operator")
+		return cpp.HasWord([]byte(shown), "operator")
 	case *demangle.Unary: // operator""_km
 		return mayShow(shown, last.Expr)
 	case *demangle.Special: // such as a thunk
@@ -153,21 +154,6 @@ func mayShow(shown string, symbol demangle.AST) bool {
 }
 
 func withoutBlanks(text string) string { return strings.ReplaceAll(text, " ", "") }
-
-// hasWord reports whether a text has a word that is not part of a longer one.
-func hasWord(text, word string) bool {
-	for at := strings.Index(text, word); at >= 0; at = nextIndex(text, word, at) {
-		after := at + len(word)
-		if (at == 0 || !isWordByte(text[at-1])) && (after == len(text) || !isWordByte(text[after])) {
-			return true
-		}
-	}
-	return false
-}
-
-func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
 
 // maxMisplaced limits the share of samples at addresses without a fitting instruction. With a
 // larger share, the recording is of another build. For the right build the share is 0, except for

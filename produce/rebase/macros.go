@@ -178,22 +178,6 @@ func (s *Sources) inlineRenames(symbols iter.Seq[string]) []string {
 		}
 	}
 	return inlines.Renames(symbols, func(word string) bool {
-		return slices.ContainsFunc(s.files, func(f source) bool { return hasWord(f.text, word) })
+		return slices.ContainsFunc(s.files, func(f source) bool { return cpp.HasWord(f.text, word) })
 	})
-}
-
-// hasWord reports whether a word is in a text, between bytes that are not of words.
-func hasWord(text []byte, word string) bool {
-	for from := 0; word != ""; from++ {
-		at := bytes.Index(text[from:], []byte(word))
-		if at < 0 {
-			break
-		}
-		from += at
-		end := from + len(word)
-		if (from == 0 || !cpp.IsWordByte(text[from-1])) && (end == len(text) || !cpp.IsWordByte(text[end])) {
-			return true
-		}
-	}
-	return false
 }

@@ -100,7 +100,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 			file = f.File
 		}
 		for _, name := range f.Names {
-			g := &function{file: file, name: name, scope: join(f.Scope, name.Qualifier), outline: f, text: text}
+			g := &function{file: file, name: name, scope: outline.Join(f.Scope, name.Qualifier), outline: f, text: text}
 			s.byName[name.Text] = append(s.byName[name.Text], g)
 			if parts[file] == nil {
 				parts[file] = make(map[int][]*function)
@@ -117,13 +117,6 @@ func (s *Sources) AddFile(path string, text []byte) {
 		}
 		s.files = append(s.files, part)
 	}
-}
-
-func join(outer, inner string) string {
-	if outer == "" || inner == "" {
-		return outer + inner
-	}
-	return outer + "::" + inner
 }
 
 // find returns the functions that are the one of a symbol.

@@ -23,13 +23,9 @@ type spelling struct {
 }
 
 func spell(symbol string) spelling {
-	cut := symname.Canonical(symbol)
-	if !strings.HasPrefix(cut, "_Z") || len(cut) > mangled.MaxLen {
-		return spelling{name: cut}
-	}
-	tree, err := demangle.ToAST(cut)
-	if err != nil {
-		return spelling{name: cut}
+	tree := treeOf(symbol)
+	if tree == nil {
+		return spelling{name: symname.Canonical(symbol)}
 	}
 	s := spelling{known: true}
 	if f := typeOf(tree); f != nil {

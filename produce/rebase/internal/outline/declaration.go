@@ -267,7 +267,7 @@ func (d *declaration) open(p *parser, f *frame) {
 		f.function = p.define(f, names)
 	case d.inClass && !d.assigned:
 		f.kind = scope
-		f.scope = join(f.scope, d.class)
+		f.scope = Join(f.scope, d.class)
 	case d.assigned:
 		f.kind = initializer
 	default:
@@ -278,7 +278,8 @@ func (d *declaration) open(p *parser, f *frame) {
 	}
 }
 
-func join(outer, inner string) string {
+// Join returns a name with what is around it.
+func Join(outer, inner string) string {
 	if outer == "" || inner == "" {
 		return outer + inner
 	}
@@ -375,7 +376,7 @@ func parametersIn(text []byte) (list []Parameter) {
 func (d *declaration) addTemplate(p *parser) {
 	name, class, scope := d.class, d.inClass, p.frame.scope
 	if !class && len(d.names) == 1 {
-		name, scope = d.names[0].Text, join(scope, d.names[0].Qualifier)
+		name, scope = d.names[0].Text, Join(scope, d.names[0].Qualifier)
 	}
 	special := class && d.angle.Kind == cpp.Word && p.text(d.angle) == name
 	if len(d.template) > 0 && name != "" && !special && !strings.Contains(name, "::") {

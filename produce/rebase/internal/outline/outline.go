@@ -282,7 +282,7 @@ func (p *parser) open(t cpp.Token) {
 	}
 	if f.function > 0 {
 		n := &p.functions[f.function-1].Names[0]
-		f.scope = join(f.scope, join(n.Qualifier, n.Text))
+		f.scope = Join(f.scope, Join(n.Qualifier, n.Text))
 	}
 	f.lambdas = len(p.lambdas)
 	p.frame, p.parens = f, 0

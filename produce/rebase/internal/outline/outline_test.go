@@ -16,7 +16,7 @@ func found(text string) []string {
 	for _, f := range functions {
 		var names []string
 		for _, n := range f.Names {
-			names = append(names, fmt.Sprintf("%s@%d", join(n.Qualifier, n.Text), n.Line))
+			names = append(names, fmt.Sprintf("%s@%d", Join(n.Qualifier, n.Text), n.Line))
 		}
 		last := 1 + strings.Count(text[:f.End], "\n")
 		list = append(list, fmt.Sprintf("%s %s..%d", f.Scope, strings.Join(names, "|"), last))
