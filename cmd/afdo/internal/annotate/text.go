@@ -1,13 +1,12 @@
 package annotate
 
 import (
-	"encoding/base64"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
@@ -205,10 +204,10 @@ type (
 
 // JSON returns the listing with the names of callees.
 func (l *Listing) JSON(source string, name func(afdo.SymbolID) (string, error)) (*JSON, error) {
-	j := &JSON{Unit: l.Unit.Path(), UnitBase64: inBase64(l.Unit.Path()), Source: source, Functions: []FunctionJSON{}}
+	j := &JSON{Unit: l.Unit.Path(), UnitBase64: jsonstream.Base64(l.Unit.Path()), Source: source, Functions: []FunctionJSON{}}
 	for _, f := range l.Functions {
 		fn := FunctionJSON{
-			Name: f.Symbol.Name(), NameBase64: inBase64(f.Symbol.Name()),
+			Name: f.Symbol.Name(), NameBase64: jsonstream.Base64(f.Symbol.Name()),
 			Declared: f.Declared, HeadCount: f.HeadCount, Samples: f.Samples, Lines: []LineJSON{},
 		}
 		for i := range f.Lines {
@@ -238,15 +237,7 @@ func named(callees []Callee, name func(afdo.SymbolID) (string, error)) ([]Callee
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, CalleeJSON{n, inBase64(n), c.Count})
+		all = append(all, CalleeJSON{n, jsonstream.Base64(n), c.Count})
 	}
 	return all, nil
-}
-
-// inBase64 returns a name that is not UTF-8 in base64, and nothing for others.
-func inBase64(name string) string {
-	if utf8.ValidString(name) {
-		return ""
-	}
-	return base64.StdEncoding.EncodeToString([]byte(name))
 }

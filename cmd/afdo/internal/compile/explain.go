@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/format/anyprof"
@@ -119,7 +120,7 @@ type explaining struct {
 	layout   string
 	as       handoverFlag
 	jobs     int
-	number   verb.Count
+	number   table.Count
 	minFound verb.Share
 	json     bool
 	noRebase bool

@@ -56,7 +56,7 @@ func runExplainArcs(ctx context.Context, e *verb.Env, path string, argv []string
 	if x.json {
 		err = output.JSON(e.Out, facts)
 	} else {
-		err = output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return facts.print(w, int(x.number)) })
+		err = output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return facts.print(w, x.number) })
 	}
 	if share := float64(facts.Owned) / max(float64(facts.Counted), 1); err == nil && (facts.Inferred == 0 || share < float64(x.minFound)) {
 		return cli.StatusError(cli.StatusFault)
@@ -95,7 +95,7 @@ func explainArcs(ctx context.Context, path, folder string, compiles []compile, x
 	return facts, err
 }
 
-func (f *arcFacts) print(w io.Writer, number int) error {
+func (f *arcFacts) print(w io.Writer, most table.Count) error {
 	share := func(part, whole uint64) string {
 		return fmt.Sprintf("%.1f%%", 100*float64(part)/max(float64(whole), 1))
 	}
@@ -111,10 +111,7 @@ func (f *arcFacts) print(w io.Writer, number int) error {
 	t.Row("  moved to keep the flow", human.Number(f.Moved), share(f.Moved, f.Evidence))
 	units := table.Table{Columns: "lrrr"}
 	units.Row("Unit", "Counts", "Owned", "Moved")
-	for i, u := range f.Units {
-		if number > 0 && i == number {
-			break
-		}
+	for _, u := range f.Units[:most.Of(len(f.Units))] {
 		if u.Why != "" {
 			units.Row(human.Name(u.Unit), u.Why, "", "")
 			continue

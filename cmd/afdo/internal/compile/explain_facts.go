@@ -83,7 +83,7 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 }
 
 // write prints the facts with the functions and units that lose most.
-func (f *ExplainFacts) write(w io.Writer, most verb.Count) error {
+func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count"))
 	if f.Elsewhere > 0 {
@@ -127,7 +127,7 @@ func (f *ExplainFacts) changed() uint64 {
 }
 
 // unitsText lists the units that lose most, if there is more than one.
-func (f *ExplainFacts) unitsText(most verb.Count) string {
+func (f *ExplainFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 {
 		return ""
 	}
@@ -142,7 +142,7 @@ func (f *ExplainFacts) unitsText(most verb.Count) string {
 }
 
 // functionsText lists the functions that lose most, and what to do.
-func (f *ExplainFacts) functionsText(most verb.Count) string {
+func (f *ExplainFacts) functionsText(most table.Count) string {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
 	advice := []explain.Reason{}
@@ -328,7 +328,7 @@ func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 }
 
 // write prints the facts with the functions and units that are not laid out.
-func (f *ExplainLayoutFacts) write(w io.Writer, most verb.Count) error {
+func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	text := fmt.Sprintf("%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function"))
 	if f.Elsewhere > 0 {
 		text += fmt.Sprintf("; not compiled here: %s of the list", human.Counted(f.Elsewhere, "other function"))
@@ -345,7 +345,7 @@ func (f *ExplainLayoutFacts) write(w io.Writer, most verb.Count) error {
 
 // unitsText lists the units with the most functions that are not laid out, if there are several
 // units or one is compiled without the layout.
-func (f *ExplainLayoutFacts) unitsText(most verb.Count) string {
+func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u placedUnit) bool { return u.Why != "" }) {
 		return ""
 	}
@@ -360,7 +360,7 @@ func (f *ExplainLayoutFacts) unitsText(most verb.Count) string {
 }
 
 // functionsText lists functions that are not laid out, and what to do.
-func (f *ExplainLayoutFacts) functionsText(most verb.Count) (text string) {
+func (f *ExplainLayoutFacts) functionsText(most table.Count) (text string) {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")
 	var shown []laidout.Reason

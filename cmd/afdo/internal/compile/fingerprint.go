@@ -1,18 +1,17 @@
 package compile
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -132,7 +131,7 @@ func mustHave(program *slice.Program, unit string) error {
 	if found := program.Match([]string{unit}, dir); len(found[0].Units) > 0 {
 		return nil
 	}
-	return fmt.Errorf("%w; a file that has headers in the profile alone takes --deps", find.NotFound(unit, program.Units()))
+	return fmt.Errorf("%w; a file that has headers in the profile alone takes --deps", find.NotFound(unit, find.Certain(program.Units())))
 }
 
 // fingerprintAll returns the keys of all units by path.
@@ -150,9 +149,5 @@ func fingerprintAll(program *slice.Program, target slice.Target, bits int) ([]Fi
 }
 
 func newFingerprintFacts(path string, key uint64) FingerprintFacts {
-	f := FingerprintFacts{Unit: path, Key: fmt.Sprintf("%016x", key)}
-	if !utf8.ValidString(path) {
-		f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(path))
-	}
-	return f
+	return FingerprintFacts{path, jsonstream.Base64(path), fmt.Sprintf("%016x", key)}
 }

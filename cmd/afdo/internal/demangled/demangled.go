@@ -9,6 +9,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
@@ -37,6 +38,17 @@ func InForms(text func(form func(name string) string) string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// Forms returns a name for people, and shorter forms of it: those of [InForms] if it is to be
+// demangled.
+func Forms(name string, demangle bool) iter.Seq[string] {
+	return InForms(func(form func(string) string) string {
+		if demangle {
+			return human.Name(form(name))
+		}
+		return human.Name(name)
+	})
 }
 
 // maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell

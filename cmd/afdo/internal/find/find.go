@@ -25,17 +25,7 @@ func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
 		return r.Unit("")
 	}
-	return u, explain(err, path, func(yield func(string, error) bool) {
-		for u, err := range r.Units() {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if !yield(u.Path(), nil) {
-				return
-			}
-		}
-	})
+	return u, explain(err, path, NamesOf(r.Units(), (*afdo.Unit).Path))
 }
 
 // File is [Unit] for a profile in memory.
@@ -44,13 +34,35 @@ func File(p *profile.Profile, path string) (profile.UnitRef, error) {
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
 		return profile.UnknownUnit, nil
 	}
-	return f, explain(err, path, func(yield func(string, error) bool) {
+	return f, explain(err, path, Certain(func(yield func(string) bool) {
 		for i := range p.NumUnits() {
-			if !yield(p.UnitPath(profile.UnitRef(i)), nil) {
+			if !yield(p.UnitPath(profile.UnitRef(i))) {
 				return
 			}
 		}
-	})
+	}))
+}
+
+// NamesOf returns the names of items. After an error, it yields the error alone.
+func NamesOf[T any](items iter.Seq2[T, error], name func(T) string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for item, err := range items {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(name(item), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Certain returns items that cannot fail, for a function that takes errors as well.
+func Certain[T any](items iter.Seq[T]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		items(func(item T) bool { return yield(item, nil) })
+	}
 }
 
 // explain adds to an error the paths that the user may have meant by a path that matches no unit,
@@ -63,29 +75,17 @@ func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	case !errors.Is(err, afdo.ErrNotFound):
 		return err
 	}
-	var failed error
-	missing := NotFound(path, func(yield func(string) bool) {
-		for have, err := range paths {
-			if err != nil {
-				failed = err
-				return
-			}
-			if !yield(have) {
-				return
-			}
-		}
-	})
-	if failed != nil {
-		return failed
-	}
-	return missing
+	return NotFound(path, paths)
 }
 
 // NotFound returns the error for a path that matches no unit. It names units that the user may have
 // meant.
-func NotFound(path string, units iter.Seq[string]) error {
+func NotFound(path string, units iter.Seq2[string, error]) error {
 	n := near.New(base(path))
-	for have := range units {
+	for have, err := range units {
+		if err != nil {
+			return err
+		}
 		if have != "" {
 			n.Add(have, base(have))
 		}
@@ -203,8 +203,8 @@ func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 				yield("", err)
 				return
 			}
-			for s, err := range u.Symbols() {
-				if !yield(s.Name(), err) || err != nil {
+			for name, err := range NamesOf(u.Symbols(), afdo.Symbol.Name) {
+				if !yield(name, err) || err != nil {
 					return
 				}
 			}

@@ -151,12 +151,18 @@ func (j *Writer) Bool(key string, v bool) {
 func (j *Writer) Name(key, name string) {
 	j.next(key)
 	j.buf = appendString(j.buf, name)
-	if !utf8.ValidString(name) {
+	if encoded := Base64(name); encoded != "" {
 		j.next(key + "_base64")
-		j.buf = append(j.buf, '"')
-		j.buf = base64.StdEncoding.AppendEncode(j.buf, []byte(name))
-		j.buf = append(j.buf, '"')
+		j.buf = appendString(j.buf, encoded)
 	}
+}
+
+// Base64 returns the member "<key>_base64" of a name, which is "" for UTF-8.
+func Base64(name string) string {
+	if utf8.ValidString(name) {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString([]byte(name))
 }
 
 func (j *Writer) flush() {

@@ -26,6 +26,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -154,7 +155,7 @@ type LookupOptions struct {
 	HasSymbol    bool // Symbol counts
 	JSON         bool
 	Demangle     bool
-	Number       uint // how many of the functions in which a symbol is inlined are listed, 0 for all
+	Number       table.Count // how many of the functions in which a symbol is inlined are listed, 0 for all
 }
 
 // CanDiff is a Kind that compares two profiles itself.
@@ -166,7 +167,7 @@ type CanDiff interface {
 
 // DiffOptions is what the verb diff is asked for.
 type DiffOptions struct {
-	Number   uint // how many lines of each list to print, 0 for all
+	Number   table.Count // how many lines of each list to print, 0 for all
 	ByUnit   bool
 	Width    int // columns of the terminal that is written to, 0 if it is none
 	JSON     bool
@@ -181,7 +182,7 @@ type CanTop interface {
 
 // TopOptions is what the verb top is asked for.
 type TopOptions struct {
-	Number   uint // how many lines to print, 0 for all
+	Number   table.Count // how many lines to print, 0 for all
 	Unit     string
 	HasUnit  bool // Unit counts, and may be empty
 	Order    string

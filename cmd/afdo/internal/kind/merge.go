@@ -37,27 +37,31 @@ type Merge struct {
 	Limit func(kept, dropped uint64) error
 }
 
-// EachInput calls add for each input, with the number of the input and how many times the input
-// counts. If add fails, [Merge.Skip] decides whether the merge goes on without the input. After the
-// last input, [Merge.Limit] decides whether the sum may be written.
-func (m *Merge) EachInput(k Kind, add func(i int, times uint64) error) error {
-	for i, weight := range m.Weights {
-		times, err := Times(k, weight)
-		if err != nil {
-			return err
-		}
+// EachInput opens each input and calls add with it and its number. If an input fails, [Merge.Skip]
+// decides whether the merge goes on without it. After the last input, [Merge.Limit] decides whether
+// the sum may be written.
+func (m *Merge) EachInput(add func(i int, f *input.File) error) error {
+	for i := range m.Weights {
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
-		if err := add(i, times); err != nil && !m.Skip(i, err) {
+		f, err := m.Open(i)
+		if err == nil {
+			err = f.Wrap(add(i, f))
+			f.Close()
+		}
+		if err != nil && !m.Skip(i, err) {
 			return err
 		}
 	}
 	return m.Limit(0, 0)
 }
 
-// Times returns how many times an input counts in a merge of a kind that adds up whole profiles.
-func Times(k Kind, weight profile.Ratio) (uint64, error) {
-	if weight.Den == 0 || weight.Num%weight.Den != 0 || weight.Num == 0 {
-		return 0, cli.Usagef("%ss have whole weights of at least 1, not %d/%d", k.Name(), weight.Num, weight.Den)
+// Times returns how many times each input counts in a merge of a kind that adds up whole profiles.
+func (m *Merge) Times(k Kind) (times []uint64, err error) {
+	for _, w := range m.Weights {
+		if w.Den == 0 || w.Num%w.Den != 0 || w.Num == 0 {
+			return nil, cli.Usagef("%ss have whole weights of at least 1, not %d/%d", k.Name(), w.Num, w.Den)
+		}
+		times = append(times, w.Num/w.Den)
 	}
-	return weight.Num / weight.Den, nil
+	return times, nil
 }

@@ -93,7 +93,7 @@ func NewDiff(e *verb.Env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.Number = 25
-	f.VarP((*verb.Count)(&o.Number), "number", "n", "how many lines of each list to print, 0 for all")
+	f.VarP(&o.Number, "number", "n", "how many lines of each list to print, 0 for all")
 	f.BoolVar(&o.ByUnit, "units", false, "list units instead of functions")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	f.BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is any difference")
@@ -227,18 +227,6 @@ func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *kind.DiffOp
 	return r
 }
 
-// shown returns how many of n lines are printed.
-func (r *diffReport) shown(n int) int { return verb.Count(r.Number).Of(n) }
-
-// name returns the name of a function for people, demangled in a form unless that is not wanted.
-func (r *diffReport) name(f *profile.FunctionDiff, form func(string) string) string {
-	name := f.Name
-	if r.Demangle {
-		name = form(name)
-	}
-	return human.Name(name)
-}
-
 // json prints the report for other programs.
 func (r *diffReport) json(w io.Writer) error {
 	j := diffJSON{jsonstream.New(w), r}
@@ -271,7 +259,7 @@ func (j *diffJSON) report() error {
 		key string
 		n   int
 	}{{"changed", len(r.changed)}, {"gained", len(r.gained)}, {"lost", len(r.lost)}, {"units", len(r.units)}} {
-		j.Uint(list.key, uint64(list.n-r.shown(list.n)))
+		j.Uint(list.key, uint64(list.n-r.Number.Of(list.n)))
 	}
 	j.End()
 	j.End()
@@ -323,7 +311,7 @@ func (j *diffJSON) matched(a *profile.Alignment) {
 
 func (j *diffJSON) functions(key string, list []*profile.FunctionDiff) {
 	j.Array(key)
-	for _, f := range list[:j.of.shown(len(list))] {
+	for _, f := range list[:j.of.Number.Of(len(list))] {
 		j.Object("")
 		j.Name("name", f.Name)
 		if j.of.Demangle {
@@ -338,7 +326,7 @@ func (j *diffJSON) functions(key string, list []*profile.FunctionDiff) {
 
 func (j *diffJSON) units() {
 	j.Array("units")
-	for _, u := range j.of.units[:j.of.shown(len(j.of.units))] {
+	for _, u := range j.of.units[:j.of.Number.Of(len(j.of.units))] {
 		j.Object("")
 		j.Name("unit", u.Path)
 		j.shares(u.First, u.Second, u.Change(), u.Overlap)
@@ -462,22 +450,22 @@ func (r *diffReport) overlaps() *table.Table {
 }
 
 func (r *diffReport) functionList(w io.Writer, title string, functions []*profile.FunctionDiff) error {
-	shown := functions[:r.shown(len(functions))]
-	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: len(functions) - len(shown), Width: r.Width}
+	shown, leftOut := table.First(functions, r.Number)
+	l := &table.List{Numbers: table.Table{Columns: "rrrr"}, Heading: "Function", LeftOut: leftOut, Width: r.Width}
 	l.Numbers.Row("First", "Second", "Points", "Overlap")
 	l.Spare = []int{3}
 	for _, f := range shown {
 		l.Numbers.Row(shares(f.First, f.Second, f.Change(), f.Overlap)...)
 	}
 	l.About = func(i int) (iter.Seq[string], string) {
-		return demangled.InForms(func(form func(string) string) string { return r.name(shown[i], form) }), human.Unit(shown[i].Path)
+		return demangled.Forms(shown[i].Name, r.Demangle), human.Unit(shown[i].Path)
 	}
 	return writeList(w, title, len(functions), l)
 }
 
 func (r *diffReport) unitList(w io.Writer) error {
-	shown := r.units[:r.shown(len(r.units))]
-	l := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Unit", LeftOut: len(r.units) - len(shown), Width: r.Width}
+	shown, leftOut := table.First(r.units, r.Number)
+	l := &table.List{Numbers: table.Table{Columns: "rrrrrr"}, Heading: "Unit", LeftOut: leftOut, Width: r.Width}
 	l.Numbers.Row("First", "Second", "Points", "Overlap", "Gained", "Lost")
 	l.Spare = []int{5, 4, 3}
 	for _, u := range shown {

@@ -22,6 +22,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/report"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/explain"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -56,8 +57,8 @@ OUT appears whole or not at all.`
 
 // reportOptions is what the verb report is asked for.
 type reportOptions struct {
-	path            string // of the output
-	functions       uint   // how many to list at most, 0 for all
+	path            string      // of the output
+	functions       table.Count // how many to list at most, 0 for all
 	demangle, plain bool
 	explained       string // what "afdo explain --json" has printed
 	binary, source  string // the program with debug info, and the directory of its sources
@@ -88,7 +89,7 @@ func NewReport(e *verb.Env) *cobra.Command {
 		},
 	}
 	verb.AddOutputFlag(cmd, &o.path)
-	cmd.Flags().VarP((*verb.Count)(&o.functions), "number", "n", "how many functions to list at most, 0 for all")
+	cmd.Flags().VarP(&o.functions, "number", "n", "how many functions to list at most, 0 for all")
 	cmd.Flags().StringVar(&o.source, "source", "", "directory that holds the sources")
 	cmd.Flags().StringVar(&o.explained, "explained", "", "JSON of afdo explain, to show as well")
 	verb.AddDemangleFlags(cmd, &o.demangle, &o.plain)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
@@ -74,7 +73,7 @@ func NewTop(e *verb.Env) *cobra.Command {
 				return cli.Usagef("--sort is for functions: calls come by their number")
 			}
 			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, o *gcovkind.Overview) error {
-				if o != nil && !t.HasUnit && !t.Calls && t.Order == topOrders[0].name && o.Lists(t.Number) { // the overview has all that is printed
+				if o != nil && !t.HasUnit && !t.Calls && t.Order == usualOrder && o.Lists(uint(t.Number)) { // the overview has all that is printed
 					list := topList{TopOptions: &t, profile: o.Hottest}
 					return output.Write(e.Out, cli.Stdio, list.hottest(o))
 				}
@@ -86,9 +85,9 @@ func NewTop(e *verb.Env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.VarP((*verb.Count)(&t.Number), "number", "n", "how many lines to print, 0 for all")
+	f.VarP(&t.Number, "number", "n", "how many lines to print, 0 for all")
 	f.VarP(&verb.Once{Value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
-	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words(topOrderNames())...)
+	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words([]string{usualOrder, "total", "head", "name"})...)
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
 	e.AddWholeFlag(cmd)
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
@@ -122,25 +121,14 @@ func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) erro
 	return output.Write(e.Out, cli.Stdio, write)
 }
 
-// topOrders are the orders of --sort. The largest number comes first.
-var topOrders = [...]topOrderOf{
-	{"own", func(s *rank.Symbol) uint64 { return s.Own }},
-	{"total", func(s *rank.Symbol) uint64 { return s.Total }},
-	{"head", func(s *rank.Symbol) uint64 { return s.Head }},
-	{"name", nil},
-}
+const usualOrder = "own" // of --sort
 
-type topOrderOf struct {
-	name  string
-	count func(s *rank.Symbol) uint64 // nil for the order of names
-}
-
-func topOrderNames() []string {
-	names := make([]string, len(topOrders))
-	for i, o := range topOrders {
-		names[i] = o.name
-	}
-	return names
+// topCounts has the counts by which --sort orders functions, the largest first. For "name" there is
+// none.
+var topCounts = map[string]func(s *rank.Symbol) uint64{
+	usualOrder: func(s *rank.Symbol) uint64 { return s.Own },
+	"total":    func(s *rank.Symbol) uint64 { return s.Total },
+	"head":     func(s *rank.Symbol) uint64 { return s.Head },
 }
 
 // A topList is what top prints. Names are made as they are printed: a
@@ -156,9 +144,6 @@ func (l *topList) wanted(s profile.SymbolRef) bool {
 	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }
 
-// shown returns how many of n lines are printed.
-func (l *topList) shown(n int) int { return verb.Count(l.Number).Of(n) }
-
 // functions returns what prints the hottest functions.
 func (l *topList) functions() func(io.Writer) error {
 	r := rank.New(l.profile)
@@ -168,14 +153,13 @@ func (l *topList) functions() func(io.Writer) error {
 			symbols = append(symbols, s)
 		}
 	}
-	order := slices.IndexFunc(topOrders[:], func(known topOrderOf) bool { return known.name == l.Order })
-	shown := rank.First(symbols, l.shown(len(symbols)), rank.Order(l.profile, r, topOrders[order].count))
+	shown := rank.First(symbols, l.Number.Of(len(symbols)), rank.Order(l.profile, r, topCounts[l.Order]))
 	return l.writer(r, shown, len(symbols)-len(shown))
 }
 
 // hottest is [topList.functions] of an overview.
 func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
-	symbols := make([]profile.SymbolRef, l.shown(len(o.Ranking.Symbols)))
+	symbols := make([]profile.SymbolRef, l.Number.Of(len(o.Ranking.Symbols)))
 	for i := range symbols {
 		symbols[i] = profile.SymbolRef(i)
 	}
@@ -206,7 +190,7 @@ func (l *topList) functionsText(w io.Writer, r *rank.Ranking, symbols []profile.
 		)
 	}
 	t.About = func(i int) (iter.Seq[string], string) {
-		return demangled.InForms(func(form func(string) string) string { return l.name(symbols[i], form) }), human.Unit(l.unitOf(symbols[i]))
+		return demangled.Forms(l.profile.SymbolName(symbols[i]), l.Demangle), human.Unit(l.unitOf(symbols[i]))
 	}
 	return t.Write(w, 0)
 }
@@ -243,12 +227,12 @@ func (l *topList) calls() func(io.Writer) error {
 			calls = append(calls, c)
 		}
 	}
-	shown := calls[:l.shown(len(calls))]
+	shown, leftOut := table.First(calls, l.Number)
 	return func(w io.Writer) error {
 		if l.JSON {
-			return l.callsJSON(w, total, shown, len(calls)-len(shown))
+			return l.callsJSON(w, total, shown, leftOut)
 		}
-		return l.callsText(w, total, shown, len(calls)-len(shown))
+		return l.callsText(w, total, shown, leftOut)
 	}
 }
 

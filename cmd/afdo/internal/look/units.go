@@ -1,12 +1,20 @@
 package look
 
 import (
+	"cmp"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -25,9 +33,22 @@ are whole.`
 
 // listing is what the flags of units ask for.
 type listing struct {
-	order  string // one of gcovkind.UnitOrderNames
-	number uint
+	order  unitOrder
+	number table.Count
 	json   bool
+}
+
+// A unitOrder compares units for --sort, nil for the order of the file.
+type unitOrder func(a, b gcovkind.UnitFacts) int
+
+// mostSamples puts the unit with the most samples first.
+func mostSamples(a, b gcovkind.UnitFacts) int { return cmp.Compare(b.Samples, a.Samples) }
+
+var unitOrders = []verb.Choice[unitOrder]{
+	{Word: "file"},
+	{Word: "path", Meaning: func(a, b gcovkind.UnitFacts) int { return strings.Compare(a.Unit, b.Unit) }},
+	{Word: "samples", Meaning: mostSamples},
+	{Word: "functions", Meaning: func(a, b gcovkind.UnitFacts) int { return cmp.Compare(b.Functions, a.Functions) }},
 }
 
 func NewUnits(e *verb.Env) *cobra.Command {
@@ -39,14 +60,14 @@ func NewUnits(e *verb.Env) *cobra.Command {
 		Args:  verb.Args("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if l.number > 0 && !cmd.Flags().Changed("sort") {
-				l.order = "samples"
+				l.order = mostSamples
 			}
 			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, o *gcovkind.Overview) error { return runUnits(e, f, k, o, &l) })
 		},
 	}
 	cmd.Flags().BoolVar(&l.json, "json", false, "print JSON")
-	verb.AddChoice(cmd, &l.order, "sort", "", "order of the lines, samples with -n", verb.Words(gcovkind.UnitOrderNames())...)
-	cmd.Flags().VarP((*verb.Count)(&l.number), "number", "n", "how many lines to print, 0 for all")
+	verb.AddChoice(cmd, &l.order, "sort", "", "order of the lines, samples with -n", unitOrders...)
+	cmd.Flags().VarP(&l.number, "number", "n", "how many lines to print, 0 for all")
 	e.AddWholeFlag(cmd)
 	e.AddKindFlags(cmd)
 	return cmd
@@ -61,7 +82,19 @@ func runUnits(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview, l *
 		return err
 	}
 	doing.Stop()
-	return gcovkind.ListUnits(&e.Env, units, l.order, l.number, l.json)
+	if l.order != nil {
+		slices.SortStableFunc(units, l.order)
+	}
+	shown, leftOut := table.First(units, l.number)
+	return output.Facts(e.Out, l.json, map[string][]gcovkind.UnitFacts{"units": shown}, func(w io.Writer) error {
+		t := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Path", LeftOut: leftOut, Width: e.Width()}
+		t.Numbers.Row("Symbols", "Functions", "Samples")
+		for _, u := range shown {
+			t.Numbers.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples))
+		}
+		t.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Unit(shown[i].Unit)) }
+		return t.Write(w, 0)
+	})
 }
 
 // unitsOf reads the units of a file. It reads a GCOV profile one unit at a time and keeps nothing

@@ -15,6 +15,7 @@
 package pprofile
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/protobuf"
@@ -56,16 +58,21 @@ func Write(w io.Writer, p *profile.Profile, o Options) (folded uint64, err error
 	if err := checkTotal(p); err != nil {
 		return 0, err
 	}
-	z := gzip.NewWriter(w)
-	e := newEncoder(z, p, o)
+	e := &bodyEncoder{
+		encoder: newEncoder(w, o, ValueType{"samples", "count"}), profile: p,
+		functions: make(map[profile.SymbolRef]uint64), lines: make(map[line]uint64),
+	}
 	for s, f := range p.Functions() {
 		e.function(s, f)
 	}
-	e.finish()
-	if e.err != nil {
-		return 0, e.err
+	comments := append(slices.Clone(o.Comments),
+		"Frames above others are functions inlined in them, not called by them.",
+		"Line numbers are offsets from the line of the function's declaration.",
+		"Discriminators, call targets and counts of 0 are left out.")
+	if e.folded > 0 {
+		comments = append(comments, fmt.Sprintf("%d counts nested more than %d deep are added up in %s.", e.folded, MaxDepth, Folded))
 	}
-	return e.folded, z.Close()
+	return e.folded, e.finish(comments)
 }
 
 // checkTotal refuses what pprof, which adds up signed numbers, would get wrong.
@@ -126,16 +133,36 @@ const (
 // theMapping is the number of the only mapping.
 const theMapping = 1
 
-// header writes what there is one of.
-func (e *encoder) header() {
-	var samples protobuf.Message
-	samples.Uint(valueType, e.string("samples"))
-	samples.Uint(valueUnit, e.string("count"))
-	e.out.Bytes(profileSampleType, samples)
-	e.out.Uint(profileDefaultSample, e.string("samples"))
+// An encoder writes a profile. The format allows any order: samples are written as they come, and
+// the tables to which they refer come last, each by itself, which takes fewer bytes compressed.
+type encoder struct {
+	w         *gzip.Writer
+	err       error            // the first one of w
+	out       protobuf.Message // not yet written
+	places    protobuf.Message // all locations
+	names     protobuf.Message // all functions and strings
+	options   Options
+	strings   map[string]uint64
+	locations uint64 // number of them
+	functions uint64 // number of them
 
+	ids, values, sample, located, line protobuf.Message // scratch
+}
+
+// newEncoder begins a profile with what there is one of. pprof shows the last type by default.
+func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
+	e := encoder{w: gzip.NewWriter(w), options: o, strings: make(map[string]uint64)}
+	e.string("") // which has to be the first
+	for _, t := range types {
+		var m protobuf.Message
+		m.Uint(valueType, e.string(t.Name))
+		m.Uint(valueUnit, e.string(t.Unit))
+		e.out.Bytes(profileSampleType, m)
+	}
+	e.out.Uint(profileDefaultSample, e.string(types[len(types)-1].Name))
 	e.mapping()
 	e.flush(0)
+	return e
 }
 
 // mapping writes the one mapping, of the profile itself.
@@ -151,18 +178,6 @@ func (e *encoder) mapping() {
 	e.out.Bytes(profileMapping, mapping)
 }
 
-// comments returns what whoever looks at the profile should know.
-func (e *encoder) comments() []string {
-	comments := append(e.options.Comments[:len(e.options.Comments):len(e.options.Comments)],
-		"Frames above others are functions inlined in them, not called by them.",
-		"Line numbers are offsets from the line of the function's declaration.",
-		"Discriminators, call targets and counts of 0 are left out.")
-	if e.folded > 0 {
-		comments = append(comments, fmt.Sprintf("%d counts nested more than %d deep are added up in %s.", e.folded, MaxDepth, Folded))
-	}
-	return comments
-}
-
 // string returns the number of a string in the string table.
 func (e *encoder) string(s string) uint64 {
 	s = strings.ToValidUTF8(s, "\uFFFD") // as Protocol Buffers want it
@@ -170,62 +185,54 @@ func (e *encoder) string(s string) uint64 {
 	if !ok {
 		n = uint64(len(e.strings))
 		e.strings[s] = n
-		e.out.String(profileString, s)
+		e.names.String(profileString, s)
 	}
 	return n
 }
 
-// An encoder writes a profile piece by piece. The format allows any order, so samples come first,
-// as they are found, and then the tables to which they refer.
-type encoder struct {
-	w       io.Writer
-	err     error            // the first one of w
-	out     protobuf.Message // not yet written
-	options Options
-	profile *profile.Profile
-
-	strings   map[string]uint64
-	locations map[line]uint64              // by line, numbered from 1
-	lines     []line                       // that have a location, by number
-	functions map[profile.SymbolRef]uint64 // numbered from 1
-	symbols   []profile.SymbolRef          // that have a function, by number
-
-	stack  []frame // the open bodies, outermost first: MaxDepth at most, and one for what is nested deeper
-	deeper uint64  // samples of that
-	folded uint64  // counts, of the whole profile
-
-	ids, value, sample protobuf.Message // scratch of add
-}
-
-// A line is a source line of a symbol.
-type line struct {
-	symbol profile.SymbolRef
-	offset uint32
-}
-
-// foldedLine represents functions that are nested too deeply. No symbol has its number, because a
-// profile would need 2^32 symbols.
-var foldedLine = line{symbol: ^profile.SymbolRef(0)}
-
-// A frame is an open body.
-type frame struct {
-	symbol profile.SymbolRef
-	site   uint64 // location where it is inlined in the body around it, 0 if not known yet
-	offset uint32 // line of that location
-}
-
-func newEncoder(w io.Writer, p *profile.Profile, o Options) *encoder {
-	e := &encoder{
-		w:         w,
-		options:   o,
-		profile:   p,
-		strings:   make(map[string]uint64),
-		locations: make(map[line]uint64),
-		functions: make(map[profile.SymbolRef]uint64),
+// newFunction writes a function and returns its number.
+func (e *encoder) newFunction(name, file string) uint64 {
+	e.functions++
+	shown := name
+	if e.options.Name != nil && name != Folded {
+		shown = e.options.Name(name)
 	}
-	e.string("") // which has to be the first
-	e.header()
-	return e
+	var m protobuf.Message
+	m.Uint(functionID, e.functions)
+	m.Uint(functionName, e.string(shown))
+	m.Uint(functionSystemName, e.string(name))
+	m.Uint(functionFile, e.string(file))
+	e.names.Bytes(profileFunction, m)
+	return e.functions
+}
+
+// addLine adds a line of a function to the location that [encoder.newLocation] writes.
+func (e *encoder) addLine(function, number uint64) {
+	e.line = e.line[:0]
+	e.line.Uint(lineFunction, function)
+	e.line.Uint(lineNumber, number)
+	e.located.Bytes(locationLine, e.line)
+}
+
+// newLocation writes a location of the lines that were added, and returns its number.
+func (e *encoder) newLocation() uint64 {
+	e.locations++
+	e.line = e.line[:0]
+	e.line.Uint(locationID, e.locations)
+	e.line.Uint(locationMapping, theMapping)
+	e.line = append(e.line, e.located...)
+	e.places.Bytes(profileLocation, e.line)
+	e.located = e.located[:0]
+	return e.locations
+}
+
+// add writes a sample of the locations in ids, leaf first, and of the values.
+func (e *encoder) add() {
+	e.sample = e.sample[:0]
+	e.sample.Bytes(sampleLocations, e.ids)
+	e.sample.Bytes(sampleValues, e.values)
+	e.out.Bytes(profileSample, e.sample)
+	e.flush(flushSize)
 }
 
 const flushSize = 64 << 10
@@ -241,8 +248,51 @@ func (e *encoder) flush(above int) {
 	e.out = e.out[:0]
 }
 
+// finish writes comments and ends the profile.
+func (e *encoder) finish(comments []string) error {
+	for _, c := range comments {
+		// A list of one: pprof joins them. An index of 0 would be no comment.
+		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
+	}
+	for _, table := range []protobuf.Message{e.places, e.names} {
+		e.flush(0)
+		e.out = table
+	}
+	e.flush(0)
+	return cmp.Or(e.err, e.w.Close())
+}
+
+// A bodyEncoder writes the bodies of a profile.
+type bodyEncoder struct {
+	encoder
+	profile   *profile.Profile
+	functions map[profile.SymbolRef]uint64
+	lines     map[line]uint64 // the location of each
+
+	stack  []frame // the open bodies, outermost first: MaxDepth at most, and one for what is nested deeper
+	deeper uint64  // samples of that
+	folded uint64  // counts, of the whole profile
+}
+
+// A line is a source line of a symbol.
+type line struct {
+	symbol profile.SymbolRef
+	offset uint32
+}
+
+// foldedSymbol represents functions that are nested too deeply. No symbol has its number, because a
+// profile would need 2^32 symbols.
+const foldedSymbol = ^profile.SymbolRef(0)
+
+// A frame is an open body.
+type frame struct {
+	symbol profile.SymbolRef
+	site   uint64 // location where it is inlined in the body around it, 0 if not known yet
+	offset uint32 // line of that location
+}
+
 // function writes the samples of a function.
-func (e *encoder) function(s profile.SymbolRef, f *profile.Function) {
+func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.stack = append(e.stack[:0], frame{symbol: s})
 	for w := profile.Walk(f.Records); ; {
 		r, depth, ok := w.Next()
@@ -259,105 +309,62 @@ func (e *encoder) function(s profile.SymbolRef, f *profile.Function) {
 		e.leave(depth + 1)
 		switch {
 		case r.Kind == profile.KindCount && r.Count > 0:
-			e.add(line{e.stack[depth].symbol, r.Line}, r.Count)
+			e.count(line{e.stack[depth].symbol, r.Line}, r.Count)
 		case r.Kind == profile.KindInlined && depth+1 < MaxDepth:
 			e.stack = append(e.stack, frame{symbol: r.Callee, offset: r.Line})
 		case r.Kind == profile.KindInlined:
-			e.stack = append(e.stack, frame{symbol: foldedLine.symbol, offset: r.Line})
+			e.stack = append(e.stack, frame{symbol: foldedSymbol, offset: r.Line})
 		}
 	}
 	e.leave(1)
 }
 
 // leave closes all but the outermost bodies.
-func (e *encoder) leave(but int) {
+func (e *bodyEncoder) leave(but int) {
 	if e.deeper > 0 {
-		e.add(foldedLine, e.deeper)
+		e.count(line{symbol: foldedSymbol}, e.deeper)
 		e.deeper = 0
 	}
 	e.stack = e.stack[:but]
 }
 
-// add writes a sample of a line of the innermost of the open bodies.
-func (e *encoder) add(leaf line, count uint64) {
-	ids := binary.AppendUvarint(e.ids[:0], e.location(leaf))
+// count writes a sample of a line of the innermost of the open bodies.
+func (e *bodyEncoder) count(leaf line, count uint64) {
+	e.ids = binary.AppendUvarint(e.ids[:0], e.location(leaf))
 	for i := len(e.stack) - 1; i > 0; i-- {
 		f := &e.stack[i]
 		if f.site == 0 {
 			f.site = e.location(line{e.stack[i-1].symbol, f.offset})
 		}
-		ids = binary.AppendUvarint(ids, f.site)
+		e.ids = binary.AppendUvarint(e.ids, f.site)
 	}
-	e.ids = ids
-	e.sample = e.sample[:0]
-	e.sample.Bytes(sampleLocations, ids)
-	e.value = binary.AppendUvarint(e.value[:0], count)
-	e.sample.Bytes(sampleValues, e.value)
-	e.out.Bytes(profileSample, e.sample)
-	e.flush(flushSize)
+	e.values = binary.AppendUvarint(e.values[:0], count)
+	e.add()
 }
 
 // location returns the number of a line's location.
-func (e *encoder) location(l line) uint64 {
-	id, ok := e.locations[l]
+func (e *bodyEncoder) location(l line) uint64 {
+	id, ok := e.lines[l]
 	if !ok {
-		e.lines = append(e.lines, l)
-		id = uint64(len(e.lines))
-		e.locations[l] = id
+		e.addLine(e.functionOf(l.symbol), uint64(l.offset))
+		id = e.newLocation()
+		e.lines[l] = id
 	}
 	return id
-}
-
-// finish writes what the samples refer to.
-func (e *encoder) finish() {
-	for i, l := range e.lines {
-		var at, location protobuf.Message
-		at.Uint(lineFunction, e.functionOf(l.symbol))
-		at.Uint(lineNumber, uint64(l.offset))
-		location.Uint(locationID, uint64(i+1))
-		location.Uint(locationMapping, theMapping)
-		location.Bytes(locationLine, at)
-		e.out.Bytes(profileLocation, location)
-		e.flush(flushSize)
-	}
-	for i, s := range e.symbols {
-		e.writeFunction(uint64(i+1), s)
-		e.flush(flushSize)
-	}
-	for _, c := range e.comments() {
-		// A list of one: pprof joins them. An index of 0 would be no comment.
-		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
-	}
-	e.flush(0)
 }
 
 // functionOf returns the number of a symbol's function.
-func (e *encoder) functionOf(s profile.SymbolRef) uint64 {
+func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 	id, ok := e.functions[s]
 	if !ok {
-		e.symbols = append(e.symbols, s)
-		id = uint64(len(e.symbols))
+		name, file := Folded, ""
+		if s != foldedSymbol {
+			name, file = e.profile.SymbolName(s), e.profile.UnitPath(e.profile.SymbolUnit(s))
+		}
+		id = e.newFunction(name, file)
 		e.functions[s] = id
 	}
 	return id
-}
-
-func (e *encoder) writeFunction(id uint64, s profile.SymbolRef) {
-	name, systemName, file := Folded, Folded, ""
-	if s != foldedLine.symbol {
-		systemName = e.profile.SymbolName(s)
-		name = systemName
-		if e.options.Name != nil {
-			name = e.options.Name(systemName)
-		}
-		file = e.profile.UnitPath(e.profile.SymbolUnit(s))
-	}
-	var function protobuf.Message
-	function.Uint(functionID, id)
-	function.Uint(functionName, e.string(name))
-	function.Uint(functionSystemName, e.string(systemName))
-	function.Uint(functionFile, e.string(file))
-	e.out.Bytes(profileFunction, function)
 }
 
 // A ValueType is the meaning of a stack's value, and its unit.
@@ -381,95 +388,53 @@ type Place struct {
 // [ErrTooLarge] if the values of a type add up to more than a pprof profile can hold, or an error
 // of w.
 func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Stack, error]) error {
-	z := gzip.NewWriter(w)
-	e := stackEncoder{
-		encoder:   encoder{w: z, options: o, strings: make(map[string]uint64)},
-		places:    make(map[string]uint64),
-		functions: make(map[string]uint64),
-		totals:    make([]uint64, len(types)),
-	}
-	e.string("") // which has to be the first
-	e.begin(types)
+	e := stackEncoder{newEncoder(w, o, types...), make(map[string]uint64), make(map[string]uint64), make([]uint64, len(types))}
 	for s, err := range stacks {
 		if err == nil {
-			err = e.add(s)
+			err = e.write(s)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	for _, c := range o.Comments {
-		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
-	}
-	e.flush(0)
-	if e.err != nil {
-		return e.err
-	}
-	return z.Close()
+	return e.finish(o.Comments)
 }
 
-// A stackEncoder writes places and functions when it first meets them.
+// A stackEncoder writes call stacks.
 type stackEncoder struct {
 	encoder
-	places    map[string]uint64 // by the places that are one location
 	functions map[string]uint64
+	locations map[string]uint64 // by their lines
 	totals    []uint64
 }
 
-func (e *stackEncoder) begin(types []ValueType) {
-	for _, t := range types {
-		var m protobuf.Message
-		m.Uint(valueType, e.string(t.Name))
-		m.Uint(valueUnit, e.string(t.Unit))
-		e.out.Bytes(profileSampleType, m)
-	}
-	e.out.Uint(profileDefaultSample, e.string(types[len(types)-1].Name))
-	e.mapping()
-}
-
-func (e *stackEncoder) add(s Stack) error {
-	ids, values := e.ids[:0], e.value[:0]
+func (e *stackEncoder) write(s Stack) error {
+	e.ids, e.values = e.ids[:0], e.values[:0]
 	for i, v := range s.Values {
 		if v > math.MaxInt64-e.totals[i] {
 			return ErrTooLarge
 		}
 		e.totals[i] += v
-		values = binary.AppendUvarint(values, v)
+		e.values = binary.AppendUvarint(e.values, v)
 	}
-	for rest := s.Places; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n-1].Inlined {
-			n++
+	for i, p := range s.Places {
+		e.addLine(e.function(p.Function), uint64(p.Line))
+		if !p.Inlined || i == len(s.Places)-1 {
+			e.ids = binary.AppendUvarint(e.ids, e.location())
+			e.located = e.located[:0]
 		}
-		ids = binary.AppendUvarint(ids, e.location(rest[:n]))
-		rest = rest[n:]
 	}
-	e.ids, e.value = ids, values
-	e.sample = e.sample[:0]
-	e.sample.Bytes(sampleLocations, ids)
-	e.sample.Bytes(sampleValues, values)
-	e.out.Bytes(profileSample, e.sample)
-	e.flush(flushSize)
+	e.add()
 	return e.err
 }
 
-// location returns the number of the location of places that are inlined in one another.
-func (e *stackEncoder) location(places []Place) uint64 {
-	var lines protobuf.Message
-	for _, p := range places {
-		var line protobuf.Message
-		line.Uint(lineFunction, e.function(p.Function))
-		line.Uint(lineNumber, uint64(p.Line))
-		lines.Bytes(locationLine, line)
-	}
-	id, ok := e.places[string(lines)]
+// location returns the number of the location of the lines that were added.
+func (e *stackEncoder) location() uint64 {
+	id, ok := e.locations[string(e.located)]
 	if !ok {
-		id = uint64(len(e.places) + 1)
-		e.places[string(lines)] = id
-		var m protobuf.Message
-		m.Uint(locationID, id)
-		m.Uint(locationMapping, theMapping)
-		e.out.Bytes(profileLocation, append(m, lines...))
+		key := string(e.located)
+		id = e.newLocation()
+		e.locations[key] = id
 	}
 	return id
 }
@@ -477,17 +442,8 @@ func (e *stackEncoder) location(places []Place) uint64 {
 func (e *stackEncoder) function(name string) uint64 {
 	id, ok := e.functions[name]
 	if !ok {
-		id = uint64(len(e.functions) + 1)
+		id = e.newFunction(name, "")
 		e.functions[name] = id
-		shown := name
-		if e.options.Name != nil {
-			shown = e.options.Name(name)
-		}
-		var m protobuf.Message
-		m.Uint(functionID, id)
-		m.Uint(functionName, e.string(shown))
-		m.Uint(functionSystemName, e.string(name))
-		e.out.Bytes(profileFunction, m)
 	}
 	return id
 }

@@ -94,7 +94,7 @@ func NewRebase(e *verb.Env) *cobra.Command {
 	f.BoolVar(&r.dry, "dry-run", false, "report what would be moved, and write nothing")
 	f.BoolVar(&r.json, "json", false, "report as JSON on standard output")
 	r.report.number = 25
-	f.VarP((*verb.Count)(&r.report.number), "number", "n", "how many functions to print, 0 for all")
+	f.VarP(&r.report.number, "number", "n", "how many functions to print, 0 for all")
 	verb.AddDemangleFlags(cmd, &r.report.demangle, &r.report.plain)
 	return cmd
 }
@@ -264,7 +264,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 type rebaseReport struct {
 	*rebase.Report
 	path            string
-	number          uint
+	number          table.Count
 	demangle, plain bool
 }
 
@@ -314,7 +314,7 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 		}
 		totals.Row("all", human.Number(len(r.Functions)), human.Number(r.Samples), human.Percentage(r.Kept, r.Samples))
 		list := table.Table{Columns: "rrll"}
-		shown := uint(0)
+		shown := table.Count(0)
 		for i := range r.Functions {
 			f := &r.Functions[i]
 			switch {

@@ -2,10 +2,12 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -86,6 +88,39 @@ func pad(b *strings.Builder, n int) {
 	for range n {
 		b.WriteByte(' ')
 	}
+}
+
+// A Count is the value of --number: how many rows of a list are printed, 0 for all.
+type Count uint
+
+// String returns the number in decimal digits.
+func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
+
+// Set takes a number.
+func (c *Count) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return errors.New("want a number, 0 for all")
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Type is what the help calls the value.
+func (c *Count) Type() string { return "N" }
+
+// Of returns how many of n rows are printed.
+func (c Count) Of(n int) int {
+	if c == 0 || uint(n) < uint(c) {
+		return n
+	}
+	return int(c)
+}
+
+// First returns the rows of a list that are printed, and how many are left out.
+func First[T any](rows []T, most Count) (shown []T, leftOut int) {
+	n := most.Of(len(rows))
+	return rows[:n], len(rows) - n
 }
 
 // A List is a table of numbers in which each row ends with a label: the name of the function or

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/format/anyprof"
@@ -21,45 +22,29 @@ const maxCompletions = 1000
 
 // CompleteUnits offers the paths of the units of the profile that was named.
 func (e *Env) CompleteUnits(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) {
-			for u, err := range p.Units(ctx) {
-				if !yield(u.Path, err) {
-					return
-				}
-			}
-		}
+	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
+		return find.NamesOf(p.Units(ctx), func(u anyprof.Unit) string { return u.Path }), nil
 	})
 }
 
 // CompleteSymbols offers the names of the functions, of the unit of --unit if there is one.
 func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) iter.Seq2[string, error] {
+	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
 		functions := p.Functions(ctx)
 		if flag := cmd.Flags().Lookup("unit"); flag != nil && flag.Changed {
 			u, err := p.Unit(ctx, flag.Value.String())
 			if err != nil {
-				return func(yield func(string, error) bool) { yield("", err) }
+				return nil, err
 			}
 			functions = u.Functions(ctx)
 		}
-		return func(yield func(string, error) bool) {
-			for f, err := range functions {
-				if err != nil {
-					yield("", err)
-					return
-				}
-				if !yield(f.Text, nil) {
-					return
-				}
-			}
-		}
+		return find.NamesOf(functions, func(f *anyprof.Function) string { return f.Text }), nil
 	})
 }
 
 // complete offers what begins like the word that is being typed. Nothing is said of a file that
 // cannot be read.
-func (e *Env) complete(args []string, begun string, names func(context.Context, *anyprof.Profile) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
+func (e *Env) complete(args []string, begun string, list func(context.Context, *anyprof.Profile) (iter.Seq2[string, error], error)) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -69,7 +54,11 @@ func (e *Env) complete(args []string, begun string, names func(context.Context, 
 		if err != nil {
 			return err
 		}
-		for name, err := range names(context.Background(), p) {
+		names, err := list(context.Background(), p)
+		if err != nil {
+			return err
+		}
+		for name, err := range names {
 			if err != nil {
 				return err
 			}

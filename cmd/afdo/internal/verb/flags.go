@@ -14,33 +14,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// A Count is the value of --number: how many lines to print, 0 for all.
-type Count uint
-
-// String returns the number in decimal digits.
-func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
-
-// Set takes a number.
-func (c *Count) Set(text string) error {
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		return errors.New("want a number, 0 for all")
-	}
-	*c = Count(n)
-	return nil
-}
-
-// Type is what the help calls the value.
-func (c *Count) Type() string { return "N" }
-
-// Of returns how many of n lines are printed.
-func (c Count) Of(n int) int {
-	if c == 0 || uint(n) < uint(c) {
-		return n
-	}
-	return int(c)
-}
-
 // A Share is the value of a flag that is a percentage, above 0% and at most 100%. It is 0 if the
 // flag is not given.
 type Share float64

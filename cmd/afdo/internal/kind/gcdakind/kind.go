@@ -116,10 +116,22 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 
 // Merge adds up files of the same compile.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
+	times, err := m.Times(k)
+	if err != nil {
+		return err
+	}
 	var sum *gcda.Counters
 	dropped := 0
-	err := m.EachInput(k, func(i int, times uint64) error {
-		lost, err := k.add(m, i, times, &sum)
+	err = m.EachInput(func(i int, f *input.File) error {
+		p, err := f.Profile()
+		if err != nil {
+			return err
+		}
+		c := p.Model().(*gcda.Counters)
+		if sum == nil {
+			sum = &gcda.Counters{Header: c.Header, Ended: c.Ended}
+		}
+		lost, err := sum.Add(c, times[i])
 		dropped += lost
 		return err
 	})
@@ -137,23 +149,4 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 		_, err := w.Write(data)
 		return err
 	})
-}
-
-// add adds an input to the sum, which is nil before the first.
-func (k *Kind) add(m *kind.Merge, i int, times uint64, sum **gcda.Counters) (dropped int, err error) {
-	f, err := m.Open(i)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	p, err := f.Profile()
-	if err != nil {
-		return 0, f.Wrap(err)
-	}
-	c := p.Model().(*gcda.Counters)
-	if *sum == nil {
-		*sum = &gcda.Counters{Header: c.Header, Ended: c.Ended}
-	}
-	dropped, err = (*sum).Add(c, times)
-	return dropped, f.Wrap(err)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -173,21 +172,10 @@ func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 			return "", err
 		}
 		if info.Unqualified == slice.Names.Name {
-			names = namesOf(p.Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil))
+			names = find.NamesOf(p.Unqualified([]string{find.Unqualified(typed)}, slice.Names, nil), afdo.Symbol.Name)
 		}
 	}
 	return find.Meant("symbol", typed, names)
-}
-
-// namesOf returns the names of symbols.
-func namesOf(symbols iter.Seq2[afdo.Symbol, error]) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for s, err := range symbols {
-			if !yield(s.Name(), err) {
-				return
-			}
-		}
-	}
 }
 
 // hasBlock reports whether the file has an index with a block of a kind. It does not if the index
@@ -233,7 +221,7 @@ type inlining struct {
 // they were inlined: at most number functions, or all if number is 0. If the rest of the lookup
 // needs only parts of the file, and this answer would need all of it, inliners prints a hint
 // instead.
-func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number uint) (f inlining, err error) {
+func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number table.Count) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
 		if !s.HasInfo() {

@@ -2,24 +2,15 @@ package gcovkind
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/budget"
-	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -31,35 +22,6 @@ type UnitFacts struct {
 	Symbols    uint64 `json:"symbols"`
 	Functions  uint64 `json:"functions"`
 	Samples    uint64 `json:"samples"`
-}
-
-// unitOrders are the orders of --sort. The largest number comes first.
-var unitOrders = [...]struct {
-	name    string
-	compare func(a, b UnitFacts) int // nil for the order of the file
-}{
-	{"file", nil},
-	{"path", func(a, b UnitFacts) int { return strings.Compare(a.Unit, b.Unit) }},
-	{"samples", func(a, b UnitFacts) int { return cmp.Compare(b.Samples, a.Samples) }},
-	{"functions", func(a, b UnitFacts) int { return cmp.Compare(b.Functions, a.Functions) }},
-}
-
-// UnitOrderNames returns the names of all orders.
-func UnitOrderNames() []string {
-	names := make([]string, len(unitOrders))
-	for i, o := range unitOrders {
-		names[i] = o.name
-	}
-	return names
-}
-
-// sortUnits keeps units that compare as equal in the order of the file.
-func sortUnits(units []UnitFacts, order string) {
-	for _, known := range unitOrders {
-		if known.name == order && known.compare != nil {
-			slices.SortStableFunc(units, known.compare)
-		}
-	}
 }
 
 // Units returns the units of a file in its order.
@@ -83,24 +45,7 @@ func UnitsOf(p *profile.Profile) []UnitFacts {
 }
 
 func newUnitFacts(path string) UnitFacts {
-	f := UnitFacts{Unit: path}
-	if !utf8.ValidString(path) {
-		f.UnitBase64 = base64.StdEncoding.EncodeToString([]byte(path))
-	}
-	return f
-}
-
-// ListUnits prints a line or a JSON object for each unit, for at most number units unless that is
-// 0.
-func ListUnits(e *cli.Env, units []UnitFacts, order string, number uint, asJSON bool) error {
-	sortUnits(units, order)
-	shown := units
-	if number > 0 && uint(len(units)) > number {
-		shown = units[:number]
-	}
-	return output.Facts(e.Out, asJSON, map[string][]UnitFacts{"units": shown}, func(w io.Writer) error {
-		return unitList(shown, len(units)-len(shown), e.Width()).Write(w, 0)
-	})
+	return UnitFacts{Unit: path, UnitBase64: jsonstream.Base64(path)}
 }
 
 // unitsOf returns the units in the order of the file.
@@ -121,16 +66,6 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 		return err
 	})
 	return units, err
-}
-
-func unitList(units []UnitFacts, leftOut, width int) *table.List {
-	l := &table.List{Numbers: table.Table{Columns: "rrr"}, Heading: "Path", LeftOut: leftOut, Width: width}
-	l.Numbers.Row("Symbols", "Functions", "Samples")
-	for _, u := range units {
-		l.Numbers.Row(human.Number(u.Symbols), human.Number(u.Functions), human.Number(u.Samples))
-	}
-	l.About = func(i int) (iter.Seq[string], string) { return table.Named(human.Unit(units[i].Unit)) }
-	return l
 }
 
 // UnitBytes returns the size in bytes of each unit's sections in a version 4 file, by UnitRef of

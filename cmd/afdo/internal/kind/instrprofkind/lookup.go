@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strconv"
 
@@ -78,7 +77,7 @@ func findIndexed(f *input.File, symbol string) (*found, error) {
 	}
 	records, err := r.Function(symbol)
 	if errors.Is(err, fault.ErrNotFound) {
-		if symbol, err = meant(symbol, r.Records()); err != nil {
+		if symbol, err = find.Meant("function", symbol, find.NamesOf(r.Records(), instrprof.Record.Name)); err != nil {
 			return nil, err
 		}
 		records, err = r.Function(symbol)
@@ -111,7 +110,7 @@ func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, er
 	}
 	records := recordsOf(p.Profile, symbol)
 	if records == nil {
-		if symbol, err = meant(symbol, withoutErrors(p.Records())); err != nil {
+		if symbol, err = find.Meant("function", symbol, find.NamesOf(find.Certain(p.Records()), instrprof.Record.Name)); err != nil {
 			return nil, err
 		}
 		records = recordsOf(p.Profile, symbol)
@@ -126,27 +125,6 @@ func recordsOf(p *instrprof.Profile, name string) (records []instrprof.Record) {
 		}
 	}
 	return records
-}
-
-// meant returns the name of the function that is meant by a name that no record has.
-func meant(symbol string, records iter.Seq2[instrprof.Record, error]) (string, error) {
-	return find.Meant("function", symbol, func(yield func(string, error) bool) {
-		for r, err := range records {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if !yield(r.Name(), nil) {
-				return
-			}
-		}
-	})
-}
-
-func withoutErrors(records iter.Seq[instrprof.Record]) iter.Seq2[instrprof.Record, error] {
-	return func(yield func(instrprof.Record, error) bool) {
-		records(func(r instrprof.Record) bool { return yield(r, nil) })
-	}
 }
 
 // LookupFacts is what lookup prints as JSON.

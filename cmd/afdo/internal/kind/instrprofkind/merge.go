@@ -67,13 +67,13 @@ type mergeInput struct {
 
 // gather finds out how to open the inputs.
 func (g *merging) gather() error {
-	for i, weight := range g.Weights {
-		times, err := kind.Times(g.k, weight)
-		if err != nil {
-			return err
-		}
+	times, err := g.Times(g.k)
+	if err != nil {
+		return err
+	}
+	for i := range g.Weights {
 		in := mergeInput{number: i}
-		in.Weight = times
+		in.Weight = times[i]
 		if err = g.open(&in); err == nil {
 			g.inputs = append(g.inputs, in)
 		} else if !g.Skip(i, err) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -321,7 +320,7 @@ func newDiffFacts(c *instrprof.Comparison, o *kind.DiffOptions) *DiffFacts {
 	for i, v := range c.Values {
 		f.Values = append(f.Values, OverlapFacts{instrprof.ValueKind(i).String(), v.Value, v.Sums})
 	}
-	for i, d := range c.Functions {
+	for _, d := range c.Functions {
 		switch {
 		case !d.Has[1]:
 			f.Lost++
@@ -330,11 +329,12 @@ func newDiffFacts(c *instrprof.Comparison, o *kind.DiffOptions) *DiffFacts {
 		default:
 			f.Changed++
 		}
-		if o.Number == 0 || uint(i) < o.Number {
-			f.Functions = append(f.Functions, newDelta(d, o.Demangle))
-		}
 	}
-	f.LeftOut = len(c.Functions) - len(f.Functions)
+	shown, leftOut := table.First(c.Functions, o.Number)
+	f.LeftOut = leftOut
+	for _, d := range shown {
+		f.Functions = append(f.Functions, newDelta(d, o.Demangle))
+	}
 	return f
 }
 
@@ -378,17 +378,9 @@ func (f *DiffFacts) print(w io.Writer, equal bool) error {
 		l.Numbers.Row(side(d.Sums[0]), side(d.Sums[1]))
 	}
 	l.About = func(i int) (iter.Seq[string], string) {
-		return shown(f.Functions[i].Demangled, f.Functions[i].Name), ""
+		return demangled.Forms(f.Functions[i].Name, f.Functions[i].Demangled != ""), ""
 	}
 	return l.Write(w, 0)
-}
-
-// shown returns what people read of a name that may have been demangled, and shorter forms of it.
-func shown(plain, name string) iter.Seq[string] {
-	if plain == "" {
-		return slices.Values([]string{human.Name(name)})
-	}
-	return demangled.InForms(func(form func(string) string) string { return human.Name(form(name)) })
 }
 
 func side(sum *float64) string {

@@ -90,10 +90,7 @@ func newTopFacts(p *instrprof.Profile, o *kind.TopOptions) *TopFacts {
 		}
 		return cmp.Or(cmp.Compare(b.Sum, a.Sum), strings.Compare(a.Name, b.Name), strings.Compare(a.Hash, b.Hash))
 	})
-	if n := len(facts.Functions); o.Number > 0 && uint(n) > o.Number {
-		facts.LeftOut = n - int(o.Number)
-		facts.Functions = facts.Functions[:o.Number]
-	}
+	facts.Functions, facts.LeftOut = table.First(facts.Functions, o.Number)
 	for i := range facts.Functions {
 		h := &facts.Functions[i]
 		h.versions = versions[h.Name] > 1
@@ -117,7 +114,7 @@ func (t *TopFacts) print(w io.Writer) error {
 		if h.versions {
 			version = "hash " + h.Hash
 		}
-		return shown(h.Demangled, h.Name), version
+		return demangled.Forms(h.Name, h.Demangled != ""), version
 	}
 	return l.Write(w, 0)
 }

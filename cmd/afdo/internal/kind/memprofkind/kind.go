@@ -176,47 +176,42 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err
 	}
-	sum := sum{Profile: new(memprof.Profile)}
-	if err := m.EachInput(k, func(i int, times uint64) error { return k.add(e, m, i, &sum, times) }); err != nil {
-		return err
-	}
-	return k.write(e, m.Out, sum.Profile, sum.ids)
-}
-
-// A sum is what inputs add up to, with the IDs of their binaries.
-type sum struct {
-	*memprof.Profile
-	ids []instrprof.BinaryID
-}
-
-// add adds an input the given number of times. If bad inputs are left out, it reads each input
-// separately first, so that no part of a bad input is added.
-func (k *Kind) add(e *cli.Env, m *kind.Merge, i int, to *sum, times uint64) error {
-	f, err := m.Open(i)
+	times, err := m.Times(k)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	l, err := load(f)
-	if err != nil {
-		return f.Wrap(err)
-	}
-	src, _, err := k.source(e, l)
-	if err != nil {
-		return f.Wrap(err)
-	}
-	if m.KeepGoing {
-		one := new(memprof.Profile)
-		if err := one.Merge(src, 1); err != nil {
-			return f.Wrap(err)
+	sum := new(memprof.Profile)
+	var ids []instrprof.BinaryID // of the binaries of all inputs
+	err = m.EachInput(func(i int, f *input.File) error {
+		l, err := load(f)
+		if err != nil {
+			return err
 		}
-		src = one
+		src, err := k.mergeable(e, m, l)
+		if err != nil {
+			return err
+		}
+		if isEmpty(src) {
+			m.Nothing(i)
+		}
+		ids = append(ids, l.ids...)
+		return sum.Merge(src, times[i])
+	})
+	if err != nil {
+		return err
 	}
-	if isEmpty(src) {
-		m.Nothing(i)
+	return k.write(e, m.Out, sum, ids)
+}
+
+// mergeable returns what a file adds to a merge. If bad inputs are left out, it reads the whole
+// file first, so that no part of a bad input is added.
+func (k *Kind) mergeable(e *cli.Env, m *kind.Merge, l *loaded) (memprof.Source, error) {
+	src, _, err := k.source(e, l)
+	if err != nil || !m.KeepGoing {
+		return src, err
 	}
-	to.ids = append(to.ids, l.ids...)
-	return f.Wrap(to.Merge(src, times))
+	whole := new(memprof.Profile)
+	return whole, whole.Merge(src, 1)
 }
 
 // isEmpty reports whether a profile has no records.

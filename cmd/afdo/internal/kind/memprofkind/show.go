@@ -267,10 +267,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	}
 	facts.width = o.Width
 	facts.sort(o.Order, names)
-	if n := int(o.Number); n > 0 && n < len(facts.Functions) {
-		facts.LeftOut = len(facts.Functions) - n
-		facts.Functions = facts.Functions[:n]
-	}
+	facts.Functions, facts.LeftOut = table.First(facts.Functions, o.Number)
 	for i := range facts.Functions {
 		t := &facts.Functions[i]
 		if t.Name = names[uint64(t.GUID)]; o.Demangle && t.Name != "" {
@@ -350,13 +347,10 @@ func (t *topFacts) print(w io.Writer) error {
 
 // names returns what people read of a function's name, and shorter forms of it.
 func (f *topFunction) names() iter.Seq[string] {
-	switch {
-	case f.symbol != "":
-		return demangled.InForms(func(form func(string) string) string { return human.Name(form(f.symbol)) })
-	case f.Name != "":
-		return slices.Values([]string{human.Name(f.Name)})
+	if f.symbol != "" {
+		return demangled.Forms(f.symbol, true)
 	}
-	return slices.Values([]string{nameOf(nil, uint64(f.GUID))})
+	return demangled.Forms(cmp.Or(f.Name, nameOf(nil, uint64(f.GUID))), false)
 }
 
 // Drawing returns a profile whose samples are bytes that were allocated.

@@ -22,7 +22,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/produce/rebase"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // Convert writes a file in one of the formats without a detour: what both formats can hold is kept.
@@ -30,11 +29,11 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	doing := out.Progress(e)
 	defer doing.Stop()
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
-	p, err := k.read(f)
+	p, _, err := k.read(f)
 	if err != nil {
 		return err
 	}
-	notes, err := k.write(e, out, p.Profile, t)
+	notes, err := k.write(e, out, p, t)
 	doing.Stop()
 	notes.tell(e)
 	return err
@@ -45,15 +44,12 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	sum := new(sampleprof.Profile)
 	dropped := 0
-	for i, weight := range m.Weights {
-		n, err := k.add(sum, m, i, weight)
-		if err != nil && !m.Skip(i, err) {
-			return err
-		}
+	err := m.EachInput(func(i int, f *input.File) error {
+		n, err := k.add(sum, m, i, f)
 		dropped += n
-		m.Say("merging %d profiles, %d read", len(m.Weights), i+1)
-	}
-	if err := m.Limit(0, 0); err != nil {
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := k.resolve(sum); err != nil {
@@ -70,31 +66,24 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 
 // add adds an input to the sum. If it goes on without bad inputs, it reads each by itself first, so
 // that nothing of a bad one is added.
-func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, weight profile.Ratio) (dropped int, err error) {
-	f, err := m.Open(i)
+func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, f *input.File) (dropped int, err error) {
+	o, err := open(f)
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
-	o, err := open(f)
-	if err != nil {
-		return 0, f.Wrap(err)
+	if err := o.account(); err != nil {
+		return 0, err
 	}
-	if o.reader != nil {
-		if err := o.reader.Account(); err != nil {
-			return 0, f.Wrap(err)
-		}
-	}
-	src := o.source()
+	src := o.Source
 	if m.KeepGoing {
 		if src, err = o.whole(); err != nil {
-			return 0, f.Wrap(err)
+			return 0, err
 		}
 	}
-	if dropped, err = sum.Merge(src, weight); err == nil && isEmpty(src) {
+	if dropped, err = sum.Merge(src, m.Weights[i]); err == nil && isEmpty(src) {
 		m.Nothing(i)
 	}
-	return dropped, f.Wrap(err)
+	return dropped, err
 }
 
 // isEmpty reports whether a profile that can be read has no functions.
@@ -162,15 +151,15 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 
 // Rebase moves a profile to edited sources, calling contexts included.
 func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report, error) {
-	p, err := k.read(f)
+	p, o, err := k.read(f)
 	if err != nil {
 		return nil, err
 	}
-	q, report, err := rebase.Sample(p.Profile, r.Old, r.New)
+	q, report, err := rebase.Sample(p, r.Old, r.New)
 	if err != nil || r.Output == nil {
 		return report, err
 	}
-	out, of, err := r.Output(formatName(p.format))
+	out, of, err := r.Output(o.format)
 	if err != nil {
 		return nil, err
 	}

@@ -90,10 +90,11 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// opened is a file as it is read: lazily, or whole if it is text.
+// opened is a file as it is read: lazily by a [sampleprof.Reader], or whole if it is text.
 type opened struct {
-	reader *sampleprof.Reader  // of a binary format
-	text   *sampleprof.Profile // of text
+	sampleprof.Source
+	reader *sampleprof.Reader // nil for text
+	format string
 	size   int64
 }
 
@@ -102,93 +103,59 @@ func open(f *input.File) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{size: p.Size()}
-	o.reader, _ = p.Model().(*sampleprof.Reader)
-	o.text, _ = p.Model().(*sampleprof.Profile)
+	o := &opened{Source: p.Model().(sampleprof.Source), format: p.Format().String(), size: p.Size()}
+	o.reader, _ = o.Source.(*sampleprof.Reader)
 	return o, nil
 }
 
 // whole returns all of the file.
 func (o *opened) whole() (*sampleprof.Profile, error) {
-	if o.text != nil {
-		return o.text, nil
+	if o.reader == nil {
+		return o.Source.(*sampleprof.Profile), nil
 	}
 	return sampleprof.Read(o.reader)
 }
 
-// source returns what functions are looked up in.
-func (o *opened) source() sampleprof.Source {
-	if o.text != nil {
-		return o.text
+// account checks the sections that [opened.whole] does not need.
+func (o *opened) account() error {
+	if o.reader == nil {
+		return nil
 	}
-	return o.reader
-}
-
-// format returns the format of the file.
-func (o *opened) format() sampleprof.Format {
-	if o.text != nil {
-		return sampleprof.Text
-	}
-	return o.reader.Format()
-}
-
-// loaded is a whole profile, with facts about its file.
-type loaded struct {
-	*sampleprof.Profile
-	format sampleprof.Format
-	size   int64
+	return o.reader.Account()
 }
 
 // read reads a whole file, and gives names to MD5s.
-func (k *Kind) read(f *input.File) (*loaded, error) {
-	l, err := read(f)
-	if err == nil {
-		err = k.resolve(l.Profile)
-	}
-	return l, err
-}
-
-func read(f *input.File) (*loaded, error) {
+func (k *Kind) read(f *input.File) (*sampleprof.Profile, *opened, error) {
 	o, err := open(f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if o.reader != nil {
-		if err := o.reader.Account(); err != nil {
-			return nil, err
-		}
+	if err := o.account(); err != nil {
+		return nil, nil, err
 	}
 	p, err := o.whole()
-	return &loaded{p, o.format(), o.size}, err
-}
-
-// formatName returns the name of a format on the command line.
-func formatName(f sampleprof.Format) string {
-	switch f {
-	case sampleprof.ExtBinary:
-		return extBinary
-	case sampleprof.Binary:
-		return binary
+	if err == nil {
+		err = k.resolve(p)
 	}
-	return sampleText
+	return p, o, err
 }
 
 // Load turns a profile into one of package profile.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
-	p, err := k.read(f)
+	p, o, err := k.read(f)
 	if err != nil {
 		return nil, err
 	}
-	files, err := k.files(p.Profile)
+	files, err := k.files(p)
 	if err != nil {
 		return nil, err
 	}
 	q, losses, err := p.ToGCOV(k.base, files)
 	if err != nil {
-		return nil, hint(err, p.Profile)
+		return nil, hint(err, p)
 	}
-	l := &kind.Loaded{Profile: q, Format: formatName(p.format), Size: p.size, NoUnits: files == nil}
-	if !k.base && hasFlowSensitive(p.Profile) {
+	l := &kind.Loaded{Profile: q, Format: o.format, Size: o.size, NoUnits: files == nil}
+	if !k.base && hasFlowSensitive(p) {
 		l.Hint = hintBase
 	}
 	l.Losses = func() ([]kind.Loss, error) { return lossList(losses), nil }

@@ -1,7 +1,6 @@
 package samplekind
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -46,7 +46,7 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 	if err != nil {
 		return nil, err
 	}
-	src := from.source()
+	src := from.Source
 	rename := func(n sampleprof.Name) sampleprof.Name {
 		if o.Demangle && !o.JSON && !n.Hashed {
 			n.Text = demangled.Name(n.Text)
@@ -133,7 +133,7 @@ func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 			outer = append(outer, human.Name(in))
 		}
 	}
-	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, int(l.Number)))
+	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, l.Number))
 }
 
 // meantInlined returns the name of the inlined function that a symbol means, or the symbol if there
@@ -170,14 +170,11 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 }
 
 // listed returns the names, one per line. Unless most is 0, it returns at most that many.
-func listed(names []string, most int) string {
-	most = cmp.Or(most, len(names))
-	list := ""
-	for _, name := range names[:min(len(names), most)] {
-		list += "\n  " + name
-	}
-	if len(names) > most {
-		list += fmt.Sprintf("\n  %s more", human.Number(len(names)-most))
+func listed(names []string, most table.Count) string {
+	shown, leftOut := table.First(names, most)
+	list := "\n  " + strings.Join(shown, "\n  ")
+	if leftOut > 0 {
+		list += fmt.Sprintf("\n  %s more", human.Number(leftOut))
 	}
 	return list
 }

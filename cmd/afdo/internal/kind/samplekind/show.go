@@ -58,7 +58,7 @@ func newFacts(f *input.File) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := &Facts{File: f.Name, Format: formatName(o.format()), Size: o.size, Kinds: []string{}, Sections: []SectionFacts{}}
+	facts := &Facts{File: f.Name, Format: o.format, Size: o.size, Kinds: []string{}, Sections: []SectionFacts{}}
 	var summary *afdo.Summary
 	if o.reader != nil {
 		facts.addSections(o.reader)
