@@ -226,8 +226,6 @@ func commonLength(a, b string) int {
 	return n
 }
 
-func compare(a, b string) int { return strings.Compare(a, b) }
-
 // oddShape generates any legal shape: labels shorter than possible, empty labels, children with the
 // same first byte, and children and terminals in any order and position.
 func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {

@@ -143,13 +143,7 @@ func (g *generator) file() ([]byte, *naive.File) {
 
 	truth := &naive.File{Version: 4}
 	layout := &Layout{}
-	pieces := g.arrange(g.pieces(truth, layout, units))
-	for _, u := range units {
-		for i := range u.symbols {
-			u.truth.Symbols = append(u.truth.Symbols, u.symbols[i].truth)
-		}
-		truth.Units = append(truth.Units, u.truth)
-	}
+	pieces := g.place(truth, layout, units)
 	truth.Summary = g.summary(truth)
 
 	trailing := g.encode(layout, pieces)
@@ -296,6 +290,18 @@ func (g *generator) strings(u *unit) {
 	if len(names) > 0 {
 		u.truth.Strings = names
 	}
+}
+
+// place decides where the sections of a file are, and adds the units to its meaning.
+func (g *generator) place(truth *naive.File, layout *Layout, units []*unit) []piece {
+	pieces := g.arrange(g.pieces(truth, layout, units))
+	for _, u := range units {
+		for i := range u.symbols {
+			u.truth.Symbols = append(u.truth.Symbols, u.symbols[i].truth)
+		}
+		truth.Units = append(truth.Units, u.truth)
+	}
+	return pieces
 }
 
 // pieces lists the sections in the order of a careful writer.

@@ -29,26 +29,22 @@ func Encode(f *naive.File, compact bool) []byte {
 // Nothing is checked. To create a malformed file, pass a wrong f or change the Layout: section 0 is
 // the summary, section 1 the file names, and [UnitSections] finds the rest.
 func Lay(f *naive.File, compact bool) *Layout {
-	l := &Layout{Compact: compact, Summary: 0, FileNames: 1}
-
-	summary := &Enc{Compact: compact}
-	encodeSummary(summary, &f.Summary)
-	l.Add(Section{Type: naive.SummaryInfo, Compact: compact, Data: summary.Buf})
-
-	fileNames := &Enc{Compact: compact}
-	fileNames.U32(uint32(len(f.Units)))
-	next := uint32(2)
-	for i := range f.Units {
-		u := f.Units[i]
-		u.StringTableSection, u.SymbolNamesSection = next, next+1
-		encodeFileName(fileNames, &u)
-		next += 2 + numInfos(&u)
+	g := &generator{o: Options{Compact: compact}}
+	truth := &naive.File{Summary: f.Summary}
+	var units []*unit
+	for _, u := range f.Units {
+		laid := &unit{truth: u}
+		laid.truth.Symbols, laid.truth.Strings = nil, nil
+		for i, s := range u.Symbols {
+			s.StringIndex, s.InfoSection = uint32(i), naive.NoInfo
+			laid.symbols = append(laid.symbols, symbol{s, recordsOf(s.Locations)})
+			laid.truth.Strings = append(laid.truth.Strings, s.Name)
+		}
+		units = append(units, laid)
 	}
-	l.Add(Section{Type: naive.FileNames, Compact: compact, Data: fileNames.Buf})
-
-	for i := range f.Units {
-		layUnit(l, &f.Units[i], compact)
-	}
+	l := &Layout{}
+	g.encode(l, g.place(truth, l, units))
+	l.Table = nil // sections may be added
 	return l
 }
 
@@ -70,41 +66,6 @@ func numInfos(u *naive.Unit) uint32 {
 		}
 	}
 	return n
-}
-
-func layUnit(l *Layout, u *naive.Unit, compact bool) {
-	strings := &Enc{Compact: compact}
-	var names []string
-	for i := range u.Symbols {
-		names = append(names, u.Symbols[i].Name)
-	}
-	encodeStringTable(strings, names)
-	l.Add(Section{Type: naive.StringTable, Compact: compact, Data: strings.Buf})
-
-	rows := &Enc{Compact: compact}
-	rows.U32(uint32(len(u.Symbols)))
-	info := uint32(len(l.Sections)) + 1
-	for i := range u.Symbols {
-		s := u.Symbols[i]
-		s.StringIndex = uint32(i)
-		s.InfoSection = naive.NoInfo
-		if s.HasInfo {
-			s.InfoSection = info
-			info++
-		}
-		encodeRow(rows, &s)
-	}
-	l.Add(Section{Type: naive.SymbolNames, Compact: compact, Data: rows.Buf})
-
-	for i := range u.Symbols {
-		if s := &u.Symbols[i]; s.HasInfo {
-			e := &Enc{Compact: compact}
-			e.U64(s.Head)
-			e.U64(s.Timestamp)
-			encodeLocations(e, s.Locations)
-			l.Add(Section{Type: naive.SymbolInfo, Compact: compact, Data: e.Buf})
-		}
-	}
 }
 
 // encodeSummary encodes a summary section (RFC 4.4).
@@ -148,20 +109,16 @@ func encodeStringTable(e *Enc, names []string) {
 	for i, name := range names {
 		ends = append(ends, end{name, uint32(i)})
 	}
-	slices.SortStableFunc(ends, func(a, b end) int { return compare(a.rest, b.rest) })
+	slices.SortStableFunc(ends, func(a, b end) int { return strings.Compare(a.rest, b.rest) })
 	(&trie{e: e, shape: plainShape}).node(ends)
 }
 
-// encodeLocations encodes the number of locations and the records (RFC 4.8).
-func encodeLocations(e *Enc, ls []naive.Location) {
-	e.U32(uint32(len(ls)))
-	for i := range ls {
-		l := &ls[i]
-		encodeHead(e, l.Type, l.Line, l.Disc, l.Disc != 0)
-		if encodeRest(e, l); l.Type == naive.InlinedFn {
-			encodeLocations(e, l.Locations)
-		}
+// recordsOf returns the records of locations.
+func recordsOf(ls []naive.Location) (records []record) {
+	for _, l := range ls {
+		records = append(records, record{loc: l, hasDisc: l.Disc != 0, body: recordsOf(l.Locations)})
 	}
+	return records
 }
 
 // encodeHead encodes the common header of a location record (RFC 4.8.1).
@@ -386,7 +343,7 @@ func Nested(n int, compact bool) []byte {
 		encodeHead(e, naive.InlinedFn, 1, 0, false)
 		e.U32(0)
 	}
-	encodeLocations(e, []naive.Location{Count(2, 0, 7)})
+	encodeRecords(e, []record{{loc: Count(2, 0, 7)}})
 	l.Sections[infoOfHostile].Data = e.Buf
 	return l.Bytes()
 }
