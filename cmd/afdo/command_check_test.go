@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
@@ -135,7 +136,7 @@ func TestCheckWrittenFiles(t *testing.T) {
 		p, err := profile.Read(r)
 		require.NoError(t, err)
 		p.Summary = nil
-		for _, f := range []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3, gcovkind.V2} {
+		for _, f := range []anyprof.Format{anyprof.V4, anyprof.V4Compact, anyprof.V3, anyprof.V2} {
 			var file bytes.Buffer
 			losses, err := (&gcovkind.Kind{BigEndian: seed%3 == 0}).EncodeFormat(&file, f, p)
 			require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-var allFormats = []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.V3, gcovkind.V2, gcovkind.Text}
+var allFormats = []anyprof.Format{anyprof.V4, anyprof.V4Compact, anyprof.V3, anyprof.V2, anyprof.Text}
 
 func load(t *testing.T, path string) *profile.Profile {
 	t.Helper()
@@ -46,15 +46,15 @@ func checkPairs(t *testing.T, path string) {
 				require.Equal(t, step[2] == "v2" && step[0] != plain && !isOld(t, step[0]), r.err != "", "%s: %s", name, r.err)
 			}
 			want := truth
-			if first == gcovkind.V2 || second == gcovkind.V2 {
+			if first == anyprof.V2 || second == anyprof.V2 {
 				want = withoutFiles
 			}
 			got := load(t, b)
 			require.NoError(t, profile.Compare(want, got), name)
 			switch {
-			case second == gcovkind.V2:
+			case second == anyprof.V2:
 				require.Nil(t, got.Summary, name)
-			case first == gcovkind.V2:
+			case first == anyprof.V2:
 				require.Equal(t, withoutFiles.Summarize(), got.Summary, name)
 			default:
 				require.Equal(t, truth.Summary, got.Summary, name)
@@ -65,7 +65,7 @@ func checkPairs(t *testing.T, path string) {
 
 // isOld tells whether a file is of version 2 already, and has nothing to lose.
 func isOld(t *testing.T, path string) bool {
-	return formatOf(t, path) == gcovkind.V2
+	return formatOf(t, path) == anyprof.V2
 }
 
 func TestConvertPairs(t *testing.T) { checkPairs(t, example(".txt")) }
@@ -87,10 +87,10 @@ func TestConvertRandom(t *testing.T) {
 				unknown += s.Skipped
 			}
 		}
-		for _, f := range []gcovkind.Format{gcovkind.V4, gcovkind.V4Compact, gcovkind.Text} {
+		for _, f := range []anyprof.Format{anyprof.V4, anyprof.V4Compact, anyprof.Text} {
 			out := filepath.Join(t.TempDir(), "out")
 			r := afdoRun("convert", path, "-o", out, "--to", f.String())
-			if f == gcovkind.Text && strings.Contains(r.err, "double quote") {
+			if f == anyprof.Text && strings.Contains(r.err, "double quote") {
 				assert.Equal(t, cli.StatusFault, r.status)
 				assert.NoFileExists(t, out)
 				continue

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -155,9 +155,9 @@ func TestExecCommands(t *testing.T) {
 			continue
 		}
 		assert.ElementsMatch(t, c.functions, functionsOf(t, s.path(c.slice)), c.args)
-		want := gcovkind.V2
+		want := anyprof.V2
 		if strings.HasPrefix(c.args, gcc16) {
-			want = gcovkind.V3
+			want = anyprof.V3
 		}
 		assert.Equal(t, want, formatOf(t, s.path(c.slice)), c.args)
 	}

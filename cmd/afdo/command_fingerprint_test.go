@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/compile"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -38,7 +38,7 @@ func TestFingerprintEncodings(t *testing.T) {
 	for _, compiler := range []string{"gcc12", "gcc16"} {
 		want := keysOf(t, path, "--for", compiler)
 		assert.Len(t, want, p.NumUnits()-1)
-		for _, f := range []gcovkind.Format{gcovkind.V4Compact, gcovkind.V3, gcovkind.Text} {
+		for _, f := range []anyprof.Format{anyprof.V4Compact, anyprof.V3, anyprof.Text} {
 			other := filepath.Join(t.TempDir(), "other")
 			require.Equal(t, cli.StatusDone, afdoRun("convert", path, "-o", other, "--to", f.String()).status)
 			assert.Equal(t, want, keysOf(t, other, "--for", compiler), f.String())

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
@@ -240,7 +240,7 @@ func TestLookupFormats(t *testing.T) {
 	want := must(t, "lookup", example(".afdo"), "--unit", "cart.cc", "--demangle")
 	assert.Contains(t, want, `"shop::Cart::total(shop::Discount const&) const"`)
 	for _, form := range forms {
-		if form.format == gcovkind.V2 {
+		if form.format == anyprof.V2 {
 			continue
 		}
 		assert.Equal(t, want, must(t, "lookup", example(form.extension), "--unit", "cart.cc", "--demangle"), form.extension)

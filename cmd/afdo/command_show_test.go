@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 	"github.com/go-afdo/afdo/internal/testkit/naive"
@@ -163,7 +164,7 @@ func TestShowFormats(t *testing.T) {
 		assert.Equal(t, want.Records, f.Records, path)
 		assert.Equal(t, want.Functions, f.Functions, path)
 		assert.Equal(t, want.Summary, f.Summary, path)
-		if form.format != gcovkind.V2 { // which knows no files
+		if form.format != anyprof.V2 { // which knows no files
 			assert.Equal(t, want.Units, f.Units, path)
 			assert.Equal(t, want.Symbols, f.Symbols, path)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/builder"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -67,7 +67,7 @@ func TestSliceFormats(t *testing.T) {
 	whole := slice.FromProfile(load(t, path))
 	for _, f := range allFormats {
 		target := slice.Version3
-		if f == gcovkind.V2 {
+		if f == anyprof.V2 {
 			target = slice.Version2
 		}
 		want, err := whole.Select(slice.Request{Units: []string{source}, Target: target})
@@ -75,7 +75,7 @@ func TestSliceFormats(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "slice")
 		must(t, "slice", path, "--unit", source, "-o", out, "--to", f.String())
 		got := load(t, out)
-		if f == gcovkind.V2 {
+		if f == anyprof.V2 {
 			assert.Equal(t, want.NumFunctions(), got.NumFunctions())
 		} else {
 			assert.NoError(t, profile.Compare(want, got), f.String())
@@ -99,7 +99,7 @@ func TestSliceInputs(t *testing.T) {
 	p, source := small()
 	path := writeV4(t, p)
 	want := must(t, "slice", path, "--unit", source, "--to", "v3")
-	for _, f := range []gcovkind.Format{gcovkind.V4Compact, gcovkind.V3, gcovkind.Text} {
+	for _, f := range []anyprof.Format{anyprof.V4Compact, anyprof.V3, anyprof.Text} {
 		other := filepath.Join(t.TempDir(), "other")
 		require.Equal(t, cli.StatusDone, afdoRun("convert", path, "-o", other, "--to", f.String()).status)
 		assert.True(t, want == must(t, "slice", other, "--unit", source, "--to", "v3"), f.String())

@@ -50,7 +50,7 @@ func (countKind) Encode(w io.Writer, _ string, p *profile.Profile) (string, erro
 
 func countText(n uint64) string { return fmt.Sprintf("f:%d:0\n 1: %d\n", n, n) }
 
-func (countKind) Show(e *cli.Env, f *input.File, _ *kind.ShowOptions) error {
+func (countKind) Show(e *cli.Env, f *input.File, _ bool) error {
 	_, err := io.Copy(e.Out, f)
 	return err
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/fleet/remote"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fetch/helper"
@@ -183,20 +184,20 @@ func trueName(t *testing.T, name, inBase64 string) string {
 // forms is the example in all formats, and what shows them is called.
 var forms = []struct {
 	extension string
-	format    gcovkind.Format
+	format    anyprof.Format
 	order     string
 }{
-	{".txt", gcovkind.Text, ""},
-	{".afdo", gcovkind.V4, ""},
-	{".compact.afdo", gcovkind.V4Compact, ""},
-	{".v3.afdo", gcovkind.V3, "little-endian"},
-	{".v2.afdo", gcovkind.V2, "little-endian"},
+	{".txt", anyprof.Text, ""},
+	{".afdo", anyprof.V4, ""},
+	{".compact.afdo", anyprof.V4Compact, ""},
+	{".v3.afdo", anyprof.V3, "little-endian"},
+	{".v2.afdo", anyprof.V2, "little-endian"},
 }
 
 // formatOf tells the format of a GCOV profile.
-func formatOf(t *testing.T, path string) gcovkind.Format {
+func formatOf(t *testing.T, path string) anyprof.Format {
 	t.Helper()
-	var format gcovkind.Format
+	var format anyprof.Format
 	require.NoError(t, newEnv(cli.Env{}).WithGCOV("show", path, func(in *gcovkind.Input) error {
 		format = in.Format
 		return nil

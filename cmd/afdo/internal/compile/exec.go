@@ -106,7 +106,7 @@ type execOptions struct {
 	bits     quantum
 	noRebase bool
 	summary  summaryFlags
-	as       handoverFlag
+	arcs     bool
 	noParams bool
 	fallback bool
 	layout   string
@@ -119,7 +119,7 @@ type execOptions struct {
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
-	o := execOptions{stale: driver.DefaultStaleWarn, as: "lines"}
+	o := execOptions{stale: driver.DefaultStaleWarn}
 	cmd := &cobra.Command{
 		Use:   "exec [--profile FILE] -- COMPILER ARGS...",
 		Short: "Run a compiler with the slice that it needs",
@@ -139,7 +139,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 	o.bits.addFlag(cmd)
 	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	o.summary.addFlags(cmd)
-	f.Var(&o.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
+	addHandoverFlag(cmd, &o.arcs)
 	f.BoolVar(&o.noParams, "no-params", false, "add no options but that for the profile")
 	f.BoolVar(&o.fallback, "fallback", false, "compile without the profile if a slice cannot be made")
 	f.StringVar(&o.layout, "layout", "", "give clang its part of `PREFIX`_cc_profile.txt, where it places blocks and functions")
@@ -154,22 +154,11 @@ func NewExec(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// A handoverFlag is the value of --as.
-type handoverFlag string
-
-func (f *handoverFlag) String() string { return string(*f) }
-
-// Set takes lines or arcs.
-func (f *handoverFlag) Set(value string) error {
-	if value != "lines" && value != "arcs" {
-		return errors.New("want lines or arcs")
-	}
-	*f = handoverFlag(value)
-	return nil
+// addHandoverFlag adds the flag --as.
+func addHandoverFlag(cmd *cobra.Command, arcs *bool) {
+	verb.AddChoice(cmd, arcs, "as", "", "how GCC gets counts, by lines or as counts of arcs",
+		verb.Choice[bool]{Word: "lines", Meaning: false}, verb.Choice[bool]{Word: "arcs", Meaning: true})
 }
-
-// Type is the name of the value in the help.
-func (f *handoverFlag) Type() string { return "lines|arcs" }
 
 // These are what afdo-exec, which finds kept plans, gives "afdo exec".
 const (
@@ -206,7 +195,7 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
 		StaleWarn: float64(o.stale),
 		PlanKey:   o.planKey,
-		Arcs:      o.as == "arcs",
+		Arcs:      o.arcs,
 		Stdin:     stdin.keep,
 		Warn:      func(text string) { e.Warnf("%s", text) },
 	}

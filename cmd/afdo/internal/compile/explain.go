@@ -118,7 +118,7 @@ type explaining struct {
 	database string
 	binary   string
 	layout   string
-	as       handoverFlag
+	arcs     bool
 	jobs     int
 	number   table.Count
 	minFound verb.Share
@@ -128,7 +128,7 @@ type explaining struct {
 }
 
 func NewExplain(e *verb.Env) *cobra.Command {
-	x := explaining{number: 10, as: "lines"}
+	x := explaining{number: 10}
 	cmd := &cobra.Command{
 		Use:   "explain [PROFILE] {-- COMPILER ARGS... | --compile-commands FILE | --binary NEW}",
 		Short: "Tell what a compiler makes of a profile, and what it loses",
@@ -143,7 +143,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 			if x.layout != "" {
 				return runExplainLayout(cmd.Context(), e, args, cmd.ArgsLenAtDash(), &x)
 			}
-			if x.as == "arcs" {
+			if x.arcs {
 				return runExplainArcs(cmd.Context(), e, args[0], args[1:], &x)
 			}
 			return runExplain(cmd.Context(), e, args[0], args[1:], &x)
@@ -153,7 +153,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
 	f.Var((*kind.OneProgram)(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
-	f.Var(&x.as, "as", "how GCC gets counts: by lines, or as counts of arcs")
+	addHandoverFlag(cmd, &x.arcs)
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")
 	f.VarP(&x.number, "number", "n", "how many functions and units to print, 0 for all")
 	f.Var(&x.minFound, "min-found", "fail if less is found of the counts that can be found, or less of the functions laid out, such as 60%")
@@ -174,7 +174,7 @@ func (x *explaining) check(args []string) error {
 	switch {
 	case len(args) == 0:
 		return cli.Missing("argument PROFILE")
-	case x.as == "arcs" && x.binary != "":
+	case x.arcs && x.binary != "":
 		return cli.Usagef("--as arcs is about compiles, not about a binary")
 	case ways != 1:
 		return cli.Usagef("want one of -- COMPILER ARGS..., --compile-commands FILE and --binary NEW")
@@ -225,20 +225,26 @@ func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x 
 	return tellExplained(e, path, report(), moved, x)
 }
 
-// compileWith runs compiles with a profile. A signal ends the compilers, and nothing of them stays.
+// compileWith runs compiles with a profile. Nothing of them stays.
 func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
-	ctx, stop := cli.UntilSignal(ctx)
-	defer stop()
 	c, err := explain.NewCompiling(path, p, format)
 	if err != nil {
 		return nil, err
 	}
 	c.NoParams = x.noParams
-	codes, err := compileAll(ctx, e, c, compiles, x)
-	if ctx.Err() != nil {
-		err = errors.New("a signal has ended the compiles")
+	codes, err := compileAll(ctx, e, compiles, x.jobs, func(ctx context.Context, one compile) (*explain.Code, error) {
+		return c.Compile(ctx, one.command.Argv(), one.command.Dir, one.source)
+	})
+	if err := errors.Join(err, c.Close()); err != nil {
+		return nil, err
 	}
-	return codes, errors.Join(err, c.Close())
+	some := slices.ContainsFunc(compiles, func(c compile) bool { return c.profiled })
+	for i, code := range codes {
+		if some && !compiles[i].profiled && x.database != "" {
+			code.Unprofiled()
+		}
+	}
+	return codes, nil
 }
 
 // tellExplained prints a report. moved is the number of functions whose counts were moved before.
@@ -325,28 +331,24 @@ func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
 	return compiles
 }
 
-// compileAll runs compiles, some at a time, until one fails.
-func compileAll(ctx context.Context, e *verb.Env, c *explain.Compiling, compiles []compile, x *explaining) ([]*explain.Code, error) {
-	doing := progress.Start(e.Progress())
+// compileAll calls do for each compile, some at a time, until one fails, and returns the results. A
+// signal ends the compilers.
+func compileAll[T any](ctx context.Context, e *verb.Env, compiles []compile, jobs int, do func(context.Context, compile) (T, error)) ([]T, error) {
+	ctx, stop := cli.UntilSignal(ctx)
+	defer stop()
+	doing := progress.Begin(e.Progress(), "compiling %s", human.Counted(len(compiles), "source"))
 	defer doing.Stop()
-	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
-	codes := make([]*explain.Code, len(compiles))
+	results := make([]T, len(compiles))
 	var done atomic.Int64
-	err := inParallel(len(compiles), x.jobs, func(i int) (err error) {
-		codes[i], err = c.Compile(ctx, compiles[i].command.Argv(), compiles[i].command.Dir, compiles[i].source)
+	err := inParallel(len(compiles), jobs, func(i int) (err error) {
+		results[i], err = do(ctx, compiles[i])
 		doing.Say("compiled %d of %s", done.Add(1), human.Counted(len(compiles), "source"))
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		err = errors.New("a signal has ended the compiles")
 	}
-	some := slices.ContainsFunc(compiles, func(c compile) bool { return c.profiled })
-	for i, code := range codes {
-		if some && !compiles[i].profiled && x.database != "" {
-			code.Unprofiled()
-		}
-	}
-	return codes, nil
+	return results, err
 }
 
 // explainedFiles are the source files that the compiles read and that the profile has marks for.

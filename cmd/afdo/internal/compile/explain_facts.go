@@ -8,12 +8,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/explain"
@@ -244,32 +242,14 @@ func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int,
 	if len(profiles) > 0 {
 		c.Launcher.Profile = profiles[0]
 	}
-	ctx, stop := cli.UntilSignal(ctx)
-	defer stop()
-	units, err := compileLaidOut(ctx, e, c, compiles, x.jobs)
-	if ctx.Err() != nil {
-		err = errors.New("a signal has ended the compiles")
-	}
+	units, err := compileAll(ctx, e, compiles, x.jobs, func(ctx context.Context, one compile) (*laidout.Compiled, error) {
+		return c.Compile(ctx, one.command.Line, one.source)
+	})
 	if err != nil {
 		return err
 	}
 	facts := newExplainLayoutFacts(path, c.Report(units, x.database == ""))
 	return facts.tell(e, x)
-}
-
-// compileLaidOut runs compiles, some at a time, until one fails.
-func compileLaidOut(ctx context.Context, e *verb.Env, c *laidout.Compiling, compiles []compile, jobs int) ([]*laidout.Compiled, error) {
-	doing := progress.Start(e.Progress())
-	defer doing.Stop()
-	doing.Say("compiling %s", human.Counted(len(compiles), "source"))
-	units := make([]*laidout.Compiled, len(compiles))
-	var done atomic.Int64
-	err := inParallel(len(compiles), jobs, func(i int) (err error) {
-		units[i], err = c.Compile(ctx, compiles[i].command.Line, compiles[i].source)
-		doing.Say("compiled %d of %s", done.Add(1), human.Counted(len(compiles), "source"))
-		return err
-	})
-	return units, err
 }
 
 func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
@@ -284,12 +264,8 @@ func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
 		f.Reasons[g.Reason]++
 		f.Functions = append(f.Functions, PlacedFunction{g.Name, demangled.Bounded(g.Name), g.Unit, g.Reason, g.Reason.Advice()})
 	}
-	slices.SortStableFunc(f.Functions, func(a, b PlacedFunction) int {
-		if lost := a.Reason.Lost(); lost != b.Reason.Lost() {
-			return map[bool]int{true: -1, false: 1}[lost]
-		}
-		return 0
-	})
+	rank := map[bool]int{true: 0, false: 1} // what is lost comes first
+	slices.SortStableFunc(f.Functions, func(a, b PlacedFunction) int { return rank[a.Reason.Lost()] - rank[b.Reason.Lost()] })
 	for _, u := range r.Units {
 		f.Units = append(f.Units, placedUnit{u.Name, u.Compiler, u.Functions, u.LaidOut, u.Why})
 	}

@@ -63,9 +63,8 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	if s.compiler.name != "" {
 		target = s.compiler.target
 	}
-	doing := progress.Start(e.Progress())
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(in.Name))
 	defer doing.Stop()
-	doing.Say("reading %s", human.Name(in.Name))
 	program, err := s.openProgram(in, false, target) // one pass over the file for any number of units
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/launch/clangprofile"
@@ -163,9 +164,9 @@ func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 
 // cutSlice takes the part of a program that a request is for, and moves its counts to their lines
 // in the files that the compile reads.
-func cutSlice(format gcovkind.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
+func cutSlice(format anyprof.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
 	files := rebase.NewFiles(paths)
-	request.Evidence = format.V4()
+	request.Evidence = gcovkind.IsV4(format)
 	request.Sources = rememberedSources(format, files, noRebase)
 	if noRebase {
 		return program.Select(request)
@@ -184,9 +185,9 @@ func cutSlice(format gcovkind.Format, program *slice.Program, request slice.Requ
 
 // rememberedSources returns which units' source lines a slice records: all if the format can hold
 // them, else those whose counts have to be moved.
-func rememberedSources(format gcovkind.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
+func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
 	switch {
-	case format.V4():
+	case gcovkind.IsV4(format):
 		return func(string, uint32) bool { return true }
 	case noRebase:
 		return nil

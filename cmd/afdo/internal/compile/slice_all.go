@@ -126,9 +126,8 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	if err != nil {
 		return err
 	}
-	doing := progress.Start(e.Progress())
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(path))
 	defer doing.Stop()
-	doing.Say("reading %s", human.Name(path))
 	return withCutter(func(c cutter) error {
 		a := sliceAllState{cutter: c, progress: doing, dir: all.dir, jobs: len(jobs)}
 		var err error

@@ -16,6 +16,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/depfile"
@@ -54,7 +55,7 @@ func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target
 }
 
 func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
-	if in.Format.V4() && !many {
+	if gcovkind.IsV4(in.Format) && !many {
 		r, err := in.Reader()
 		if err != nil {
 			return nil, err
@@ -189,15 +190,15 @@ func (c *compilerName) Set(name string) error {
 func (c *compilerName) Type() string { return "COMPILER" }
 
 // targetOf returns the target of a slice that is written in a format.
-func (c *compilerName) targetOf(f gcovkind.Format) (slice.Target, error) {
+func (c *compilerName) targetOf(f anyprof.Format) (slice.Target, error) {
 	target := slice.Version3
-	if f == gcovkind.V2 {
+	if f == anyprof.V2 {
 		target = slice.Version2
 	}
 	if c.name == "" {
 		return target, nil
 	}
-	if f.Old() && target != c.target {
+	if gcovkind.IsOld(f) && target != c.target {
 		return 0, cli.Usagef("--for %s: that compiler reads v%d, not %s", c.name, c.target, f.String())
 	}
 	return c.target, nil

@@ -20,7 +20,7 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 	if err != nil {
 		return err
 	}
-	losses := StartCount(l.Losses)
+	tellLosses := StartCount(l.Losses)
 	p, notes := t.Apply(l.Profile)
 	if err := Write(e, to, out, p); err != nil {
 		if l.Hint != nil {
@@ -30,7 +30,7 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 	}
 	doing.Stop()
 	Note(e, notes)
-	losses.Tell(e)
+	tellLosses(e)
 	return nil
 }
 

@@ -134,12 +134,7 @@ type TakesPart interface {
 // CanShow is a Kind that the verb show takes.
 type CanShow interface {
 	Kind
-	Show(e *cli.Env, f *input.File, o *ShowOptions) error
-}
-
-// ShowOptions is what the verb show is asked for.
-type ShowOptions struct {
-	JSON bool
+	Show(e *cli.Env, f *input.File, asJSON bool) error
 }
 
 // CanLookup is a Kind that the verb lookup takes.

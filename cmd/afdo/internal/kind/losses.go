@@ -24,9 +24,6 @@ func (l *Losses) Add(losses []Loss, err error) {
 	}
 }
 
-// Merge adds the counts of other losses.
-func (l *Losses) Merge(other Losses) { l.Add(other.all, other.err) }
-
 func (l *Losses) add(loss Loss) {
 	for i := range l.all {
 		if l.all[i].What == loss.What {
@@ -49,28 +46,19 @@ func (l *Losses) Tell(e *cli.Env) {
 	}
 }
 
-// A Count is the result of [StartCount], which counts the losses of a file in the background. They
-// can be received from it once, when they are counted.
-type Count <-chan Losses
-
-// StartCount begins to count what [Loaded.Losses] does; nil counts nothing.
-func StartCount(losses func() ([]Loss, error)) Count {
-	counted := make(chan Losses, 1)
-	if losses == nil {
-		counted <- Losses{}
-		return counted
-	}
+// StartCount begins to count what [Loaded.Losses] does, in the background; nil counts nothing. tell
+// waits for the end and prints the numbers, as [Losses.Tell] does.
+func StartCount(losses func() ([]Loss, error)) (tell func(*cli.Env)) {
+	var l Losses
+	counted := make(chan struct{})
 	go func() {
-		var l Losses
-		l.Add(losses())
-		counted <- l
+		defer close(counted)
+		if losses != nil {
+			l.Add(losses())
+		}
 	}()
-	return counted
-}
-
-// Tell waits until everything that the output lacks is counted, and prints the numbers on standard
-// error, such as "sections of unknown types that were left out: 2".
-func (c Count) Tell(e *cli.Env) {
-	l := <-c
-	l.Tell(e)
+	return func(e *cli.Env) {
+		<-counted
+		l.Tell(e)
+	}
 }

@@ -45,10 +45,10 @@ func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Re
 	if !ok {
 		return nil, fmt.Errorf("%s cannot hold %ss", out.Format.Name, from.Name())
 	}
-	losses := StartCount(l.Losses)
+	tellLosses := StartCount(l.Losses)
 	if err := Write(e, to, out, p); err != nil {
 		return nil, err
 	}
-	losses.Tell(e)
+	tellLosses(e)
 	return report, nil
 }

@@ -126,7 +126,8 @@ func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source strin
 		return demangled.Short(n), err
 	}
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
-		p := annotate.Printer{Out: w, Name: readable, Context: a.context, Color: a.colored(e.Out)}
+		colored := a.color == "always" || a.color == "auto" && cli.Colored(e.Out, cli.Red, "") != "" // not with NO_COLOR
+		p := annotate.Printer{Out: w, Name: readable, Context: a.context, Color: colored}
 		if a.all {
 			p.Context = -1
 		}
@@ -142,12 +143,4 @@ func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source strin
 		}
 		return p.Source(l, source, rows)
 	})
-}
-
-// colored reports whether hot lines are coloured. NO_COLOR is a convention of many programs.
-func (a *annotateOptions) colored(out io.Writer) bool {
-	if a.color == "auto" {
-		return cli.Colored(out, cli.Red, "") != ""
-	}
-	return a.color == "always"
 }

@@ -132,9 +132,8 @@ func runDiff(e *verb.Env, paths [2]string, o *kind.DiffOptions) (differ bool, er
 // diffModels compares two profiles in memory.
 func diffModels(e *verb.Env, files [2]*input.File, from [2]kind.CanLoad, o *kind.DiffOptions) (differ bool, err error) {
 	paths := [2]string{files[0].Name, files[1].Name}
-	doing := progress.Start(e.Progress())
+	doing := progress.Begin(e.Progress(), "reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
 	defer doing.Stop()
-	doing.Say("reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
 	loaded, err := loadPair(files, from)
 	if err != nil {
 		return false, err

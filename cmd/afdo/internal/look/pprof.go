@@ -64,8 +64,7 @@ func NewPprof(e *verb.Env) *cobra.Command {
 }
 
 func runPprof(e *verb.Env, f *input.File, k kind.CanLoad, o *kind.PprofOptions) error {
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(f.Name))
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	l, err := k.Load(f)
 	if err != nil {

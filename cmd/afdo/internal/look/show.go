@@ -35,25 +35,25 @@ samples it has, whether they have branch stacks and how deep these are, what was
 and what that means for a profile.`
 
 func NewShow(e *verb.Env) *cobra.Command {
-	var o kind.ShowOptions
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Print header, sizes, summary and counts of a profile",
 		Long:  showHelp,
 		Args:  verb.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if shown, err := showIfRecording(e, args[0], o.JSON); shown || err != nil {
+			if shown, err := showIfRecording(e, args[0], asJSON); shown || err != nil {
 				return err
 			}
 			return e.WithOverview(args[0], func(f *input.File, k kind.Kind, overview *gcovkind.Overview) error {
 				if overview != nil {
-					return overview.Show(&e.Env, f, &o)
+					return overview.Show(&e.Env, f, asJSON)
 				}
-				return verb.Dispatch(e, "show", k, func(k kind.CanShow) error { return k.Show(&e.Env, f, &o) }, nil)
+				return verb.Dispatch(e, "show", k, func(k kind.CanShow) error { return k.Show(&e.Env, f, asJSON) }, nil)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	e.AddKindFlags(cmd)
 	return cmd
 }

@@ -98,8 +98,7 @@ func NewTop(e *verb.Env) *cobra.Command {
 }
 
 func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) error {
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(f.Name))
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	l, err := k.Load(f)
 	if err != nil {

@@ -74,8 +74,7 @@ func NewUnits(e *verb.Env) *cobra.Command {
 }
 
 func runUnits(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview, l *listing) error {
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(f.Name))
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	units, err := unitsOf(e, f, k, o)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
-	v4 "github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/profile/index"
 )
 
@@ -101,9 +101,8 @@ func (x *indexing) check(e *verb.Env) error {
 // runIndex writes a file with another index. It is read to its end before anything is
 // written: the two may be the same.
 func runIndex(e *verb.Env, path string, x *indexing) error {
-	doing := progress.Start(e.Progress())
+	doing := progress.Begin(e.Progress(), "indexing %s", human.Name(path))
 	defer doing.Stop()
-	doing.Say("indexing %s", human.Name(path))
 	var file bytes.Buffer
 	if err := reindex(e, &file, path, x); err != nil {
 		return err

@@ -25,10 +25,14 @@ import (
 // gather finds out what the inputs of a command line are, in their order: arguments, each an input
 // or "@" and a list of inputs, and then the lists of --input-list.
 func (m *merging) gather(e *verb.Env, args []string) error {
-	lists := slices.Clone(m.lists)
+	args = slices.Clone(args)
+	for _, list := range m.lists {
+		args = append(args, "@"+list)
+	}
+	var read []string // lists, and then inputs
 	for _, arg := range args {
 		if list, ok := strings.CutPrefix(arg, "@"); ok {
-			lists = append(lists, list)
+			read = append(read, list)
 			if err := m.gatherList(e, list); err != nil {
 				return err
 			}
@@ -40,11 +44,6 @@ func (m *merging) gather(e *verb.Env, args []string) error {
 		}
 		m.inputs = append(m.inputs, in)
 	}
-	for _, list := range m.lists {
-		if err := m.gatherList(e, list); err != nil {
-			return err
-		}
-	}
 	var err error
 	if m.inputs, err = expanded(m.inputs); err != nil {
 		return err
@@ -53,7 +52,6 @@ func (m *merging) gather(e *verb.Env, args []string) error {
 		return cli.Missing("argument IN")
 	}
 	m.skipped = make([]error, len(m.inputs))
-	read := lists
 	for _, in := range m.inputs {
 		read = append(read, in.Path)
 	}

@@ -65,37 +65,28 @@ func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) 
 
 // readFirst reads the first input that can be read before all others if their units are to be taken
 // for its units.
-func (mm *modelMerging) readFirst() error {
-	if !mm.align {
-		return nil
-	}
-	for i := mm.firstAt; i < len(mm.inputs); i++ {
+func (mm *modelMerging) readFirst() (err error) {
+	for i := mm.firstAt; mm.align && mm.first == nil && i < len(mm.inputs); i++ {
 		if mm.skipped[i] != nil {
 			continue
 		}
 		mm.firstAt = i
-		first, losses, err := mm.loadKind(i)
-		if err == nil {
-			mm.first, mm.losses = first, losses
-			return nil
-		}
-		if !mm.skip(i, err) {
+		if mm.first, err = mm.loadKind(i); err != nil && !mm.skip(i, err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// alignUnits gives the units of an input the paths that the first one has for them.
-func (mm *modelMerging) alignUnits(p *profile.Profile) {
+// alignUnits gives the units of an input the paths that the first one has for them, and returns how
+// many these are.
+func (mm *modelMerging) alignUnits(p *profile.Profile) int {
 	a := profile.Align(mm.first.Profile, p)
 	n := len(a.Moved)
 	for _, r := range a.Roots {
 		n += r.Units
 	}
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	mm.aligned += n
+	return n
 }
 
 // group returns the inputs of a group as one profile, and what that is multiplied with.
@@ -117,67 +108,53 @@ func (mm *modelMerging) group(g int) (*profile.Profile, profile.Ratio, error) {
 
 // load reads an input. The profile of one that is skipped is empty.
 func (mm *modelMerging) load(i int) (*profile.Profile, error) {
-	if mm.skipped[i] != nil {
-		mm.count(kind.Losses{}, false, true)
-		return profile.New(), nil
-	}
-	if mm.first != nil && i == mm.firstAt {
-		mm.count(kind.Losses{}, mm.first.NoUnits, false)
-		return mm.first.Profile, nil
-	}
-	one, losses, err := mm.loadKind(i)
-	if err != nil {
-		if !mm.skip(i, err) {
+	one, aligned, err := mm.first, 0, mm.skipped[i]
+	if err == nil && (one == nil || i != mm.firstAt) {
+		if one, err = mm.loadKind(i); err != nil && !mm.skip(i, err) {
 			return nil, err
 		}
-		mm.count(kind.Losses{}, false, true)
-		return profile.New(), nil
+		if err == nil && mm.first != nil {
+			aligned = mm.alignUnits(one.Profile)
+		}
 	}
-	mm.count(losses, one.NoUnits, false)
-	if one.Profile.NumFunctions() == 0 {
-		mm.mu.Lock()
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	mm.done++
+	mm.aligned += aligned
+	switch {
+	case err != nil:
+		mm.bad++
+		one = &kind.Loaded{Profile: profile.New()}
+	case one.NoUnits:
+		mm.withoutUnits++
+	}
+	if err == nil && one != mm.first && one.Profile.NumFunctions() == 0 {
 		mm.nothing = append(mm.nothing, i)
-		mm.mu.Unlock()
 	}
-	if mm.first != nil {
-		mm.alignUnits(one.Profile)
+	skipped := ""
+	if mm.bad > 0 {
+		skipped = ", " + human.Number(mm.bad) + " skipped"
 	}
+	mm.doing.Say("merging %s profiles, %s read%s", human.Number(len(mm.inputs)), human.Number(mm.done-mm.bad), skipped)
 	return one.Profile, nil
 }
 
-// count notes that an input has been read or skipped.
-func (mm *modelMerging) count(losses kind.Losses, withoutUnits, bad bool) {
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	mm.losses.Merge(losses)
-	mm.done++
-	if withoutUnits {
-		mm.withoutUnits++
-	}
-	if bad {
-		mm.bad++
-	}
-	if mm.bad > 0 {
-		mm.doing.Say("merging %s profiles, %s read, %s skipped", human.Number(len(mm.inputs)), human.Number(mm.done-mm.bad), human.Number(mm.bad))
-		return
-	}
-	mm.doing.Say("merging %s profiles, %s read", human.Number(len(mm.inputs)), human.Number(mm.done))
-}
-
 // loadKind reads a whole profile and counts what no profile in memory holds.
-func (mm *modelMerging) loadKind(i int) (*kind.Loaded, kind.Losses, error) {
-	var losses kind.Losses
+func (mm *modelMerging) loadKind(i int) (*kind.Loaded, error) {
 	f, err := mm.open(mm.env, i)
 	if err != nil {
-		return nil, losses, err
+		return nil, err
 	}
 	defer f.Close()
 	l, err := mm.from.Load(f)
 	if err != nil {
-		return nil, losses, f.Wrap(err)
+		return nil, f.Wrap(err)
 	}
 	if l.Losses != nil {
-		losses.Add(l.Losses())
+		losses, err := l.Losses()
+		mm.mu.Lock()
+		defer mm.mu.Unlock()
+		mm.losses.Add(losses, err)
 	}
-	return l, losses, nil
+	return l, nil
 }

@@ -129,16 +129,11 @@ func NewCreate(e *verb.Env) *cobra.Command {
 func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	doing := progress.Start(e.Progress())
 	defer doing.Stop()
-	doing.Say("opening %s", human.Name(c.binary))
-	file, err := symbolize.Open(c.binary, c.debugOptions()...)
+	file, binary, err := c.open(doing)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	binary, err := samples.NewBinary(file.ELF(), c.binary)
-	if err != nil {
-		return fmt.Errorf("%s: %w", human.Name(c.binary), err)
-	}
 	set, facts, err := readSamples(e, c, file, binary, doing)
 	if err != nil {
 		return err
@@ -161,6 +156,21 @@ func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	return nil
 }
 
+// open opens the program that ran.
+func (c *creating) open(doing *progress.Line) (*symbolize.File, *samples.Binary, error) {
+	doing.Say("opening %s", human.Name(c.binary))
+	file, err := symbolize.Open(c.binary, c.debugOptions()...)
+	if err != nil {
+		return nil, nil, err
+	}
+	binary, err := samples.NewBinary(file.ELF(), c.binary)
+	if err != nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("%s: %w", human.Name(c.binary), err)
+	}
+	return file, binary, nil
+}
+
 // createProfile makes the profile of a set of samples and writes it.
 func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symbolize.File, set *samples.Set, facts *CreateFacts, doing *progress.Line) error {
 	to, ok := c.out.Kind.(kind.CanEncode)
@@ -176,7 +186,7 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	options.WideDiscriminators = isLLVM
 	options.ObservedHeads = options.ObservedHeads || isLLVM // as llvm-profgen
 	remembering := newRemembering(c.binary, c.sources)
-	if c.remembers() {
+	if c.remembers {
 		options.Declared = remembering.declare
 	}
 	doing.Say("reading debug info")
@@ -204,7 +214,7 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	if isLLVM {
 		llvm.FlowSensitive = report.FlowSensitive
 	}
-	if c.remembers() {
+	if c.remembers {
 		doing.Say("reading sources")
 		if facts.Sources, err = remembering.remember(p); err != nil {
 			return err
@@ -262,14 +272,6 @@ func (c *creating) explain(err error, report *create.Report) error {
 	return err
 }
 
-// explainMissing adds to the error of a recording that nobody has named how to name one.
-func (c *creating) explainMissing(path string, err error) error {
-	if path == usualRecording && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w; --profile names the recording", err)
-	}
-	return err
-}
-
 // readSamples reads and adds up all inputs.
 func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *CreateFacts, error) {
 	facts := newCreateFacts(c, file)
@@ -289,7 +291,10 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 			continue
 		}
 		if err != nil {
-			return nil, nil, input.Wrap(name, c.explainMissing(path, err))
+			if path == usualRecording && errors.Is(err, fs.ErrNotExist) { // which nobody has named
+				err = fmt.Errorf("%w; --profile names the recording", err)
+			}
+			return nil, nil, input.Wrap(name, err)
 		}
 		if err := c.checkInput(path, file, binary, part, report); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)

@@ -33,6 +33,7 @@ type creating struct {
 	sources   []string
 	json      bool
 	allowPoor bool
+	remembers bool // the output holds marks of the sources
 
 	name, base               string
 	noBranches, needBranches bool
@@ -97,15 +98,9 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	c.to.FormatFlag = &c.out.To
 	to := f.Lookup("to")
 	to.Value, to.Usage = &c.to, to.Usage+`; or samples, preagg or fdata, for address samples; or pprof, for go build -pgo`
-	f.Var((*kind.OneProgram)(&c.binary), "binary", "program, library, kernel or module that ran")
-	f.StringVar(&c.debugFile, "debug-file", "", "file that has the debug info of BIN")
-	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
-	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, in place of what its content says", createInputs...)
+	c.addRecordingFlags(cmd, "file that has the debug info of BIN")
 	f.StringVar(&c.input.Event, "event", "", "use the samples of this event, even if it does not count execution")
-	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
-	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
-	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")
-	f.StringVar(&c.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
+
 	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
 	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
@@ -120,6 +115,19 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	f.StringArrayVar(&c.paths.Maps, "map-prefix", nil, "OLD=NEW: replace one folder by another")
 	f.StringArrayVar(&c.sources, "source", nil, "folder with the sources, if they are not where debug info says; may be several")
 	cmd.MarkFlagsMutuallyExclusive("source", "no-sources")
+}
+
+// addRecordingFlags adds the flags that name the program and its recordings, and choose samples.
+func (c *creating) addRecordingFlags(cmd *cobra.Command, debugFile string) {
+	f := cmd.Flags()
+	f.Var((*kind.OneProgram)(&c.binary), "binary", "program, library, kernel or module that ran")
+	f.StringVar(&c.debugFile, "debug-file", "", debugFile)
+	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
+	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, in place of what its content says", createInputs...)
+	f.StringVar(&c.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
+	f.StringVar(&c.name, "name", "", "use the samples of files whose path matches this regular expression")
+	f.Int32Var(&c.input.PID, "pid", 0, "use the samples of one process")
+	f.StringVar(&c.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
 }
 
@@ -149,8 +157,7 @@ func (c *creating) check(e *verb.Env) error {
 			return err
 		}
 	}
-	c.options.Evidence = c.hasEvidence()
-	c.input.Jumps = c.options.Evidence
+	c.findExtensions()
 	if err := c.checkContexts(); err != nil {
 		return err
 	}
@@ -174,16 +181,13 @@ func (c *creating) checkContexts() error {
 	return nil
 }
 
-// remembers reports whether the output can hold marks of the sources.
-func (c *creating) remembers() bool {
-	k, ok := c.out.Kind.(*gcovkind.Kind)
-	return ok && !k.NoSources && c.out.Format.V4()
-}
-
-// hasEvidence reports whether the output can hold the counts of machine code.
-func (c *creating) hasEvidence() bool {
-	k, ok := c.out.Kind.(*gcovkind.Kind)
-	return ok && !k.NoEvidence && c.out.Format.V4()
+// findExtensions finds out whether the output holds marks of the sources and counts of machine
+// code.
+func (c *creating) findExtensions() {
+	if k, ok := c.out.Kind.(*gcovkind.Kind); ok && gcovkind.IsV4(c.out.Format) {
+		c.remembers, c.options.Evidence = !k.NoSources, !k.NoEvidence
+	}
+	c.input.Jumps = c.options.Evidence
 }
 
 // checkSelection makes options of the flags that choose samples.

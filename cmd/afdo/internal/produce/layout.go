@@ -10,12 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/input/samples"
-	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -88,20 +85,12 @@ func NewLayout(e *verb.Env) *cobra.Command {
 
 func (l *laying) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var((*kind.OneProgram)(&l.binary), "binary", "program, library, kernel or module that ran")
-	f.StringVar(&l.debugFile, "debug-file", "", "file that has the symbols of BIN")
-	f.StringArrayVar(&l.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
+	l.addRecordingFlags(cmd, "file that has the symbols of BIN")
 	f.StringVarP(&l.prefix, "output", "o", "", "beginning of the names of both output files")
 	f.StringVar(&l.ccProfile, "cc-profile", "", "name of clang's file, instead of PREFIX_cc_profile.txt")
 	f.StringVar(&l.ldProfile, "ld-profile", "", "name of lld's file, instead of PREFIX_ld_profile.txt")
 	f.IntVar(&l.version, "list-version", list.V1, "version of clang's file: 1, or 0 for clang 16 and older")
 	f.BoolVar(&l.orderOnly, "order-only", false, "write the file of lld alone: BIN needs no block address map")
-	verb.AddChoice(cmd, &l.input.Format, "input", "", "format of IN, if it is not to be recognised", createInputs...)
-	f.StringVar(&l.input.BuildID, "build-id", "", "build ID of the samples to use, instead of BIN's own")
-	f.StringVar(&l.name, "name", "", "use the samples of files whose path matches this regular expression")
-	f.Int32Var(&l.input.PID, "pid", 0, "use the samples of one process")
-	f.StringVar(&l.base, "base", "", "where BIN was loaded, for perf script's text without mappings")
-	f.BoolVar(&l.json, "json", false, "report on the samples as JSON on standard output")
 }
 
 // check finds out what the flags mean and refuses what makes no sense, before any work is done.
@@ -147,17 +136,12 @@ func (l *laying) check() error {
 func (l *laying) run(ctx context.Context, e *verb.Env) error {
 	doing := progress.Start(e.Progress())
 	defer doing.Stop()
-	doing.Say("opening %s", human.Name(l.binary))
-	file, err := symbolize.Open(l.binary, l.debugOptions()...)
+	file, binary, err := l.open(doing)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	if _, err := bbmap.New(file.ELF()); err != nil && !l.orderOnly { // before a long recording is read
-		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
-	}
-	binary, err := samples.NewBinary(file.ELF(), l.binary)
-	if err != nil {
 		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
 	}
 	set, read, err := readSamples(e, &l.creating, file, binary, doing)
@@ -172,8 +156,11 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 	made, report, err := decide(ctx, file, set, layout.Options{Progress: func(done, all int) {
 		doing.Say("ordering blocks: %s of %s functions", human.Number(done), human.Number(all))
 	}})
+	if errors.Is(err, layout.ErrDrift) {
+		err = fmt.Errorf("%w; give the file that ran", err)
+	}
 	if err != nil {
-		return l.explainLayout(err)
+		return fmt.Errorf("%s: %w", human.Name(l.binary), err)
 	}
 	if err := l.write(e, made); err != nil {
 		return err
@@ -186,14 +173,6 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 	}
 	facts.tell(e)
 	return nil
-}
-
-// explainLayout adds to an error what to do.
-func (l *laying) explainLayout(err error) error {
-	if errors.Is(err, layout.ErrDrift) {
-		err = fmt.Errorf("%w; give the file that ran", err)
-	}
-	return fmt.Errorf("%s: %w", human.Name(l.binary), err)
 }
 
 // write writes both files.

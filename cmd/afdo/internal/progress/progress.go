@@ -43,6 +43,13 @@ func Start(w io.Writer) *Line {
 	return start(&Line{w: w, every: every}, after)
 }
 
+// Begin is [Start] for work that the caller describes at once, as by [Line.Say].
+func Begin(w io.Writer, format string, args ...any) *Line {
+	p := Start(w)
+	p.Say(format, args...)
+	return p
+}
+
 func start(p *Line, after time.Duration) *Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,27 +60,27 @@ func start(p *Line, after time.Duration) *Line {
 
 // Say tells what is being done now.
 func (p *Line) Say(format string, args ...any) {
-	if p == nil {
-		return
+	p.locked(func() { p.doing = fmt.Sprintf(format, args...) })
+}
+
+// locked calls do unless the line is nil.
+func (p *Line) locked(do func()) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		do()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.doing = fmt.Sprintf(format, args...)
 }
 
 // Stop takes the line off the terminal, and says nothing more. It may be called again.
 func (p *Line) Stop() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer == nil {
-		return
-	}
-	p.timer.Stop()
-	p.timer = nil
-	p.show("")
+	p.locked(func() {
+		if p.timer != nil {
+			p.timer.Stop()
+			p.timer = nil
+			p.show("")
+		}
+	})
 }
 
 // tick shows the line and comes again.
@@ -98,14 +105,7 @@ func (p *Line) tick() {
 }
 
 // Hide takes the line off the terminal until the next tick, so that other text can be written.
-func (p *Line) Hide() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.show("")
-}
+func (p *Line) Hide() { p.locked(func() { p.show("") }) }
 
 // show replaces the line by another, an empty one included.
 func (p *Line) show(line string) {

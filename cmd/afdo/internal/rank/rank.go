@@ -8,7 +8,6 @@ package rank
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/saturating"
@@ -203,11 +202,7 @@ func Calls(p *profile.Profile) []Call {
 			calls = append(calls, Call{Site{in, r.Line, r.Discriminator, r.Callee}, r.Count})
 		}
 	})
-	calls = together(calls, func(a, b Call) int { return a.Compare(b.Site) }, func(c *Call) *uint64 { return &c.Count })
-	slices.SortFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Compare(b.Site))
-	})
-	return calls
+	return together(calls, func(a, b Call) int { return a.Compare(b.Site) }, func(c *Call) *uint64 { return &c.Count })
 }
 
 // inBodies visits the records of all functions, each with the function whose body it is in: the
@@ -227,8 +222,8 @@ func inBodies(p *profile.Profile, visit func(in profile.SymbolRef, r *profile.Re
 	}
 }
 
-// together sorts a list and replaces elements that compare as equal by one element with the sum of
-// their counts.
+// together replaces elements that compare as equal by one element with the sum of their counts, and
+// sorts the list: the largest counts come first, and equal counts by compare.
 func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64) []T {
 	slices.SortFunc(list, compare)
 	kept := list[:0]
@@ -240,6 +235,7 @@ func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64)
 		}
 		kept = append(kept, t)
 	}
+	slices.SortFunc(kept, func(a, b T) int { return cmp.Or(cmp.Compare(*count(&b), *count(&a)), compare(a, b)) })
 	return kept
 }
 
@@ -270,42 +266,27 @@ func Lines(p *profile.Profile) []LineCount {
 			lines = append(lines, LineCount{Line{in, r.Line}, r.Count})
 		}
 	})
-	kept := together(lines, func(a, b LineCount) int { return a.Compare(b.Line) }, func(l *LineCount) *uint64 { return &l.Count })
-	slices.SortFunc(kept, func(a, b LineCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Compare(b.Line))
-	})
-	return kept
+	return together(lines, func(a, b LineCount) int { return a.Compare(b.Line) }, func(l *LineCount) *uint64 { return &l.Count })
 }
 
 // First sorts the n first of all, which it reorders, and returns them. It takes O(len(all) log n).
 func First[T any](all []T, n int, compare func(a, b T) int) []T {
-	if n >= len(all) {
-		slices.SortFunc(all, compare)
-		return all
-	}
-	h := &lastOnTop[T]{all[:n], compare}
-	heap.Init(h)
+	n = min(n, len(all))
+	slices.SortFunc(all[:n], compare)
+	end := n // of the candidates
 	for i := n; i < len(all) && n > 0; i++ {
-		if compare(all[i], all[0]) < 0 {
-			all[0], all[i] = all[i], all[0]
-			heap.Fix(h, 0)
+		if compare(all[i], all[n-1]) >= 0 {
+			continue
+		}
+		all[end], all[i] = all[i], all[end]
+		if end++; end == 2*n {
+			slices.SortFunc(all[:end], compare)
+			end = n
 		}
 	}
-	slices.SortFunc(all[:n], compare)
+	slices.SortFunc(all[:end], compare)
 	return all[:n]
 }
-
-// A lastOnTop is a heap of a fixed size, with the item on top that comes last.
-type lastOnTop[T any] struct {
-	items   []T
-	compare func(a, b T) int
-}
-
-func (h *lastOnTop[T]) Len() int           { return len(h.items) }
-func (h *lastOnTop[T]) Less(i, j int) bool { return h.compare(h.items[i], h.items[j]) > 0 }
-func (h *lastOnTop[T]) Swap(i, j int)      { h.items[i], h.items[j] = h.items[j], h.items[i] }
-func (h *lastOnTop[T]) Push(any)           {}
-func (h *lastOnTop[T]) Pop() any           { return nil }
 
 // Hottest returns the n symbols with the most own samples, those with the same number by total,
 // name and unit, and the number of all sampled symbols.

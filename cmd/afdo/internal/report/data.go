@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -201,7 +202,7 @@ func (c *collector) units() {
 
 // unitBytes returns the size in bytes of a unit in the profile that is drawn.
 func (c *collector) unitBytes(f profile.UnitRef) uint64 {
-	own, ok := c.now.ownFile(f)
+	own, ok := c.now.files.ownOf(f)
 	if !ok || int(own) >= len(c.options.UnitBytes) {
 		return 0
 	}
@@ -214,14 +215,7 @@ func (c *collector) heat(now, was uint64) float64 {
 	if c.was == nil {
 		return 0
 	}
-	return max(share(now, c.now.ranking.Total), share(was, c.was.ranking.Total))
-}
-
-func share(n, total uint64) float64 {
-	if total == 0 {
-		return 0
-	}
-	return float64(n) / float64(total)
+	return max(human.Share(now, c.now.ranking.Total), human.Share(was, c.was.ranking.Total))
 }
 
 // path returns the number of a unit's path, and adds the path if necessary.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
@@ -56,24 +57,18 @@ type hot[K any] struct {
 }
 
 func (c *collector) calls() {
-	var all []hot[rank.Site]
-	each := func(s *side, is func(*hot[rank.Site]) *uint64) (total count) {
+	all := bothSides(c, rank.Site.Compare, func(s *side, add func(rank.Site, uint64)) {
 		for _, call := range rank.Calls(s.profile) {
 			site := call.Site
 			site.Caller, site.Callee = s.symbols.commonOf(site.Caller), s.symbols.commonOf(site.Callee)
-			h := hot[rank.Site]{key: site}
-			*is(&h) = call.Count
-			total.add(call.Count)
-			all = append(all, h)
+			add(site, call.Count)
 		}
-		return total
-	}
+	})
 	d := &c.Calls
-	d.Total = each(c.now, func(h *hot[rank.Site]) *uint64 { return &h.now })
-	if c.was != nil {
-		d.WasTotal = each(c.was, func(h *hot[rank.Site]) *uint64 { return &h.was })
+	for _, h := range all {
+		d.Total.add(h.now)
+		d.WasTotal.add(h.was)
 	}
-	all = joined(all, rank.Site.Compare)
 	hottest(all, [2]count{d.Total, d.WasTotal})
 	for _, h := range cutHot(all, c.options.Calls, &d.Left) {
 		d.Caller = append(d.Caller, c.symbol(h.key.Caller))
@@ -89,18 +84,15 @@ func (c *collector) calls() {
 
 // lines lists the lines with samples of their own. The error is an error of Options.Locate.
 func (c *collector) lines() error {
-	var all []hot[rank.Line]
-	for _, l := range rank.Lines(c.now.profile) {
-		all = append(all, hot[rank.Line]{key: rank.Line{Symbol: c.now.symbols.commonOf(l.Symbol), Line: l.Line.Line}, now: l.Count})
-	}
+	all := bothSides(c, rank.Line.Compare, func(s *side, add func(rank.Line, uint64)) {
+		for _, l := range rank.Lines(s.profile) {
+			add(rank.Line{Symbol: s.symbols.commonOf(l.Symbol), Line: l.Line.Line}, l.Count)
+		}
+	})
 	totals := [2]count{c.Total, 0}
 	if c.was != nil {
 		totals[1] = c.Before.Total
-		for _, l := range rank.Lines(c.was.profile) {
-			all = append(all, hot[rank.Line]{key: rank.Line{Symbol: c.was.symbols.commonOf(l.Symbol), Line: l.Line.Line}, was: l.Count})
-		}
 	}
-	all = joined(all, rank.Line.Compare)
 	hottest(all, totals)
 	d := &c.Lines
 	rows := cutHot(all, c.options.Lines, &d.Left)
@@ -138,8 +130,13 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	return nil
 }
 
-// joined adds up the rows with the same key.
-func joined[K any](all []hot[K], compare func(K, K) int) []hot[K] {
+// bothSides returns the rows that each gives of a side. Those of the same key are one.
+func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, add func(K, uint64))) []hot[K] {
+	var all []hot[K]
+	each(c.now, func(key K, n uint64) { all = append(all, hot[K]{key, n, 0}) })
+	if c.was != nil {
+		each(c.was, func(key K, n uint64) { all = append(all, hot[K]{key, 0, n}) })
+	}
 	slices.SortFunc(all, func(a, b hot[K]) int { return compare(a.key, b.key) })
 	kept := all[:0]
 	for _, h := range all {
@@ -156,7 +153,7 @@ func joined[K any](all []hot[K], compare func(K, K) int) []hot[K] {
 // hottest sorts rows by their share of either total, the largest first.
 func hottest[K any](all []hot[K], totals [2]count) {
 	heat := func(h *hot[K]) float64 {
-		return max(share(h.now, uint64(totals[0])), share(h.was, uint64(totals[1])))
+		return max(human.Share(h.now, uint64(totals[0])), human.Share(h.was, uint64(totals[1])))
 	}
 	slices.SortStableFunc(all, func(a, b hot[K]) int {
 		return cmp.Or(cmp.Compare(heat(&b), heat(&a)), cmp.Compare(b.now, a.now))

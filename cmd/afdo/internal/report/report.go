@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/rank"
+	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -103,6 +104,10 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	if err != nil {
 		return err
 	}
+	var overlap *profile.Overlap // as the verb diff has it
+	if o.Before != nil {
+		overlap = &profile.NewDiff(o.Before, p).Overlap
+	}
 	style, script := asset("style.css"), wholeScript()
 	return page().Execute(w, map[string]any{
 		"Source":    d.Source,
@@ -115,7 +120,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 		"Functions": len(d.Symbols.Own) + int(d.Symbols.Left.Count),
 		"Before":    d.Before,
 		"Explained": o.Explained,
-		"Overlap":   overlap(o.Before, p),
+		"Overlap":   overlap,
 		"Style":     template.CSS(style),
 		"Script":    template.JS(script),
 		"Data":      template.JS(encoded),
@@ -123,21 +128,12 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	})
 }
 
-// overlap returns how much two profiles have in common, as the verb diff has it, or nil if there is
-// one alone.
-func overlap(before, p *profile.Profile) *profile.Overlap {
-	if before == nil {
-		return nil
-	}
-	return &profile.NewDiff(before, p).Overlap
-}
-
 // page returns the template of the page. It is parsed when it is needed: every verb of the command
 // starts with this package.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"grouped": grouped,
-		"percent": func(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" },
+		"percent": human.Percent,
 		"share":   func(e afdo.SummaryEntry) string { return strconv.FormatFloat(float64(e.Cutoff)/1e4, 'f', -1, 64) + "%" }, // of parts per million,
 	}).ParseFS(assets, "page/page.html"))
 })
@@ -256,9 +252,6 @@ func (s *side) invert(names *profile.Profile) {
 	s.files.invert(names.NumUnits())
 	s.symbols.invert(names.NumSymbols())
 }
-
-// ownFile returns the number that the side itself has for a unit.
-func (s *side) ownFile(f profile.UnitRef) (own profile.UnitRef, ok bool) { return s.files.ownOf(f) }
 
 func (s *side) unit(f profile.UnitRef) rank.Unit {
 	if s != nil {

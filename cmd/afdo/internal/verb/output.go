@@ -9,6 +9,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/spf13/cobra"
 )
@@ -21,9 +22,9 @@ type Output struct {
 
 	// Once they are resolved:
 	Out     kind.Output
-	Kind    kind.Kind       // of the format
-	Format  gcovkind.Format // 0 for the format of another kind
-	assumed bool            // the format is the usual one
+	Kind    kind.Kind      // of the format
+	Format  anyprof.Format // 0 for the format of another kind
+	assumed bool           // the format is the usual one
 }
 
 // UsualFormat is the format of whole GCOV profiles unless the command line names another one.

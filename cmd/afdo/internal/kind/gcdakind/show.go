@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/gcda"
@@ -47,7 +46,7 @@ type noteFacts struct {
 }
 
 // Show prints what a file has.
-func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	c, notes, size, err := k.load(f)
 	if err != nil {
 		return err
@@ -57,7 +56,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if notes != nil {
 		s.Notes = newNoteFacts(notes, c)
 	}
-	return output.Facts(e.Out, o.JSON, s, s.print)
+	return output.Facts(e.Out, asJSON, s, s.print)
 }
 
 func newFacts(c *gcda.Counters) *facts {

@@ -12,20 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
 // forms is the example in all formats, and what shows them is called.
 var forms = []struct {
 	extension string
-	format    Format
+	format    anyprof.Format
 	order     string
 }{
-	{".txt", Text, ""},
-	{".afdo", V4, ""},
-	{".compact.afdo", V4Compact, ""},
-	{".v3.afdo", V3, "little-endian"},
-	{".v2.afdo", V2, "little-endian"},
+	{".txt", anyprof.Text, ""},
+	{".afdo", anyprof.V4, ""},
+	{".compact.afdo", anyprof.V4Compact, ""},
+	{".v3.afdo", anyprof.V3, "little-endian"},
+	{".v2.afdo", anyprof.V2, "little-endian"},
 }
 
 func openPath(stdin io.Reader, path string) (*Input, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
@@ -64,10 +63,10 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 // CheckFlags refuses flags that a format has no use for.
 func (k *Kind) CheckFlags(name string) error {
 	format := FormatNamed(name) // one of another kind has neither byte order nor index
-	if k.BigEndian && !format.Old() {
+	if k.BigEndian && !IsOld(format) {
 		return cli.Usagef("--big-endian is for v2 and v3: %s has one byte order", name)
 	}
-	if k.Index && !format.V4() {
+	if k.Index && !IsV4(format) {
 		return cli.Usagef("--index is for v4 and v4c: %s has no place for one", name)
 	}
 	return nil
@@ -80,27 +79,27 @@ func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, err
 }
 
 // EncodeFormat is [Kind.Encode] with losses that can be counted.
-func (k *Kind) EncodeFormat(w io.Writer, format Format, p *profile.Profile) (gcov.Losses, error) {
+func (k *Kind) EncodeFormat(w io.Writer, format anyprof.Format, p *profile.Profile) (gcov.Losses, error) {
 	old := gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian}
 	if k.BigEndian {
 		old.ByteOrder = binary.BigEndian
 	}
 	switch format {
-	case V4, V4Compact:
+	case anyprof.V4, anyprof.V4Compact:
 		return gcov.Losses{}, k.encodeV4(w, format, p)
-	case V2:
+	case anyprof.V2:
 		old.Version = 2
 		return gcov.Write(w, p, old)
-	case V3:
+	case anyprof.V3:
 		return gcov.Write(w, p, old)
-	case Text:
+	case anyprof.Text:
 		return gcov.Losses{Sources: p.HasMarks(), Evidence: p.Evidence() != nil}, textfmt.PrintProfile(w, p)
 	}
 	return gcov.Losses{}, fmt.Errorf("GCOV profiles are not written as %q", format)
 }
 
-func (k *Kind) encodeV4(w io.Writer, format Format, p *profile.Profile) (err error) {
-	options := builder.Options{Compact: format == V4Compact, NoSources: k.NoSources, NoEvidence: k.NoEvidence}
+func (k *Kind) encodeV4(w io.Writer, format anyprof.Format, p *profile.Profile) (err error) {
+	options := builder.Options{Compact: format == anyprof.V4Compact, NoSources: k.NoSources, NoEvidence: k.NoEvidence}
 	if k.Index {
 		options.Index = NewIndexOptions()
 		if err = AddFingerprints(options.Index, slice.FromProfile(p)); err != nil {
@@ -120,8 +119,8 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &kind.Loaded{Profile: p, Format: in.Format.String(), Size: in.Size(), Reader: in.reader, NoUnits: in.Format == V2}
-	if in.Format.V4() {
+	l := &kind.Loaded{Profile: p, Format: in.Format.String(), Size: in.Size(), Reader: in.reader, NoUnits: in.Format == anyprof.V2}
+	if IsV4(in.Format) {
 		l.Losses = in.losses
 	}
 	return l, nil
@@ -130,18 +129,18 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 // Convert writes a version 4 file as text without reading more than a unit at a time. All else goes
 // through memory.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
-	if !Format(f.Format()).V4() || out.Format.Name != Text.String() || t.Any() {
+	if !IsV4(f.Format()) || out.Format.Name != anyprof.Text.String() || t.Any() {
 		return kind.Convert(e, k, f, k, out, t)
 	}
 	in, err := Open(f)
 	if err != nil {
 		return err
 	}
-	losses := kind.StartCount(in.losses)
+	tellLosses := kind.StartCount(in.losses)
 	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return textfmt.Print(w, in.reader) }); err != nil {
 		return err
 	}
-	losses.Tell(e)
+	tellLosses(e)
 	_, noSources := profile.ReadSources(in.reader)
 	_, noEvidence := profile.ReadEvidence(in.reader)
 	if lost := (gcov.Losses{Sources: noSources == nil, Evidence: noEvidence == nil}).String(); lost != "" {
@@ -150,47 +149,27 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return nil
 }
 
-// A Format is a format of GCOV profiles. The zero value means none.
-type Format anyprof.Format
-
-// The formats, by their names.
-const (
-	V4        = Format(anyprof.V4)
-	V4Compact = Format(anyprof.V4Compact)
-	V3        = Format(anyprof.V3)
-	V2        = Format(anyprof.V2)
-	Text      = Format(anyprof.Text)
-)
-
-var formats = [...]Format{V4, V4Compact, V3, V2, Text}
-
-// FormatNamed returns the format with a name, or none if the name belongs to another kind.
-func FormatNamed(name string) Format {
-	i := slices.IndexFunc(formats[:], func(f Format) bool { return f.String() == name })
-	if i < 0 {
-		return 0
+// FormatNamed returns the format of GCOV profiles with a name, or 0 if the name belongs to another
+// kind.
+func FormatNamed(name string) anyprof.Format {
+	for f := anyprof.V4; f.GCOV(); f++ {
+		if f.String() == name {
+			return f
+		}
 	}
-	return formats[i]
+	return 0
 }
 
-// String returns the name of the format.
-func (f Format) String() string {
-	if f == 0 {
-		return ""
-	}
-	return anyprof.Format(f).String()
-}
+// IsOld reports whether package gcov reads and writes a format.
+func IsOld(f anyprof.Format) bool { return f == anyprof.V2 || f == anyprof.V3 }
 
-// Old reports whether package gcov reads and writes the format.
-func (f Format) Old() bool { return f == V2 || f == V3 }
-
-// V4 reports whether package afdo reads the format.
-func (f Format) V4() bool { return f == V4 || f == V4Compact }
+// IsV4 reports whether package afdo reads a format.
+func IsV4(f anyprof.Format) bool { return f == anyprof.V4 || f == anyprof.V4Compact }
 
 // An Input is a GCOV profile that a verb reads. A version 4 file is read lazily.
 type Input struct {
 	*input.File
-	Format Format
+	Format anyprof.Format
 	Order  string // byte order of v2 and v3: "little-endian" or "big-endian"
 
 	size    int64
@@ -205,10 +184,6 @@ type Input struct {
 // of a file on a server.
 func Open(f *input.File) (*Input, error) { return open(f, f.Remote()) }
 
-// OpenForLookup is like [Open] for a caller that reads little of the file. The index of a file that
-// is in memory is not trusted, because that saves little.
-func OpenForLookup(f *input.File) (*Input, error) { return open(f, f.Remote() || f.InPieces()) }
-
 func open(f *input.File, trusts bool) (*Input, error) {
 	var opts []afdo.Option
 	if trusts {
@@ -218,14 +193,14 @@ func open(f *input.File, trusts bool) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{File: f, Format: Format(p.Format()), size: p.Size(), trusts: trusts}
-	if in.Format.Old() {
+	in := &Input{File: f, Format: p.Format(), size: p.Size(), trusts: trusts}
+	if IsOld(in.Format) {
 		in.Order = "little-endian"
 		if bytes.HasPrefix(f.Head(), []byte("gcda")) {
 			in.Order = "big-endian"
 		}
 	}
-	if in.Format.V4() {
+	if IsV4(in.Format) {
 		in.reader = p.Model().(*afdo.Reader)
 		return in, nil
 	}
@@ -236,7 +211,7 @@ func open(f *input.File, trusts bool) (*Input, error) {
 // mayBeHidden reports whether the file may have what its reader does not find: the reader trusts an
 // index, and the whole file can be read at little cost.
 func (in *Input) mayBeHidden() bool {
-	if !in.trusts || in.Remote() || !in.Format.V4() {
+	if !in.trusts || in.Remote() || !IsV4(in.Format) {
 		return false
 	}
 	_, err := index.Read(in.reader)

@@ -30,7 +30,7 @@ import (
 
 // Lookup prints one unit or symbol as text or JSON, or a list of the units that have a symbol.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, l *kind.LookupOptions) error {
-	in, err := OpenForLookup(f)
+	in, err := open(f, f.Remote() || f.InPieces()) // an index saves little of a file that is in memory
 	if err != nil {
 		return err
 	}
@@ -231,23 +231,16 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols [
 	if len(without) == 0 {
 		return f, nil
 	}
-	if told, err := tellsInlining(in, r); err != nil {
-		return f, err
-	} else if !told {
-		e.Warnf("%s has no index, so it is unknown in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
-		return f, nil
+	if IsV4(in.Format) { // a file of another format was read as a whole in any case
+		if known, err := hasBlock(r, indexfmt.CallerGroups); err != nil {
+			return f, err
+		} else if !known {
+			e.Warnf("%s has no index, so it is unknown in which functions this is inlined; \"afdo index\" adds one", human.Name(in.Name))
+			return f, nil
+		}
 	}
 	f.shown, f.others, err = p.Callers(without, int(min(number, math.MaxInt)))
 	return f, err
-}
-
-// tellsInlining reports whether the inlined functions are known without reading the whole file:
-// from an index, or because the whole file was read in any case.
-func tellsInlining(in *Input, r *afdo.Reader) (bool, error) {
-	if !in.Format.V4() {
-		return true, nil
-	}
-	return hasBlock(r, indexfmt.CallerGroups)
 }
 
 // writeInliners lists functions below the units that have a symbol.

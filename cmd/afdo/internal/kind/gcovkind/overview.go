@@ -261,7 +261,7 @@ func (t *tally) encode(e *wire.Encoder) {
 // OverviewOf returns the overview of a file of a server, or nil if there is none that can be used.
 // The file has to be read as a whole then.
 func OverviewOf(f *input.File) *Overview {
-	if !f.Remote() || f.Packed() || !Format(f.Format()).V4() {
+	if !f.Remote() || f.Packed() || !IsV4(f.Format()) {
 		return nil // a compressed file can be opened only once
 	}
 	in, err := Open(f)

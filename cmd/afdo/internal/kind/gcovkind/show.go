@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
+	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/profile"
@@ -20,36 +21,35 @@ import (
 )
 
 // Show prints what a profile is, as text or JSON.
-func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	in, err := Open(f)
 	if err != nil {
 		return err
 	}
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(in.Name))
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(in.Name))
 	defer doing.Stop()
 	r, err := in.Reader()
 	if err != nil {
 		return err
 	}
-	return in.show(e, r, o, func() (*tally, error) {
+	return in.show(e, r, asJSON, func() (*tally, error) {
 		defer doing.Stop()
 		return takeTally(r)
 	})
 }
 
 // Show prints what the file is, as Kind.Show does.
-func (v *Overview) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+func (v *Overview) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	in, err := Open(f)
 	if err != nil {
 		return err
 	}
-	return in.show(e, in.reader, o, func() (*tally, error) { return v.tally, nil })
+	return in.show(e, in.reader, asJSON, func() (*tally, error) { return v.tally, nil })
 }
 
 // show prints what a version 4 file is, as text or JSON. take counts what the
 // file consists of, or returns what was counted before.
-func (in *Input) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions, take func() (*tally, error)) error {
+func (in *Input) show(e *cli.Env, r *afdo.Reader, asJSON bool, take func() (*tally, error)) error {
 	summary, err := r.Summary()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (in *Input) show(e *cli.Env, r *afdo.Reader, o *kind.ShowOptions, take func
 	if f.Index, err = newIndexFacts(r); err != nil {
 		return err
 	}
-	return output.Facts(e.Out, o.JSON, f, f.print)
+	return output.Facts(e.Out, asJSON, f, f.print)
 }
 
 // ShowFacts is what show prints, in the form of its JSON.
@@ -154,7 +154,7 @@ func (t *tally) sizes(size int64) []SizeFacts {
 
 func (f *ShowFacts) print(w io.Writer) error {
 	heading := "Sections"
-	if f.ByteOrder != "" || f.Format == Text.String() {
+	if f.ByteOrder != "" || f.Format == anyprof.Text.String() {
 		heading = fmt.Sprintf("Sections as v4 (%s bytes)", human.Number(f.V4Size))
 	}
 	return table.WriteParts(w, f.head(),
@@ -174,7 +174,7 @@ func (f *ShowFacts) head() *table.Table {
 	switch {
 	case f.ByteOrder != "":
 		t.Row("Format", fmt.Sprintf("%s: GCOV version %s, %s", f.Format, f.Format[1:], f.ByteOrder))
-	case f.Format == Text.String():
+	case f.Format == anyprof.Text.String():
 		t.Row("Format", "text: the textual form of GCOV version 4")
 	case f.Compact:
 		t.Row("Format", "v4c: GCOV version 4, compact header")

@@ -189,7 +189,7 @@ func TestShow(t *testing.T) {
 			out, err := exec.Command(profdata, "show", "--detailed-summary", base+form).Output()
 			require.NoError(t, err)
 			r := newRun()
-			require.NoError(t, r.Show(&r.Env, open(t, base+form), &kind.ShowOptions{JSON: true}))
+			require.NoError(t, r.Show(&r.Env, open(t, base+form), true))
 			var facts ShowFacts
 			require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
 			s := facts.Summary
@@ -210,7 +210,7 @@ func TestShow(t *testing.T) {
 			require.Equal(t, want, got, base+form)
 
 			text := newRun()
-			require.NoError(t, text.Show(&text.Env, open(t, base+form), &kind.ShowOptions{}))
+			require.NoError(t, text.Show(&text.Env, open(t, base+form), false))
 			require.Contains(t, text.out.String(), "Total count")
 		}
 	}
@@ -415,7 +415,7 @@ func TestHashesOfAllBits(t *testing.T) {
 	require.Equal(t, read(t, theirs), r.out.Bytes(), "the summary of the file is LLVM's")
 	for _, file := range []string{path, from} {
 		r := newRun()
-		require.NoError(t, r.Show(&r.Env, open(t, file), &kind.ShowOptions{JSON: true}))
+		require.NoError(t, r.Show(&r.Env, open(t, file), true))
 		var facts ShowFacts
 		require.NoError(t, json.Unmarshal(r.out.Bytes(), &facts))
 		require.Equal(t, uint64(2), facts.Summary.NumFunctions)

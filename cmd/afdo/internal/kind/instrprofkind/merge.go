@@ -28,7 +28,7 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	g := merging{Merge: m, k: k}
-	defer g.removeCopies()
+	defer func() { _ = os.RemoveAll(g.copies) }()
 	if err := g.gather(); err != nil {
 		return err
 	}
@@ -124,12 +124,6 @@ func (g *merging) copyOf(f *input.File, number int) (path string, err error) {
 	}
 	_, err = io.Copy(copied, f)
 	return copied.Name(), errors.Join(err, copied.Close())
-}
-
-func (g *merging) removeCopies() {
-	if g.copies != "" {
-		_ = os.RemoveAll(g.copies)
-	}
 }
 
 // addSection adds the MemProf section of an indexed input, if it has one.

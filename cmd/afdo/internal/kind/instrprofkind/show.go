@@ -62,9 +62,8 @@ type ValueFacts struct {
 }
 
 // Show prints what a profile is, as text or JSON.
-func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(f.Name))
+func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	facts := &ShowFacts{File: f.Name, Format: f.Format().String(), BinaryIDs: []string{}, Values: []ValueFacts{}}
 	var err error
@@ -77,7 +76,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 		return err
 	}
 	doing.Stop()
-	return output.Facts(e.Out, o.JSON, facts, facts.print)
+	return output.Facts(e.Out, asJSON, facts, facts.print)
 }
 
 // indexed fills in the facts of an indexed file: the summaries are its own unless it has none or
@@ -292,8 +291,7 @@ func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (diff
 	if o.ByUnit {
 		return false, cli.Usagef("an instrumentation profile has no units")
 	}
-	doing := progress.Start(e.Progress())
-	doing.Say("comparing %s and %s", human.Name(files[0].Name), human.Name(files[1].Name))
+	doing := progress.Begin(e.Progress(), "comparing %s and %s", human.Name(files[0].Name), human.Name(files[1].Name))
 	defer doing.Stop()
 	var profiles [2]*instrprof.Profile
 	for i, f := range files {

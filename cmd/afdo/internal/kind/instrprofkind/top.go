@@ -49,8 +49,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if o.HasUnit || o.Calls {
 		return cli.Usagef("an instrumentation profile has no units, and calls only where they are indirect: see lookup")
 	}
-	doing := progress.Start(e.Progress())
-	doing.Say("reading %s", human.Name(f.Name))
+	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
 	p, err := k.load(e, f)
 	if err != nil {

@@ -291,27 +291,22 @@ func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string,
 	return p, s.names, nil
 }
 
-// profile returns the profile in memory, each allocation once a record, and the names of functions
-// that are known.
-func (k *Kind) profile(e *cli.Env, f *input.File) (*memprof.Profile, map[uint64]string, error) {
+// profile returns a file, its profile in memory, each allocation once a record, and the names of
+// functions that are known.
+func (k *Kind) profile(e *cli.Env, f *input.File) (*loaded, *memprof.Profile, map[uint64]string, error) {
 	l, err := load(f)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return k.named(e, l)
-}
-
-// named is profile for a file that has been loaded.
-func (k *Kind) named(e *cli.Env, l *loaded) (*memprof.Profile, map[uint64]string, error) {
 	src, names, err := k.source(e, l)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		names, err = k.withBinary(names)
 	}
-	if names, err = k.withBinary(names); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	p := new(memprof.Profile)
-	return p, names, p.Merge(src, 1)
+	return l, p, names, p.Merge(src, 1)
 }
 
 // withBinary returns names if there are any, or else the names of the functions in the binary.

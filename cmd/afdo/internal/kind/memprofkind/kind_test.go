@@ -151,14 +151,14 @@ func TestVerbs(t *testing.T) {
 	d.weights = nil
 
 	var s facts
-	require.NoError(t, d.kind.Show(d.env(), d.open("sum"), &kind.ShowOptions{JSON: true}))
+	require.NoError(t, d.kind.Show(d.env(), d.open("sum"), true))
 	require.NoError(t, json.Unmarshal(d.out.Bytes(), &s))
 	total := uint64(0)
 	for a := range want.Allocs() {
 		total += a.Block[memprof.TotalSize]
 	}
 	require.Equal(t, total, s.Bytes)
-	require.NoError(t, d.kind.Show(d.env(), d.open("raw"), &kind.ShowOptions{}))
+	require.NoError(t, d.kind.Show(d.env(), d.open("raw"), false))
 	require.Contains(t, d.out.String(), "memory profile, raw of version 5")
 	require.Empty(t, slices.Collect(check.File(d.read("sum"), check.Options{})))
 

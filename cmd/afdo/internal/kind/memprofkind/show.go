@@ -59,7 +59,7 @@ type segmentFacts struct {
 
 // Show prints what a profile is. Of a raw one without --binary that is what there is without
 // functions.
-func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	l, err := load(f)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
 	if l.reader != nil {
 		s.Version = l.reader.Version()
 	}
-	return output.Facts(e.Out, o.JSON, s, s.print)
+	return output.Facts(e.Out, asJSON, s, s.print)
 }
 
 func (s *facts) raw(r *memprof.Raw) {
@@ -257,7 +257,7 @@ func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if o.HasUnit || o.Calls {
 		return cli.Usagef("a memory profile knows neither units nor calls that allocate nothing")
 	}
-	p, names, err := k.profile(e, f)
+	_, p, names, err := k.profile(e, f)
 	if err != nil {
 		return err
 	}
@@ -334,11 +334,7 @@ func (t *topFacts) print(w io.Writer) error {
 	list := table.List{Numbers: table.Table{Columns: "rrrrr"}, Heading: "Function", LeftOut: t.LeftOut, Width: t.width}
 	list.Numbers.Row("Bytes", "Bytes%", "Cold", "Allocations", "Total")
 	for _, f := range t.Functions {
-		share := 0.0
-		if t.Bytes > 0 {
-			share = float64(f.Bytes) / float64(t.Bytes)
-		}
-		list.Numbers.Row(human.Number(f.Bytes), human.Percent(share), human.Number(f.ColdBytes), human.Number(f.Allocations), human.Number(f.TotalBytes))
+		list.Numbers.Row(human.Number(f.Bytes), human.Percentage(f.Bytes, t.Bytes), human.Number(f.ColdBytes), human.Number(f.Allocations), human.Number(f.TotalBytes))
 	}
 	list.Spare = []int{3, 2}
 	list.About = func(i int) (iter.Seq[string], string) { return t.Functions[i].names(), "" }
@@ -355,11 +351,7 @@ func (f *topFunction) names() iter.Seq[string] {
 
 // Drawing returns a profile whose samples are bytes that were allocated.
 func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
-	l, err := load(f)
-	if err != nil {
-		return nil, err
-	}
-	p, names, err := k.named(e, l)
+	l, p, names, err := k.profile(e, f)
 	if err != nil {
 		return nil, err
 	}
@@ -437,7 +429,7 @@ var heapTypes = []pprofile.ValueType{{Name: "alloc_objects", Unit: "count"}, {Na
 
 // Pprof writes allocation stacks as a heap profile.
 func (k *Kind) Pprof(e *cli.Env, f *input.File, o *kind.PprofOptions) error {
-	p, names, err := k.profile(e, f)
+	_, p, names, err := k.profile(e, f)
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,12 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	}
 	l := &kind.Loaded{Profile: q, Format: o.format, Size: o.size, NoUnits: files == nil}
 	if !k.base && hasFlowSensitive(p) {
-		l.Hint = hintBase
+		l.Hint = func(err error) error {
+			if errors.Is(err, afdo.ErrUnrepresentable) {
+				return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
+			}
+			return err
+		}
 	}
 	l.Losses = func() ([]kind.Loss, error) { return lossList(losses), nil }
 	return l, nil
@@ -180,14 +185,6 @@ func hasFlowSensitive(p *sampleprof.Profile) bool {
 		}
 	}
 	return false
-}
-
-// hintBase says which flag helps where a format has no room for flow-sensitive discriminators.
-func hintBase(err error) error {
-	if errors.Is(err, afdo.ErrUnrepresentable) {
-		return fmt.Errorf("%w; --base-discriminators cuts flow-sensitive ones to those of the front end", err)
-	}
-	return err
 }
 
 // lossList is losses one by one.

@@ -17,12 +17,12 @@ import (
 )
 
 // Show prints what a profile is, as text or JSON.
-func (k *Kind) Show(e *cli.Env, f *input.File, o *kind.ShowOptions) error {
+func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	facts, err := newFacts(f)
 	if err != nil {
 		return err
 	}
-	return output.Facts(e.Out, o.JSON, facts, facts.print)
+	return output.Facts(e.Out, asJSON, facts, facts.print)
 }
 
 // Facts is what show prints, in the form of its JSON.
