@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,7 +96,12 @@ func TestVersion(t *testing.T) {
 	assert.Regexp(t, `^afdo \S+( \(commit [0-9a-f]{12} of \S+(, modified)?\))?, GCOV format version 4, go\S+ \w+/\w+\n$`, must(t, "--version"))
 }
 
-func TestVersionVerb(t *testing.T) { assert.Equal(t, must(t, "--version"), must(t, "version")) }
+func TestVersionVerb(t *testing.T) {
+	assert.Equal(t, must(t, "--version"), must(t, "version"))
+	var facts map[string]any
+	require.NoError(t, json.Unmarshal([]byte(must(t, "version", "--json")), &facts))
+	assert.Contains(t, facts, "commit")
+}
 
 func TestFormatNames(t *testing.T) {
 	for name, want := range map[string]string{"V3": "v3", "gcc12": "v2", "GCC15": "v2", "gcc16": "v3", "clang": "extbinary", "ExtBinary": "extbinary"} {

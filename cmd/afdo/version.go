@@ -33,7 +33,7 @@ func newVersionCommand(e *verb.Env) *cobra.Command {
 func printVersion(e *verb.Env, json bool) error {
 	if json {
 		return output.JSON(e.Out, map[string]any{
-			"version": cli.ProgramVersion(), "gcov_version": afdo.Version, "go_version": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			"version": cli.ProgramVersion(), "commit": buildSetting("vcs.revision"), "gcov_version": afdo.Version, "go_version": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 		})
 	}
 	_, err := fmt.Fprintf(e.Out, "afdo %s%s, GCOV format version %d, %s %s/%s\n", cli.ProgramVersion(), commit(), afdo.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -119,25 +119,26 @@ func printConfig(e *verb.Env, json bool) error {
 // commit returns the commit of the sources and its date, in parentheses. It returns "" if the build
 // has not recorded them, as in a build of a downloaded module.
 func commit() string {
+	revision := buildSetting("vcs.revision")
+	if revision == "" {
+		return ""
+	}
+	modified := ""
+	if buildSetting("vcs.modified") == "true" {
+		modified = ", modified"
+	}
+	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, buildSetting("vcs.time"), modified)
+}
+
+// buildSetting returns a setting with which this program was built, empty if it is not known.
+func buildSetting(key string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
-	var revision, date, modified string
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value
-		case "vcs.time":
-			date = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				modified = ", modified"
-			}
-		}
-	}
-	if revision == "" {
+	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
+	if i < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, date, modified)
+	return info.Settings[i].Value
 }
