@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -43,35 +44,20 @@ func Compare(a, b *Profile) error {
 // match returns the symbol of b for each symbol of a. It is an error if the profiles have different
 // symbols.
 func match(a, b *Profile) ([]SymbolRef, error) {
-	symbols, lost := find(a, b)
-	if lost {
-		s := SymbolRef(len(symbols))
-		return nil, fmt.Errorf("%s is only in the first profile", a.describe(s))
+	symbols := numberLike(a, b)
+	if s := firstUnused(symbols, b); s >= 0 {
+		return nil, fmt.Errorf("%s is only in the first profile", a.describe(SymbolRef(s)))
 	}
 	if a.NumSymbols() != b.NumSymbols() {
-		others, _ := find(b, a)
-		s := SymbolRef(len(others))
-		return nil, fmt.Errorf("%s is only in the second profile", b.describe(s))
+		s := firstUnused(numberLike(b, a), a)
+		return nil, fmt.Errorf("%s is only in the second profile", b.describe(SymbolRef(s)))
 	}
 	return symbols, nil
 }
 
-// find returns the symbol of b for each symbol of a, up to the first one that b does not have.
-func find(a, b *Profile) (symbols []SymbolRef, lost bool) {
-	symbols = make([]SymbolRef, 0, a.NumSymbols())
-	for i := range a.symbols.rows.len {
-		row := a.symbols.rows.at(i)
-		f, ok := b.files[a.UnitPath(row.file)]
-		if !ok {
-			return symbols, true
-		}
-		s, ok := b.FindSymbol(f, row.name)
-		if !ok {
-			return symbols, true
-		}
-		symbols = append(symbols, s)
-	}
-	return symbols, false
+// firstUnused returns the index of the first number that a profile does not use, -1 if it uses all.
+func firstUnused(symbols []SymbolRef, p *Profile) int {
+	return slices.IndexFunc(symbols, func(s SymbolRef) bool { return int(s) >= p.NumSymbols() })
 }
 
 // describe returns the name of a symbol and its unit, for messages.

@@ -18,21 +18,9 @@ import (
 // procFS is the file system with information about processes.
 const procFS = "/proc"
 
-// numbers returns the entries of a folder that are numbers.
-func numbers(folder string) ([]int, error) {
-	entries, err := os.ReadDir(folder)
-	var list []int
-	for _, e := range entries {
-		if n, err := strconv.ParseInt(e.Name(), 10, 32); err == nil {
-			list = append(list, int(n))
-		}
-	}
-	return list, err
-}
-
 // threadsOf returns the threads of a process.
 func threadsOf(pid int) ([]int, error) {
-	list, err := numbers(filepath.Join(procFS, strconv.Itoa(pid), "task"))
+	list, err := steps.Numbers(filepath.Join(procFS, strconv.Itoa(pid), "task"))
 	if gone(err) || err == nil && len(list) == 0 {
 		return nil, fmt.Errorf("record: no process %d: %w", pid, unix.ESRCH)
 	}
@@ -48,7 +36,7 @@ func (r *Recorder) tellRunning(s *sink) error {
 	pids := []int{r.target.PID}
 	if r.target.Machine {
 		var err error
-		if pids, err = numbers(procFS); err != nil {
+		if pids, err = steps.Numbers(procFS); err != nil {
 			return err
 		}
 	}

@@ -192,7 +192,11 @@ func (f *function) fallThrough(begin, end, n uint64) bool {
 // executions counts the steps between blocks, given exact counts of instructions and jumps: what
 // ran in a block and did not jump there fell into it.
 func (p *program) executions(set *samples.Set) {
-	p.starts(set)
+	p.eachBlock(set, func(_ *function, b *block, address, n uint64) {
+		if b.address == address { // the first instruction
+			b.count = n
+		}
+	})
 	for _, f := range p.hot {
 		jumps := make([]uint64, len(f.blocks))
 		for _, key := range slices.SortedFunc(maps.Keys(f.edges), compareEdges) {
@@ -208,15 +212,6 @@ func (p *program) executions(set *samples.Set) {
 			}
 		}
 	}
-}
-
-// starts sets the counts of blocks to the counts of their first instructions.
-func (p *program) starts(set *samples.Set) {
-	p.eachBlock(set, func(f *function, b *block, address, n uint64) {
-		if b.address == address {
-			b.count = n
-		}
-	})
 }
 
 // eachBlock calls add for each sampled address of a recording that is in a block of the program:

@@ -60,15 +60,21 @@ func readActivity(stat *os.File) (a activity) {
 
 // threadsOf returns the threads of a process.
 func threadsOf(pid int) ([]int, error) {
-	entries, err := os.ReadDir(procPath(pid, "task"))
-	var list []int
-	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil {
-			list = append(list, n)
-		}
-	}
+	list, err := Numbers(procPath(pid, "task"))
 	if err == nil && len(list) == 0 {
 		err = fs.ErrNotExist
+	}
+	return list, err
+}
+
+// Numbers returns the entries of a folder that are numbers, such as the processes in /proc.
+func Numbers(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
+	var list []int
+	for _, e := range entries {
+		if n, err := strconv.ParseInt(e.Name(), 10, 32); err == nil {
+			list = append(list, int(n))
+		}
 	}
 	return list, err
 }
