@@ -13,22 +13,22 @@ import (
 
 // What of the measurements does not depend on the time is checked here, on a small profile.
 
-// eachSubject runs a test in both modes.
+// eachSubject runs a test on a normal and on a compact version 4 file.
 func eachSubject(t *testing.T, test func(t *testing.T, s *subject)) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) { test(t, newSubject(t, small, m.format)) })
 	}
 }
 
-// What a Reader reads of a file before it knows where anything is: a share of its begin, for the
-// section table, and one of its end, for the file names.
+// A Reader may read at most 1/headShare of a file at its beginning, for the section table, and
+// 1/tailShare at its end, for the file names, before it knows where anything is.
 const (
 	headShare = 16
 	tailShare = 64
 )
 
-// TestLookupReadsItsUnitAlone checks the bytes that reading one unit takes:
-// header and section table, the file names, and the sections of the unit.
+// TestLookupReadsItsUnitAlone checks how many bytes are read to look up one unit: only those of the
+// header, the section table, the file names, and the sections of the unit.
 func TestLookupReadsItsUnitAlone(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s *subject) {
 		reads, read := touched(t, bytes.NewReader(s.data), len(s.data), func(r *afdo.Reader) {
@@ -102,7 +102,7 @@ func TestWalkAllocatesNothing(t *testing.T) {
 	})
 }
 
-// TestWalkSeesAllSamples checks that what is measured as a walk is one.
+// TestWalkSeesAllSamples checks that the benchmark of a walk visits all samples of the file.
 func TestWalkSeesAllSamples(t *testing.T) {
 	p := small.profile(t)
 	want := p.Summarize().TotalCount
@@ -119,7 +119,7 @@ func TestWalkSeesAllSamples(t *testing.T) {
 	})
 }
 
-// TestOperationsRun runs once what the benchmarks repeat.
+// TestOperationsRun runs each benchmarked operation once.
 func TestOperationsRun(t *testing.T) {
 	eachSubject(t, func(t *testing.T, s *subject) {
 		for _, from := range sources {

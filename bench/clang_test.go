@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// clangProfile writes the 9 MB sample profile of [sampleFiles] with a function more, or that
-// function alone.
+// clangProfile writes a profile with one more function, of the given name, than the 9 MB sample
+// profile of [sampleFiles], or with that function alone.
 func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.WriteOptions) string {
 	b.Helper()
 	p := profile.New()
@@ -37,9 +37,9 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 	return path
 }
 
-// BenchmarkClang compiles a file of one function with clang: with no profile, with one of that
-// function alone, with the whole profile, its names in full or as MD5s, and through the launcher,
-// which knows nothing of the file, or has made the slice before.
+// BenchmarkClang compiles a file of one function with clang: without a profile, with a profile of
+// that function alone, with the whole profile, with names in full or as MD5s, and through the
+// launcher, which makes the slice or has made it before.
 func BenchmarkClang(b *testing.B) {
 	clang := testenv.Tool(b, "clang-22")
 	file := filepath.Join(scratch, "busy.c")

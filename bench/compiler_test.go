@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The file that is compiled has one function, called as one of the profile's.
+// source is the file that is compiled. It has one function, whose name is that of a function in the
+// profile.
 const source = `int step(int);
 int %s(int n) {
   int sum = 0;
@@ -27,8 +28,8 @@ int %s(int n) {
 }
 `
 
-// cFunction returns a function of the profile whose name can stand in a C
-// file, of the unit whose size is closest to the mean.
+// cFunction returns a function of the profile whose name is a valid name in C, from the unit whose
+// size is closest to the mean.
 func cFunction(tb testing.TB, p *profile.Profile) profile.SymbolRef {
 	sizes := make([]int, p.NumUnits())
 	for s := range p.NumSymbols() {
@@ -48,8 +49,8 @@ func cFunction(tb testing.TB, p *profile.Profile) profile.SymbolRef {
 	return best
 }
 
-// BenchmarkCompile compiles a file of one function with gcc: with no profile, with the
-// whole profile of a bootstrap in version 2, and with the slice of the function's unit.
+// BenchmarkCompile compiles a file of one function with gcc: without a profile, with the whole
+// profile of a bootstrap in version 2, and with the slice of the function's unit.
 func BenchmarkCompile(b *testing.B) {
 	gcc := testenv.Tool(b, "gcc")
 	p := bootstrap.profile(b)
@@ -81,7 +82,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkLLVM looks one function up with llvm-profdata, in the same profile as LLVM keeps it.
+// BenchmarkLLVM looks up one function with llvm-profdata, in the same profile in a format of LLVM.
 func BenchmarkLLVM(b *testing.B) {
 	profdata := testenv.Tool(b, "llvm-profdata-22")
 	_, symbol := bootstrap.averageUnit(b)
@@ -100,7 +101,7 @@ func BenchmarkLLVM(b *testing.B) {
 	})
 }
 
-// writeLLVM writes a profile in the text form of LLVM's sample profiles.
+// writeLLVM writes a profile in the text format of LLVM's sample profiles.
 func writeLLVM(w io.Writer, p *profile.Profile) {
 	for s, f := range p.Functions() {
 		fmt.Fprintf(w, "%s:%d:%d\n", p.SymbolName(s), total(f.Records), f.HeadCount)
@@ -138,7 +139,7 @@ func place(r *profile.Record) string {
 	return fmt.Sprintf("%d.%d", r.Line, r.Discriminator)
 }
 
-// total returns the samples of a body and of what is inlined in it.
+// total returns the sum of the samples of a body and of the bodies that are inlined in it.
 func total(records []profile.Record) (sum uint64) {
 	for i := range records {
 		if records[i].Kind == profile.KindCount {

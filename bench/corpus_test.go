@@ -19,13 +19,13 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// A corpus is a profile to measure on, in every format. It makes each when it is first asked for.
+// A corpus is a profile for benchmarks. It is encoded in a format when that is first needed.
 type corpus struct {
 	name string
 	load func(testing.TB) *profile.Profile
 
 	mu    sync.Mutex
-	made  *profile.Profile
+	made  *profile.Profile  // the profile, once it is loaded
 	files map[string][]byte // by format
 }
 
@@ -42,7 +42,8 @@ func synthetic(name string, o synth.Options) *corpus {
 	return &corpus{name: name, load: func(testing.TB) *profile.Profile { return synth.Profile(o) }}
 }
 
-// measured is a real profile, which may not be there.
+// measured returns the corpus of a real profile. Its benchmarks are skipped if the profile is
+// missing.
 func measured(name string) *corpus {
 	return &corpus{name: name, load: func(tb testing.TB) *profile.Profile {
 		dir := cmp.Or(os.Getenv("AFDO_CORPUS"), filepath.Join("..", "..", "shared", "corpus"))
@@ -65,7 +66,8 @@ func (c *corpus) profile(tb testing.TB) *profile.Profile {
 	return c.made
 }
 
-// formats are the formats of the command afdo, and v4ci, which is v4c with an index.
+// formats has a writer for each format, by the name that the command afdo uses. v4ci is v4c with an
+// index.
 var formats = map[string]func(w io.Writer, p *profile.Profile) error{
 	"v4": func(w io.Writer, p *profile.Profile) error { return builder.Write(w, p, builder.Options{}) },
 	"v4c": func(w io.Writer, p *profile.Profile) error {
@@ -84,16 +86,16 @@ func writeGCOV(w io.Writer, p *profile.Profile, version uint32) error {
 	return err
 }
 
-// A mode is a way to write version 4, and its format.
+// A mode is an encoding of version 4, and its name in formats.
 type mode struct{ name, format string }
 
-// modes are the encodings of version 4.
+// modes lists the encodings of version 4.
 var modes = []mode{{"normal", "v4"}, {"compact", "v4c"}}
 
-// indexed is the compact encoding with an index.
+// indexed is the mode of compact files with an index.
 var indexed = mode{"indexed", "v4ci"}
 
-// data returns the profile in a format.
+// data returns the profile encoded in a format.
 func (c *corpus) data(tb testing.TB, format string) []byte {
 	p := c.profile(tb)
 	c.mu.Lock()
@@ -109,7 +111,7 @@ func (c *corpus) data(tb testing.TB, format string) []byte {
 	return c.files[format]
 }
 
-// path returns the path of a file with the profile in a format.
+// path returns the path of a file that contains the profile in a format.
 func (c *corpus) path(tb testing.TB, format string) string {
 	data := c.data(tb, format)
 	path := filepath.Join(scratch, c.name+"."+format)
@@ -163,7 +165,7 @@ func (c *corpus) largestUnit(tb testing.TB) (path string) {
 	return path
 }
 
-// distance tells how far from a mean a figure is, in means.
+// distance returns how far a figure is from a mean, as a multiple of the mean.
 func distance(figure, mean int) float64 {
 	d := float64(figure)/float64(mean) - 1
 	return max(d, -d)

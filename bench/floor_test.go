@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// BenchmarkFloor is what no walk over compact records can be faster than: it finds where each
-// record ends, without its values, bounds, nesting or any call, with all state in registers.
+// BenchmarkFloor measures a lower bound for the time of a walk over compact records: it only finds
+// where each record ends, without decoding values, checking bounds or tracking nesting.
 func BenchmarkFloor(b *testing.B) {
 	for _, c := range corpora {
 		b.Run("corpus="+c.name, func(b *testing.B) {
@@ -35,10 +35,10 @@ func TestFloorSeesAllRecords(t *testing.T) {
 	assert.Equal(t, records, countCompact(data))
 }
 
-// behindRecords is how many bytes countCompact wants behind the last record.
+// behindRecords is how many bytes countCompact may read after the last record.
 const behindRecords = 8
 
-// compactRecords returns the records of functions, one after the other, and how many they are.
+// compactRecords returns the concatenated records of functions, and their number.
 func (s *subject) compactRecords(infos []afdo.Info) (data []byte, records int) {
 	var c afdo.Cursor
 	for _, info := range infos {
@@ -55,14 +55,15 @@ func (s *subject) compactRecords(infos []afdo.Info) (data []byte, records int) {
 	return append(data, make([]byte, behindRecords)...), records
 }
 
-// compactFields is how many varints a record has by type, besides line, discriminator and targets.
+// compactFields has the number of varints in a record of each type, without line offset,
+// discriminator and call targets.
 var compactFields = [8]uint8{
 	afdo.LocationNormal: 1, afdo.LocationWide: 1, afdo.LocationCalledFns: 1, afdo.LocationInlinedFn: 2,
 	afdo.LocationCalledFn: 2, // its target
 }
 
-// countCompact counts records. It finds the ends of the varints behind the first byte of a record
-// by a table, and one by one where there are more bytes than seven.
+// countCompact counts records. It looks up the ends of the varints after the first byte of a record
+// in a table, or searches them one by one if the record has more than seven such bytes.
 func countCompact(p []byte) (records int) {
 	for i, end := 0, len(p)-behindRecords; i < end; records++ {
 		w := binary.LittleEndian.Uint64(p[i:])
@@ -78,8 +79,9 @@ func countCompact(p []byte) (records int) {
 	return records
 }
 
-// seventhEnds has, by the set of bytes that end a varint among the seven behind the first byte of a
-// record, how long a record of one to four varints is: a byte each, zero for one that is longer.
+// seventhEnds has the length of a record with one to four varints. The index is the set of bytes
+// that end a varint among the seven after the record's first byte. Each length takes one byte; it
+// is 0 if the record is longer.
 var seventhEnds = func() (table [128]uint32) {
 	for set := range table {
 		varints := 0
@@ -93,7 +95,7 @@ var seventhEnds = func() (table [128]uint32) {
 	return table
 }()
 
-// skipCompact returns where the record at i of p ends.
+// skipCompact returns the index in p at which the record that begins at index i ends.
 func skipCompact(p []byte, i int) int {
 	kind, flag := p[i]&7, p[i]>>7
 	i++

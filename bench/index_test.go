@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// indexed returns the compact file of a corpus with an index, and where it is.
+// indexed returns the compact file of a corpus with an index, and its path.
 func (c *corpus) indexed(tb testing.TB) (data []byte, path string) {
 	plain := c.data(tb, "v4c")
 	path = filepath.Join(scratch, c.name+".v4x")
@@ -93,7 +93,7 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// first measures calls that are each the first of a Reader, as every process has to make them.
+// first measures a call on a new Reader, as every process has to make it.
 func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader, p *index.Program)) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -109,7 +109,7 @@ func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader, p *index.Pr
 	}
 }
 
-// later measures calls of one Reader.
+// later measures repeated calls on one Reader.
 func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader, p *index.Program)) {
 	r, err := afdo.Open(s.path, afdo.TrustIndex())
 	require.NoError(b, err)
@@ -121,7 +121,7 @@ func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader, p *index.Pr
 	}
 }
 
-// sample returns some paths of units that have functions, and some names of symbols.
+// sample returns the paths of some units that have functions, and the names of some symbols.
 func (c *corpus) sample(tb testing.TB, n int) (units, symbols []string) {
 	p := c.profile(tb)
 	seen := map[string]bool{}
@@ -138,7 +138,7 @@ func (c *corpus) sample(tb testing.TB, n int) (units, symbols []string) {
 	return shuffled(paths, n), shuffled(names, n)
 }
 
-// shuffled returns up to n of the strings in random order, each with bytes of its own.
+// shuffled returns copies of up to n of the strings, in random order.
 func shuffled(from []string, n int) []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	some := make([]string, min(len(from), n))

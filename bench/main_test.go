@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// scratch is a folder for the files of one run.
+// scratch is a temporary folder for the files of all benchmarks.
 var scratch string
 
 func TestMain(m *testing.M) {

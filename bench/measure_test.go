@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// sink keeps results alive.
+// sink takes results, so that the compiler does not remove their computation.
 var sink uint64
 
-// measure runs op as a benchmark and reports the time of the processor besides that of the clock.
+// measure runs op as a benchmark and also reports its processor time.
 func measure(b *testing.B, op func()) {
 	b.Helper()
 	b.ReportAllocs()
@@ -26,7 +26,8 @@ func measure(b *testing.B, op func()) {
 	}
 }
 
-// beside reports how the time of one op compares with that of xxhash64 over n bytes of data.
+// beside reports the time of one op as a multiple of the time that xxhash64 takes for n bytes of
+// data.
 func beside(b *testing.B, data []byte, n int) {
 	b.Helper()
 	b.SetBytes(int64(n))
@@ -35,10 +36,10 @@ func beside(b *testing.B, data []byte, n int) {
 	b.ReportMetric(perOp/(whole+hashTime(data[:n%len(data)])), "x-of-xxhash")
 }
 
-// hashTimes has what hashTime found, by number of bytes.
+// hashTimes caches the results of hashTime, by the number of bytes.
 var hashTimes = make(map[int]float64)
 
-// hashTime returns how many nanoseconds xxhash64 takes over data, at best.
+// hashTime returns the shortest measured time of xxhash64 over data, in nanoseconds.
 func hashTime(data []byte) float64 {
 	if len(data) == 0 {
 		return 0
@@ -61,7 +62,7 @@ func hashTime(data []byte) float64 {
 	return best
 }
 
-// counter counts what is read of a file.
+// A counter is a file that counts the reads from it and their bytes.
 type counter struct {
 	io.ReaderAt
 	reads, bytes int
@@ -73,7 +74,7 @@ func (c *counter) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// touched reports what an operation on a reader reads of a file.
+// touched returns how many reads an operation on a Reader makes, and how many bytes they read.
 func touched(tb testing.TB, data io.ReaderAt, size int, op func(*afdo.Reader)) (reads, bytes int) {
 	tb.Helper()
 	c := &counter{ReaderAt: data}

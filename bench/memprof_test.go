@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// memoryFiles is a memory profile of 20,000 functions whose call stacks have their outer frames in
-// common, as YAML and indexed.
+// memoryFiles returns a memory profile of 20,000 functions, as YAML and indexed. Its call stacks
+// share their outer frames.
 var memoryFiles = sync.OnceValue(func() (f struct {
 	yaml, indexed string
 	err           error
@@ -64,8 +64,8 @@ func memoryProfile(functions int) *memprof.Profile {
 	return p
 }
 
-// BenchmarkMemoryProfile runs the command and llvm-profdata on the same memory profile. To look up
-// one function, llvm-profdata has to print all.
+// BenchmarkMemoryProfile compares the command afdo with llvm-profdata on one memory profile. To
+// look up one function, llvm-profdata has to print all.
 func BenchmarkMemoryProfile(b *testing.B) {
 	llvm := testenv.Tool(b, "llvm-profdata-22")
 	f := memoryFiles()

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tool builds a command of this module and returns the path of its program. It is built
-// without cgo: a program that is linked with the C library, which a dependency
-// of afdo would bring about, takes a millisecond longer to start.
+// tool builds a command of this module and returns the path of the program. It builds without cgo:
+// a program that is linked with the C library, which a dependency of afdo would require, takes a
+// millisecond longer to start.
 func tool(tb testing.TB, pkg string) string {
 	program := filepath.Join(scratch, filepath.Base(pkg)+".exe")
 	if _, err := os.Stat(program); err == nil {
@@ -38,13 +38,14 @@ func tool(tb testing.TB, pkg string) string {
 
 const module = "github.com/go-afdo/afdo/"
 
-// cost is what one run of a process took, as command spawn prints it.
+// A cost is the time and the memory of one run of a process, as command spawn prints it.
 type cost struct {
 	Wall, Processor time.Duration
-	Peak            int64
+	Peak            int64 // maximum resident memory in bytes
 }
 
-// spawn runs a process, which must say nothing on standard error.
+// spawn runs a process and returns its cost. The test fails if the process writes to standard
+// error.
 func spawn(tb testing.TB, command ...string) cost {
 	tb.Helper()
 	c, complaints := spawnSaying(tb, command...)
@@ -52,7 +53,7 @@ func spawn(tb testing.TB, command ...string) cost {
 	return c
 }
 
-// spawnSaying runs a process, and returns what it says on standard error, too.
+// spawnSaying runs a process and returns its cost and its standard error.
 func spawnSaying(tb testing.TB, command ...string) (c cost, said string) {
 	tb.Helper()
 	cmd := exec.Command(tool(tb, module+"bench/spawn"), command...)
@@ -75,14 +76,14 @@ func measureProcess(b *testing.B, command ...string) {
 	all.report(b)
 }
 
-// add adds what another run took.
+// add adds the cost of another run.
 func (all *cost) add(c cost) {
 	all.Wall += c.Wall
 	all.Processor += c.Processor
 	all.Peak = max(all.Peak, c.Peak)
 }
 
-// report reports what the runs of a benchmark took.
+// report reports the mean times of the runs of a benchmark, and their largest peak of memory.
 func (all *cost) report(b *testing.B) {
 	b.ReportMetric(float64(all.Wall)/float64(b.N), "ns/op")
 	b.ReportMetric(float64(all.Processor)/float64(b.N), "cpu-ns/op")
@@ -91,7 +92,7 @@ func (all *cost) report(b *testing.B) {
 	}
 }
 
-// BenchmarkProcess runs the command afdo, and a program that only prints a line.
+// BenchmarkProcess measures runs of the command afdo, and of a program that only prints a line.
 func BenchmarkProcess(b *testing.B) {
 	afdo, hello := tool(b, module+"cmd/afdo"), tool(b, module+"bench/hello")
 	b.Run("op=hello", func(b *testing.B) { measureProcess(b, hello) })
@@ -101,9 +102,9 @@ func BenchmarkProcess(b *testing.B) {
 	}
 }
 
-// BenchmarkInstructions counts the instructions of short runs of afdo by valgrind's callgrind, with
-// one thread of Go code. A count varies by some 3% with the scheduling of threads, so a benchmark
-// reports the least of its runs.
+// BenchmarkInstructions counts the instructions of short runs of afdo with valgrind's callgrind,
+// with one thread of Go code. A count varies by about 3% with the scheduling of threads, so a
+// benchmark reports the smallest count of its runs.
 func BenchmarkInstructions(b *testing.B) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		b.Skip("no valgrind")
@@ -146,7 +147,7 @@ func instructionsOf(tb testing.TB, command ...string) float64 {
 	return 0
 }
 
-// benchmarkVerbs runs the command on files of a profile.
+// benchmarkVerbs measures the verbs of the command on the files of a corpus.
 func benchmarkVerbs(b *testing.B, afdo string, c *corpus) {
 	unit, symbol := c.averageUnit(b)
 	out := filepath.Join(scratch, "converted")

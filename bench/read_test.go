@@ -15,15 +15,15 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// A subject is a version 4 file to read.
+// A subject is a version 4 file to read, with an average and a large unit of it.
 type subject struct {
 	tb   testing.TB
 	data []byte
-	path string // where it is
+	path string // of the file
 
-	unit   string // an average unit of it
-	large  string // the unit with the most symbols
-	symbol string // and a function of that
+	unit   string // path of an average unit
+	large  string // path of the unit with the most symbols
+	symbol string // name of a function of the average unit
 }
 
 func newSubject(tb testing.TB, c *corpus, format string) *subject {
@@ -33,8 +33,8 @@ func newSubject(tb testing.TB, c *corpus, format string) *subject {
 	return s
 }
 
-// sources are the ways to open a file, trusting the index that it may have, each with what is to be
-// done to close it.
+// sources lists the ways to open a file, with the index trusted if there is one. open also returns
+// what has to be closed.
 var sources = []struct {
 	name string
 	open func(*subject) (r *afdo.Reader, opened io.Closer) // a closure here would count as an allocation of the Reader
@@ -67,8 +67,8 @@ type readerAndFile struct {
 
 func (r readerAndFile) Close() error { return errors.Join(r.Reader.Close(), r.file.Close()) }
 
-// readOps are what is done with a file that has just been opened. The time includes opening it,
-// except where warm says that the Reader has looked up a unit before.
+// readOps lists the operations on a file that are measured. The time includes opening the file,
+// unless warm is set: then the Reader has looked up a unit before.
 var readOps = []struct {
 	name string
 	warm bool
@@ -128,14 +128,14 @@ func (s *subject) readSymbol(r *afdo.Reader) {
 	sink += s.walk(&c, &info)
 }
 
-// print prints a unit in the textual form.
+// print prints a unit in the text form.
 func (s *subject) print(r *afdo.Reader, path string) {
 	u, err := r.Unit(path)
 	require.NoError(s.tb, err)
 	require.NoError(s.tb, textfmt.PrintUnit(io.Discard, r, u))
 }
 
-// walkUnit reads everything that belongs to a unit.
+// walkUnit reads the symbols and all samples of a unit.
 func (s *subject) walkUnit(u *afdo.Unit) {
 	if err := u.Load(); err != nil {
 		s.tb.Fatal(err)
@@ -156,7 +156,7 @@ func (s *subject) walkUnit(u *afdo.Unit) {
 	}
 }
 
-// walk steps through the records of a function and returns the sum of their counts.
+// walk visits the records of a function and returns the sum of their counts.
 func (s *subject) walk(c *afdo.Cursor, info *afdo.Info) (samples uint64) {
 	for c.Reset(*info); c.Next(); {
 		samples += c.Location().Count
@@ -167,7 +167,7 @@ func (s *subject) walk(c *afdo.Cursor, info *afdo.Info) (samples uint64) {
 	return samples
 }
 
-// infos returns the samples of all functions, and how many bytes they take.
+// infos returns the samples of all functions, and their total size in bytes.
 func (s *subject) infos() (infos []afdo.Info, size int) {
 	r, err := afdo.OpenBytes(s.data, afdo.TrustIndex())
 	require.NoError(s.tb, err)
@@ -229,7 +229,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkWalk steps through all records of a file of which everything else has been read.
+// BenchmarkWalk visits all records of a file whose sections have been read before.
 func BenchmarkWalk(b *testing.B) {
 	for _, c := range corpora {
 		b.Run("corpus="+c.name, func(b *testing.B) {

@@ -4,5 +4,5 @@ package bench
 
 import "time"
 
-// processorTime returns 0: this system does not say.
+// processorTime returns 0, because this system does not report the time.
 func processorTime() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime returns the user and system time that this process has taken.
+// processorTime returns the user and system time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// sampleFiles is an LLVM sample profile of 9 MB in the ExtBinary format, the same as text, and a
-// function of it.
+// sampleFiles returns an LLVM sample profile of 9 MB in the ExtBinary format, the same profile as
+// text, and the name of one of its functions.
 var sampleFiles = sync.OnceValue(func() (f struct {
 	extBinary, text, function string
 	err                       error
@@ -42,7 +42,7 @@ var sampleFiles = sync.OnceValue(func() (f struct {
 	return f
 })
 
-// BenchmarkSampleProfile runs the command and llvm-profdata on the same sample profile.
+// BenchmarkSampleProfile compares the command afdo with llvm-profdata on one sample profile.
 func BenchmarkSampleProfile(b *testing.B) {
 	llvm := testenv.Tool(b, "llvm-profdata-22")
 	f := sampleFiles()

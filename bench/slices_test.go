@@ -20,8 +20,8 @@ import (
 var large = synthetic("large", synth.Options{Seed: 1, Units: 5_200, Functions: 226_000})
 
 // BenchmarkSlices writes the slices of 2,000 units of one large profile, for GCC 12 and GCC 16:
-// with sources that no one has preprocessed yet, and with a cache that has them, as after a
-// refresh.
+// once with sources that have not been preprocessed, and once with a cache that has their words, as
+// after the profile was replaced.
 func BenchmarkSlices(b *testing.B) {
 	const units = 2_000
 	gxx, afdo := testenv.Tool(b, "g++"), tool(b, module+"cmd/afdo")
@@ -54,11 +54,11 @@ func BenchmarkSlices(b *testing.B) {
 	}
 }
 
-// identifiers finds the parts of a mangled name that have words.
+// identifiers matches the identifiers in a mangled name.
 var identifiers = regexp.MustCompile(`[0-9]+([A-Za-z_]\w*)`)
 
-// writeSources writes sources that define the functions of the first n units of p that have some,
-// and the database of their compiles.
+// writeSources writes sources that define the functions of the first n units of p with functions,
+// and a compilation database.
 func writeSources(tb testing.TB, dir, gxx string, p *profile.Profile, n int) {
 	texts := make(map[profile.UnitRef]*strings.Builder)
 	var order []profile.UnitRef
@@ -90,8 +90,8 @@ func writeSources(tb testing.TB, dir, gxx string, p *profile.Profile, n int) {
 	require.NoError(tb, os.WriteFile(filepath.Join(dir, "compile_commands.json"), data, 0o600))
 }
 
-// define writes a text that says all words of a mangled name and defines a function of that name,
-// as far as a look at words and braces can tell.
+// define writes source text that contains all words of a mangled name and looks like the definition
+// of a function of that name.
 func define(text *strings.Builder, mangled string) {
 	words := wordsOf(mangled)
 	for _, scope := range words[:len(words)-1] {
@@ -101,7 +101,7 @@ func define(text *strings.Builder, mangled string) {
 	text.WriteString(strings.Repeat(" }", len(words)-1) + "\n")
 }
 
-// wordsOf returns the words of a mangled name, of one that is not mangled itself.
+// wordsOf returns the identifiers in a mangled name, or the name itself if it is not mangled.
 func wordsOf(mangled string) (words []string) {
 	if !strings.HasPrefix(mangled, "_Z") {
 		name, _, _ := strings.Cut(mangled, ".")
@@ -122,7 +122,7 @@ func wordsOf(mangled string) (words []string) {
 	}
 }
 
-// filesIn counts the files of a folder and their bytes.
+// filesIn returns the number of files in a folder and their total size.
 func filesIn(tb testing.TB, dir string) (files int, bytes int64) {
 	tb.Helper()
 	require.NoError(tb, filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {

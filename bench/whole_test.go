@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// wholeOps go through whole profiles. The bytes that they are measured by are those of one format.
+// wholeOps lists the operations on a whole profile that are measured. Their time is reported per
+// byte of the file in the given format.
 var wholeOps = []struct {
 	name   string
 	format string
@@ -54,14 +55,14 @@ var wholeOps = []struct {
 	}},
 }
 
-// write writes a profile in a format.
+// write returns an operation that writes a profile in a format.
 func write(format string) func(testing.TB, *corpus) {
 	return func(tb testing.TB, c *corpus) {
 		require.NoError(tb, formats[format](io.Discard, c.profile(tb)))
 	}
 }
 
-// loadVersion4 reads a version 4 file into memory whole.
+// loadVersion4 returns an operation that reads a whole version 4 file into memory.
 func loadVersion4(format string) func(testing.TB, *corpus) {
 	return func(tb testing.TB, c *corpus) {
 		r, err := afdo.OpenBytes(c.data(tb, format))
