@@ -113,7 +113,8 @@ func (e *AmbiguousError) Error() string {
 // Is reports whether target is [ErrAmbiguous].
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
-// olderVersionHint returns a hint at the package that reads versions 2 and 3, or "".
+// olderVersionHint returns the text that names the package for versions 2 and 3, if the file has
+// such a version, or "".
 func olderVersionHint(e *v4.VersionError) string {
 	if e.Magic != "gcov" && (e.Version == 2 || e.Version == 3) {
 		return "; package anyprof reads both"

@@ -97,7 +97,7 @@ func (t *symbolTable) orderByID() error {
 	return nil
 }
 
-// ranked returns the number of the row with the i-th smallest symbol ID.
+// ranked returns the index in t.rows of the row with the i-th smallest symbol ID.
 func (t *symbolTable) ranked(i int) int {
 	if t.order != nil {
 		return int(t.order[i])
@@ -105,7 +105,7 @@ func (t *symbolTable) ranked(i int) int {
 	return i
 }
 
-// byID returns the number of the row with the given symbol ID.
+// byID returns the index in t.rows of the row with the given symbol ID.
 func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 	i := sort.Search(len(t.rows), func(i int) bool { return SymbolID(t.rows[t.ranked(i)].ID) >= id })
 	if i == len(t.rows) {
@@ -115,7 +115,7 @@ func (t *symbolTable) byID(id SymbolID) (row int, ok bool) {
 	return row, SymbolID(t.rows[row].ID) == id
 }
 
-// find returns the row with the given name.
+// find returns the row of the symbol with the given name.
 func (t *symbolTable) find(name string) (row wire.Row, ok bool) {
 	for _, r := range t.rows {
 		if t.names[r.String] == name {
@@ -251,8 +251,8 @@ func idsOf(wanted []wantedID) []uint32 {
 	return slices.Compact(ids)
 }
 
-// place stores symbols at their places. rows are in the order of wanted. It returns false if a
-// wanted ID has no row, or several.
+// place stores the found symbols at their places in the request. rows are in the order of wanted.
+// It returns false if a wanted ID has no row, or several.
 func (u *Unit) place(wanted []wantedID, rows []wire.Row, names map[uint32]string, symbols []Symbol) bool {
 	for _, w := range wanted {
 		for len(rows) > 0 && SymbolID(rows[0].ID) < w.id {
@@ -266,7 +266,8 @@ func (u *Unit) place(wanted []wantedID, rows []wire.Row, names map[uint32]string
 	return true
 }
 
-// sievedRows returns the rows of the wanted symbol IDs, which ascend, wherever they are.
+// sievedRows returns the rows of the wanted symbol IDs, which must ascend, in a table whose rows
+// may be in any order.
 func (t *encodedTable) sievedRows(wanted []wantedID) ([]wire.Row, error) {
 	likely := wire.NewBitSet(sieveBits)
 	for _, w := range wanted {
@@ -303,7 +304,8 @@ func (c *tableCache) table(unit int) *symbolTable {
 	return c.tables[unit]
 }
 
-// strings returns the cached strings of a section, and whether the cache has room for more.
+// strings returns the cached strings of the string table with the given section index, and whether
+// the cache has room for more.
 func (c *tableCache) strings(section uint32) (names []string, ok, room bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,7 @@ type encodedTable struct {
 	strings, symbols v4.Fields
 }
 
-// find returns the row with the given name.
+// find returns the row of the symbol with the given name.
 func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 	names := make(map[uint32]string, 1)
 	f := t.strings
@@ -41,8 +41,8 @@ func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 	return rows[0], true, nil
 }
 
-// rowsNamed returns the rows that have one of the names, by string index. It is an error if two of
-// them have the same name.
+// rowsNamed returns the rows of the symbols with the given names, which have their string indexes
+// as keys. It is an error if two rows have the same name.
 func (t *encodedTable) rowsNamed(names map[uint32]string) ([]wire.Row, error) {
 	rows, err := t.someRows(func(row wire.Row) bool { _, ok := names[row.String]; return ok })
 	there := make(map[string]bool, len(rows))
@@ -57,7 +57,8 @@ func (t *encodedTable) rowsNamed(names map[uint32]string) ([]wire.Row, error) {
 	return rows, err
 }
 
-// clones returns the names whose canonical name is canonicalName, by string index.
+// clones returns the names in the string table whose canonical name is canonicalName. The keys are
+// string indexes.
 func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
 	names := make(map[uint32]string)
 	f := t.strings

@@ -97,7 +97,7 @@ func (u *Unit) Symbol(name string) (Symbol, error) {
 	return Symbol{unit: u, name: name, id: SymbolID(row.ID), info: row.Info}, nil
 }
 
-// find returns the row with the given name.
+// find returns the row of the symbol with the given name.
 func (u *Unit) find(name string) (row wire.Row, ok bool, err error) {
 	if u.r.file().Closed() {
 		return wire.Row{}, false, ErrClosed

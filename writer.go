@@ -82,7 +82,8 @@ func (w *Writer) sizes() []uint64 {
 	return sizes
 }
 
-// only returns the index of the single section of type t.
+// only returns the index of the section of type t. It is an error if there is none, or more than
+// one.
 func (w *Writer) only(t SectionType) (int, error) {
 	found := -1
 	for i, s := range w.sections {

@@ -157,7 +157,7 @@ func (p *parser) arrow() {
 	p.pos++
 }
 
-// target parses the symbol ID of a call target and returns the index of its label.
+// target parses the symbol ID of a call target and returns the index of the ID in p.labels.
 func (p *parser) target() (slot uint32) {
 	id, at := p.symbolID()
 	if p.err != nil {

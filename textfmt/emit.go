@@ -236,7 +236,7 @@ func after(records []profile.Record, i int) int {
 	return i + 1
 }
 
-// enter begins the body records[start:end] and writes its counts and calls.
+// enter begins the body with the records[start:end], and writes its counts and calls.
 func (e *emitter) enter(records []profile.Record, start, end int) {
 	e.end, e.section = end, none
 	e.depth++
@@ -259,7 +259,7 @@ func (e *emitter) enter(records []profile.Record, start, end int) {
 	}
 }
 
-// leave ends the innermost body.
+// leave ends the innermost open body.
 func (e *emitter) leave() {
 	e.depth--
 	level := 2 * e.depth

@@ -43,7 +43,8 @@ func newLexer(src io.Reader) lexer {
 	return lexer{src: src, buf: make([]byte, bufferSize), line: 1}
 }
 
-// fill replaces the consumed buffer. It reports whether there is more input.
+// fill reads more input into the buffer, whose content has been consumed. It reports whether there
+// is more input.
 func (l *lexer) fill() bool {
 	l.lineStart -= l.end
 	l.pos, l.end = 0, 0
@@ -82,7 +83,7 @@ func (l *lexer) fail(at position, class error, format string, args ...any) {
 	}
 }
 
-// unexpected fails at the next token.
+// unexpected reports a syntax error at the next token: want was expected there.
 func (l *lexer) unexpected(want string) {
 	c, at := l.peek()
 	if c == eof {
@@ -102,7 +103,7 @@ func (l *lexer) peek() (int, position) {
 	return c, l.here()
 }
 
-// next is like peek without the position.
+// next is like peek, but does not return the position.
 func (l *lexer) next() int {
 	for {
 		for l.pos < l.end {

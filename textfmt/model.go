@@ -106,7 +106,8 @@ func (m *model) numberFiles() {
 	}
 }
 
-// check rejects what the text cannot hold, and finds inlined symbols.
+// check returns an error for a name, line offset or discriminator that the text cannot hold. It
+// also finds the symbols that are inlined anywhere.
 func (m *model) check() error {
 	for _, path := range m.paths {
 		if err := checkName(path); err != nil {

@@ -61,7 +61,7 @@ type parser struct {
 	records  profile.Body
 }
 
-// A label is a symbol ID in the text, with the symbol that its headers name.
+// A label is a symbol ID in the text, with the symbol that it stands for according to its headers.
 type label struct {
 	symbol profile.SymbolRef
 	file   profile.UnitRef // file of symbol
@@ -71,8 +71,8 @@ type label struct {
 	use    position        // where the ID occurs first
 }
 
-// A waitingFunction is a parsed function that cannot be added to the profile yet, because its
-// records have labels that no header has defined.
+// A waitingFunction is a parsed function that cannot be added to the profile yet, because no header
+// has defined some symbol IDs in it.
 type waitingFunction struct {
 	symbol    profile.SymbolRef
 	headCount uint64
@@ -200,7 +200,7 @@ func (p *parser) field(name string, width uint) uint64 {
 	return p.number(width, name)
 }
 
-// symbol parses a symbol at top level.
+// symbol parses a symbol at top level, with its header and its function body.
 func (p *parser) symbol() {
 	file, name := p.symbolName()
 	id, at := p.symbolID()
@@ -281,7 +281,7 @@ func (p *parser) symbolID() (uint32, position) {
 	return uint32(p.number(widthSymbolID, "symbol ID")), at
 }
 
-// label returns the index of the label for a symbol ID.
+// label returns the index in p.labels of a symbol ID. It adds the ID if it is new.
 func (p *parser) label(id uint32, at position) uint32 {
 	slot, ok := p.slots.find(id)
 	if !ok {
@@ -293,8 +293,8 @@ func (p *parser) label(id uint32, at position) uint32 {
 	return slot
 }
 
-// define records that a header names the symbol of a symbol ID. It returns the index of the ID's
-// label.
+// define records that a header gives a symbol the ID id. It returns the index of the ID in
+// p.labels.
 func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byte) (slot uint32) {
 	if p.err != nil {
 		return 0
@@ -313,7 +313,7 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 	return slot
 }
 
-// add adds a parsed function to the profile. All its labels must be defined.
+// add adds a parsed function to the profile. Headers must have defined all symbol IDs in it.
 func (p *parser) add(f waitingFunction) {
 	b := &p.records
 	b.Reset()
@@ -337,8 +337,8 @@ func (p *parser) add(f waitingFunction) {
 	})
 }
 
-// finish adds the functions that have waited for labels to the profile. It fails if a label is
-// still not defined.
+// finish adds the functions that wait for the definition of symbol IDs to the profile. It fails if
+// an ID is still not defined.
 func (p *parser) finish() {
 	if p.err != nil {
 		return

@@ -69,7 +69,7 @@ func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
 	return printPart(w, r, s.Unit(), func(yield func(afdo.Symbol, error) bool) { yield(s, nil) })
 }
 
-// printPart writes symbols of a unit and the callees that they need.
+// printPart writes some symbols of a unit, and those of their callees that need a header.
 func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo.Symbol, error]) error {
 	p := newPrinter(w, r)
 	if err := eachSymbol(symbols, p.survey.symbol); err != nil {
@@ -125,7 +125,7 @@ func newPrinter(w io.Writer, r *afdo.Reader) *printer {
 	return p
 }
 
-// eachUnit loads one unit after another and calls do for each.
+// eachUnit loads the units of the file one after another and calls do for each.
 func (p *printer) eachUnit(do func(*afdo.Unit) error) error {
 	for u, err := range p.reader.Units() {
 		if err == nil {
@@ -227,7 +227,7 @@ func (p *printer) head() error {
 
 func (p *printer) unit(u *afdo.Unit) error { return eachSymbol(u.Symbols(), p.symbol) }
 
-// eachSymbol calls do with each symbol until an error.
+// eachSymbol calls do for each symbol, until do or symbols returns an error.
 func eachSymbol(symbols iter.Seq2[afdo.Symbol, error], do func(afdo.Symbol) error) error {
 	for s, err := range symbols {
 		if err != nil {
@@ -345,7 +345,7 @@ func unknownCallee(id afdo.SymbolID) error {
 	return fmt.Errorf("textfmt: %w: no unit has the callee's symbol ID %d: %w", fault.ErrMalformed, id, fault.ErrSymbol)
 }
 
-// A survey collects what has to be known about functions before they are printed.
+// A survey collects what the printer has to know about all functions before it prints the first.
 type survey struct {
 	printed idSet // symbols that have been surveyed
 	callees idSet // symbols that are called or inlined
@@ -424,7 +424,7 @@ func (s *survey) function(info afdo.Info) error {
 	return c.Err()
 }
 
-// missing returns the callees that were not surveyed themselves, in ascending order.
+// missing returns the callees that are not among the printed symbols, in ascending order.
 func (s *survey) missing() []afdo.SymbolID {
 	var ids []afdo.SymbolID
 	for word, callees := range s.callees {

@@ -111,7 +111,7 @@ type Stats struct {
 	Bytes    int64 // of bodies
 }
 
-// Stats returns the counts up to now.
+// Stats returns the number of requests so far, and the bytes of their answers.
 func (f *File) Stats() Stats { return Stats{f.requests.Load(), f.bytes.Load()} }
 
 // Close frees the memory of the file. Later reads return afdo.ErrClosed. Close does not wait for
@@ -146,7 +146,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// read reads a range within the file.
+// read reads a range within the file, through the cache if there is one.
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
 	if f.cache != nil && end > int64(len(f.headData)) && off < f.size-int64(len(f.tailData)) {

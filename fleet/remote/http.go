@@ -112,7 +112,7 @@ func versionOf(r *http.Response) source.Version {
 	return source.Version{Modified: r.Header.Get("Last-Modified")}
 }
 
-// refused returns the error for the status of a response without data.
+// refused returns the error for a response without data, by its HTTP status.
 func (h *httpFile) refused(r *http.Response) error {
 	err := &StatusError{URL: h.Name(), Code: r.StatusCode}
 	switch r.StatusCode {

@@ -21,7 +21,7 @@ const DefaultTimeout = time.Minute
 // DefaultMinRate is how many bytes a server has to send in a second by default: 1 MiB.
 const DefaultMinRate = 1 << 20
 
-// defaults returns the default options, changed by the given ones.
+// defaults returns the options of Open: the defaults, as changed by the given options.
 func defaults(given []Option) source.Options {
 	o := source.Options{
 		Client: http.DefaultClient, MaxSize: DefaultMaxSize, Tail: 128 << 10,

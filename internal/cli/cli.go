@@ -41,7 +41,7 @@ func (e *Env) Width() int {
 	return Width(e.Out)
 }
 
-// Warnf prints a warning to standard error. The verb continues.
+// Warnf prints a warning to standard error. The verb that runs continues.
 func (e *Env) Warnf(format string, args ...any) {
 	if e.Notes != nil {
 		*e.Notes = append(*e.Notes, fmt.Sprintf(format, args...))

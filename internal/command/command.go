@@ -165,7 +165,7 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 	return options
 })
 
-// read records what one argument means.
+// read records what one argument of the compiler means.
 func (c *Line) read(w *word) {
 	switch {
 	case w.text == "-" || !strings.HasPrefix(w.text, "-"):

@@ -14,8 +14,8 @@ type language struct {
 	suffixes string // of file names: .C is not .c
 
 	// hidden is set if the sources do not contain the assembler names of their functions, or
-	// contain them in an unknown form. Then the functions of a source cannot be found by the words
-	// in it.
+	// contain them in an unknown form. Then the functions of a source cannot be found by the
+	// identifiers in it.
 	hidden bool
 
 	foreign bool // clang does not compile the language

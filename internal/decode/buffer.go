@@ -58,7 +58,8 @@ func (b *Buffer) Error(place func(*Fault) error) error {
 // Rest returns the number of bytes left.
 func (b *Buffer) Rest() int { return len(b.Data) - b.Pos }
 
-// Has reports whether n bytes are left for the field what. If not, it records a fault.
+// Has reports whether n bytes are left. If not, it records a fault; what is the name of the field
+// for the fault's message.
 func (b *Buffer) Has(n uint64, what string) bool {
 	if n > uint64(b.Rest()) {
 		b.truncated(n, what)
@@ -79,7 +80,7 @@ func (b *Buffer) truncated(n uint64, what string) {
 	b.Fail(b.Pos, fault.ErrTruncated, "%s takes %d bytes, %d are left", what, n, b.Rest())
 }
 
-// Uint8 decodes a byte.
+// Uint8 decodes an unsigned integer of one byte.
 func (b *Buffer) Uint8(what string) uint8 {
 	if b.Pos == len(b.Data) {
 		b.truncated(1, what)
@@ -89,7 +90,7 @@ func (b *Buffer) Uint8(what string) uint8 {
 	return b.Data[b.Pos-1]
 }
 
-// Uint16 decodes two bytes.
+// Uint16 decodes an unsigned integer of two bytes.
 func (b *Buffer) Uint16(what string) uint16 {
 	if b.Rest() < 2 {
 		b.truncated(2, what)
@@ -103,7 +104,7 @@ func (b *Buffer) Uint16(what string) uint16 {
 	return v
 }
 
-// Uint24 decodes three bytes.
+// Uint24 decodes an unsigned integer of three bytes.
 func (b *Buffer) Uint24(what string) uint32 {
 	p := b.Take(3, what)
 	switch {
@@ -115,7 +116,7 @@ func (b *Buffer) Uint24(what string) uint32 {
 	return uint32(p[2])<<16 | uint32(p[1])<<8 | uint32(p[0])
 }
 
-// Uint32 decodes four bytes.
+// Uint32 decodes an unsigned integer of four bytes.
 func (b *Buffer) Uint32(what string) uint32 {
 	if b.Rest() < 4 {
 		b.truncated(4, what)
@@ -129,7 +130,7 @@ func (b *Buffer) Uint32(what string) uint32 {
 	return v
 }
 
-// Uint64 decodes eight bytes.
+// Uint64 decodes an unsigned integer of eight bytes.
 func (b *Buffer) Uint64(what string) uint64 {
 	if b.Rest() < 8 {
 		b.truncated(8, what)

@@ -154,7 +154,7 @@ func (p *depParser) token() (depToken, string) {
 	return depWord, p.word()
 }
 
-// atColon reports whether a colon that ends the targets is at the current position.
+// atColon reports whether the next byte is a colon that ends the targets of a rule.
 func (p *depParser) atColon() bool {
 	if p.at(0) != ':' {
 		return false

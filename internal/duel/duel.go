@@ -40,7 +40,7 @@ const busyRatio = 1.25
 // A Usage is the elapsed time and the processor time of one run of a program.
 type Usage struct{ Wall, CPU time.Duration }
 
-// A Plan has the options of a comparison.
+// A Plan has the options for comparing two programs.
 type Plan struct {
 	Rounds      int           // number of rounds; 0 means as many as are needed
 	Budget      time.Duration // time until the first evaluation; 0 means [Budget]

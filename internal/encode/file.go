@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A fileLayout holds a profile and the numbers and positions of its parts in the file.
+// A fileLayout holds a profile, and where its parts will be in the file: the symbol IDs, and the
+// plan of the sections.
 type fileLayout struct {
 	profile *profile.Profile
 	units   []symbols // by UnitRef, which is also the number of the unit in the plan
@@ -72,7 +73,7 @@ func writeIndexed(w io.Writer, data []byte, o *index.Options) error {
 	return index.Write(w, r, o)
 }
 
-// encode encodes the units concurrently. The results have to be concatenated.
+// encode encodes all units concurrently, in parts. The caller has to concatenate the parts.
 func (f *fileLayout) encode(compact bool) ([]Sections, error) {
 	units := f.plan.parts()
 	parts, errs := make([]Sections, len(units)), make([]error, len(units))
@@ -125,7 +126,7 @@ func (e *encoder) take() Sections {
 	return s
 }
 
-// Sections holds adjacent sections of a file.
+// Sections holds consecutive encoded sections of a file.
 type Sections struct {
 	Data  []byte
 	Sizes []uint64 // size of each section
@@ -175,7 +176,7 @@ func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 	return s
 }
 
-// stretches returns the file in parts, which have to be concatenated.
+// stretches returns the whole encoded file in pieces, which the caller has to concatenate.
 func (f *fileLayout) stretches(o Options) ([][]byte, error) {
 	parts, err := f.encode(o.Compact)
 	if err != nil {

@@ -16,17 +16,18 @@ import (
 // errNotCanonical is the error for records that did not come from a [profile.Body].
 var errNotCanonical = errors.New("its records are not canonical")
 
-// A nest holds the state for encoding nested bodies without recursion.
+// A nest holds the stack for encoding nested inlined bodies without recursion.
 type nest struct {
 	spans     stack.Stack[span]
 	inlinings []inlining
 	targets   []target
 }
 
-// A span is a range of siblings, including nested records, that has not been encoded yet.
+// A span is a range of records in one body, with their nested bodies, that has not been encoded
+// yet.
 type span struct{ next, end int }
 
-// An inlining is one of several functions inlined at the same place.
+// An inlining is one of several functions that are inlined at the same place.
 type inlining struct {
 	callee uint32 // symbol ID of the callee
 	span

@@ -149,7 +149,7 @@ func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail 
 	return p.frame(sizes, s, nil, nil, compact)
 }
 
-// frame is like Frame, but adds the evidence and the sources unless they are nil.
+// frame is like [Plan.Frame], but adds the evidence and the sources sections unless they are nil.
 func (p *Plan) frame(sizes []uint64, s *afdo.Summary, evidence *profile.Evidence, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
 	want := uint64(0)
 	for i := range p.units {
@@ -310,7 +310,8 @@ type rankedUnit struct {
 func (u *rankedUnit) size() uint64     { return uint64(len(u.counts)) }
 func (u *rankedUnit) density() float64 { return float64(u.uses) / float64(len(u.counts)) }
 
-// rank orders the units with symbols by references per symbol. Ties are broken by path.
+// rank returns the units that have symbols, ordered by references per symbol. Ties are broken by
+// path.
 func (p *Plan) rank() ranking {
 	var r ranking
 	for _, i := range p.byPath {

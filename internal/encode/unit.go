@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// symbols holds the symbols of a unit in two orders.
+// symbols holds the symbols of a unit, sorted by name and sorted by ID.
 type symbols struct {
 	byName []profile.SymbolRef // by ascending name
 	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous
@@ -49,7 +49,8 @@ func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
 	})
 }
 
-// rankUnits orders the symbols of each unit by ID. It returns the units for the plan.
+// rankUnits sorts the symbols of each unit in the order of their future IDs. It returns the units
+// for the plan.
 func (f *fileLayout) rankUnits() []Unit {
 	p, uses := f.profile, f.countUses()
 	units := make([]Unit, len(f.units))

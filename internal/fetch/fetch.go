@@ -31,7 +31,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// classes lists the errors that an answer can represent; the index is the class of the answer.
+// classes lists the errors that a helper's answer can represent; the index is the class of the
+// answer.
 var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission, 5: context.DeadlineExceeded}
 
 const other = 1
@@ -52,7 +53,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Is reports whether target is the error of e's class.
+// Is reports whether target is the error that e represents, such as fs.ErrNotExist.
 func (e *Error) Is(target error) bool { return e.class != other && target == classes[e.class] }
 
 func classOf(err error) uint8 {

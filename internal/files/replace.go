@@ -47,7 +47,7 @@ func Create(path, target string) (*Pending, error) {
 	}
 }
 
-// about replaces the temporary name in an error by the target's name.
+// about replaces the name of the temporary file in an error by the name of the target.
 func (p *Pending) about(op string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError

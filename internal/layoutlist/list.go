@@ -85,7 +85,7 @@ func (l *List) print(w io.Writer, version int) {
 	}
 }
 
-// write writes the entry in version 1.
+// write writes the entry of the function in version 1 of the format.
 func (f *Function) write(w io.Writer) {
 	if f.Module != "" {
 		fmt.Fprintln(w, "m", f.Module)
@@ -106,7 +106,7 @@ func (f *Function) write(w io.Writer) {
 	}
 }
 
-// write0 writes the entry in version 0.
+// write0 writes the entry of the function in version 0 of the format.
 func (f *Function) write0(w io.Writer) {
 	fmt.Fprintln(w, "!"+strings.Join(f.Names, "/"))
 	for _, c := range f.Clusters {
@@ -174,8 +174,8 @@ func (f *Function) name() string {
 	return f.Names[0]
 }
 
-// problem returns the reason why clang would reject the entry, or "". It adds the function's names
-// to names, the set of names in the entries before it.
+// problem returns the reason why clang would reject the function's entry, or "". It adds the
+// function's names to names, the set of names in the entries before it.
 func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"
@@ -214,7 +214,7 @@ func IsName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-// Only returns a list of the entries that keep accepts. Both lists share memory.
+// Only returns a list of those functions that keep accepts. Both lists share memory.
 func (l *List) Only(keep func(*Function) bool) *List {
 	part := new(List)
 	for i := range l.Functions {

@@ -137,7 +137,7 @@ func (p *parser) function(names []string) error {
 	return nil
 }
 
-// finish checks the entry of the latest function, to which no more lines can belong.
+// finish checks the entry of the latest function, which is complete now.
 func (p *parser) finish() error {
 	if !p.open {
 		return nil

@@ -90,7 +90,7 @@ func (s *argumentScanner) push(p openPart) {
 	s.pos++
 }
 
-// number skips a decimal number and returns it.
+// number skips a decimal number in the mangled name and returns it.
 func (s *argumentScanner) number() (n int) {
 	for s.pos < len(s.text) && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' && n <= len(s.text) {
 		n = 10*n + int(s.text[s.pos]-'0')
@@ -111,7 +111,7 @@ func (s *argumentScanner) source() bool {
 	return true
 }
 
-// until skips everything up to the next underscore. It returns false if there is none.
+// until skips the mangled name up to the next underscore. It returns false if there is none.
 func (s *argumentScanner) until() bool {
 	n := strings.IndexByte(s.text[s.pos:], '_')
 	s.pos += n + 1
@@ -128,7 +128,7 @@ func (s *argumentScanner) reference() bool {
 	return s.until()
 }
 
-// unnamed skips an unnamed type, or the beginning of a lambda.
+// unnamed skips the mangled form of an unnamed type, or the beginning of that of a lambda.
 func (s *argumentScanner) unnamed() bool {
 	switch {
 	case strings.HasPrefix(s.text[s.pos:], "Ul"):

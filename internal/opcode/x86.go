@@ -141,8 +141,8 @@ func (x *x86) prefixes() {
 	}
 }
 
-// begin reads the opcode. It returns the letter of the opcode maps that says what follows the
-// opcode.
+// begin reads the opcode. It returns the letter that the opcode maps have for the opcode, which
+// says what follows it.
 func (x *x86) begin() byte {
 	b := x.take()
 	next := x.code[x.at]
@@ -177,7 +177,7 @@ func (x *x86) begin() byte {
 }
 
 // escaped reads the rest of an opcode that begins with the byte 0f. b is the byte after that. It
-// returns the letter for what follows the opcode.
+// returns the letter that the opcode maps have for the opcode.
 func (x *x86) escaped(b byte) byte {
 	switch b {
 	case 0x38:
@@ -191,8 +191,8 @@ func (x *x86) escaped(b byte) byte {
 	return x86Map1[b]
 }
 
-// vex reads the opcode after a VEX or XOP prefix that selects opcode map space; maps 8 to 10 are
-// those of XOP. It returns the letter for what follows the opcode.
+// vex reads the opcode after a VEX or XOP prefix. space is the number of the opcode map that the
+// prefix selects; 8 to 10 are those of XOP. It returns the letter for what follows the opcode.
 func (x *x86) vex(space int) byte {
 	x.space, x.opcode, x.coded = space, x.take(), true
 	switch space {
@@ -214,8 +214,9 @@ func (x *x86) vex(space int) byte {
 	return '?'
 }
 
-// evex reads the opcode after an EVEX prefix that selects opcode map space. Map 4 has instructions
-// of map 0, and some of other maps. It returns the letter for what follows the opcode.
+// evex reads the opcode after an EVEX prefix. space is the number of the opcode map that the prefix
+// selects; map 4 has instructions of map 0, and some of other maps. It returns the letter for what
+// follows the opcode.
 func (x *x86) evex(space int, data16 bool) byte {
 	if space != 4 {
 		if shape := x.vex(space); shape != '.' {
@@ -234,7 +235,7 @@ func (x *x86) evex(space int, data16 bool) byte {
 }
 
 // operands reads the ModRM byte, which describes the operands, and skips the displacement, if the
-// letter shape says that the instruction has them.
+// instruction has them. shape is the letter that the opcode maps have for the opcode.
 func (x *x86) operands(shape byte) {
 	switch shape {
 	case 'm', 'B', 'Z', 'd', 't', 'T':
@@ -260,8 +261,8 @@ func (x *x86) operands(shape byte) {
 	}
 }
 
-// number returns the size in bytes of the number at the end of the instruction, by the letter
-// shape.
+// number returns the size in bytes of the number at the end of the instruction. shape is the letter
+// that the opcode maps have for the opcode.
 func (x *x86) number(shape byte) int {
 	full := 4
 	if x.data16 && !x.wide {

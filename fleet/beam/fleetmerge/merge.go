@@ -37,7 +37,7 @@ type Input = fleet.Input
 // halves with every HalfLife of its age at AsOf. HostCap limits the samples of a host.
 type Rules = fleet.Rules
 
-// Options configure a merge.
+// Options are the options of [Merge].
 type Options struct {
 	Rules  Rules
 	List   []Input
@@ -52,7 +52,7 @@ type Options struct {
 // DefaultShardBytes is the default of Output.ShardBytes.
 const DefaultShardBytes = 4 << 20
 
-// Merge adds the pipeline that merges the inputs and writes the result.
+// Merge adds to scope s the steps that merge the inputs and write the result.
 func Merge(s beam.Scope, o Options) error {
 	switch {
 	case len(o.List)+len(o.Globs) == 0:

@@ -164,7 +164,8 @@ func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte)
 	return nil
 }
 
-// addFitting sums the groups again, without the inputs that the format cannot hold.
+// addFitting sums the given groups of inputs again, without the inputs that a version 4 file cannot
+// hold.
 func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, err error) {
 	for _, group := range groups {
 		if err := fn.add(ctx, &all, group, true); err != nil {
@@ -206,7 +207,7 @@ func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) e
 	return nil
 }
 
-// load reads an input. It also returns its weight.
+// load reads the profile of an input. It also returns the weight of the input.
 func (fn *readFn) load(ctx context.Context, in *fleet.Input) (*profile.Profile, profile.Ratio, error) {
 	fs, err := filesystem.New(ctx, in.Path)
 	if err != nil {
@@ -258,7 +259,7 @@ func (m *message) string(s string) {
 
 var errMessage = errors.New("an element of the pipeline is not as it was encoded")
 
-// fields decodes a message.
+// A fields value decodes a message, an element of the pipeline.
 type fields struct{ decode.Buffer }
 
 func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
@@ -270,7 +271,7 @@ func (f *fields) err() error {
 
 func (f *fields) uint() uint64 { return f.ULEB() }
 
-// bytes returns a string of the message without copying it.
+// bytes decodes a string of the message without copying it.
 func (f *fields) bytes() []byte { return f.Take(f.ULEB(), "a string") }
 
 func (f *fields) string() string { return string(f.bytes()) }
@@ -294,7 +295,8 @@ func decodePart(data []byte) (*profile.Profile, error) {
 	return profile.Read(r)
 }
 
-// sumParts merges the parts of a unit. It keeps one part in memory at a time.
+// sumParts merges the profiles of a unit from several inputs. It keeps one of them in memory at a
+// time.
 func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	sum := profile.New()
 	for part := []byte(nil); parts(&part); {

@@ -24,7 +24,7 @@ type tally struct {
 // A counted is a count and the number of its occurrences.
 type counted struct{ count, n uint64 }
 
-// add adds the functions of a profile. Each function must be added only once.
+// add adds the functions of a profile to the tally. Each function must be added only once.
 func (t *tally) add(p *profile.Profile) {
 	for _, f := range p.Functions() {
 		t.facts.NumFunctions++
@@ -40,7 +40,7 @@ func (t *tally) add(p *profile.Profile) {
 	}
 }
 
-// merge adds another tally. No function may be in both.
+// merge adds another tally to t. No function may be in both.
 func (t *tally) merge(o *tally) {
 	t.facts.NumFunctions += o.facts.NumFunctions
 	t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, o.facts.MaxFunctionCount)
@@ -65,7 +65,7 @@ func (t *tally) count(c counted) {
 	t.counts = append(t.counts, c)
 }
 
-// settle sorts the counts and combines equal ones.
+// settle sorts the counts of the tally and combines equal ones.
 func (t *tally) settle() {
 	slices.SortFunc(t.counts, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
 	settled := t.counts[:0]

@@ -81,14 +81,14 @@ func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection
 	return beam.ParDo(s, new(keepFn), units, beam.SideInput{Input: least}), nil
 }
 
-// A trimFn trims a unit by flags that do not need other units.
+// A trimFn applies to a unit the flags that need no other units.
 type trimFn struct {
 	Args []string
 
 	flags trim.Flags
 }
 
-// Setup parses the flags, which are passed as text.
+// Setup parses the flags of afdo merge. They are passed to workers as text.
 func (fn *trimFn) Setup() error {
 	cmd := new(cobra.Command)
 	fn.flags.AddTo(cmd)
@@ -143,7 +143,7 @@ func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return nil
 }
 
-// A leastHotFn computes the threshold for hot functions.
+// A leastHotFn computes how many samples a function must have to be kept, see leastHot.
 type leastHotFn struct {
 	Share profile.Ratio
 }

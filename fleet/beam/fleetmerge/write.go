@@ -227,7 +227,7 @@ func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func
 	return nil
 }
 
-// A shard is a part of the file that has been written.
+// A shard is a part of the output file that a worker has written.
 type shard struct {
 	number uint64
 	path   string

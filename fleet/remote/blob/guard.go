@@ -40,7 +40,7 @@ func guardedS3(ctx context.Context, bucket *blob.Bucket, client *s3.Client, name
 // object.
 type guard struct{ http.RoundTripper }
 
-// guarded returns a transport that applies the limits.
+// guarded returns a transport that limits what a server can send, see [guard].
 func guarded(transport http.RoundTripper) http.RoundTripper {
 	if own, ok := transport.(*http.Transport); ok {
 		own = own.Clone()

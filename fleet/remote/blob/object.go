@@ -55,7 +55,7 @@ func (*answered) Error() string { return "answered" }
 // errNoEnd is returned by prepare if the service does not support ranges that count from the end.
 var errNoEnd = errors.New("no ranges from the end")
 
-// Fetch requests a range.
+// Fetch requests a range of the object, see [source.Source].
 func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	offset, length := r.Low, r.High-r.Low
 	if r.Low < 0 {

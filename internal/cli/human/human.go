@@ -54,7 +54,8 @@ func Text(text string) string {
 	return b.String()
 }
 
-// isActive reports whether Text escapes a character.
+// isActive reports whether a character makes a terminal do more than show it, so that Text escapes
+// it.
 func isActive(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }
 
 // Name returns a name or path for a message. It quotes the name if it contains anything that would

@@ -30,7 +30,7 @@ const Help = `Flags, in this order:
                     all samples, as in 99.99%, and those as hot as the last.
 Standard error reports what was removed, and the summary is recomputed.`
 
-// Flags holds the values of the flags.
+// Flags holds the values of the flags that remove parts of a profile.
 type Flags struct {
 	suffixes            bool
 	only, strip         pattern
@@ -38,7 +38,7 @@ type Flags struct {
 	keep                share
 }
 
-// AddTo adds the flags to a verb.
+// AddTo adds the flags that remove parts of a profile to the command of a verb.
 func (t *Flags) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&t.suffixes, "strip-suffixes", false, "take compiler suffixes off names")
@@ -49,7 +49,7 @@ func (t *Flags) AddTo(cmd *cobra.Command) {
 	f.Var(&t.keep, "keep", "share of all samples to keep the hottest functions for, as in 99.99%")
 }
 
-// Any reports whether any of the flags is set.
+// Any reports whether any flag that removes parts of a profile is set.
 func (t *Flags) Any() bool {
 	return t.suffixes || t.only.re != nil || t.strip.re != nil || t.maxDepth.set || t.maxTarget.set || t.keep.set()
 }

@@ -27,12 +27,13 @@ What an input counts for:
                          their counts add up to more than SAMPLES, they are scaled
                          down to that. An input without a host is one by itself.`
 
-// Flags holds the values of the flags.
+// Flags holds the values of the flags for the weights of inputs.
 type Flags struct {
 	Rules fleet.Rules
 }
 
-// AddTo adds the flags to a verb. The default of --as-of is the current time.
+// AddTo adds the flags for the weights of inputs to the command of a verb. The default of --as-of
+// is the current time.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Rules.AsOf = time.Now()

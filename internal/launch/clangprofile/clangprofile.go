@@ -129,8 +129,8 @@ func (p *Profile) IsInstrumented() bool { return p.samples == nil }
 func (p *Profile) HasUniqueNames() bool { return p.samples.HasUniqueNames() }
 
 // WriteSlice writes the part of the profile that clang uses when it compiles sources, and returns
-// its number of functions. text has the words of these sources. A profile from which slices cannot
-// be extracted gives an error that matches [ErrNoSlice].
+// its number of functions. text has the identifiers in these sources. A profile from which slices
+// cannot be extracted gives an error that matches [ErrNoSlice].
 func (p *Profile) WriteSlice(w io.Writer, text *slice.Text, sources []string) (functions int, err error) {
 	wanted := func(name string) bool { return text.MayHave(name, sources) }
 	if p.samples != nil {

@@ -1,5 +1,5 @@
-// Package inputs finds the files that a compile reads, and collects the words of its preprocessed
-// sources. The words decide which functions of the profile the compile may need.
+// Package inputs finds the files that a compile reads, and collects the identifiers in its
+// preprocessed sources. The identifiers decide which functions of the profile the compile may need.
 package inputs
 
 import (
@@ -25,18 +25,18 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// Inputs are the files that a compile reads, and the words in them.
+// Inputs are the files that a compile reads, and the identifiers in them.
 type Inputs struct {
 	Files  []string // sources and headers, system headers included, as the compiler names them
 	Reused bool     // taken from the cache, so the preprocessor did not run
 
 	Record    *record.Record
-	text      *slice.Text // words of the sources, nil if not yet decoded
+	text      *slice.Text // identifiers in the sources, nil if not yet decoded
 	uncertain bool        // a file may have changed while it was read
 }
 
-// Text returns the words of the preprocessed sources. It decodes them if they come from the cache,
-// since most compiles need only [Inputs.Sum].
+// Text returns the identifiers in the preprocessed sources. It decodes them if they come from the
+// cache, since most compiles need only [Inputs.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
@@ -48,7 +48,8 @@ func (in *Inputs) Text() (*slice.Text, error) {
 	return t, nil
 }
 
-// Paths returns the paths of the files, joined with the folder of the command.
+// Paths returns the paths of the sources and headers of command c, joined with the folder in which
+// c runs.
 func (in *Inputs) Paths(c *command.Line) []string {
 	paths := make([]string, len(in.Files))
 	for i, name := range in.Files {
@@ -100,8 +101,8 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 	return now, nil
 }
 
-// Read returns the words of source files, which it does not preprocess. Relative paths begin at the
-// folder dir. A file that cannot be read has no words.
+// Read returns the identifiers in source files, which it does not preprocess. Relative paths begin
+// at the folder dir. A file that cannot be read counts as empty.
 func Read(files []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
@@ -111,7 +112,7 @@ func Read(files []string, dir string) *slice.Text {
 	return t
 }
 
-// A finder finds the inputs of one command.
+// A finder finds the inputs of one compiler command.
 type finder struct {
 	*command.Line
 	compiler *toolchain.Compiler
@@ -134,8 +135,8 @@ func (f *finder) keys() (here, anywhere string) {
 	return anywhere + string(f.root), anywhere
 }
 
-// preprocess runs the preprocessor on those sources that need it, and collects the words and the
-// files of all sources.
+// preprocess runs the preprocessor on those sources that need it. It collects the identifiers in
+// all preprocessed sources, and the files that they were made from.
 func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
 	all := new(slice.Text)
 	r := &record.Record{Root: f.root}

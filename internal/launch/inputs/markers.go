@@ -94,8 +94,8 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// addText adds the words of preprocessed text to all. It returns an error if the text imports a
-// module, because the functions of that module are not in the text.
+// addText adds the identifiers in preprocessed text to all. It returns an error if the text imports
+// a module, because the functions of that module are not in the text.
 func (f *finder) addText(all *slice.Text, text []byte) error {
 	if f.KnowsModules() && importsModule(text) {
 		return fmt.Errorf("modules: %w", ErrNoText)

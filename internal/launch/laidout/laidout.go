@@ -242,7 +242,7 @@ func (c *Compiling) Report(units []*Compiled, part bool) *Report {
 	return r
 }
 
-// reason returns the reason of the function with the given index in the layout list.
+// reason returns why the function with the given index in the layout list was placed, or was not.
 func (u *Compiled) reason(function int) Reason {
 	switch placement := u.placements[function]; {
 	case placement == placed.Absent:

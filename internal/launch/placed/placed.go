@@ -212,8 +212,8 @@ func (o *objectCode) placement(f *list.Function) Placement {
 	return Placed
 }
 
-// differs reports whether a block that has a hash in the list's entry is missing from the compiled
-// function or has another hash there.
+// differs reports whether a block that has a hash in the layout list's entry is missing from the
+// compiled function or has another hash there.
 func (f *objectFunction) differs(entry *list.Function) bool {
 	return slices.ContainsFunc(entry.Hashes, func(h list.Hash) bool {
 		hash, ok := f.hashes[h.ID]
@@ -221,8 +221,8 @@ func (f *objectFunction) differs(entry *list.Function) bool {
 	})
 }
 
-// lacksBlocks reports whether the list's entry has a block that the compiled function does not
-// have.
+// lacksBlocks reports whether the layout list's entry has a block that the compiled function does
+// not have.
 func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	return slices.ContainsFunc(slices.Concat(entry.Clusters...), func(b list.Block) bool {
 		_, ok := f.hashes[b.ID]
@@ -230,8 +230,8 @@ func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	})
 }
 
-// follows reports whether the compiled function has each cluster of the list's entry as a
-// contiguous range of blocks, in the same order. It is true for an entry without clusters.
+// follows reports whether the compiled function has the blocks of each cluster in the layout list's
+// entry next to each other and in the same order. It is true for an entry without clusters.
 func (f *objectFunction) follows(entry *list.Function) bool {
 	for _, cluster := range entry.Clusters {
 		var ids []uint32

@@ -40,8 +40,8 @@ type Plan struct {
 	After    string // rest of that line, after the processor time
 }
 
-// Key returns the key under which a plan is cached: a hash of the launcher's arguments, the folder
-// in which the launcher runs, and the environment variables that it reads.
+// Key returns the key under which a prepared compiler command is cached: a hash of the launcher's
+// arguments, the folder in which the launcher runs, and the environment variables that it reads.
 func Key(args []string, dir string) string {
 	h := xxhash.New()
 	fmt.Fprintf(h, "%q\x00%q", dir, args)
@@ -60,11 +60,11 @@ var Variables = []string{
 	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX", "HOME", "ICECC", "PATH", "XDG_CACHE_HOME",
 }
 
-// Keep stores the plan in the cache.
+// Keep stores the plan, which is a prepared compiler command, in the cache.
 func (p *Plan) Keep(cache *store.Store, key string) { cache.Put(store.Plans, key, p.encode()) }
 
-// Find returns the plan that is cached under a key, if it is for the command argv in dir and
-// nothing that it depends on has changed. Otherwise it returns nil.
+// Find returns the prepared compiler command that is cached under a key, if it is for the command
+// argv in dir and nothing that it depends on has changed. Otherwise it returns nil.
 func Find(cache *store.Store, key string, argv []string, dir string) *Plan {
 	data, ok := cache.Get(store.Plans, key)
 	if !ok {
@@ -107,8 +107,8 @@ func (p *Plan) holds(cache *store.Store) bool {
 	return p.Stamp.Holds(cache, p.Slice, in)
 }
 
-// Count adds one run of the planned command, which took the given processor time, to the launcher's
-// statistics. It reports whether it could.
+// Count adds one run of the prepared compiler command, with the processor time that it took, to the
+// launcher's statistics. It reports whether it could.
 func (p *Plan) Count(cache *store.Store, took time.Duration) bool {
 	return cache.AppendStats(p.Before + strconv.FormatInt(int64(took), 10) + p.After)
 }
@@ -128,7 +128,8 @@ func ParentLauncher() string {
 // other fields change.
 const form = "1"
 
-// encode returns the plan as fields, separated by zero bytes. Each list is preceded by its length.
+// encode encodes the plan, a prepared compiler command, as fields separated by zero bytes. Each
+// list is preceded by its length.
 func (p *Plan) encode() []byte {
 	fields := []string{form}
 	list := func(of []string) { fields = append(append(fields, strconv.Itoa(len(of))), of...) }
@@ -145,7 +146,8 @@ func (p *Plan) encode() []byte {
 	return []byte(strings.Join(fields, "\x00"))
 }
 
-// decode returns the plan that encode has encoded, or nil if the data is malformed.
+// decode returns the plan, a prepared compiler command, that encode has encoded. It returns nil if
+// the data is malformed.
 func decode(data string) *Plan {
 	d := decoder{fields: strings.Split(data, "\x00")}
 	if d.next() != form {
@@ -164,7 +166,7 @@ func decode(data string) *Plan {
 	return p
 }
 
-// A decoder reads the fields of an encoded plan, from the first to the last.
+// A decoder reads the fields of an encoded compiler command, from the first to the last.
 type decoder struct {
 	fields []string
 	bad    bool // a field was missing or malformed
@@ -227,8 +229,9 @@ func (s Stamp) Holds(cache *store.Store, path string, in *record.Record) bool {
 	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
 }
 
-// Keep stores the stamp of the slice at path in the cache, with a hash of the slice's data. inputs
-// is the state of the input files, or 0 if the slice does not depend on line numbers in them.
+// Keep stores the stamp of the slice at path in the cache, with a hash of data, the content of the
+// slice. inputs is the state of the input files, or 0 if the slice does not depend on line numbers
+// in them.
 func (s Stamp) Keep(cache *store.Store, path string, data []byte, inputs uint64) {
 	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
 	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))

@@ -26,7 +26,7 @@ type Record struct {
 	Key string // under which the record is cached
 
 	Root Root   // of the checkout
-	Text []byte // the result: the encoded words of the sources, or a compiler's version
+	Text []byte // the result: the encoded identifiers of the sources, or a compiler's version
 
 	// Paths that the command looked up, with their states at that time.
 	Inputs  []File    // sources and headers
@@ -234,8 +234,8 @@ func (r *Record) Paths() []string {
 	return files
 }
 
-// Sum returns a hash of the words of the sources. If it is unchanged, the compile needs the same
-// functions of the profile.
+// Sum returns a hash of the recorded result. If it is unchanged, the sources have the same
+// identifiers, so the compile needs the same functions of the profile.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
 // State returns a hash of the contents of all files that the command opened, parts of the compiler
@@ -301,7 +301,7 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 // when the encoding or the way in which Text is computed changes.
 const recordForm = 10
 
-// Encode returns the record encoded for the cache.
+// Encode returns the record in the form in which the cache stores it.
 func (r *Record) Encode() []byte {
 	e := encoder{root: r.Root}
 	e.uint(recordForm)
@@ -385,7 +385,7 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// A decoder decodes the fields of a record.
+// A decoder decodes the fields of an encoded record.
 type decoder struct {
 	decode.Buffer
 	root Root

@@ -15,18 +15,19 @@ type Plan struct {
 	Env  []string // NAME=VALUE settings to add to the environment
 }
 
-// Key returns the key under which [driver.Launcher.PlanKey] caches the plan of a program that runs
-// a launcher with the given arguments in dir, an absolute path. The key changes with the arguments
-// and with the environment variables that the launcher reads.
+// Key returns the cache key of the compiler command that a launcher prepares for the given
+// arguments in dir, an absolute path. It depends on the arguments, on dir and on the environment
+// variables that the launcher reads. Set it as [driver.Launcher.PlanKey], and the launcher caches
+// the command.
 //
 // [driver.Launcher.PlanKey]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#Launcher
 func Key(args []string, dir string) string { return planned.Key(args, dir) }
 
-// Find returns the cached plan with a key for the command argv in dir. It returns nil if there is
-// none, or if the compiler, the profile, the slice, an input or the launcher has changed, so that
-// the launcher might prepare another command. Find reads the cache of [driver.OpenCache], checks
-// the state of each input file, and counts the compile in the launcher's statistics. It runs no
-// program.
+// Find returns the cached compiler command with a key, for the command argv in dir. It returns nil
+// if there is none, or if the compiler, the profile, the slice, an input or the launcher has
+// changed, so that the launcher might prepare another command. Find reads the cache of
+// [driver.OpenCache], checks the state of each input file, and counts the compile in the launcher's
+// statistics. It runs no program.
 //
 // [driver.OpenCache]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#OpenCache
 func Find(key string, argv []string, dir string) *Plan {

@@ -56,7 +56,7 @@ func (c *Count) add(d Count) {
 	c.ProfileBytes += d.ProfileBytes
 }
 
-// A FileOutcome is the outcome of the last compile of a source that did not get a slice with
+// A FileOutcome is the outcome of the last compile of a source file that did not get a slice with
 // samples, and the reason for it.
 type FileOutcome struct {
 	File    string

@@ -198,7 +198,7 @@ func MarkUsed(path string) {
 	}
 }
 
-// A cacheFile is a file in the cache.
+// A cacheFile is a cached file that Remove may remove.
 type cacheFile struct {
 	path string
 	size int64
@@ -335,7 +335,8 @@ func (c *Store) trimMark() string { return filepath.Join(c.dir, "trimmed") }
 // of two builds.
 const sameBuild = 5 * time.Minute
 
-// Due reports whether [Store.Once] would return true for a message. It changes nothing.
+// Due reports whether [Store.Once] would return true for a message, without recording the message
+// as printed.
 func (c *Store) Due(what string) bool {
 	if c == nil {
 		return true

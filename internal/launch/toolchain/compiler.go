@@ -70,7 +70,8 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 	return newCompiler(path, version)
 }
 
-// versionOf returns the result of askVersion for the compiler at path, from the cache if possible.
+// versionOf returns the version of the compiler at path, as askVersion does, from the cache if
+// possible.
 func versionOf(ctx context.Context, path, dir string, cache *store.Store) (string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = string(filepath.Separator) // the folder is reported when the compiler runs there
@@ -152,8 +153,8 @@ func newCompiler(path, version string) (*Compiler, error) {
 	return c, nil
 }
 
-// askVersion runs a compiler and returns its version. For clang, a word precedes the version. The
-// result is empty if the program is neither GCC nor clang.
+// askVersion runs a compiler and returns its version, which follows the text "clang version " for
+// clang. The result is empty if the program is neither GCC nor clang.
 func askVersion(ctx context.Context, o *Observer) (string, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
 	about, err := o.Ask(ctx, "--version")

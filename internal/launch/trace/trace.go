@@ -1,6 +1,6 @@
 package trace
 
-// A Use is what a program does with a path.
+// A Use is what a program does with a path, such as opening a file.
 type Use uint8
 
 // These are the uses. A program may use one path in several ways.

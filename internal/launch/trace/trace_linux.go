@@ -322,8 +322,8 @@ func (o *observer) send(id uint64) {
 	o.lost = o.lost || e != 0 && e != unix.ENOENT
 }
 
-// note adds the path of a notified system call to o.uses, and the program of the calling process to
-// o.ran. It reports whether the call was the thread's lookup of theEnd.
+// note records the path that a notified system call looks up, and the program of the calling
+// process. It reports whether the call was the thread's lookup of theEnd.
 func (o *observer) note(n *notification) (over bool) {
 	if n.pid == o.thread {
 		path, _ := o.text(n.pid, n.args[0])
@@ -371,8 +371,8 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
-// noteProgram adds the program that a process executes to o.ran, unless it was the process's
-// program before.
+// noteProgram adds the program that a process executes to the list of executed programs, unless it
+// is the one that the process executed before.
 func (o *observer) noteProgram(pid uint32) {
 	process := "/proc/" + strconv.Itoa(int(pid))
 	path, err := os.Readlink(process + "/exe")

@@ -47,7 +47,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stderr))
 }
 
-// run runs a command line and returns the exit status.
+// run runs the command afdo-beam with the given arguments and returns the exit status.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	root := &cobra.Command{Use: "afdo-beam", Short: "Merge the profiles of a fleet on Apache Beam", SilenceErrors: true, SilenceUsage: true}
 	status := cli.StatusUsage // until the command line has turned out to be valid
@@ -128,7 +128,7 @@ func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Wr
 	return skipped, err
 }
 
-// options returns the options of the pipeline.
+// options returns the options of the pipeline that the flags describe.
 func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 	o := fleetmerge.Options{Rules: m.weighing.Rules, Output: m.output, DeadLetters: local(m.deadLetters)}
 	o.Output.Path = local(o.Output.Path)

@@ -36,7 +36,7 @@ type Source interface {
 // bytes.
 type Range struct{ Low, High int64 }
 
-// String returns the range as a Range header has it.
+// String returns the range as the HTTP header Range contains it.
 func (r Range) String() string {
 	if r.Low < 0 {
 		return fmt.Sprintf("bytes=%d", r.Low)
