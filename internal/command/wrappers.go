@@ -15,8 +15,9 @@ var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "
 // read the profile, so they would not notice that it has changed. ccache would.
 var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
 
-// elsewhere lists the launchers that compile on other machines, where the profile does not exist.
-var elsewhere = []string{"distcc", "icecc"}
+// distributors lists the launchers that compile on other machines, where the profile does not
+// exist.
+var distributors = []string{"distcc", "icecc"}
 
 // A wrapper describes the arguments of a system program that runs another command, such as nice.
 type wrapper struct {
@@ -101,7 +102,7 @@ func (c *Line) KeyedLauncher() string {
 
 // Distributes reports whether a program is a launcher that compiles on other machines, such as
 // distcc.
-func Distributes(word string) bool { return slices.Contains(elsewhere, ProgramName(word)) }
+func Distributes(word string) bool { return slices.Contains(distributors, ProgramName(word)) }
 
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")

@@ -26,11 +26,11 @@ const Margin = 0.005
 // minFirst and at most maxFirst rounds. A later evaluation is left out if the rounds before it
 // would take longer than maxTime.
 const (
-	Budget   = 10 * time.Second
-	minFirst = 12 // the fewest rounds that can decide with four evaluations and four comparisons
-	maxFirst = 50
-	maxLooks = 4
-	maxTime  = 5 * time.Minute
+	Budget         = 10 * time.Second
+	minFirst       = 12 // the fewest rounds that can decide with four evaluations and four comparisons
+	maxFirst       = 50
+	maxEvaluations = 4
+	maxTime        = 5 * time.Minute
 )
 
 // busyRatio is the ratio of elapsed time to processor time above which the programs are assumed to
@@ -93,12 +93,12 @@ func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 	if err := p.round(run, &warm); err != nil {
 		return nil, err
 	}
-	looks := p.looks(warm[0].Wall + warm[1].Wall)
-	r.Alpha = ErrorRate / float64(max(p.Comparisons, 1)*len(looks))
-	for i, confirmed := 0, false; i < len(looks); i++ {
-		for len(r.Before) < looks[i] {
+	evaluations := p.evaluations(warm[0].Wall + warm[1].Wall)
+	r.Alpha = ErrorRate / float64(max(p.Comparisons, 1)*len(evaluations))
+	for i, confirmed := 0, false; i < len(evaluations); i++ {
+		for len(r.Before) < evaluations[i] {
 			if p.Round != nil {
-				p.Round(len(r.Before), looks[i])
+				p.Round(len(r.Before), evaluations[i])
 			}
 			var took [2]Usage
 			if err := p.round(run, &took); err != nil {
@@ -133,20 +133,21 @@ func (p *Plan) round(run func(which int) (Usage, error), took *[2]Usage) (err er
 	return nil
 }
 
-// looks returns the numbers of rounds after which Run evaluates the differences. pair is the time
-// of one round. The numbers must not depend on the differences, or the test would not be valid.
-func (p *Plan) looks(pair time.Duration) []int {
+// evaluations returns the numbers of rounds after which Run evaluates the differences. pair is the
+// time of one round. The numbers must not depend on the differences, or the test would not be
+// valid.
+func (p *Plan) evaluations(pair time.Duration) []int {
 	if p.Rounds > 0 {
 		return []int{p.Rounds}
 	}
 	budget := p.Budget
 	budget = cmp.Or(budget, Budget)
 	n := int(min(max(budget/max(pair, 1), minFirst), maxFirst))
-	looks := []int{n}
-	for n *= 2; len(looks) < maxLooks && time.Duration(n)*pair <= maxTime; n *= 2 {
-		looks = append(looks, n)
+	evaluations := []int{n}
+	for n *= 2; len(evaluations) < maxEvaluations && time.Duration(n)*pair <= maxTime; n *= 2 {
+		evaluations = append(evaluations, n)
 	}
-	return looks
+	return evaluations
 }
 
 // CPU returns the change of the processor time from the first program to the second.

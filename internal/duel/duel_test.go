@@ -108,6 +108,6 @@ func TestNumberOfRounds(t *testing.T) {
 	for pair, want := range map[time.Duration][]int{
 		0: {50, 100, 200, 400}, time.Second: {12, 24, 48, 96}, 10 * time.Second: {12, 24}, time.Hour: {12},
 	} {
-		assert.Equal(t, want, new(Plan).looks(pair), pair)
+		assert.Equal(t, want, new(Plan).evaluations(pair), pair)
 	}
 }

@@ -286,7 +286,8 @@ func (p *Plan) orderSymbols() {
 	}
 }
 
-// number assigns consecutive IDs, starting with next, to the units. It returns the next free ID.
+// number assigns consecutive symbol IDs, starting with next, to the symbols of the given units. It
+// returns the next free ID.
 func (p *Plan) number(units []rankedUnit, next uint64) uint64 {
 	for _, r := range units {
 		p.starts[r.unit] = uint32(next)

@@ -78,7 +78,7 @@ func wordsOf(name string) []string {
 // Renames lists pairs of an old part of a mangled name and its replacement.
 type Renames []string
 
-// Apply replaces the old parts in a mangled name.
+// Apply replaces the old parts in a mangled name by the new ones.
 func (r Renames) Apply(symbol string) string {
 	if len(r) == 0 || !strings.HasPrefix(symbol, "_Z") {
 		return symbol

@@ -43,7 +43,7 @@ func TestBundleIsSummed(t *testing.T) {
 // TestHostsAreLarge adds hosts that have nothing in common.
 func TestHostsAreLarge(t *testing.T) {
 	for each, most := range map[int]int{20_000: 4, 40_000: 3, 70_000: 3} {
-		var h hosts
+		var h inputSum
 		for n := range most {
 			if h.isLarge() {
 				t.Errorf("%d hosts of %d symbols are large", n, each)

@@ -163,9 +163,9 @@ func remove(ctx context.Context, path string) {
 	}
 }
 
-// A hosts value holds the sum of the inputs that a worker has read, and what it has to report about
+// An inputSum holds the sum of the inputs that a worker has read, and what it has to report about
 // them.
-type hosts struct {
+type inputSum struct {
 	groups  [][]byte         // encoded groups of the inputs
 	sum     *profile.Profile // nil if no input could be read
 	largest int              // maximum number of symbols in a single addend
@@ -174,7 +174,7 @@ type hosts struct {
 }
 
 // add adds a profile, of one input or of one host, to the sum. Its counts are multiplied by weight.
-func (h *hosts) add(p *profile.Profile, weight profile.Ratio) {
+func (h *inputSum) add(p *profile.Profile, weight profile.Ratio) {
 	if h.sum == nil {
 		h.sum = profile.New()
 	}
@@ -188,7 +188,7 @@ const enoughSymbols = 1 << 16
 
 // isLarge reports whether the worker should emit the sum and begin a new one: the sum has more than
 // enoughSymbols symbols and more than twice as many as the largest input.
-func (h *hosts) isLarge() bool {
+func (h *inputSum) isLarge() bool {
 	return h.sum != nil && h.sum.NumSymbols() > max(enoughSymbols, 2*h.largest)
 }
 

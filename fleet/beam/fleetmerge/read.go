@@ -112,7 +112,7 @@ func Read(s beam.Scope, rules fleet.Rules, groups beam.PCollection) (units, bad 
 type readFn struct {
 	Rules fleet.Rules
 
-	waiting hosts // sum of this bundle that has not been emitted
+	waiting inputSum // sum of this bundle that has not been emitted
 }
 
 // forgotSources is the name of the counter of inputs with a sources or an evidence section, which
@@ -143,7 +143,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 // FinishBundle emits the units of the sum, and the errors of inputs that could not be read.
 func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte), bad func([]byte)) error {
 	all := fn.waiting
-	fn.waiting = hosts{}
+	fn.waiting = inputSum{}
 	paths, parts, err := encodeParts(all.sum)
 	if errors.Is(err, afdo.ErrUnrepresentable) { // one of the inputs causes this
 		if all, err = fn.addFitting(ctx, all.groups); err == nil {
@@ -166,7 +166,7 @@ func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte)
 
 // addFitting sums the given groups of inputs again, without the inputs that a version 4 file cannot
 // hold.
-func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, err error) {
+func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all inputSum, err error) {
 	for _, group := range groups {
 		if err := fn.add(ctx, &all, group, true); err != nil {
 			return all, err
@@ -177,11 +177,11 @@ func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all hosts, e
 
 // add adds the inputs of a group to all. It skips inputs that cannot be read and, if fit is set,
 // those that the format cannot hold.
-func (fn *readFn) add(ctx context.Context, all *hosts, group []byte, fit bool) error {
+func (fn *readFn) add(ctx context.Context, all *inputSum, group []byte, fit bool) error {
 	all.groups = append(all.groups, slices.Clone(group))
 	host := all
 	if fn.Rules.HostCap > 0 {
-		host = new(hosts)
+		host = new(inputSum)
 	}
 	for f := fieldsOf(group); f.Rest() > 0; {
 		in := readInput(&f)

@@ -68,7 +68,7 @@ func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version
 	status, _ := refused(err)
 	switch {
 	case errors.As(err, &done):
-		return withoutNothing(done.part), nil
+		return withoutEmptyBody(done.part), nil
 	case r.Low < 0 && (errors.Is(err, errNoEnd) || status == http.StatusRequestedRangeNotSatisfiable):
 		return o.size(ctx)
 	case err != nil:
@@ -79,12 +79,12 @@ func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version
 		_ = reader.Close()
 		return source.Part{}, o.fault(ctx, err)
 	}
-	return withoutNothing(p), nil
+	return withoutEmptyBody(p), nil
 }
 
-// withoutNothing removes the body from the answer for an empty object. It returns other answers
+// withoutEmptyBody removes the body from the answer for an empty object. It returns other answers
 // unchanged.
-func withoutNothing(p source.Part) source.Part {
+func withoutEmptyBody(p source.Part) source.Part {
 	if p.Size == 0 {
 		_ = p.Body.Close()
 		p.Body = nil

@@ -36,7 +36,7 @@ type Inputs struct {
 }
 
 // Text returns the identifiers in the preprocessed sources. It decodes them if they come from the
-// cache, since most compiles need only [Inputs.Sum].
+// cache, since most compiles need only [record.Record.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil

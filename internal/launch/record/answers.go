@@ -164,12 +164,12 @@ func (l *looker) links(path string) {
 			continue
 		}
 		l.Links = append(l.Links, Link{part, to})
-		l.links(behind(part, to))
+		l.links(linkTarget(part, to))
 	}
 }
 
-// behind returns the path to which a symbolic link with the target to leads.
-func behind(link, to string) string {
+// linkTarget returns the path to which a symbolic link with the target to leads.
+func linkTarget(link, to string) string {
 	if filepath.IsAbs(to) {
 		return to
 	}
@@ -194,7 +194,7 @@ func (l *looker) missing(path string) {
 		if err != nil {
 			return
 		}
-		path = behind(link, to) // nothing is there, and the folder does not change if that comes
+		path = linkTarget(link, to) // nothing is there, and the folder does not change if that comes
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Environment returns a hash of the environment variables that affect the output of GCC and clang.
 // Variables that only change messages are left out.
-func Environment() uint64 { return hashOfEnvironment(ofCompilers) }
+func Environment() uint64 { return hashOfEnvironment(readByCompilers) }
 
 // WholeEnvironment returns a hash of all environment variables, except those that make and shells
 // set anew for each command. It is for commands that run a script or another unknown program, which
@@ -31,8 +31,9 @@ func hashOfEnvironment(wanted func(name string) bool) uint64 {
 	return max(1, xxhash.Sum64String(strings.Join(settings, "\x00")))
 }
 
-// ofCompilers reports whether GCC or clang reads an environment variable that affects its output.
-func ofCompilers(name string) bool {
+// readByCompilers reports whether GCC or clang reads an environment variable that affects its
+// output.
+func readByCompilers(name string) bool {
 	switch name {
 	case "CPATH", "COMPILER_PATH", "SOURCE_DATE_EPOCH", "HOME", "SDKROOT", "XDG_CONFIG_HOME", "QA_OVERRIDE_GCC3_OPTIONS", "RC_DEBUG_OPTIONS", "POSIXLY_CORRECT":
 		return true
