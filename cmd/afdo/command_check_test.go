@@ -213,6 +213,19 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
+// An instrumentation profile without functions passes in each format, as check and convert agree.
+func TestCheckProfileWithoutFunctions(t *testing.T) {
+	text := writeFile(t, "empty.proftext", []byte(":ir\n"))
+	indexed := filepath.Join(t.TempDir(), "empty.profdata")
+	require.Zero(t, afdoRun("convert", text, "--to", "profdata", "-o", indexed).status)
+	again := filepath.Join(t.TempDir(), "again.proftext")
+	require.Zero(t, afdoRun("convert", indexed, "--to", "proftext", "-o", again).status)
+	for _, path := range []string{text, indexed, again} {
+		assert.Zero(t, afdoRun("check", path).status, path)
+	}
+	assert.Contains(t, afdoRun("check", text).out, "remark: bad count: no functions")
+}
+
 // A file that is no profile is at fault; one that cannot be read is an error; the others are
 // checked all the same.
 func TestCheckSeveralFiles(t *testing.T) {

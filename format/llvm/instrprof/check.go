@@ -208,8 +208,8 @@ func nowhere(class error, format string, args ...any) error {
 	return faultAt("", -1, class, format, args...)
 }
 
-// CheckText reads a whole text. It yields the first error, or an error if the text has no
-// functions, as in [Reader.Check].
+// CheckText reads a whole text. It yields the first error, or a remark if the text has no
+// functions, as the text of a profile of a program that ran none of its functions.
 func CheckText(data []byte) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		t, err := newTextReader(bytes.NewReader(data))
@@ -226,7 +226,7 @@ func CheckText(data []byte) iter.Seq[fault.Problem] {
 			empty = false
 		}
 		if empty {
-			yield(fault.Problem{Err: nowhere(fault.ErrCount, "no functions")})
+			yield(fault.Problem{Err: nowhere(fault.ErrCount, "no functions"), Remark: true})
 		}
 	}
 }
