@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
-	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/testkit/synth"
@@ -20,10 +19,7 @@ import (
 // BenchmarkCheckIndexed reports how many times as long "afdo check" takes for a file with an index
 // as for one without. The two take turns, so that a busy machine slows down both.
 func BenchmarkCheckIndexed(b *testing.B) {
-	o := check.Options{
-		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,
-		OverviewScheme: gcovkind.OverviewScheme, Overview: gcovkind.NewOverview,
-	}
+	o := check.Options{Index: gcovkind.IndexOptionsOf}
 	run := func(data []byte) time.Duration {
 		start := time.Now()
 		for p := range check.File(data, o) {

@@ -84,8 +84,7 @@ func (f *servedFile) run(t testing.TB, args ...string) (requests, bytes int64) {
 // indexedData encodes a profile as "afdo convert --to v4c --index" does.
 func indexedData(t testing.TB, p *profile.Profile) []byte {
 	var file bytes.Buffer
-	o := builder.Options{Compact: true, Index: gcovkind.NewIndexOptions()}
-	require.NoError(t, gcovkind.AddFingerprints(o.Index, slice.FromProfile(p)))
+	o := builder.Options{Compact: true, Index: gcovkind.NewIndexOptions(slice.FromProfile(p))}
 	require.NoError(t, builder.Write(&file, p, o))
 	return file.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice/internal/pathmatch"
 	"github.com/go-afdo/afdo/compile/slice/internal/program"
 	"github.com/go-afdo/afdo/profile"
+	"github.com/go-afdo/afdo/profile/index"
 )
 
 // A Program is a whole profile from which slices are selected. Its methods may be called from many
@@ -89,6 +90,12 @@ type Match struct {
 	// Units are the paths of the units that match best: usually one, none if the profile has no
 	// unit of the file, or several if they match equally well.
 	Units []string
+}
+
+// Names returns the scheme [Names] for the names of this program. It stores what is slow to compute
+// about a name. So an index and its fingerprints take less time if both are computed with it.
+func (p *Program) Names() index.Scheme {
+	return index.Scheme{Name: Names.Name, Unqualified: p.whole.Index.KeyOf}
 }
 
 // Names is the scheme by which this package finds symbols by unqualified name. If the index of a

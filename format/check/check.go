@@ -14,21 +14,10 @@ import (
 
 // Options configure a check. The zero Options are the default.
 type Options struct {
-	// Unqualified is the scheme with which the unqualified names in an index are compared, if the
-	// index uses the same scheme.
-	Unqualified index.Scheme
-
-	// FingerprintScheme and Fingerprints are used to compare the fingerprints in an index, if the
-	// index uses the same scheme and the file has no other errors. Fingerprints returns a function
-	// that computes the expected fingerprint from the path of a unit. The first difference is an
-	// error.
-	FingerprintScheme string
-	Fingerprints      func(*afdo.Reader) (keyOf func(path string) (uint64, error), err error)
-
-	// OverviewScheme and Overview are used to compare the overview in an index, if the index uses
-	// the same scheme and the file has no other errors. Overview returns the expected bytes.
-	OverviewScheme string
-	Overview       func(*afdo.Reader) ([]byte, error)
+	// Index returns the options of an index for the file. If the file has no other errors, the
+	// parts of its index that depend on schemes are compared with these options, see [index.Check].
+	// If Index is nil, they are not compared.
+	Index func(*afdo.Reader) (*index.Options, error)
 
 	// Notes are the contents of the .gcno file of a .gcda file, with which its functions are
 	// compared, or nil.

@@ -126,13 +126,10 @@ func (k *checker) run() {
 	if k.t.faulty {
 		return
 	}
-	for err := range index.Check(k.data, k.opts.Unqualified, k.faults == 0) {
+	for err := range index.Check(k.data, k.opts.Index, k.faults == 0) {
 		if k.fault(err); k.stopped {
 			return
 		}
-	}
-	if k.faults == 0 && !k.stopped && (k.opts.Fingerprints != nil || k.opts.Overview != nil) {
-		k.fault(k.indexed())
 	}
 	if k.faults == 0 && !k.stopped {
 		k.fault(k.sources())

@@ -1,8 +1,9 @@
 package index
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/go-afdo/afdo"
@@ -10,19 +11,19 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-var errNoFileNames = fmt.Errorf("index: a file without a file names section: %w", afdo.ErrMalformed)
-
 // Check compares the index of a file, including the checksums of all sections, with the file. It
 // yields an [afdo.FormatError] for each problem, or the error of opening the file. A file without
 // an index has no problems.
 //
 // The lookup tables are checked only if sound is true, which means that the file has no other
-// errors, and if no problem has been found before. Their first problem ends the check. Unqualified
-// names are compared if the index uses the given scheme. Fingerprints are not compared.
-func Check(data []byte, scheme Scheme, sound bool) iter.Seq[error] {
+// errors, and if no problem has been found before. Their first problem ends the check. options
+// returns the Options with which the index of the file is written. Unqualified names, fingerprints
+// and the overview are compared if the index uses the schemes of the Options. If options is nil,
+// these are not compared.
+func Check(data []byte, options func(*afdo.Reader) (*Options, error), sound bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := checker{data: data, yield: yield}
-		c.run(scheme, sound)
+		c.run(options, sound)
 	}
 }
 
@@ -43,7 +44,7 @@ func (c *checker) fault(err error) {
 	}
 }
 
-func (c *checker) run(scheme Scheme, sound bool) {
+func (c *checker) run(options func(*afdo.Reader) (*Options, error), sound bool) {
 	r, err := afdo.OpenBytes(c.data, afdo.SkipChecksums())
 	if err != nil {
 		c.fault(err)
@@ -72,7 +73,14 @@ func (c *checker) run(scheme Scheme, sound bool) {
 	c.fault(x.wrap(x.x.CheckFingerprints()))
 	c.fault(x.wrap(x.x.CheckEnd()))
 	if sound && c.faults == 0 {
-		c.fault(x.wrap(c.lookups(scheme)))
+		o, err := &Options{}, error(nil)
+		if options != nil {
+			o, err = options(r)
+		}
+		if err == nil {
+			err = c.contents(o)
+		}
+		c.fault(x.wrap(err))
 	}
 }
 
@@ -152,8 +160,9 @@ func (c *checker) copies(summary, names int) error {
 	return x.CheckCopies(summarySum, namesSum)
 }
 
-// lookups compares the lookup tables with the file. It returns the first problem.
-func (c *checker) lookups(scheme Scheme) error {
+// contents compares the lookup tables, the fingerprints and the overview with the file. It returns
+// the first problem.
+func (c *checker) contents(o *Options) error {
 	x := c.x.x
 	n, err := c.r.NumUnits()
 	if err != nil {
@@ -162,19 +171,15 @@ func (c *checker) lookups(scheme Scheme) error {
 	if err := x.CheckNumUnits(n); err != nil {
 		return err
 	}
-	names, err := c.fileNames()
+	f, err := copySections(c.r)
 	if err != nil {
 		return err
 	}
-	units, paths := unitEntries(names)
+	units, paths := unitEntries(f.sections[f.names])
 	if x.Has(indexfmt.Units) {
 		if err := x.CheckUnits(units); err != nil {
 			return err
 		}
-	}
-	f, err := copySections(c.r)
-	if err != nil {
-		return err
 	}
 	if x.Has(indexfmt.Runs) {
 		if err := x.CheckRuns(f.runs(units)); err != nil {
@@ -191,10 +196,61 @@ func (c *checker) lookups(scheme Scheme) error {
 			return err
 		}
 	}
-	if err := c.names(scheme); err != nil {
+	if err := c.names(o.Unqualified); err != nil {
 		return err
 	}
-	return c.callers()
+	if err := c.callers(); err != nil {
+		return err
+	}
+	if err := c.fingerprints(o); err != nil {
+		return err
+	}
+	return c.overview(o)
+}
+
+// fingerprints compares the fingerprints of the units. It returns the first difference.
+func (c *checker) fingerprints(o *Options) error {
+	made, err := c.x.x.Scheme(indexfmt.Fingerprints)
+	if err != nil || o.Fingerprint == nil || made != o.FingerprintScheme || !c.x.x.Has(indexfmt.Fingerprints) {
+		return err
+	}
+	for u, err := range c.r.Units() {
+		if err != nil {
+			return err
+		}
+		key, err := c.x.Fingerprint(u)
+		if err != nil {
+			return err
+		}
+		if want, err := o.Fingerprint(u); err != nil || key != want {
+			return cmp.Or(err, c.lies("the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key))
+		}
+	}
+	return nil
+}
+
+// overview compares the overview.
+func (c *checker) overview(o *Options) error {
+	scheme, got, err := c.x.Overview()
+	if errors.Is(err, afdo.ErrNotFound) || err == nil && (o.Overview == nil || scheme != o.OverviewScheme) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if want, err := o.Overview(c.r); err != nil || !bytes.Equal(got, want) {
+		return cmp.Or(err, c.lies("the overview differs from the data"))
+	}
+	return nil
+}
+
+// lies returns the error of an index that disagrees with the file.
+func (c *checker) lies(format string, args ...any) error {
+	s, err := c.r.Section(c.x.x.Section.Index)
+	if err != nil {
+		return err
+	}
+	return s.ErrorAt(s.Offset, afdo.ErrIndex, format, args...)
 }
 
 // callers compares the blocks of callers.
@@ -242,17 +298,4 @@ func (c *checker) names(scheme Scheme) error {
 		return nil
 	}
 	return x.CheckTable(indexfmt.Unqualified, unqualified)
-}
-
-// fileNames returns the file names section.
-func (c *checker) fileNames() (section, error) {
-	for s, err := range c.r.Sections() {
-		if err != nil {
-			return section{}, err
-		}
-		if s.Type == afdo.SectionFileNames {
-			return section{s.Type, s.Compact, c.data[s.Offset+1 : s.Offset+s.Size]}, nil
-		}
-	}
-	return section{}, errNoFileNames
 }

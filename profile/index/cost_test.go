@@ -131,7 +131,7 @@ func TestCheckMemory(t *testing.T) {
 	data := readertest.Reindex(t, gen.Big(2_000, true), fullIndex())
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for err := range index.Check(data, fullIndex().Unqualified, true) {
+	for err := range index.Check(data, func(*afdo.Reader) (*index.Options, error) { return fullIndex(), nil }, true) {
 		require.NoError(t, err)
 	}
 	runtime.ReadMemStats(&after)

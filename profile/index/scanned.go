@@ -10,7 +10,6 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/internal/symtab"
-	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
 // scanned returns candidates from a file without a trusted index. It searches the file and caches
@@ -157,16 +156,6 @@ func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 		ids = slices.AppendSeq(ids, t.Of(uint64(callee), uint64(callee)+1))
 	}
 	return ids, nil
-}
-
-// callerBlocks returns the blocks of an index that list the callers of each function.
-func (f *scanned) callerBlocks(compact bool) (callers, groups []byte, err error) {
-	t, err := f.callerTable()
-	if err != nil {
-		return nil, nil, err
-	}
-	callers, groups = indexfmt.AppendCallers(compact, callerLists(t))
-	return callers, groups, nil
 }
 
 // callerLists iterates over all functions that were inlined anywhere, with their callers.

@@ -181,6 +181,10 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 			return nil, fmt.Errorf("index: %w", err)
 		}
 	}
+	fingerprints, err := fingerprintsOf(r, o) // first, because computing them takes the most memory
+	if err != nil {
+		return nil, err
+	}
 	x := &writing{Writer: indexfmt.Writer{Compact: f.compact, Units: units}, checksums: !o.NoChecksums}
 	if !o.NoLookups {
 		if err := x.lookups(r, f, o); err != nil {
@@ -188,16 +192,15 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 		}
 	}
 	if !o.NoInlining {
-		callers, groups, err := NewProgram(r).file.callerBlocks(x.Compact)
+		t, err := NewProgram(r).file.callerTable()
 		if err != nil {
 			return nil, err
 		}
+		callers, groups := indexfmt.AppendCallers(x.Compact, callerLists(t))
 		x.Add(indexfmt.Callers, callers)
 		x.callerGroups = groups
 	}
-	if err := x.fingerprints(r, o); err != nil {
-		return nil, err
-	}
+	x.Add(indexfmt.Fingerprints, fingerprints)
 	if x.checksums {
 		var sums []byte
 		for i := range f.sections {
@@ -355,27 +358,26 @@ func numIDs(r *afdo.Reader) (int, error) {
 	return int(n), nil
 }
 
-// fingerprints adds the fingerprints of the units.
-func (x *writing) fingerprints(r *afdo.Reader, o *Options) error {
+// fingerprintsOf returns the block with the fingerprints of the units.
+func fingerprintsOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	if o.Fingerprint == nil {
-		return nil
+		return nil, nil
 	}
 	if err := checkScheme(o.FingerprintScheme); err != nil {
-		return err
+		return nil, err
 	}
 	data := indexfmt.AppendScheme(nil, o.FingerprintScheme)
 	for u, err := range r.Units() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		key, err := o.Fingerprint(u)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		data = indexfmt.AppendFingerprint(data, key)
 	}
-	x.Add(indexfmt.Fingerprints, data)
-	return nil
+	return data, nil
 }
 
 func checkScheme(name string) error {

@@ -221,7 +221,7 @@ func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
 
 // Problems checks a file with options. It returns the errors and the remarks.
 func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError) {
-	o.Unqualified = Scheme
+	o.Index = func(*afdo.Reader) (*index.Options, error) { return &index.Options{Unqualified: Scheme}, nil }
 	for p := range check.V4(data, o) {
 		if e, ok := p.Err.(*afdo.FormatError); !ok {
 			faults = append(faults, &afdo.FormatError{Section: afdo.HeaderSection, Err: p.Err})

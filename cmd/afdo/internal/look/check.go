@@ -15,7 +15,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/format/check"
 	"github.com/go-afdo/afdo/internal/cli"
@@ -125,11 +124,7 @@ func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group
 	if err != nil {
 		return nil, f.Wrap(err)
 	}
-	return check.Fold(check.File(data, check.Options{
-		Notes:       noted,
-		Unqualified: slice.Names, FingerprintScheme: slice.FingerprintScheme, Fingerprints: gcovkind.UnitKeys,
-		OverviewScheme: gcovkind.OverviewScheme, Overview: gcovkind.NewOverview,
-	})), nil
+	return check.Fold(check.File(data, check.Options{Notes: noted, Index: gcovkind.IndexOptionsOf})), nil
 }
 
 // A problemPrinter writes problems as they are found: a hostile file may have a million.

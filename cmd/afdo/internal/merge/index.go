@@ -19,7 +19,6 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
-	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/v4"
@@ -157,7 +156,10 @@ func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, er
 
 // options returns the options of the index of a file.
 func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
-	o := gcovkind.NewIndexOptions()
+	o, err := gcovkind.IndexOptionsOf(r)
+	if err != nil {
+		return nil, err
+	}
 	o.NoLookups = slices.Contains(x.without, "lookups")
 	o.NoInlining = slices.Contains(x.without, "inlining")
 	o.NoChecksums = slices.Contains(x.without, "checksums")
@@ -170,11 +172,7 @@ func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
 		o.BuildID = info.BuildID
 	}
 	if slices.Contains(x.without, "fingerprints") {
-		return o, nil
+		o.Fingerprint = nil
 	}
-	p, err := slice.FromReader(r)
-	if err != nil {
-		return nil, err
-	}
-	return o, gcovkind.AddFingerprints(o, p)
+	return o, nil
 }

@@ -20,8 +20,8 @@ func IsMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 // unqualified returns the name of a function without scope, template arguments and parameters:
 // "run" for _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. From a name that
 // is not mangled it removes the template arguments. It returns "" for a name that cannot be
-// decoded.
-func unqualified(name string) string {
+// decoded. demangler is [demangledLast], or stores its results.
+func unqualified(name string, demangler func(name string) string) string {
 	name = symname.Canonical(name)
 	if !IsMangled(name) {
 		return withoutTemplateArgs(name)
@@ -35,6 +35,11 @@ func unqualified(name string) string {
 	if quick := quickLast(name); quick != "" {
 		return quick
 	}
+	return demangler(name)
+}
+
+// demangledLast returns the last component of any mangled name, empty if there is none. It is slow.
+func demangledLast(name string) string {
 	tree, err := demangle.ToAST(name, demangle.NoParams)
 	if err != nil {
 		return ""
@@ -54,12 +59,30 @@ const Initializing = "__static_initialization_and_destruction_"
 
 // KeyOf returns the key by which package slice finds a symbol: usually its unqualified name, for
 // some functions [ConversionKey] or [OddKey].
-func KeyOf(name string) string {
+func KeyOf(name string) string { return keyOf(name, demangledLast) }
+
+// Keys computes keys like [KeyOf], and stores the results of the demangler, because it is slow and
+// the same keys are needed again. It may be used concurrently.
+type Keys struct{ demangled sync.Map }
+
+// Of returns the key of a symbol.
+func (k *Keys) Of(name string) string { return keyOf(name, k.demangle) }
+
+func (k *Keys) demangle(name string) string {
+	if last, ok := k.demangled.Load(name); ok {
+		return last.(string)
+	}
+	last := demangledLast(name)
+	k.demangled.Store(name, last)
+	return last
+}
+
+func keyOf(name string, demangler func(name string) string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
 		return OddKey
 	}
-	key := unqualified(cut)
+	key := unqualified(cut, demangler)
 	switch {
 	case strings.HasPrefix(key, Initializing):
 		return Initializing + "0"
@@ -291,7 +314,7 @@ func AllocationOf(name string) string {
 	if !strings.Contains(name, "nw") && !strings.Contains(name, "na") && !strings.Contains(name, "dl") && !strings.Contains(name, "da") {
 		return ""
 	}
-	switch unqualified(name) {
+	switch unqualified(name, demangledLast) {
 	case "operator new", "operator new[]":
 		if strings.HasSuffix(name, "Pv") && strings.IndexByte("jmy", name[len(name)-3]) >= 0 {
 			return Placement

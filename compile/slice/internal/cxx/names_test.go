@@ -49,9 +49,9 @@ func TestUnqualified(t *testing.T) {
 		"_Z99999f":                           "",
 		"_ZN1a1b":                            "",
 	} {
-		assert.Equal(t, want, unqualified(name), name)
+		assert.Equal(t, want, unqualified(name, demangledLast), name)
 	}
-	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev"))
+	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev", demangledLast))
 }
 
 func TestKeyOf(t *testing.T) {

@@ -38,7 +38,8 @@ type scan struct {
 	cut   *symtab.Names[ID] // all names, by canonical name
 	keys  *symtab.Names[ID] // names whose key is not the canonical name, by key
 	plain *symtab.Names[ID] // those of keys that are plain, see cxx.IsPlain
-	slow  map[string]string // keys by canonical name, of the names that have to be demangled for their keys
+	slow  map[string]string // keys by canonical name, of the names that have to be decoded for their keys
+	keyOf cxx.Keys
 
 	// These are the IDs of symbols by key, for keys that many symbols have. All slices of a build
 	// search for the same keys, such as those of constructors, and computing a key takes longer
@@ -73,9 +74,11 @@ func (x *scan) names() error {
 
 func (x *scan) add(sym Symbol) {
 	cut := symname.Canonical(sym.Name)
-	x.rememberKey(cut)
 	x.cut.Add(cut, sym.ID)
 	key := x.KeyOf(cut)
+	if !cxx.HasQuickKey(cut) {
+		x.slow[cut] = key
+	}
 	if key == cut {
 		return
 	}
@@ -170,22 +173,13 @@ func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bo
 	return nil
 }
 
-// KeyOf returns the key of a canonical name. Names that have to be demangled for it are in a table,
-// because demangling is slow and the same keys are needed again and again.
+// KeyOf returns the key of a canonical name. Names that have to be decoded for it are in a table,
+// once there are tables, because slices need the same keys again and again.
 func (x *scan) KeyOf(cut string) string {
 	if key, ok := x.slow[cut]; ok {
 		return key
 	}
-	return cxx.KeyOf(cut)
-}
-
-// rememberKey stores the key of a name that has to be demangled for it.
-func (x *scan) rememberKey(cut string) {
-	if !cxx.HasQuickKey(cut) {
-		if _, ok := x.slow[cut]; !ok {
-			x.slow[cut] = cxx.KeyOf(cut)
-		}
-	}
+	return x.keyOf.Of(cut)
 }
 
 func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {

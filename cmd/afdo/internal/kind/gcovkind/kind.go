@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
@@ -98,13 +99,10 @@ func (k *Kind) EncodeFormat(w io.Writer, format anyprof.Format, p *profile.Profi
 	return gcov.Losses{}, fmt.Errorf("GCOV profiles are not written as %q", format)
 }
 
-func (k *Kind) encodeV4(w io.Writer, format anyprof.Format, p *profile.Profile) (err error) {
+func (k *Kind) encodeV4(w io.Writer, format anyprof.Format, p *profile.Profile) error {
 	options := builder.Options{Compact: format == anyprof.V4Compact, NoSources: k.NoSources, NoEvidence: k.NoEvidence}
 	if k.Index {
-		options.Index = NewIndexOptions()
-		if err = AddFingerprints(options.Index, slice.FromProfile(p)); err != nil {
-			return err
-		}
+		options.Index = NewIndexOptions(slice.FromProfile(p))
 	}
 	return builder.Write(w, p, options)
 }
@@ -260,40 +258,31 @@ func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 	return afdo.OpenBytes(file.Bytes())
 }
 
-// NewIndexOptions returns the options of every index that this command writes.
-func NewIndexOptions() *index.Options {
-	return &index.Options{
-		Producer: "afdo " + cli.ProgramVersion(), Unqualified: slice.Names,
-		OverviewScheme: OverviewScheme, Overview: NewOverview,
-	}
-}
-
-// AddFingerprints has an index hold the keys that "afdo fingerprint" prints.
-func AddFingerprints(o *index.Options, p *slice.Program) error {
-	keyOf, err := unitKeys(p)
-	o.FingerprintScheme = slice.FingerprintScheme
-	o.Fingerprint = func(u *afdo.Unit) (uint64, error) { return keyOf(u.Path()) }
-	return err
-}
-
-// UnitKeys returns the fingerprints of all units of a file.
-func UnitKeys(r *afdo.Reader) (keyOf func(path string) (uint64, error), err error) {
+// IndexOptionsOf returns the options of an index for a file.
+func IndexOptionsOf(r *afdo.Reader) (*index.Options, error) {
 	p, err := slice.FromReader(r)
 	if err != nil {
 		return nil, err
 	}
-	return unitKeys(p)
+	return NewIndexOptions(p), nil
 }
 
-func unitKeys(p *slice.Program) (keyOf func(path string) (uint64, error), err error) {
-	keys, err := p.Fingerprints(slice.FingerprintTarget, 0)
-	return func(path string) (uint64, error) {
-		key, ok := keys[path]
-		if !ok {
-			return 0, fmt.Errorf("unit %q: %w", path, afdo.ErrNotFound)
-		}
-		return key, nil
-	}, err
+// NewIndexOptions returns the options of every index that this command writes. The fingerprints are
+// the keys that "afdo fingerprint" prints. They are computed when the first one is needed.
+func NewIndexOptions(p *slice.Program) *index.Options {
+	keysOf := sync.OnceValues(func() (map[string]uint64, error) { return p.Fingerprints(slice.FingerprintTarget, 0) })
+	return &index.Options{
+		Producer: "afdo " + cli.ProgramVersion(), Unqualified: p.Names(), FingerprintScheme: slice.FingerprintScheme,
+		Fingerprint: func(u *afdo.Unit) (uint64, error) {
+			keys, err := keysOf()
+			key, ok := keys[u.Path()]
+			if err == nil && !ok {
+				err = fmt.Errorf("unit %q: %w", u.Path(), afdo.ErrNotFound)
+			}
+			return key, err
+		},
+		OverviewScheme: OverviewScheme, Overview: NewOverview,
+	}
 }
 
 // Limits on the total length of the names in all profiles that the process loads: a multiple of the
