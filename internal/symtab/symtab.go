@@ -72,24 +72,53 @@ func (t *Names[ID]) Has(key string) bool {
 }
 
 // Callers lists, for each function that was inlined anywhere, the functions with samples into which
-// it was, at whatever depth. It takes 8 bytes for each two of them.
+// it was, at whatever depth. It takes 8 bytes for each two of them, and 16 while Build sorts them.
 type Callers[ID ~uint32] struct {
-	pairs []uint64 // callee and caller, 32 bits each, in order once built
+	pairs  []uint64 // callee and caller, 32 bits each, in order once built
+	recent []uint64 // added latest, by callee
 }
 
-// Add adds a caller and the functions inlined into it, some of them several times. callees is
-// sorted in place.
+// recentBits is the binary logarithm of the number of pairs that Add compares with. A function
+// inlines the same few others again and again, up to 1,000 of them.
+const recentBits = 12
+
+// Add adds a caller and the functions inlined into it, some of them several times.
 func (t *Callers[ID]) Add(caller ID, callees []ID) {
-	slices.Sort(callees)
-	for i, callee := range callees {
-		if i == 0 || callee != callees[i-1] {
-			t.pairs = append(t.pairs, uint64(callee)<<32|uint64(caller))
+	if t.recent == nil {
+		t.recent = make([]uint64, 1<<recentBits)
+	}
+	for _, callee := range callees {
+		pair := uint64(callee)<<32 | uint64(caller)
+		if recent := &t.recent[callee%(1<<recentBits)]; *recent != pair || pair == 0 {
+			*recent = pair
+			t.pairs = append(t.pairs, pair)
 		}
 	}
 }
 
-// Build makes the table ready for questions.
-func (t *Callers[ID]) Build() { slices.Sort(t.pairs) }
+// Build makes the table ready for questions. It sorts the pairs by their bytes, the last one first.
+func (t *Callers[ID]) Build() {
+	sorted := make([]uint64, len(t.pairs))
+	for shift := 0; shift < 64; shift += 8 {
+		var ends [257]int
+		for _, pair := range t.pairs {
+			ends[pair>>shift&0xff+1]++
+		}
+		if slices.Contains(ends[1:], len(t.pairs)) { // all have the same byte
+			continue
+		}
+		for i := range 256 {
+			ends[i+1] += ends[i]
+		}
+		for _, pair := range t.pairs {
+			end := &ends[pair>>shift&0xff]
+			sorted[*end] = pair
+			*end++
+		}
+		t.pairs, sorted = sorted, t.pairs
+	}
+	t.pairs, t.recent = slices.Compact(t.pairs), nil
+}
 
 // All iterates over all pairs of a callee and a caller, by callee and caller.
 func (t *Callers[ID]) All() iter.Seq2[ID, ID] {

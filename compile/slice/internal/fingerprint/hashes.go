@@ -47,7 +47,8 @@ type symbolHashes struct {
 	parts   map[int32][]profile.Function // samples that have to be merged, by number of the node
 	inlined [][]int32                    // for each symbol, the indexes of the functions that it inlines
 	callees []int32                      // reused by read
-	open    stack.Stack[openHash]        // inlined bodies that hash has entered
+	listed  []int32                      // for each symbol, 1 + index of the latest symbol that inlines it
+	open    stack.Stack[openHash]        // inlined bodies around the body that hash is in
 	body    profile.Body                 // reused by merged
 }
 
@@ -90,7 +91,7 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 		}
 	}
 	m := newSymbolHashes(p, o, all)
-	m.inlined = make([][]int32, len(all))
+	m.inlined, m.listed = make([][]int32, len(all)), make([]int32, len(all))
 	scratch := program.Scratch{Transient: true}
 	for i, sym := range all {
 		if !sym.HasInfo {
@@ -234,13 +235,13 @@ func (m *symbolHashes) read(i int, f profile.Function) error {
 			return fmt.Errorf("slice: symbol ID %d, to which a record of %q refers: %w", r.Callee, m.symbols[i].Name, afdo.ErrMalformed)
 		}
 		merge = merge || m.nodes[m.nodeOf[callee]].twins > 1
-		if r.Kind == profile.KindInlined {
+		if r.Kind == profile.KindInlined && m.inlined != nil && m.listed[callee] != int32(i)+1 {
+			m.listed[callee] = int32(i) + 1
 			m.callees = append(m.callees, callee)
 		}
 	}
 	if m.inlined != nil {
-		slices.Sort(m.callees)
-		m.inlined[i] = slices.Clone(slices.Compact(m.callees))
+		m.inlined[i] = slices.Clone(m.callees)
 	}
 	at := m.nodeOf[i]
 	n := &m.nodes[at]
@@ -314,40 +315,42 @@ func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.Sym
 	}
 	head := quantize.Count(f.HeadCount, m.Bits)
 	m.open.Clear()
-	m.open.Push(openHash{end: len(f.Records), way: mix(n.callee, head, f.Timestamp, 5)})
-	for at, depth := 0, 0; ; at++ {
-		for ; depth > 0 && at == m.open.Top().end; depth-- {
-			m.leave()
+	body := openHash{end: len(f.Records) + 1, way: mix(n.callee, head, f.Timestamp, 5)}
+	for at := 0; ; at++ {
+		for at == body.end {
+			body = m.leave(&body)
 		}
 		if at == len(f.Records) {
 			break
 		}
-		top := m.open.Top()
 		r := &f.Records[at]
 		place := uint64(r.Line)<<32 | uint64(r.Discriminator)
 		switch r.Kind {
 		case profile.KindCount:
-			top.sum += mix(place, quantize.Count(r.Count, m.Bits), 0, 6)
+			body.sum += mix(place, quantize.Count(r.Count, m.Bits), 0, 6)
 		case profile.KindCall:
-			top.sum += mix(place, quantize.Count(r.Count, m.Bits), nodeOf(r.Callee).callee, 7)
+			body.sum += mix(place, quantize.Count(r.Count, m.Bits), nodeOf(r.Callee).callee, 7)
 		case profile.KindInlined:
 			callee := nodeOf(r.Callee)
 			opened := openHash{end: at + 1 + int(r.Count), head: mix(place, callee.callee, 0, 8), callee: callee}
-			opened.way = mix(top.way, opened.head, 0, 9)
-			m.open.Push(opened)
-			depth++
+			if m.Version != version2 {
+				opened.way = mix(body.way, opened.head, 0, 9)
+			}
+			m.open.Push(body)
+			body = opened
 		}
 	}
-	n.samples = mix(head, f.Timestamp, m.open.Top().sum, 10)
+	n.samples = mix(head, f.Timestamp, body.sum, 10)
 }
 
-// leave adds the hash of the innermost inlined body to that of the body around it.
-func (m *symbolHashes) leave() {
-	body := m.open.Pop()
-	m.open.Top().sum += mix(body.head, body.sum, 0, 11)
+// leave adds the hash of an inlined body to that of the body around it, which it returns.
+func (m *symbolHashes) leave(body *openHash) openHash {
 	if m.Version != version2 {
 		body.callee.inlined += mix(body.way, body.sum, 0, 12)
 	}
+	outer := m.open.Pop()
+	outer.sum += mix(body.head, body.sum, 0, 11)
+	return outer
 }
 
 // An idTable finds the index of a symbol by its ID. It is an array if the IDs are dense, as they
