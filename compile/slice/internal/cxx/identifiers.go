@@ -68,22 +68,20 @@ type nameReader struct {
 	last  string // the last component of the function's name so far, "" if it is not an identifier, operator or destructor
 	named bool   // the function's name is complete, and its parameters follow
 
-	scopes *scopeList // receives the scopes, unless nil
+	expressions bool       // next skips expressions among template arguments
+	scopes      *scopeList // receives the scopes, unless nil
 }
 
 // quickLast returns the last component of a usual name: an identifier, an operator, or a
 // destructor. It returns "" for a name that it cannot decode.
 func quickLast(name string) string {
-	s := nameReader{rest: name[len("_Z"):], begin: true}
-	for {
-		word, ok := s.next()
-		switch {
-		case !ok && !s.named:
+	s := nameReader{rest: name[len("_Z"):], begin: true, expressions: true}
+	for !s.named {
+		if word, _ := s.next(); word == "" && !s.named {
 			return ""
-		case !ok || word == "":
-			return s.last
 		}
 	}
+	return s.last
 }
 
 // component stores a component of a name in s.last if it belongs to the function's own name.
@@ -173,7 +171,12 @@ func (s *nameReader) pass(c byte) bool {
 		return false
 	case 'S':
 		return s.substitution()
+	case 'X':
+		return s.expressions && s.push(c, 1)
 	case 'T':
+		if s.expressions && s.inArguments() && (s.skip("Tn") || s.skip("Ty") || s.skip("Tp")) { // clang: parameters
+			return true
+		}
 		if s.atName() {
 			s.component("")
 		}
@@ -183,7 +186,7 @@ func (s *nameReader) pass(c byte) bool {
 	case 'L':
 		return s.literal()
 	case 'C':
-		return s.structor("12345")
+		return s.structor("12345I")
 	case 'D':
 		return s.structor("01245") || s.typeCode("pnaucidfeh")
 	case 'M': // what is before it may be a variable, whose initializer has a lambda
@@ -206,6 +209,8 @@ func (s *nameReader) small(c byte, name bool) bool {
 	switch {
 	case c == 'u':
 		return false
+	case s.in('X'):
+		return s.expression()
 	case !name:
 		s.rest = s.rest[1:]
 		return true
@@ -221,6 +226,31 @@ func (s *nameReader) small(c byte, name bool) bool {
 	s.rest = s.rest[2:]
 	return true
 }
+
+// expression skips the beginning of an expression: an operator before its operands, or the mark of
+// a name in a scope. The tokens after it are read like those of a type.
+func (s *nameReader) expression() bool {
+	code := s.rest[:min(2, len(s.rest))]
+	switch code {
+	case "sr":
+		if s.rest = s.rest[2:]; s.rest != "" && cpp.IsDigit(s.rest[0]) {
+			return s.push('R', 0)
+		}
+		return strings.HasPrefix(s.rest, "N") || strings.HasPrefix(s.rest, "S") || strings.HasPrefix(s.rest, "T")
+	case "cl":
+		return s.push('X', 2)
+	case "sp":
+	default:
+		if operators[code] == "" || operators[code][0] == ' ' { // new and delete
+			return false
+		}
+	}
+	s.rest = s.rest[2:]
+	return true
+}
+
+// inArguments reports whether template arguments are open.
+func (s *nameReader) inArguments() bool { return s.in('I') || s.in('J') }
 
 // operators are the operators whose two letters cannot mean anything else where a name is expected.
 // Those that begin with r are left out, because they may be "restrict" and a substitution.
@@ -320,7 +350,10 @@ func (s *nameReader) substitution() bool {
 // type is not basic, it skips only the beginning, and the number follows the type.
 func (s *nameReader) literal() bool {
 	rest := s.rest[1:]
-	if !s.in('I') && !s.in('J') {
+	if s.in('X') && strings.HasPrefix(rest, "_Z") {
+		return s.push('X', len("L_Z"))
+	}
+	if !s.inArguments() && !s.in('X') {
 		s.rest = rest
 		return rest != "" && cpp.IsDigit(rest[0])
 	}
@@ -353,13 +386,19 @@ func (s *nameReader) value() bool {
 	return s.skip("E")
 }
 
-// structor skips a constructor or destructor. kinds are the digits that may follow its letter.
+// structor skips a constructor or destructor, which is the last component of a name. kinds are the
+// characters that may follow its letter. It does not skip an inherited constructor, whose class
+// follows.
 func (s *nameReader) structor(kinds string) bool {
 	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
 		return false
 	}
 	if s.rest[0] == 'D' && s.atName() && s.last != "" {
 		s.component("~" + s.last)
+	}
+	s.named = s.named || s.atName()
+	if s.rest[1] == 'I' {
+		return false
 	}
 	s.inScope("")
 	s.rest = s.rest[2:]

@@ -197,3 +197,22 @@ func TestQuickLast(t *testing.T) {
 		assert.Equal(t, "operator()", quickLast(name), name)
 	}
 }
+
+// TestQuickLastOfTemplates compares with the demangler for names with expressions or declared
+// parameters among their template arguments, as clang writes them, and for inherited constructors.
+func TestQuickLastOfTemplates(t *testing.T) {
+	for name, want := range map[string]string{
+		"_ZN1a1bI1cTnNSt9enable_ifIX9is_enum_vIT_EEbE4typeELb1EEEiv":                        "b",
+		"_ZN1a1bI1cTnNSt9enable_ifIXaasr3stdE9is_enum_vIT_Entsr3stdE4oddvEbE4typeELb1EEEiv": "b",
+		"_ZN1a1bI1cTnNSt9enable_ifIXsr10is_base_ofI1dT_EE5valueEiE4typeELi0EEEvv":           "b",
+		"_ZN1a1bIXclL_ZNS_1fEEEEE1cIiEEvv":                                                  "c",
+		"_ZN1a1bIXadL_ZNS_1cEEEE3getEv":                                                     "get",
+		"_ZN1aC2I1bTnNSt9enable_ifIX9is_enum_vIT_EEiE4typeELi0EEEv":                         "a",
+		"_ZN1a1bCI2NS_1cILi1EEEEi":                                                          "b",
+	} {
+		tree, err := demangle.ToAST(name, demangle.NoParams)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, lastComponent(tree), name)
+		assert.Equal(t, want, quickLast(name), name)
+	}
+}
