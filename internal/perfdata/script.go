@@ -183,7 +183,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s", lines.Excerpt(w.word))
+			return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -203,7 +203,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s", lines.Excerpt(w.word))
+		return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
@@ -236,7 +236,7 @@ func (r *ScriptReader) rest(w words) error {
 			r.names(r.text.Line[after:w.start])
 			return r.branches(w.start)
 		}
-		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) {
+		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) || bytes.Contains(w.word, []byte("/-/-/")) {
 			return r.fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}

@@ -181,3 +181,17 @@ func TestScriptFaults(t *testing.T) {
 	_, err := all(perfdata.NewScriptReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(script)))).Records())
 	require.ErrorIs(t, err, iotest.ErrTimeout)
 }
+
+// Branches by symbol have no addresses. perf prints "-" if it does not know how they were
+// predicted.
+func TestScriptBranchesBySymbol(t *testing.T) {
+	for _, text := range []string{
+		" f+0x1fa/f+0x11e/-/-/-/0/ g+0x28c/g+0x16b/-/-/-/0/\n",
+		"            4011fa f+0x1fa/f+0x11e/-/-/-/0/\n",
+		"            4011fa f+0x1fa/f+0x11e/P/-/-/0/\n",
+	} {
+		_, err := all(perfdata.NewScriptReader(strings.NewReader(text)).Records())
+		require.ErrorContains(t, err, "-F", text)
+		require.ErrorContains(t, err, "brstack", text)
+	}
+}
