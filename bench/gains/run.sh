@@ -57,7 +57,7 @@ choose() {
 	source "$here/programs.sh"
 	if [ -n "$(files "$1")" ]; then
 		prepare
-		libraries() { echo -lm -lpthread; }
+		libraries() { echo -lm -lpthread -lz; }
 		commands() { input "$@"; }
 		return
 	fi

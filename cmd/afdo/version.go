@@ -132,13 +132,12 @@ func commit() string {
 
 // buildSetting returns a setting with which this program was built, empty if it is not known.
 func buildSetting(key string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == key {
+				return s.Value
+			}
+		}
 	}
-	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
-	if i < 0 {
-		return ""
-	}
-	return info.Settings[i].Value
+	return ""
 }

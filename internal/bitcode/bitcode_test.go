@@ -80,6 +80,23 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// An array whose elements take no bits could have any length.
+func TestArrayWithoutBits(t *testing.T) {
+	long := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0} // a length of 2^25 and more in chunks of 6 bits
+	for _, element := range []operand{
+		{encoding: encodedLiteral, value: 1}, {encoding: encodedFixed}, {encoding: encodedVBR},
+		{encoding: encodedArray}, {encoding: encodedBlob},
+	} {
+		s := &stream{data: long}
+		s.abbreviated(abbreviation{{encoding: encodedArray}, element})
+		require.NotNil(t, s.fault, "%+v", element)
+		assert.Contains(t, s.fault.Detail, "whose elements take no bits", "%+v", element)
+	}
+	s := &stream{data: long}
+	s.abbreviated(abbreviation{{encoding: encodedArray}, {encoding: encodedChar6}})
+	assert.ErrorIs(t, s.fault.Class, fault.ErrTruncated)
+}
+
 func FuzzDefined(f *testing.F) {
 	f.Add(small(f))
 	f.Fuzz(func(t *testing.T, data []byte) {

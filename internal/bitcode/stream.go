@@ -172,8 +172,8 @@ func (s *stream) abbreviated(a abbreviation) record {
 	for i := 0; i < len(a) && s.fault == nil; i++ {
 		switch a[i].encoding {
 		case encodedArray:
-			if i+2 != len(a) {
-				s.fail(fault.ErrSyntax, "an abbreviation with an array that is not at its end")
+			if i+2 != len(a) || !a[i+1].isElement() {
+				s.fail(fault.ErrSyntax, "an abbreviation with an array that is not at its end, or whose elements take no bits")
 				return r
 			}
 			for n := s.vbr(6); n > 0 && s.fault == nil; n-- {
@@ -192,8 +192,14 @@ func (s *stream) abbreviated(a abbreviation) record {
 	return r
 }
 
-// scalar reads a field that is neither an array nor a blob. It rejects an array of arrays. A field
-// of width 0 takes no bits and is 0.
+// isElement reports whether a field can be an element of an array. An element takes at least one
+// bit, so the file bounds the length of an array.
+func (o operand) isElement() bool {
+	return o.encoding == encodedChar6 || (o.encoding == encodedFixed || o.encoding == encodedVBR) && o.value > 0
+}
+
+// scalar reads a field that is neither an array nor a blob. A field of width 0 takes no bits and is
+// 0.
 func (s *stream) scalar(o operand) uint64 {
 	switch {
 	case o.encoding == encodedLiteral:
@@ -204,8 +210,6 @@ func (s *stream) scalar(o operand) uint64 {
 		return s.vbr(o.value)
 	case o.encoding == encodedChar6:
 		return s.fixed(6)
-	case o.encoding == encodedArray || o.encoding == encodedBlob:
-		s.fail(fault.ErrSyntax, "an array of arrays")
 	}
 	return 0
 }
