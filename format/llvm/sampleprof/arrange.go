@@ -5,40 +5,43 @@ import (
 	"slices"
 )
 
-// An arranger sorts the records of a function into canonical order and combines records of the same
-// place. It takes O(n log n), however deep bodies nest.
+// An arranger sorts the records of one function into the order described at [Record], and combines
+// records of the same kind, location and name. It takes O(n log n), however deep inlined functions
+// nest.
 //
-// It works level by level, so that the contents of several bodies that are combined into one are
-// sorted together.
+// It works by inlining depth, outermost first, so that the contents of several inlined bodies that
+// are combined into one are sorted together.
 type arranger struct {
 	adder
 	compare func(s, t NameRef) int
 	records []Record      // in their original order
-	level   []levelRecord // the records of the current depth
-	next    []levelRecord // the records one level deeper
+	level   []levelRecord // the records at the current inlining depth
+	next    []levelRecord // the records at the next inlining depth
 	places  []mergedPlace
 	stack   []span
 }
 
-// A levelRecord is a record of the level being sorted.
+// A levelRecord is a record at the inlining depth that is being sorted.
 type levelRecord struct {
 	record uint32
-	parent uint32 // place of the body that contains the record
+	parent uint32 // index in places of the inlined body that contains the record; 0 for the function itself
 }
 
-// A mergedPlace is a record of the result.
+// A mergedPlace is one record of the sorted result. It replaces all input records of the same kind,
+// location and name.
 type mergedPlace struct {
-	record      uint32 // the first record at this place, into which the others have been combined
-	first, last uint32 // range of the places within it; none if last is 0
+	record      uint32 // index of the first of these records, into which the others have been combined
+	first, last uint32 // range in places of the records within this inlined body; none if last is 0
 }
 
-// A span is a range of places being written.
+// A span is the range of places of a function or inlined body that remain to be written.
 type span struct {
 	next, last uint32
-	head       int // index in the result of the body's head; -1 for the function itself
+	head       int // index of the KindInlined record in the result; -1 for the function itself
 }
 
-// arrange appends the sorted records of a body to out. It changes the counts of records.
+// arrange appends the records of a function to out in sorted order. It overwrites the counts in
+// records.
 func (a *arranger) arrange(out, records []Record) []Record {
 	a.records = records
 	a.places = append(a.places[:0], mergedPlace{})
@@ -50,7 +53,8 @@ func (a *arranger) arrange(out, records []Record) []Record {
 	return a.emit(out)
 }
 
-// children appends the records between start and end that are not nested in others.
+// children appends to items the records in [start, end), except those inside an inlined body of
+// that range.
 func (a *arranger) children(items []levelRecord, start, end int, parent uint32) []levelRecord {
 	for i := start; i < end; i += a.records[i].span() {
 		items = append(items, levelRecord{record: uint32(i), parent: parent})
@@ -85,8 +89,8 @@ func (a *arranger) arrangeLevel() {
 	}
 }
 
-// combine returns the combined count of two records of the same place. Counts are added. Of
-// checksums and attributes the later one wins.
+// combine returns the count of two records of the same kind, location and name that become one. It
+// adds counts; of two checksums or attributes, it returns the second.
 func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
 	if kind >= KindChecksum {
 		return second
@@ -94,7 +98,8 @@ func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
 	return a.add(first, second)
 }
 
-// emit appends the places in order, each body directly after its head.
+// emit appends the sorted records to out, the contents of each inlined body directly after its
+// KindInlined record.
 func (a *arranger) emit(out []Record) []Record {
 	a.stack = append(a.stack[:0], span{next: a.places[0].first, last: a.places[0].last, head: -1})
 	for len(a.stack) > 0 {
@@ -129,7 +134,8 @@ func (a *arranger) target(place uint32) bool {
 	return a.records[a.places[place].record].Kind == KindTarget
 }
 
-// sortTargets sorts the targets at the end of records, which all belong to one location.
+// sortTargets sorts the call targets at the end of records, all of one location, by descending
+// count and then by name.
 func sortTargets(records []Record, compare func(s, t NameRef) int) {
 	first := len(records)
 	for first > 0 && records[first-1].Kind == KindTarget {

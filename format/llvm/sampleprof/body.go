@@ -2,7 +2,8 @@ package sampleprof
 
 import "encoding/binary"
 
-// A bodyReader decodes functions from a section of bodies.
+// A bodyReader decodes functions, with their counts, call targets and inlined bodies, from a
+// section of the file.
 type bodyReader struct {
 	fields
 	names    *names
@@ -15,7 +16,7 @@ type bodyReader struct {
 	tangled bool       // some records are not in canonical order
 }
 
-// An openBody is a body being read.
+// An openBody is a function or inlined body whose records are being read.
 type openBody struct {
 	head int // index of its KindInlined record; -1 for the function itself
 	left int // number of inlined bodies still to be read
@@ -40,9 +41,9 @@ func (b *bodyReader) function() Function {
 	return f
 }
 
-// bodies reads the body of a function and its inlined bodies. begin reads the start of each, whose
-// KindInlined record has the index head, and returns its total. bodies returns the total of the
-// function.
+// bodies reads the records of a function and of all functions inlined into it. For each of them it
+// calls begin, with the index of its KindInlined record or with -1; begin reads everything up to
+// the first inlined body and returns the total. bodies returns the total of the outermost function.
 func (b *bodyReader) bodies(begin func(head int) uint64) uint64 {
 	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
 	total := begin(-1)
@@ -77,7 +78,8 @@ func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	return frames[len(frames)-1].Name, frames
 }
 
-// begin reads a body's total and its records before the inlined bodies. It returns the total.
+// begin reads the total, the counts and the call targets of a function or inlined body, up to the
+// first body inlined into it. It returns the total.
 func (b *bodyReader) begin(head int) uint64 {
 	body := openBody{head: head, last: -1}
 	total := b.uint64()
@@ -100,7 +102,7 @@ func (b *bodyReader) begin(head int) uint64 {
 	return total
 }
 
-// finish reads the end of the innermost open body.
+// finish reads what follows the last inlined body of the innermost open body: the types of vtables.
 func (b *bodyReader) finish() {
 	top := &b.open[len(b.open)-1]
 	if b.vtables {
@@ -121,7 +123,8 @@ func (b *bodyReader) finish() {
 	b.open = b.open[:len(b.open)-1]
 }
 
-// add appends a record to a body.
+// add appends a record that belongs to body. It sets tangled if the record is not in the order
+// described at [Record].
 func (b *bodyReader) add(body *openBody, r Record) {
 	if body.last >= 0 && !b.tangled && !canonical(&b.records[body.last], &r, b.names.compare) {
 		b.tangled = true
@@ -130,25 +133,27 @@ func (b *bodyReader) add(body *openBody, r Record) {
 	b.records = append(b.records, r)
 }
 
-// A bodyWriter encodes functions into a section of bodies.
+// A bodyWriter encodes functions in the form that bodyReader decodes.
 type bodyWriter struct {
 	data    []byte
-	rank    []uint32 // rank of each name among the names of the file
+	rank    []uint32 // for each name of the profile, its index in the names section
 	vtables bool
 	ends    []int // index of the end of each body being written, innermost last
 }
 
 func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 
-// function appends a function, for [bodyReader.function] to read.
+// function appends a function, for [bodyReader.function] to read. ref is the index of its name or
+// context in the file.
 func (w *bodyWriter) function(f *Function, ref uint32) {
 	w.put(f.HeadCount)
 	w.put(uint64(ref))
 	w.bodies(f, w.begin)
 }
 
-// bodies appends the body of a function and its inlined bodies. begin appends the start of each,
-// which is records[i:end], and returns the index of the first inlined body.
+// bodies appends the records of a function and of all functions inlined into it. For each of them
+// it calls begin with its records, records[i:end]. begin appends everything up to the first inlined
+// body and returns the index of that body's record.
 func (w *bodyWriter) bodies(f *Function, begin func(total uint64, records []Record, i, end int) int) {
 	i := begin(f.Total, f.Records, 0, len(f.Records))
 	for len(w.ends) > 0 {
@@ -168,7 +173,8 @@ func (w *bodyWriter) location(r *Record) {
 	w.put(uint64(r.Discriminator))
 }
 
-// begin appends a body up to its inlined bodies. It returns the index of the first of these.
+// begin appends the total, the counts and the call targets of a function or inlined body. It
+// returns the index of the first record after them.
 func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	w.put(total)
 	w.put(uint64(countKind(records[i:end], KindCount, KindInlined)))
@@ -188,7 +194,8 @@ func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	return i
 }
 
-// open appends the number of inlined bodies at the start of rest. end is the end of the body.
+// open appends the number of inlined bodies at the start of rest, the remaining records of a
+// function or inlined body. end is the index at which these records end.
 func (w *bodyWriter) open(rest []Record, end int) {
 	inlined := 0
 	for j := 0; j < len(rest) && rest[j].Kind == KindInlined; j += rest[j].span() {
@@ -198,8 +205,9 @@ func (w *bodyWriter) open(rest []Record, end int) {
 	w.ends = append(w.ends, end)
 }
 
-// countKind counts the records of a kind at the start of records. It stops at a record of kind stop
-// or of KindInlined and later kinds, unless these are the kind it counts.
+// countKind returns the number of records of the given kind at the start of records. It stops at
+// the first record of kind stop, and at the first of KindInlined or a later kind, unless that is
+// the kind it counts.
 func countKind(records []Record, kind, stop Kind) int {
 	n := 0
 	for i := range records {
@@ -212,7 +220,8 @@ func countKind(records []Record, kind, stop Kind) int {
 	return n
 }
 
-// finish appends the end of the innermost body. It returns the index after the body's records.
+// finish appends the types of vtables of the innermost open body, and closes it. It returns the
+// index after the last record of that body.
 func (w *bodyWriter) finish(records []Record, i, end int) int {
 	w.ends = w.ends[:len(w.ends)-1]
 	if !w.vtables {

@@ -12,9 +12,9 @@ import (
 )
 
 // Check yields the first error in the file. If there is none, it yields a remark if the summary is
-// missing or disagrees with the data. Check reads the file as [Read] does, and also compares the
-// function offsets with the bodies: tools that read whole files ignore these offsets, but a
-// compiler reads only the functions to which they lead.
+// missing or disagrees with the counts. Check reads the file as [Read] does. It also checks that
+// the function offsets lead to all functions: tools that read whole files ignore these offsets, but
+// a compiler reads only the functions to which they lead.
 func (r *Reader) Check() iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Read(r)
@@ -43,7 +43,8 @@ func summaryProblem(detail string) fault.Problem {
 	}}
 }
 
-// disagreement describes the differences between two summaries.
+// disagreement describes the first difference between the summary found in the file and the summary
+// computed from the data.
 func disagreement(found, data *afdo.Summary) string {
 	for _, f := range []struct {
 		what        string
@@ -62,7 +63,8 @@ func disagreement(found, data *afdo.Summary) string {
 	return "the detailed entries are not those of the data"
 }
 
-// checkAllOffsets compares the function offsets with the bodies. It returns the first error.
+// checkAllOffsets checks that the function offsets list exactly the functions in the file, each at
+// its position. It returns the first error.
 func (r *Reader) checkAllOffsets() error {
 	if err := r.all(); err != nil {
 		return err
@@ -109,7 +111,8 @@ func (r *Reader) checkOffsets(g *bodies) error {
 	return nil
 }
 
-// called returns the name or context with the given number as text.
+// called returns the text of the name with index ref or, in a context-sensitive profile, of the
+// context with that index.
 func (r *Reader) called(ref uint32) string {
 	if r.contexts == nil {
 		return r.Name(NameRef(ref)).String()

@@ -19,7 +19,7 @@ type Frame struct {
 type contexts struct {
 	frames []Frame
 	starts []uint32 // index in frames of the start of each context, and of the end of the last one
-	first  []uint32 // if there are duplicates, the number of the first equal context for each context; else nil
+	first  []uint32 // for each context, the index of the first context that equals it; nil if all contexts differ
 }
 
 func (c *contexts) len() int {
@@ -58,8 +58,9 @@ func (f *fields) readContexts(list *names) *contexts {
 	return c
 }
 
-// settle finds duplicate contexts. Contexts in ascending order have none. Writers sort contexts,
-// but by name, so with hashed names they are not in order.
+// settle finds contexts that occur twice in the section, and sets c.first. Contexts in ascending
+// order cannot repeat. Writers sort contexts, but by the text of names, so with hashed names they
+// are not in order.
 func (c *contexts) settle(list *names) {
 	byContext := func(i, j uint32) int { return compareContexts(c.at(i), c.at(j), list.compare) }
 	ordered := true
@@ -71,7 +72,8 @@ func (c *contexts) settle(list *names) {
 	}
 }
 
-// putContexts appends a contexts section. rank holds the number of each name in the file.
+// putContexts appends a contexts section. rank maps each name of the profile to its index in the
+// names section.
 func putContexts(b []byte, list [][]Frame, rank []uint32) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, frames := range list {
@@ -102,7 +104,7 @@ func compareContexts(a, b []Frame, compare func(s, t NameRef) int) int {
 // frameSeparator separates the frames of a context in text.
 const frameSeparator = " @ "
 
-// appendContext appends a context in its text form, without the brackets.
+// appendContext appends a context as text, such as "main:3 @ callee", without brackets around it.
 func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	for i, f := range frames {
 		if i > 0 {
@@ -117,7 +119,8 @@ func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	return b
 }
 
-// context reads a reference to a context.
+// context reads the index of a context in the contexts section. Of equal contexts, it returns the
+// index of the first.
 func (f *fields) context(c *contexts) uint32 {
 	pos := f.Pos
 	i := f.uint64()
@@ -131,7 +134,8 @@ func (f *fields) context(c *contexts) uint32 {
 	return uint32(i)
 }
 
-// appendLocation appends LINE or LINE.DISCRIMINATOR.
+// appendLocation appends a location as text: LINE, or LINE.DISCRIMINATOR unless the discriminator
+// is 0.
 func appendLocation(b []byte, line uint16, discriminator uint32) []byte {
 	b = strconv.AppendUint(b, uint64(line), 10)
 	if discriminator > 0 {
@@ -148,8 +152,8 @@ type textFrame struct {
 	discriminator uint32
 }
 
-// parseContext parses the text form of a context, without the brackets. It returns false if a frame
-// is malformed.
+// parseContext parses the text of a context, such as "main:3 @ callee", without brackets around it.
+// It returns false if a frame is malformed.
 func parseContext(text string) ([]textFrame, bool) {
 	parts := strings.Split(text, frameSeparator)
 	frames := make([]textFrame, len(parts))

@@ -6,6 +6,9 @@
 // [Profile]. [WriteText], [WriteExtBinary] and [WriteBinary] write it, byte for byte like
 // llvm-profdata except as noted at WriteExtBinary.
 //
+// The body of a function is the list of its records, see [Record]: counts, call targets and inlined
+// bodies, which are the bodies of the functions inlined into it.
+//
 // docs/reference/llvm-sample.md describes what is supported, the differences from LLVM, and what
 // conversions lose.
 package sampleprof

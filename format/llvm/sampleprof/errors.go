@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An afdo.FormatError of this package matches one of the errors of package afdo or one of these.
+// An afdo.FormatError of this package matches one of the errors of package afdo, or one of the
+// following, which describe invalid fields of a profile.
 var (
 	// errLine: a line offset exceeds 16 bits. LLVM's text reader accepts some such offsets, but its
 	// binary readers reject them.

@@ -9,14 +9,14 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// fields decodes the fields of a section or of part of a section.
+// A fields decodes the integers and strings of a section, or of a part of it.
 type fields struct {
 	decode.Buffer
 	section *Section // nil for the header
 	start   int64    // offset of Data: in the file or, for a compressed section, in its uncompressed bytes
 }
 
-// err returns the first error.
+// err returns the first error that decoding met, with the section and its offset.
 func (f *fields) err() error {
 	return f.Error(func(e *decode.Fault) error { return f.section.fault(f.start+int64(e.Pos), e.Class, "%s", e.Detail) })
 }
@@ -35,7 +35,7 @@ func (f *fields) uint32(what string) uint32 {
 	return uint32(x)
 }
 
-// line reads a line offset.
+// line reads a line offset, which must fit into 16 bits.
 func (f *fields) line() uint16 {
 	pos := f.Pos
 	x := f.uint64()
@@ -63,7 +63,7 @@ func (f *fields) skipString() {
 	f.Pos += n + 1
 }
 
-// end checks that no bytes are left.
+// end returns an error if bytes are left after the last field.
 func (f *fields) end() error {
 	if f.Rest() > 0 {
 		f.Fail(f.Pos, fault.ErrUnused, "%d bytes after the end of the data", f.Rest())

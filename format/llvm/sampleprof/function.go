@@ -13,7 +13,8 @@ type Function struct {
 // Checksum returns the checksum of the function's control flow graph, or 0 if none is stored.
 func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
 
-// find returns the count of the first record of the given kind outside inlined bodies, or 0.
+// find returns the Count of the first record of the given kind, or 0 if there is none. It ignores
+// the records of inlined bodies.
 func find(records []Record, kind Kind) uint64 {
 	for i := 0; i < len(records); i += records[i].span() {
 		if records[i].Kind == kind {

@@ -47,7 +47,7 @@ type toGCOV struct {
 	file   func(name string) string
 	q      *profile.Profile
 	body   profile.Body
-	sums   []uint64 // sum of the counts before each record
+	sums   []uint64 // sums[i] is the sum of the counts in the first i records
 	ends   []int
 	losses *Losses
 }
@@ -78,7 +78,8 @@ func (c *toGCOV) function(f *Function) {
 	c.q.AddFunction(c.symbol(outermost), profile.Function{HeadCount: head, Records: c.body.Records()})
 }
 
-// countTotals counts the totals that differ from the sum of their counts.
+// countTotals adds to the losses the functions and inlined bodies whose stored total differs from
+// the sum of their counts.
 func (c *toGCOV) countTotals(f *Function) {
 	c.sums = append(c.sums[:0], 0)
 	sum := uint64(0)
@@ -167,15 +168,16 @@ type fromGCOV struct {
 
 // A gcovBody is an inlined body being converted.
 type gcovBody struct {
-	head, end int    // index of its head in the result, and of its end in the source
-	outer     uint64 // sum of the enclosing body's counts so far
+	head, end int    // index of its KindInlined record in the result, and of the end of its records in the source
+	outer     uint64 // sum of the counts of the enclosing body before this one
 }
 
 func (c *fromGCOV) name(s profile.SymbolRef) NameRef {
 	return c.p.AddName(Name{Text: c.q.SymbolName(s)})
 }
 
-// folded returns the records of a body with line offsets reduced to 16 bits.
+// folded returns the records of a function with line offsets reduced to 16 bits. It drops records
+// without samples whose line offset needs more bits, and counts both in losses.
 func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Record {
 	if !slices.ContainsFunc(from, func(r profile.Record) bool { return r.Line > math.MaxUint16 }) {
 		return from
@@ -195,7 +197,8 @@ func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Recor
 	return c.body.Records()
 }
 
-// records converts a body. It returns the records and the sum of their counts.
+// records converts the records of a function and of its inlined bodies. It returns the converted
+// records and the sum of all counts.
 func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64) {
 	var sum adder
 	c.open = c.open[:0]

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// bodies is a section of bodies with its function offsets.
+// bodies is a section with the records of functions, LLVM's SecLBRProfile, and the function offsets
+// that lead to each function in it.
 type bodies struct {
 	section *Section
 	offsets *Section // nil if there are none
@@ -22,9 +23,9 @@ type bodies struct {
 	starts []uint64     // start of each function, ascending
 }
 
-// A functionAt is an entry of the function offsets.
+// A functionAt is an entry of the function offsets: where the data of one function begins.
 type functionAt struct {
-	ref    uint32 // number of a name or context
+	ref    uint32 // index of the function's name or, in a context-sensitive profile, of its context
 	offset uint64 // from the start of the uncompressed section of bodies
 }
 
@@ -38,8 +39,8 @@ type metadataAt struct {
 	fields  fields
 }
 
-// load reads names and contexts, and pairs sections of bodies with their function offsets. The
-// caller holds the mutex.
+// load reads the names and contexts, and pairs each section of function records with its function
+// offsets. The caller holds the mutex.
 func (r *Reader) load() error {
 	if r.names != nil {
 		return nil
@@ -78,7 +79,8 @@ func (r *Reader) load() error {
 	return nil
 }
 
-// all reads names, contexts and metadata.
+// all reads the names, the contexts and the position of each function's metadata, unless they have
+// been read.
 func (r *Reader) all() error {
 	if err := r.src.Ready(); err != nil {
 		return err
@@ -91,19 +93,20 @@ func (r *Reader) all() error {
 	return r.loadMetadata()
 }
 
-// reader returns a decoder of bodies.
+// reader returns a decoder of the functions encoded in f.
 func (r *Reader) reader(f fields) bodyReader {
 	return bodyReader{fields: f, names: r.names, contexts: r.contexts, vtables: r.kind.vtables}
 }
 
-// metadataReader returns a decoder of metadata.
+// metadataReader returns a decoder of the metadata of functions encoded in f.
 func (r *Reader) metadataReader(f fields) metadataReader {
 	m := metadataReader{bodyReader: r.reader(f), probes: r.kind.probes, attributes: r.kind.attributes}
 	m.vtables = false
 	return m
 }
 
-// loadMetadata finds the metadata of each function. The caller holds the mutex.
+// loadMetadata reads the metadata sections to find where the metadata of each function is. The
+// caller holds the mutex.
 func (r *Reader) loadMetadata() error {
 	if r.mapped {
 		return nil
@@ -135,7 +138,7 @@ func (r *Reader) loadMetadata() error {
 	return nil
 }
 
-// A functionReader assembles functions from bodies and metadata.
+// A functionReader reads functions and adds to each its metadata: checksums and attributes.
 type functionReader struct {
 	r        *Reader
 	body     bodyReader
@@ -155,7 +158,7 @@ func (r *Reader) functionReader(f fields) *functionReader {
 	}
 }
 
-// next reads the function at the position of the body reader. Its records are valid until the next
+// next reads one function and adds its metadata. The function's records are valid until the next
 // call.
 func (d *functionReader) next() (Function, error) {
 	f := d.body.function()
@@ -212,7 +215,8 @@ func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	}
 }
 
-// openBodies reads a whole section of bodies.
+// openBodies reads a whole section of function records. It keeps the uncompressed bytes of a
+// compressed section, so that they are inflated once.
 func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	if !g.section.compressed() {
 		return r.open(g.section)
@@ -257,10 +261,10 @@ func (r *Reader) Function(name string) (*Function, error) {
 	return r.function(ref, ok, name)
 }
 
-// FunctionByGUID is [Reader.Function] for a function whose name is not known, but the GUID of the
-// name, see [Name.GUID]. In a context-sensitive profile it returns the base context, the one
-// without callers. If the file has names and not their hashes, each call hashes one name after the
-// other until one has this GUID.
+// FunctionByGUID works like [Reader.Function] for a function of which only the GUID of its name is
+// known, see [Name.GUID]. In a context-sensitive profile it returns the base context, the one
+// without callers. If the file stores names instead of their MD5s, each call hashes the names in
+// order until one has this GUID.
 func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if err := r.all(); err != nil {
 		return nil, err
@@ -336,8 +340,8 @@ func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// function returns the function with the given name or context number. It assembles a function that
-// the file stores in pieces.
+// function returns the function whose name or context has the index ref, or an error with name if
+// ok is false. If the file stores the function in several pieces, it returns their sum.
 func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	if !ok {
 		return nil, missing(name)
@@ -365,7 +369,7 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	return whole, nil
 }
 
-// functionAt reads the function at an entry of the function offsets.
+// functionAt reads the function at an entry of the function offsets, and adds it to whole.
 func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
 	end := uint64(0)
 	if next, _ := slices.BinarySearch(g.starts, e.offset+1); next < len(g.starts) {
@@ -386,7 +390,8 @@ func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
 	return d.join(whole, &function)
 }
 
-// is reports whether f has the given name or context number.
+// is reports whether ref is the index of the name of f or, in a context-sensitive profile, of its
+// context.
 func (r *Reader) is(f *Function, ref uint32) bool {
 	if r.contexts == nil {
 		return f.Name == NameRef(ref)
@@ -394,8 +399,8 @@ func (r *Reader) is(f *Function, ref uint32) bool {
 	return slices.Equal(f.Context, r.contexts.at(ref))
 }
 
-// viewBodies returns the bytes [start, end) of a section of bodies. An end of 0 means the end of
-// the section.
+// viewBodies returns the bytes [start, end) of the uncompressed section of function records in g.
+// If end is 0, it returns all bytes from start on.
 func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	if g.section.compressed() {
 		raw, err := r.openBodies(g)
@@ -422,7 +427,8 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	return f, err
 }
 
-// scan searches for a function in a section without function offsets.
+// scan reads all functions of a section without function offsets, and adds those whose name or
+// context has the index ref to whole.
 func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 	raw, err := r.openBodies(g)
 	if err != nil {
@@ -444,7 +450,8 @@ func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 	return nil
 }
 
-// join adds a piece of a function to the pieces read before.
+// join adds f, one of several pieces of a function in the file, to whole, the sum of the pieces
+// before.
 func (d *functionReader) join(whole **Function, f *Function) error {
 	if *whole == nil {
 		f.Records = slices.Clone(f.Records)

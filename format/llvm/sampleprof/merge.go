@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A merger adds two canonical bodies, in O(n).
+// A merger adds the records of two functions, or of two profiles' versions of one function. Both
+// have the order described at [Record], so it takes O(n).
 type merger struct {
 	adder
 	compare func(s, t NameRef) int
@@ -20,13 +21,14 @@ type merger struct {
 	open    []openMerge
 }
 
-// An openMerge is a pair of bodies being merged.
+// An openMerge holds the records of two functions, or of two bodies of one inlined function, that
+// remain to be merged.
 type openMerge struct {
 	first, second []Record // the remaining records
 	head          int      // index of the KindInlined record in the result; -1 for the function itself
 }
 
-// merge adds the records of two bodies. The result is valid until the next call.
+// merge returns the sum of the records of two functions. The result is valid until the next call.
 func (m *merger) merge(first, second []Record) []Record {
 	m.out, m.open = m.out[:0], m.open[:0]
 	if !m.compatible(first, second) {
@@ -48,7 +50,8 @@ func (m *merger) merge(first, second []Record) []Record {
 	return m.out
 }
 
-// compatible reports whether two bodies have the same checksum, or the first has none.
+// compatible reports whether the records of two functions or inlined bodies may be added: they have
+// the same checksum, the first has none, or the second is metadata.
 func (m *merger) compatible(first, second []Record) bool {
 	if m.metadata {
 		return true
@@ -57,8 +60,8 @@ func (m *merger) compatible(first, second []Record) bool {
 	return checksum == 0 || checksum == find(second, KindChecksum)
 }
 
-// step moves a record, with its targets or its inlined body, from one of the bodies or from both to
-// the result.
+// step merges the next record, with its call targets or its inlined body. It appends the record to
+// the result if only one side has it, or the sum if both have it.
 func (m *merger) step(top *openMerge) {
 	order := 0
 	switch {
@@ -90,7 +93,8 @@ func (m *merger) step(top *openMerge) {
 	m.both(first, second)
 }
 
-// recordLength returns the number of records in body[0] with its targets or its inlined body.
+// recordLength returns the number of records that belong to the first record of body: the record
+// itself and its call targets or its inlined body.
 func recordLength(body []Record) int {
 	if body[0].Kind != KindCount {
 		return body[0].span()
@@ -102,7 +106,8 @@ func recordLength(body []Record) int {
 	return n
 }
 
-// both appends the sum of two records of the same place.
+// both appends the sum of two records of the same kind, location and name, with their call targets.
+// Of an inlined body, it appends the first record and opens the contents for merging.
 func (m *merger) both(first, second []Record) {
 	head := first[0]
 	switch head.Kind {
@@ -127,7 +132,7 @@ func (m *merger) both(first, second []Record) {
 	}
 }
 
-// targets appends the sum of two lists of targets.
+// targets appends the sum of two lists of call targets of one location.
 func (m *merger) targets(first, second []Record) {
 	start := len(m.out)
 	m.out = append(m.out, first...)
@@ -147,8 +152,8 @@ func (m *merger) targets(first, second []Record) {
 	sortTargets(m.out, m.compare)
 }
 
-// oneOfEach sorts call targets by name and leaves one of each name. Its count is what combine makes
-// of the counts of all targets of the name, from the first to the last.
+// oneOfEach sorts call targets by name and replaces all targets of one name by the first of them.
+// It calls combine to add the count of each further target to that of the first.
 func oneOfEach(targets []Record, combine func(first, next uint64) uint64) []Record {
 	slices.SortStableFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
 	kept := targets[:0]

@@ -1,7 +1,7 @@
 package sampleprof
 
-// A metadataReader decodes the metadata of functions into records: checksums, attributes, and the
-// inlined bodies that contain them.
+// A metadataReader decodes the metadata of functions: the checksums and attributes of each function
+// and of the functions inlined into it. It returns them as records.
 type metadataReader struct {
 	bodyReader
 	probes     bool
@@ -12,7 +12,8 @@ type metadataReader struct {
 // and attributes.
 const minMetadata = 3 // line, discriminator, name
 
-// function reads the metadata of a function. Its records are valid until the next call.
+// function reads the metadata of a function, as a Function without counts. Its records are valid
+// until the next call.
 func (m *metadataReader) function() Function {
 	f := Function{}
 	f.Name, f.Context = m.functionRef()
@@ -21,8 +22,9 @@ func (m *metadataReader) function() Function {
 	return f
 }
 
-// begin reads the metadata of one body, up to its inlined functions. It puts checksum and
-// attributes first, which is not canonical order. Metadata has no totals.
+// begin reads the checksum and the attributes of a function or inlined function. The caller reads
+// the functions inlined into it, so the checksum and the attributes come first, which is not the
+// order described at [Record]. Metadata has no totals: begin returns 0.
 func (m *metadataReader) begin(head int) (total uint64) {
 	body := openBody{head: head, last: -1}
 	if m.probes {
@@ -53,13 +55,15 @@ type metadataWriter struct {
 	nested     bool // metadata of inlined functions follows; false in a context-sensitive profile
 }
 
-// function appends the metadata of a function, for [metadataReader.function] to read.
+// function appends the metadata of a function, for [metadataReader.function] to read. ref is the
+// index of its name or context in the file.
 func (w *metadataWriter) function(f *Function, ref uint32) {
 	w.put(uint64(ref))
 	w.bodies(f, w.begin)
 }
 
-// begin appends the metadata of one body. It returns the index of the first inlined body.
+// begin appends the checksum and the attributes of a function or inlined function, whose records
+// are records[i:end]. It returns the index of the first function inlined into it.
 func (w *metadataWriter) begin(_ uint64, records []Record, i, end int) int {
 	body := records[i:end]
 	if w.probes {

@@ -16,7 +16,8 @@ type nameTable struct {
 	arena  arena.Names
 }
 
-// compare orders names. It is called only to order several items of the same place.
+// compare orders names of the profile as LLVM does. It is called only to order several records of
+// the same location.
 func (t *nameTable) compare(s, u NameRef) int { return t.list[s].compare(t.list[u]) }
 
 func (t *nameTable) add(n Name) NameRef {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// names is the names section of a file.
+// names is the decoded names section of a file.
 type names struct {
 	data   []byte   // the bytes of the section
 	starts []uint32 // start of each NUL-terminated name in data, and the end of the last one
@@ -33,7 +33,7 @@ func (n *names) len() int {
 	return max(len(n.starts)-1, 0)
 }
 
-// bytes returns a name that is not hashed.
+// bytes returns the text of the name with index ref, in a section that stores texts.
 func (n *names) bytes(ref NameRef) []byte { return n.data[n.starts[ref] : n.starts[ref+1]-1] }
 
 func (n *names) name(ref NameRef) Name {
@@ -58,7 +58,7 @@ func (n *names) compareNames(s, t NameRef) int {
 	return bytes.Compare(n.bytes(s), n.bytes(t))
 }
 
-// find returns the number of a name.
+// find returns the index of a name in the section, and whether the section contains the name.
 func (n *names) find(name string) (NameRef, bool) {
 	if n.md5 != nil {
 		return n.findMD5(symname.GUID(name))
@@ -114,7 +114,7 @@ func (f *fields) fixedMD5s(n int) []uint64 {
 
 // readSpans reads names that are stored as three arrays of MD5s: of functions with inlined bodies,
 // of functions without, and of functions that are only inlined or called. Each array is a search
-// tree in breadth-first order. The number of a name is its position in the concatenated arrays.
+// tree in breadth-first order. The index of a name is its position in the concatenated arrays.
 func (f *fields) readSpans(n *names) {
 	const spans = 3
 	total, pos := uint64(0), f.Pos
@@ -147,7 +147,8 @@ func (f *fields) readStrings(n *names) {
 	n.starts[count] = uint32(f.Pos)
 }
 
-// settle finds out whether the names are in order, and finds duplicates if they are not.
+// settle sets n.ordered if the names ascend. Otherwise it finds names that occur twice, and sets
+// n.first.
 func (n *names) settle() {
 	n.ordered = true
 	for i := 1; i < n.len(); i++ {
@@ -162,8 +163,8 @@ func (n *names) settle() {
 	n.first = firsts[NameRef](n.len(), n.compareNames)
 }
 
-// firsts returns the first equal item for each of n items. It returns nil if there are no
-// duplicates.
+// firsts returns, for each of n items, the index of the first item that equals it. It returns nil
+// if all items differ.
 func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	sorted := make([]Ref, n)
 	for i := range sorted {
@@ -186,7 +187,8 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	return first
 }
 
-// name reads a reference to a name.
+// name reads the index of a name in the names section. Of equal names, it returns the index of the
+// first.
 func (f *fields) name(n *names) NameRef {
 	pos := f.Pos
 	i := f.uint64()

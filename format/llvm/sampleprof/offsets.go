@@ -8,10 +8,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// pairOffsets pairs sections of bodies with the function offsets that precede them. It returns an
-// error for a file whose functions are out of reach: function offsets without bodies or, if there
-// are no bodies at all, a summary that counts functions. A file of no functions, such as the slice
-// of a compile without samples, has function offsets of length 0, or a summary of nothing.
+// pairOffsets pairs each section of function records with the function offsets that precede it. It
+// returns an error if no lookup could find the functions of the file: if there are function offsets
+// without records or, without any records, a summary that counts functions. A file without
+// functions, such as the slice of a compile without samples, has no function offsets and an empty
+// summary.
 func (r *Reader) pairOffsets() error {
 	var groups []*bodies
 	var offsets *Section
@@ -40,8 +41,8 @@ func (r *Reader) pairOffsets() error {
 	return nil
 }
 
-// checkUnpaired returns an error if function offsets without bodies, which may be nil, list
-// functions.
+// checkUnpaired returns an error if function offsets that no section of function records follows
+// list any function. offsets may be nil.
 func (r *Reader) checkUnpaired(offsets *Section) error {
 	if offsets == nil {
 		return nil
@@ -53,7 +54,7 @@ func (r *Reader) checkUnpaired(offsets *Section) error {
 	return err
 }
 
-// checkNothing returns an error if the summary of a file without bodies counts functions.
+// checkNothing returns an error if the summary of a file without function records counts functions.
 func (r *Reader) checkNothing() error {
 	s, err := r.Summary()
 	if err == nil && (s.NumFunctions > 0 || s.TotalCount > 0) {
@@ -65,8 +66,7 @@ func (r *Reader) checkNothing() error {
 	return err
 }
 
-// countOffsets returns the number of entries in a function offset table, which has the file offset
-// of the body of each function.
+// countOffsets returns the number of functions that a section of function offsets lists.
 func (r *Reader) countOffsets(s *Section) (int, error) {
 	f, err := r.open(s)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Reader) countOffsets(s *Section) (int, error) {
 	return n, f.err()
 }
 
-// loadOffsets reads the function offsets of a section of bodies.
+// loadOffsets reads the function offsets of g, unless they have been read.
 func (r *Reader) loadOffsets(g *bodies) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *Reader) loadOffsets(g *bodies) error {
 
 // Account checks that the summary and the function offsets, which [Read] does not need, can be read
 // to their ends. Bytes after these ends give an error that matches afdo.ErrUnused. Account takes no
-// memory except for the sections.
+// memory but that of the sections.
 func (r *Reader) Account() error {
 	if err := r.all(); err != nil {
 		return err
@@ -145,7 +145,8 @@ func (r *Reader) accountOffsets(s *Section) error {
 	return b.end()
 }
 
-// chain links the entries of table by name or context. refs is the number of names or contexts.
+// chain links the entries of g.table that have the same name or context, so that a lookup finds all
+// pieces of a function. refs is the number of names or contexts in the file.
 func (g *bodies) chain(refs int) {
 	g.heads, g.next = make([]uint32, refs), make([]uint32, len(g.table))
 	for i := len(g.table) - 1; i >= 0; i-- {

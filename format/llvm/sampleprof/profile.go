@@ -80,7 +80,7 @@ func (p *Profile) row(name NameRef, context []Frame) uint32 {
 	return 0
 }
 
-// contextKey returns a unique key for a context.
+// contextKey returns the key of a context in Profile.byContext.
 func contextKey(context []Frame) []byte {
 	b := make([]byte, 0, 10*len(context))
 	for _, f := range context {
@@ -92,9 +92,10 @@ func contextKey(context []Frame) []byte {
 }
 
 // AddFunction adds the total, head count and records of f to the function with the same name or
-// context. Sums saturate. It drops bodies whose checksum differs from the checksum of that body in
-// the profile, and returns their number. It copies f.Records, which may be in any order. f must
-// have a context if and only if the profile is context-sensitive.
+// context. Sums saturate. If f, or a function inlined into it, has another checksum than in the
+// profile, AddFunction leaves out the samples of that function; it returns the number of functions
+// left out. It copies f.Records, which may be in any order. f must have a context if and only if
+// the profile is context-sensitive.
 func (p *Profile) AddFunction(f Function) (dropped int) {
 	a := arranger{compare: p.compare}
 	f.Records = a.arrange(nil, slices.Clone(f.Records))
@@ -104,7 +105,8 @@ func (p *Profile) AddFunction(f Function) (dropped int) {
 	return m.dropped
 }
 
-// add adds a function whose records are canonical. It copies them unless owned is set.
+// add adds the total, head count and records of f to the function with the same name or context.
+// The records must be in the order described at [Record]. add copies them unless owned is set.
 func (p *Profile) add(f *Function, m *merger, owned bool) {
 	p.used = true
 	if row := p.row(f.Name, f.Context); row != 0 {
@@ -144,7 +146,8 @@ func (p *Profile) add(f *Function, m *merger, owned bool) {
 
 func (p *Profile) compare(s, t NameRef) int { return p.names.compare(s, t) }
 
-// setKind adopts the flags of a profile that is about to be added.
+// setKind sets the properties of p, such as ContextSensitive and Probes, to include those of q,
+// which is about to be added. It returns an error if q cannot be added.
 func (p *Profile) setKind(q *Profile) error {
 	if p.used && (p.ContextSensitive != q.ContextSensitive || p.Probes != q.Probes) {
 		return fmt.Errorf("sampleprof: %w: %s and %s", ErrMixed, p.kindName(), q.kindName())
@@ -168,7 +171,7 @@ func (p *Profile) kindName() string {
 	return name
 }
 
-// withoutContexts returns a profile with the contexts of each function added up.
+// withoutContexts returns a copy of the profile in which each function is the sum of its contexts.
 func (p *Profile) withoutContexts() *Profile {
 	q := &Profile{Probes: p.Probes, names: p.names}
 	m := merger{compare: p.compare}
@@ -179,7 +182,8 @@ func (p *Profile) withoutContexts() *Profile {
 	return q
 }
 
-// sorted returns the functions in the order in which LLVM writes them.
+// sorted returns the functions in the order in which LLVM writes them: by descending total, then by
+// name or context.
 func (p *Profile) sorted() []*Function {
 	list := make([]*Function, len(p.functions))
 	for i := range p.functions {
@@ -201,8 +205,8 @@ func (p *Profile) sorted() []*Function {
 	return list
 }
 
-// Resolve replaces MD5s by the given names that have them. It returns the number of MD5s that
-// remain. It ignores names whose MD5 is not in the profile.
+// Resolve replaces each MD5 in the profile by the one of names that has this MD5. It returns the
+// number of MD5s that remain. It ignores names whose MD5 is not in the profile.
 func (p *Profile) Resolve(names iter.Seq[string]) int {
 	left := p.names.resolve(names)
 	a := arranger{compare: p.compare}

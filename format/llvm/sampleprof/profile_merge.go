@@ -61,7 +61,8 @@ func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err e
 	return m.dropped, nil
 }
 
-// flags returns an empty profile with the kind of the file.
+// flags returns an empty profile with the properties of the file, such as ContextSensitive and
+// Probes.
 func (r *Reader) flags() *Profile {
 	return &Profile{
 		ContextSensitive: r.kind.contextSensitive, Probes: r.kind.probes, FS: r.kind.fs,
@@ -136,7 +137,8 @@ func (t *translation) ref(other NameRef) NameRef {
 	return ref - 1
 }
 
-// function translates a function in place, except for its context, which it copies.
+// function replaces the names in f by those of p. It changes f.Records in place, but copies
+// f.Context.
 func (t *translation) function(f *Function) {
 	f.Name = t.ref(f.Name)
 	if f.Context != nil {

@@ -76,7 +76,8 @@ type Reader struct {
 	mapped   bool // metadata has been read
 }
 
-// kind holds the properties of a profile that its section flags declare.
+// kind holds the properties of a profile that its section flags declare, such as context
+// sensitivity and probes.
 type kind struct {
 	partial, contextSensitive, fs, preInlined, vtables bool
 	probes, attributes                                 bool
@@ -222,7 +223,7 @@ func putHeader(b []byte, f Format) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, magic), Version)
 }
 
-// findSections finds the parts of a file in the older format.
+// findSections finds the parts of a [Binary] file: summary, names and function records.
 func (r *Reader) findSections(start int) error {
 	if r.src.Size() > 1<<31-1 {
 		return (*Section)(nil).fault(0, fault.ErrLimit, "%d bytes", r.src.Size())
@@ -252,8 +253,8 @@ func (r *Reader) findSections(start int) error {
 	return f.err()
 }
 
-// readKind collects the flags of the sections. It rejects a section table from which no profile can
-// be read.
+// readKind sets r.kind to the properties that the flags of the sections declare. It rejects a
+// section table from which no profile can be read.
 func (r *Reader) readKind() error {
 	seen := map[SectionType]bool{}
 	for i := range r.sections {

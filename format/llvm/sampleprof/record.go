@@ -50,11 +50,12 @@ type Record struct {
 // recordSize is the size of a Record in memory, in bytes.
 const recordSize = 24
 
-// where returns a number that orders locations.
+// where returns the location of the record as one number, which orders records by line and then by
+// discriminator.
 func (r *Record) where() uint64 { return uint64(r.Line)<<32 | uint64(r.Discriminator) }
 
-// compareSiblings orders records of one body. A count and its targets are at the same place; the
-// count comes first. Targets are ordered by name here, not by calls.
+// compareSiblings orders the records of one function or inlined body: by kind, location and name.
+// Call targets come directly after the count of their location, here by name and not by calls.
 func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	if c := cmp.Compare(group(r.Kind), group(s.Kind)); c != 0 {
 		return c
@@ -71,7 +72,8 @@ func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	return compare(r.Name, s.Name)
 }
 
-// group returns the kind, with targets in the same group as counts.
+// group returns the kind by which compareSiblings orders a record: call targets are ordered among
+// the counts.
 func group(k Kind) Kind {
 	if k == KindTarget {
 		return KindCount
@@ -79,12 +81,12 @@ func group(k Kind) Kind {
 	return k
 }
 
-// compareTargets orders the targets of one location.
+// compareTargets orders the call targets of one location by descending count and then by name.
 func compareTargets(r, s *Record, compare func(s, t NameRef) int) int {
 	return cmp.Or(cmp.Compare(s.Count, r.Count), compare(r.Name, s.Name))
 }
 
-// canonical reports whether s may follow r in a body.
+// canonical reports whether s may follow r in the order described at [Record].
 func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	if r.Kind == KindTarget && s.Kind == KindTarget && r.where() == s.where() {
 		return compareTargets(r, s, compare) < 0
@@ -113,7 +115,7 @@ func repeats(targets []Record) bool {
 	return false
 }
 
-// span returns the number of records in a record and its inlined body.
+// span returns 1 plus the number of records in the inlined body of r, if it has one.
 func (r *Record) span() int {
 	if r.Kind == KindInlined {
 		return 1 + int(r.Span)

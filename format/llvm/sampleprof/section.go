@@ -33,9 +33,8 @@ const (
 	sectionCompositeOffsets SectionType = 34
 )
 
-// holdsFunctions reports whether LLVM reserves the type for sections of functions. LLVM uses the
-// low
-// 32 bits of a type.
+// holdsFunctions reports whether LLVM reserves the type for sections with the records of functions.
+// LLVM uses only the low 32 bits of a type.
 func (t SectionType) holdsFunctions() bool { return t >= SectionBodies }
 
 var sectionNames = map[SectionType]string{
@@ -207,8 +206,9 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Offset, s.Size = int64(off), int64(size)
 }
 
-// checkBodies rejects a file without bodies that has a section of unknown contents for functions.
-// LLVM skips such a section, which is right only beside the bodies.
+// checkBodies rejects a file that has no functions in a known section, but a section for functions
+// of an unknown type. LLVM skips such a section, which loses no function only if another section
+// has all of them.
 func (f *fields) checkBodies(sections []Section) {
 	for _, s := range sections {
 		if s.Type == SectionBodies && s.Size > 0 {
@@ -276,7 +276,7 @@ func (r *Reader) open(s *Section) (*fields, error) {
 	return &fields{Buffer: decode.Buffer{Data: data}, section: s, start: s.Offset}, nil
 }
 
-// inflate returns the uncompressed bytes of a compressed section.
+// inflate returns the uncompressed bytes of a compressed section, whose bytes in the file are data.
 func (r *Reader) inflate(s *Section, data []byte) ([]byte, error) {
 	plain := *s
 	plain.Flags &^= flagCompressed // the framing is not compressed, so its errors have file offsets
@@ -321,8 +321,8 @@ func inflate(stream []byte, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// deflate compresses a section, including the framing that inflate expects. An empty section stays
-// empty.
+// deflate compresses a section and puts its uncompressed and compressed size in front, as
+// Reader.inflate expects. An empty section stays empty.
 func deflate(raw []byte) []byte {
 	if len(raw) == 0 {
 		return nil

@@ -63,7 +63,8 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	return s, s.addNames(r, keep, wanted)
 }
 
-// addFunctions adds the functions whose names are to be kept.
+// addFunctions adds the functions of the file that clang reads for a module. keep tells for each
+// name of the file whether it is wanted.
 func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 	t := translation{p: s.profile, refs: make([]NameRef, r.names.len()), name: r.names.name}
 	m := merger{compare: s.profile.compare}
@@ -77,7 +78,8 @@ func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 	return nil
 }
 
-// addNames adds the symbol list and the names that clang looks up because of it.
+// addNames adds the wanted names of the symbol list, and the wanted names of the file, which clang
+// looks up if there is a symbol list.
 func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error {
 	s.uniq = r.HasUniqueNames()
 	list, err := r.symbolList()
@@ -97,8 +99,8 @@ func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error
 	return nil
 }
 
-// selected iterates over the functions to be kept, like [Reader.Functions]. With function offsets,
-// it reads no other functions.
+// selected iterates over the functions that the slice contains, see [Reader.Slice]. If the file has
+// function offsets, it reads no other functions.
 func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
 	return func(yield func(*Function, error) bool) {
 		for _, g := range r.groups {
@@ -109,7 +111,8 @@ func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
 	}
 }
 
-// selectFrom does the work of selected for one section of bodies. It reports whether to continue.
+// selectFrom yields the functions of one section of function records that the slice contains. It
+// returns false if the iteration has to stop.
 func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
 	if g.offsets == nil {
 		return r.selectAmong(g, keep, yield)
@@ -131,7 +134,8 @@ func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error)
 	return true
 }
 
-// selectAmong does the work of selectFrom for a section without function offsets.
+// selectAmong does the work of selectFrom for a section without function offsets, by reading all of
+// its functions.
 func (r *Reader) selectAmong(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
 	raw, err := r.openBodies(g)
 	if err != nil {
@@ -158,8 +162,8 @@ func (r *Reader) refKept(ref uint32, keep []bool) bool {
 	return isKept(&Function{Context: r.contexts.at(ref)}, keep)
 }
 
-// isKept reports whether clang reads a function for a module with the names to be kept. Clang reads
-// a context if any function in it belongs to the module.
+// isKept reports whether clang reads a function for a module. keep tells for each name of the file
+// whether it is wanted. Clang reads a context if any function in it is wanted.
 func isKept(f *Function, keep []bool) bool {
 	if f.Context == nil {
 		return keep[f.Name]
@@ -167,7 +171,7 @@ func isKept(f *Function, keep []bool) bool {
 	return slices.ContainsFunc(f.Context, func(frame Frame) bool { return keep[frame.Name] })
 }
 
-// Write writes the slice as an ExtBinary file. The output is deterministic.
+// Write writes the slice as an ExtBinary file. The same slice always gives the same bytes.
 func (s *Slice) Write(w io.Writer) error {
 	f, err := newFileWriter(s.profile, true, s.names...)
 	if err != nil {

@@ -69,7 +69,8 @@ func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// first returns the first function that matches.
+// first returns the first function for which wanted returns true, or an error with name if there is
+// none.
 func (p *Profile) first(name string, wanted func(*Function) bool) (*Function, error) {
 	for f := range p.Functions() {
 		if wanted(f) {
@@ -84,7 +85,7 @@ func missing(name string) error {
 	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
 }
 
-// called reports whether text is the name with the given index.
+// called reports whether the name with index ref is text, or is an MD5 and that of text.
 func (p *Profile) called(ref NameRef, text string) bool {
 	n := p.Name(ref)
 	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == symname.GUID(text)

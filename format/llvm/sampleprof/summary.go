@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/summary"
 )
 
-// readSummary decodes a summary.
+// readSummary decodes a summary section.
 func (f *fields) readSummary() *afdo.Summary {
 	s := &afdo.Summary{
 		TotalCount:       f.uint64(),
@@ -23,7 +23,7 @@ func (f *fields) readSummary() *afdo.Summary {
 	return s
 }
 
-// putSummary appends a summary.
+// putSummary appends a summary section.
 func putSummary(b []byte, s *afdo.Summary) []byte {
 	for _, x := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
 		b = binary.AppendUvarint(b, x)

@@ -2,7 +2,8 @@ package sampleprof
 
 import "bytes"
 
-// A nameUse is a use of a name in a text. The uses differ in what a reader takes a name for.
+// A nameUse is a place in a text where a name can be: a header, a call target, an inlined function
+// or the type of a vtable. A reader takes different characters for the end of the name in each.
 type nameUse uint8
 
 const (
@@ -12,8 +13,8 @@ const (
 	useVTable
 )
 
-// checkTextNames returns an error for the first name or context that the reader would not return as
-// it is.
+// checkTextNames returns an error for the first name or context of the profile that [ParseText]
+// would not return unchanged after [WriteText] has written it.
 func checkTextNames(p *Profile) error {
 	checked := make([]nameUse, len(p.names.list))
 	check := func(ref NameRef, use nameUse) error {
@@ -52,7 +53,8 @@ func checkTextNames(p *Profile) error {
 	return nil
 }
 
-// isPlain reports whether a name is like an identifier, which every reader returns as it is.
+// isPlain reports whether a name consists of letters, digits, "_", "." and "$" and does not begin
+// with a digit. Every reader returns such a name unchanged.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -64,7 +66,8 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
-// survives has the reader parse a line with a name.
+// survives reports whether [ParseTextBytes] returns a name unchanged from a line in which it has
+// the given use.
 func survives(name string, use nameUse, contextSensitive bool) bool {
 	if isPlain(name) {
 		return true
@@ -107,7 +110,7 @@ func survives(name string, use nameUse, contextSensitive bool) bool {
 	return found == 1
 }
 
-// contextSurvives has the reader parse a context.
+// contextSurvives reports whether parseContext returns a context unchanged from its text.
 func contextSurvives(context []Frame, name func(NameRef) Name) bool {
 	text := appendContext(nil, context, name)
 	frames, ok := parseContext(string(text))

@@ -44,7 +44,7 @@ func ParseTextBytes(data []byte) (*Profile, error) {
 	return t.p, t.finish()
 }
 
-// isText reports whether head looks like the beginning of a text profile.
+// isText reports whether head, the beginning of a file, looks like a text profile.
 func isText(head []byte) bool {
 	t := textReader{data: head}
 	for t.nextLine() {
@@ -80,7 +80,7 @@ type textReader struct {
 	merger   merger
 }
 
-// A textBody is a body being read.
+// A textBody is a function or inlined body whose lines are being read.
 type textBody struct {
 	head       int // index of its KindInlined record; -1 for the function itself
 	last       int // index of its latest record; -1 if there is none
@@ -95,7 +95,7 @@ func (t *textReader) fail(column int, class error, detail string) {
 	}
 }
 
-// nextLine moves to the next line. It returns false at the end.
+// nextLine moves to the next line. It returns false at the end of the text.
 func (t *textReader) nextLine() bool {
 	if len(t.data) == 0 {
 		return false
@@ -191,7 +191,7 @@ func (t *textReader) readHeader() {
 	}
 }
 
-// name returns the index of a name.
+// name adds a name to the profile, unless it has it, and returns its index.
 func (t *textReader) name(name []byte) NameRef {
 	return t.p.AddName(Name{Text: unsafe.String(unsafe.SliceData(name), len(name))})
 }
@@ -231,7 +231,8 @@ func (t *textReader) flush() {
 	}
 }
 
-// close closes bodies until depth of them are open.
+// close closes inlined bodies, innermost first, until depth of them are open, counting the
+// function.
 func (t *textReader) close(depth int) {
 	for len(t.open) > depth {
 		if head := t.open[len(t.open)-1].head; head >= 0 {
@@ -241,7 +242,8 @@ func (t *textReader) close(depth int) {
 	}
 }
 
-// add appends a record to the innermost body.
+// add appends a record to the innermost open body. It sets tangled if the record is not in the
+// order described at [Record].
 func (t *textReader) add(r Record) {
 	top := &t.open[len(t.open)-1]
 	if top.last >= 0 && !t.tangled && !canonical(&t.records[top.last], &r, t.p.compare) {
@@ -251,7 +253,7 @@ func (t *textReader) add(r Record) {
 	t.records = append(t.records, r)
 }
 
-// entry reads a line within a function.
+// entry reads an indented line: a count, types of vtables, an inlined function or metadata.
 func (t *textReader) entry() {
 	depth := 0
 	for t.text[depth] == ' ' {
@@ -284,7 +286,7 @@ func (t *textReader) entry() {
 	}
 }
 
-// advance drops the first n bytes of the line.
+// advance drops the first n bytes of t.text, the rest of the current line.
 func (t *textReader) advance(n int) {
 	t.text = t.text[n:]
 	t.base += n
@@ -316,7 +318,7 @@ func (t *textReader) location(depth int) (r Record) {
 	return Record{Line: uint16(n), Discriminator: uint32(d)}
 }
 
-// body reads COUNT and CALLEE:COUNT... after a location.
+// body reads the rest of a line with a count, COUNT and CALLEE:COUNT..., after its location.
 func (t *textReader) body(r Record) {
 	end := bytes.IndexByte(t.text, ' ')
 	if end < 0 {
@@ -377,7 +379,7 @@ func anchor(text []byte) (colon, end int, count uint64) {
 	}
 }
 
-// vtables reads TYPE:COUNT... after the keyword.
+// vtables reads the rest of a line with the types of vtables, TYPE:COUNT..., after "vtables ".
 func (t *textReader) vtables(r Record) {
 	t.advance(len(vtablesKeyword))
 	r.Kind = KindVTable
@@ -408,7 +410,8 @@ func (t *textReader) vtables(r Record) {
 	}
 }
 
-// inlined reads CALLEE:TOTAL after a location.
+// inlined reads the rest of the first line of an inlined function, CALLEE:TOTAL, after its
+// location.
 func (t *textReader) inlined(r Record) {
 	colon := bytes.LastIndexByte(t.text, ':')
 	total, ok := parseNumber(t.text[colon+1:])
@@ -428,8 +431,8 @@ func (t *textReader) inlined(r Record) {
 	t.closed = 0
 }
 
-// readMetadata reads a line that begins with "!". Every such line sets the attributes; a line
-// without attributes sets them to 0.
+// readMetadata reads a line that begins with "!": the checksum or the attributes of the innermost
+// open body. Every such line sets the attributes; a line without attributes sets them to 0.
 func (t *textReader) readMetadata(depth int) {
 	if string(t.text) == flatLine {
 		t.setMetadata(depth, 0, 0)
@@ -479,7 +482,7 @@ func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) 
 	}
 }
 
-// finish checks conditions on the whole text.
+// finish checks, after the last line, what depends on the whole text.
 func (t *textReader) finish() error {
 	if t.nested > 0 && !t.p.Probes {
 		t.line, t.base = t.nested, 0

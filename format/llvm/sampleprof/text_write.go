@@ -69,7 +69,7 @@ type textWriter struct {
 	err    error
 }
 
-// An openText is a body being written.
+// An openText is a function or inlined body of which some lines remain to be written.
 type openText struct {
 	next, end int // range of the records not yet written
 	vtables   int // index of the next vtables that belong to an inlined body
@@ -121,7 +121,7 @@ func (t *textWriter) count(n uint64) {
 	t.out = strconv.AppendUint(t.out, n, 10)
 }
 
-// indent begins a line in the innermost open body.
+// indent begins a line with one space for each open body.
 func (t *textWriter) indent() {
 	if len(t.out) >= textBuffer {
 		t.flush()
@@ -137,7 +137,8 @@ func (t *textWriter) location(r *Record) {
 	t.out = append(t.out, ": "...)
 }
 
-// begin writes the counts of a body, each with the vtables of its location.
+// begin opens the function or inlined body with the records [i, end), and writes its counts, each
+// with the vtables of its location.
 func (t *textWriter) begin(records []Record, i, end int) {
 	body := openText{end: end, vtables: i, trailer: end, called: -1}
 	for body.vtables < end && records[body.vtables].Kind < KindVTable {
@@ -164,8 +165,8 @@ func (t *textWriter) begin(records []Record, i, end int) {
 	t.open[len(t.open)-1].next = i
 }
 
-// vtables writes the vtables of a location, starting at record i. It returns the index of the
-// vtables of later locations.
+// vtables writes the types of vtables at the location of at. It searches records from index i on,
+// and returns the index at which the vtables of later locations begin.
 func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	for i < len(records) && records[i].where() < at.where() {
 		i++
@@ -184,8 +185,8 @@ func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	return i
 }
 
-// unplaced counts the vtables at locations with neither a count nor an inlined function. The text
-// form cannot hold them.
+// unplaced returns the number of vtables at locations where others, the other records of the body,
+// have neither a count nor an inlined function. The text form cannot hold them.
 func unplaced(others, vtables []Record) int {
 	if len(vtables) == 0 {
 		return 0
@@ -203,7 +204,7 @@ func unplaced(others, vtables []Record) int {
 	return n
 }
 
-// inlined writes the header of the next inlined body and begins the body.
+// inlined writes the first line of the next inlined body of top, and opens that body.
 func (t *textWriter) inlined(records []Record, top *openText) {
 	r := &records[top.next]
 	t.location(r)
@@ -221,7 +222,7 @@ func (t *textWriter) inlined(records []Record, top *openText) {
 	t.begin(records, top.called+1, top.next)
 }
 
-// finish writes the end of a body.
+// finish writes the checksum and the attributes of the innermost open body, and closes it.
 func (t *textWriter) finish(records []Record, top *openText) {
 	trailer := records[top.trailer:top.end]
 	if t.p.Probes {

@@ -71,7 +71,7 @@ func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	return losses, err
 }
 
-// A fileWriter holds the parts of a binary file.
+// A fileWriter holds the sections of a binary file before they are written.
 type fileWriter struct {
 	p         *Profile
 	options   WriteOptions
@@ -92,8 +92,8 @@ type fileWriter struct {
 	order    []int     // order of the sections in the file
 }
 
-// newFileWriter collects the names that a profile uses, and more. Names of vtables are included
-// only if vtables is set.
+// newFileWriter returns a writer for the functions of p. It collects the names that they use and
+// the names in more. It includes the names of vtables only if vtables is set.
 func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
@@ -126,7 +126,8 @@ func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, erro
 	return f, nil
 }
 
-// rankNames sorts the used names and numbers them.
+// rankNames sorts the names of the profile for which used is true, and gives each an index in the
+// file.
 func (f *fileWriter) rankNames(used []bool) error {
 	var refs []NameRef
 	for i, u := range used {
@@ -165,7 +166,8 @@ func (f *fileWriter) rankContexts() {
 	}
 }
 
-// ref returns the number of the function's name or context.
+// ref returns the index in the file of the function's name or, in a context-sensitive profile, of
+// its context.
 func (f *fileWriter) ref(fn *Function) uint32 {
 	if f.context != nil {
 		return f.context[fn]
@@ -173,7 +175,8 @@ func (f *fileWriter) ref(fn *Function) uint32 {
 	return f.rank[fn.Name]
 }
 
-// bodies encodes functions. It returns the bytes and the offset of each function.
+// bodies encodes the records of functions. It returns the bytes, and the offset of each function in
+// them.
 func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	w := bodyWriter{rank: f.rank, vtables: f.vtables > 0}
 	table := make([]functionAt, len(functions))
@@ -184,7 +187,7 @@ func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	return w.data, table
 }
 
-// layOut creates the sections and then the header with their offsets.
+// layOut encodes all sections of an ExtBinary file, and then the header with their offsets.
 func (f *fileWriter) layOut() {
 	names := SectionFlags(0)
 	if f.options.MD5 {
@@ -213,7 +216,7 @@ func (f *fileWriter) layOut() {
 	f.place()
 }
 
-// write writes all parts of the file.
+// write writes the header and then the sections in the order of the file.
 func (f *fileWriter) write(w io.Writer) error {
 	if _, err := w.Write(f.header); err != nil {
 		return err
@@ -237,8 +240,8 @@ func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 	f.order = append(f.order, i)
 }
 
-// addBodies adds two sections: the function offsets and the bodies. In the file, the bodies come
-// first.
+// addBodies adds two sections: the function offsets, and the records of functions. The function
+// offsets come first in the section table, but last in the file.
 func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)
@@ -314,7 +317,7 @@ func (f *fileWriter) addMetadata() {
 	f.add(SectionMetadata, flags, w.data)
 }
 
-// place assigns file offsets to the sections and creates the header.
+// place assigns file offsets to the sections, and encodes the header and the section table.
 func (f *fileWriter) place() {
 	head := putHeader(nil, ExtBinary)
 	at := int64(len(head) + tableCountSize + len(f.sections)*tableEntrySize)
