@@ -14,14 +14,16 @@ import (
 // chain begins. If not, or if the number of buckets is not what LLVM would choose, the file is
 // damaged or from another writer. The reader then checks the whole table, once.
 
-// A soundness is the cached result of checking the whole table.
+// A soundness caches the result of checking all chains and buckets of the hash table, which is done
+// once for a Reader.
 type soundness struct {
 	mu      sync.Mutex
 	checked bool
 	fault   error
 }
 
-// absent returns an error if the table may contain a hash that a lookup has not found.
+// absent is called after a lookup has found no item with the hash. It returns an error if the hash
+// table is damaged, so that it may contain the item after all.
 func (r *Reader) absent(hash uint64) error {
 	if r.closed(r.table.Bucket(hash)) {
 		return nil
@@ -36,7 +38,8 @@ func (r *Reader) absent(hash uint64) error {
 	return s.fault
 }
 
-// closed reports whether there is no gap between the chains around a bucket.
+// closed reports whether no bytes lie between the chain of a bucket, or the last chain before it,
+// and the next chain. Otherwise a chain may have been lost because its bucket is damaged.
 func (r *Reader) closed(bucket uint64) bool {
 	t := &r.table
 	if !t.Usual() {
@@ -61,12 +64,12 @@ const (
 	neighbourReads = 8
 )
 
-// farAway is the result of neighbour if it gives up.
+// farAway is the result of neighbour if it finds no chain within neighbourReads reads.
 const farAway = -1
 
-// neighbour returns the offset of the chain of the first non-empty bucket, searching forward or
-// backward from a bucket. It returns 0 if there is none, and farAway if it gives up after
-// neighbourReads reads.
+// neighbour returns the offset of the chain of the first non-empty bucket, searching from bucket
+// from upwards if forward is set, otherwise downwards. It returns 0 if all these buckets are empty,
+// and farAway if it gives up after neighbourReads reads.
 func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int64 {
 	for reads := 0; from < t.Buckets; reads++ {
 		if reads == neighbourReads {
@@ -97,7 +100,8 @@ func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int
 	return 0
 }
 
-// chainEnd returns the offset of the end of a non-empty chain.
+// chainEnd returns the offset of the end of the non-empty chain that begins at start, and false if
+// no such chain can be read there.
 func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 	if start < t.payload || start > t.at-chainHeadSize {
 		return 0, false
@@ -111,8 +115,8 @@ func (t *hashTable) chainEnd(src *source.Source, start int64) (int64, bool) {
 	return c.pos, items > 0 && c.err == nil
 }
 
-// check walks all chains. It returns an error for the first bucket that does not lead to its chain,
-// and for the first item in a chain of another bucket.
+// check reads all chains. It returns an error for the first bucket that does not hold the offset of
+// its chain, and for the first item whose hash belongs to another bucket than its chain.
 func (t *hashTable) check(src *source.Source) error {
 	w := t.walk(src, true, part{})
 	chain, bucket := int64(0), uint64(0)

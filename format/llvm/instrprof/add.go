@@ -9,16 +9,18 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A part selects a subset of functions by the hash of their names: every parts-th shard, starting
-// with shard index. The zero part selects all functions.
+// A part selects the functions that one goroutine of a merge adds, by the hash of their names:
+// every parts-th shard, starting with shard index. The zero part selects all functions.
 type part struct{ index, parts int }
 
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
 
-// first reports whether this part also includes the data that does not belong to a function.
+// first reports whether p is the one part for which data that belongs to no function, such as
+// binary IDs, is added too.
 func (p part) first() bool { return p.index == 0 }
 
-// An adder adds a part of other profiles to p.
+// An adder adds files to the profile p: the functions that part selects, with counts multiplied by
+// weight.
 type adder struct {
 	p        *Profile
 	part     part
@@ -27,7 +29,7 @@ type adder struct {
 	dry      bool        // read and check records without adding them
 }
 
-// A droppedError explains why a whole record was dropped.
+// A droppedError explains why a whole record was dropped when it was added to a profile.
 type droppedError struct {
 	error
 	lost uint64 // the sum of the record's counters, times the weight
@@ -35,7 +37,7 @@ type droppedError struct {
 
 func (d *droppedError) Unwrap() error { return d.error }
 
-// dropped returns the error for a record that is not added.
+// dropped returns a droppedError that wraps err, for the record r that is not added.
 func dropped(r Record, weight uint64, err error) error {
 	sum := uint64(0)
 	if r.Pseudo() == 0 {
@@ -46,7 +48,8 @@ func dropped(r Record, weight uint64, err error) error {
 	return &droppedError{err, sum}
 }
 
-// lostBy returns the number of counts lost because of the dropped record that err describes.
+// lostBy returns the sum of the counts of the dropped record that err describes, or 0 if err
+// describes none.
 func lostBy(err error) uint64 {
 	var d *droppedError
 	if errors.As(err, &d) {
@@ -55,7 +58,7 @@ func lostBy(err error) uint64 {
 	return 0
 }
 
-// one adds a record, or returns err if it is not nil.
+// one adds a record that a reader has yielded together with err. If err is not nil, it returns err.
 func (a *adder) one(r Record, nameHash uint64, err error) error {
 	if err != nil || a.dry {
 		return err
@@ -120,15 +123,15 @@ func (a *adder) raw(r *RawReader) error {
 	return nil
 }
 
-// A dumpExtras collects the data in the dumps of a file that does not belong to a function, so that
-// it is sorted only once.
+// A dumpExtras collects, from all dumps of a raw file, the data that belongs to no function: binary
+// IDs, traces and names of virtual tables. It sorts them once at the end, not for each dump.
 type dumpExtras struct {
 	ids     []BinaryID
 	vtables map[string]struct{}
 	left    int64 // limit on the names of virtual tables, in bytes
 }
 
-// add adds the data of one dump.
+// add collects such data from one dump.
 func (s *dumpExtras) add(ids []BinaryID, vtables []string) error {
 	s.ids = append(s.ids, ids...)
 	for _, name := range vtables {

@@ -52,7 +52,8 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 	c.report(faultAt(s, off, class, format, args...))
 }
 
-// payload walks the chains. It reports whether it reached the end.
+// payload reads all chains of the hash table, and notes their offsets. It returns false if an error
+// ended the last chain early.
 func (c *checker) payload() bool {
 	t := &c.r.table
 	w := t.walk(c.r.src, true, part{})
@@ -77,7 +78,7 @@ func (c *checker) payload() bool {
 	return true
 }
 
-// walked reads the records of an item.
+// walked reads the records of the item at which w is, and reports errors in them.
 func (c *checker) walked(w *tableWalk) {
 	f := &w.f
 	for f.Err == nil && f.Rest() > 0 {
@@ -99,7 +100,8 @@ func (c *checker) walked(w *tableWalk) {
 	}
 }
 
-// buckets compares the table with the chains found by payload.
+// buckets compares the offsets in the hash table with the chains that payload found. whole means
+// that payload has read all chains.
 func (c *checker) buckets(whole bool) {
 	t := &c.r.table
 	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.Buckets))
@@ -139,7 +141,7 @@ func (c *checker) summaries() {
 // errLeftOut is the class of a summary that omits functions, because of a defect in LLVM.
 var errLeftOut = errors.New("functions that the summary leaves out as if they were context-sensitive")
 
-// tail checks the sections after the table.
+// tail checks the sections after the hash table: binary IDs, names of virtual tables and traces.
 func (c *checker) tail() {
 	h := &c.r.header
 	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.Buckets)
@@ -165,8 +167,8 @@ func (c *checker) tail() {
 }
 
 // Check reads all dumps. It yields the first error in their records, and errors in the binary IDs
-// and the names of virtual tables, as in [Reader.Check]. A correlated file, whose functions are
-// described in the program, gives a remark.
+// and the names of virtual tables, as in [Reader.Check]. A file whose functions are described in
+// the program instead gives a remark, see [Correlation].
 func (r *RawReader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for d, err := range r.Dumps() {
@@ -185,7 +187,8 @@ func rawProblem(err error) fault.Problem {
 	return fault.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
 }
 
-// check checks a dump. It reports whether the next dump can be checked.
+// check reads the records, binary IDs and names of a dump and yields their errors. It reports
+// whether the next dump can be checked.
 func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	for _, err := range d.Records() {
 		if err != nil {
@@ -203,7 +206,7 @@ func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// nowhere returns an error without a position.
+// nowhere returns an error about the whole file, without an offset.
 func nowhere(class error, format string, args ...any) error {
 	return faultAt("", -1, class, format, args...)
 }

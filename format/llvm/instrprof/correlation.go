@@ -16,8 +16,9 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Correlation maps the counters of a program to functions, for raw profiles that do not describe
-// their functions (-profile-correlate). It may be used concurrently.
+// A Correlation describes which counters of a program belong to which function. It is for raw
+// profiles without this description, of programs built with -profile-correlate. It may be used
+// concurrently.
 type Correlation struct {
 	counters, end uint64 // address range of the counters section
 	names         nameTable
@@ -38,8 +39,8 @@ const (
 	programNames  = "__llvm_covnames"
 )
 
-// OpenCorrelation reads the description of counters in an ELF program. It uses the program's data
-// records or, if there are none, all debug info. It keeps no file open.
+// OpenCorrelation reads from an ELF program which counters belong to which function. It uses the
+// program's data records or, if there are none, all of its debug info. It keeps no file open.
 func OpenCorrelation(path string) (*Correlation, error) {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -74,7 +75,8 @@ func OpenCorrelation(path string) (*Correlation, error) {
 	return c, nil
 }
 
-// readSections reads data records and names.
+// readSections reads the program's data records, which describe the counters of each function, and
+// the names of the functions.
 func (c *Correlation) readSections(file *elf.File) (err error) {
 	if c.data, err = file.Section(programData).Data(); err != nil {
 		return err
@@ -92,7 +94,8 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 	return f.err()
 }
 
-// records returns the functions of a dump. Data records have the layout of the dump's version.
+// records returns the descriptions of the functions of a dump. It returns an error if the dump is
+// of another program. Data records of the program have the layout of the dump's version.
 func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	h := d.header
 	ids, err := d.BinaryIDs()
@@ -117,8 +120,8 @@ func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	return c.unique(records), nil
 }
 
-// unique removes functions whose counters belong to another function or lie outside the program's
-// counters. It converts addresses of counters to offsets.
+// unique removes functions whose counters belong to an earlier function too, or lie outside the
+// program's section of counters. It converts the addresses of counters to offsets in that section.
 func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	seen := make(map[uint64]bool)
 	kept := records[:0]
@@ -133,8 +136,8 @@ func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	return kept
 }
 
-// readDebugInfo reads descriptions of counters from debug info. They are variables in functions,
-// with annotations.
+// readDebugInfo reads from debug info which counters belong to which function. Each function's
+// counters are a variable in it, with annotations.
 func (c *Correlation) readDebugInfo(file *elf.File) error {
 	info, err := file.DWARF()
 	if err != nil {
@@ -153,7 +156,8 @@ func (c *Correlation) readDebugInfo(file *elf.File) error {
 	return nil
 }
 
-// A probeWalk traverses debug info.
+// A probeWalk reads the entries of debug info in order, to find those that describe the counters of
+// a function.
 type probeWalk struct {
 	c         *Correlation
 	entries   *dwarf.Reader
@@ -190,7 +194,8 @@ func (w *probeWalk) walk() error {
 	}
 }
 
-// isProbe reports whether an entry describes the counters of a function.
+// isProbe reports whether a DWARF entry describes the counters of a function. open has the tags of
+// the entries around it.
 func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 	name, _ := e.Val(dwarf.AttrName).(string)
 	return e.Tag == dwarf.TagVariable && e.Children && strings.HasPrefix(name, "__profc_") &&
@@ -200,8 +205,8 @@ func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 // tagAnnotation is LLVM's tag for an annotation, a pair of name and value.
 const tagAnnotation dwarf.Tag = 0x6000
 
-// probe reads the annotations of a function's counters. Like LLVM, it skips a function with missing
-// annotations.
+// probe reads the annotations of the variable that holds a function's counters: the function's
+// name, its hash and the number of counters. Like LLVM, it skips a function that lacks any of them.
 func (w *probeWalk) probe(variable *dwarf.Entry) error {
 	address, ok := w.address(variable)
 	function, count := "", int64(0)
@@ -243,7 +248,7 @@ const (
 	opAddrx = 0xa1
 )
 
-// address returns the address of a variable.
+// address returns the address at which a variable lies, or false if it has none.
 func (w *probeWalk) address(variable *dwarf.Entry) (uint64, bool) {
 	location, _ := variable.Val(dwarf.AttrLocation).([]byte)
 	size := w.c.pointerSize

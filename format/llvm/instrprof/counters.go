@@ -58,7 +58,7 @@ func (c Counters) All() iter.Seq[uint64] {
 	}
 }
 
-// append appends the counters in the form of indexed files.
+// append appends the counters to p as indexed files store them: 8 bytes each, little-endian.
 func (c Counters) append(p []byte) []byte {
 	if c.width != 1 && !c.big {
 		return append(p, c.data...)
@@ -100,7 +100,7 @@ func (b Bitmap) At(i int) byte {
 	return b.data[i]
 }
 
-// append appends the bitmap in the form of raw files.
+// append appends the bitmap to p as raw files store it: without gaps.
 func (b Bitmap) append(p []byte) []byte {
 	if b.stride != 8 {
 		return append(p, b.data...)

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An afdo.FormatError of this package matches one of the errors of package afdo or one of these.
+// An afdo.FormatError of this package matches one of the errors of package afdo, or one of the
+// following.
 var (
 	// errPointer: the counters, the bitmap or the values of a raw function lie outside their
 	// section.
@@ -67,7 +68,7 @@ const (
 	sectionValues      = "value data"
 )
 
-// faultAt returns an error about a file offset in the given part.
+// faultAt returns an error about a file offset in one of the parts listed above.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "instrprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),

@@ -6,13 +6,13 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// fields reads the fields of a part of a file.
+// A fields decodes the integers in one part of a file. It stops at the first error.
 type fields struct {
 	decode.Buffer
 	base int64 // file offset of Data
 }
 
-// err returns the first error.
+// err returns the first error that decoding met, with its file offset.
 func (f *fields) err() error {
 	return f.Error(func(e *decode.Fault) error { return faultAt(e.Part, f.base+int64(e.Pos), e.Class, "%s", e.Detail) })
 }
@@ -24,7 +24,7 @@ func (f *fields) count(size int, what string) int {
 	return f.Count(pos, f.Uint64(what), size, what)
 }
 
-// align skips padding to a multiple of 8, counted from the start of the part.
+// align skips padding up to a multiple of 8 bytes from the start of Data.
 func (f *fields) align(what string) {
 	if n := -f.Pos & 7; n != 0 {
 		f.Take(uint64(n), what)

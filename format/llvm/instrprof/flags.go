@@ -45,14 +45,15 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
-// contextSensitive reports whether a record with this hash is context-sensitive. This needs the
-// flag, because hashes of front ends, for example of Rust's, use all bits.
+// contextSensitive reports whether a record with this function hash is context-sensitive. The hash
+// has a bit for it, which is meaningful only if f has the flag ContextSensitive: front ends, for
+// example that of Rust, use all bits of the hash.
 func (f Flags) contextSensitive(hash uint64) bool { return f&ContextSensitive != 0 && marked(hash) }
 
-// csHash is the bit of the hash that marks a context-sensitive record.
+// csHash is the bit of a function hash that marks a context-sensitive record.
 const csHash = 1 << 60
 
-// marked reports whether a hash has the bit of context-sensitive records.
+// marked reports whether a function hash has the bit of context-sensitive records.
 func marked(hash uint64) bool { return hash&csHash != 0 }
 
 func notMarked(hash uint64) bool { return !marked(hash) }
@@ -77,7 +78,7 @@ var writtenSince = [...]struct {
 	{LoopEntries, versionVTables},
 }
 
-// in returns the flags that a file of the given version can have.
+// in returns those of the flags f that a file of the given version can have.
 func (f Flags) in(version uint32) Flags {
 	for _, w := range writtenSince {
 		if version < w.version {

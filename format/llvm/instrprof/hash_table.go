@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// hashTable is the hash table of an indexed file.
+// A hashTable describes the hash table of an indexed file. Its key is a function's name, and its
+// data is the records of that name.
 type hashTable struct {
 	hashtable.Head
 	payload int64 // offset of the first chain
@@ -31,7 +32,7 @@ const (
 	windowSize      = 1 << 20
 )
 
-// openTable reads the head of the table.
+// openTable reads the number of buckets and entries of the hash table.
 func (r *Reader) openTable() error {
 	t := &r.table
 	t.at = r.header.HashTable
@@ -89,7 +90,7 @@ func (r *Reader) find(hash uint64, name *string) (f *fields, key []byte, err err
 	return nil, nil, fmt.Errorf("instrprof: no function whose name has the hash %#x: %w", hash, fault.ErrNotFound)
 }
 
-// chain returns the offset of the chain for a hash, or 0.
+// chain returns the file offset of the chain for a hash, or 0 if its bucket is empty.
 func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	bucket := t.at + tableHeadSize + 8*int64(t.Bucket(hash))
 	p, err := src.View(bucket, 8)
@@ -103,7 +104,8 @@ func (t *hashTable) chain(src *source.Source, hash uint64) (int64, error) {
 	return int64(off), nil
 }
 
-// A chainReader reads chains through a window of the file.
+// A chainReader reads the chains of the hash table one after another. It reads the file in larger
+// pieces, the windows.
 type chainReader struct {
 	src   *source.Source
 	reuse bool // reuse the memory of the window
@@ -136,7 +138,7 @@ func (c *chainReader) take(n uint64) []byte {
 	return c.window[from : from+int64(n) : from+int64(n)]
 }
 
-// fill moves the window to the position of the reader.
+// fill reads the next window, of at least n bytes, from the current position on.
 func (c *chainReader) fill(n int64) {
 	var buf []byte
 	if c.reuse {
@@ -166,7 +168,7 @@ func (c *chainReader) fail(pos int64, class error, format string, args ...any) {
 	c.err = faultAt(sectionPayload, pos, class, format, args...)
 }
 
-// item reads the head of an item.
+// item reads the head of an item: its hash and the lengths of its key and data.
 func (c *chainReader) item() {
 	start := c.pos
 	b := decode.Buffer{Data: c.take(itemHeadSize)}
@@ -183,17 +185,18 @@ func (c *chainReader) item() {
 	}
 }
 
-// data returns a decoder for the data of the item.
+// data returns a decoder for the data of the item at the current position, after its key.
 func (c *chainReader) data() *fields {
 	start := c.pos
 	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: sectionPayload}, base: start}
 }
 
-// A tableWalk iterates over the items of a table in file order.
+// A tableWalk iterates over the items of the hash table in file order. It yields those of the names
+// that part and wanted select.
 type tableWalk struct {
 	chainReader
 	part   part              // selects the items
-	wanted func([]byte) bool // selects among them by name; nil for all
+	wanted func([]byte) bool // selects among them by name; nil means all
 	left   uint64            // number of entries left
 	items  int               // number of items left in the chain
 	key    []byte
@@ -249,8 +252,8 @@ func (w *tableWalk) head() bool {
 	return w.err == nil
 }
 
-// body reads the key and data of the item. It returns false if the key's hash differs from the hash
-// in the head.
+// body reads the key and data of the current item. It returns false if the hash of the key differs
+// from the hash that the item stores.
 func (w *tableWalk) body() bool {
 	start := w.pos
 	body := w.take(w.keyLen + w.dataLen)

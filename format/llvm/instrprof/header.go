@@ -61,7 +61,7 @@ func (h *Header) offsets() [5]struct {
 	}
 }
 
-// header reads the header of a file of the given size.
+// header reads the header of an indexed file of the given size.
 func (f *fields) header(size int64) Header {
 	var h Header
 	if len(f.Data) < len(Magic) || string(f.Data[:len(Magic)]) != Magic {

@@ -28,14 +28,14 @@ func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) er
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).reader(r, &fileCache{})
 }
 
-// A fileCache holds what a goroutine reuses from one file to the next: a buffer for files read
-// whole, and the names of raw files.
+// A fileCache holds what a goroutine of a merge reuses from one file to the next: the buffer into
+// which it reads whole files, and the names of functions in raw files.
 type fileCache struct {
 	whole []byte
 	names nameCache
 }
 
-// file adds a file in any format.
+// file adds the file at path, which may have any format, to the adder's profile.
 func (a *adder) file(path string, cache *fileCache) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *adder) file(path string, cache *fileCache) error {
 	return a.indexed(r)
 }
 
-// reader adds a profile in any format from r.
+// reader adds the profile that r contains, in any format, to the adder's profile.
 func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	head, err := readHead(r)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	return a.stream(head, r, cache)
 }
 
-// stream adds a profile that begins with head and continues with rest.
+// stream adds a profile whose bytes are head, the beginning, and then those of rest.
 func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	whole := io.MultiReader(bytes.NewReader(head), rest)
 	format := Detect(head)

@@ -20,7 +20,7 @@ type Input struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// addTo adds the file.
+// addTo adds the file to the profile of a.
 func (in *Input) addTo(a *adder, cache *fileCache) error {
 	if in.Open == nil {
 		return a.file(in.Path, cache)
@@ -107,7 +107,7 @@ type mergeWorker struct {
 	failed     int64
 }
 
-// work adds one part of the functions of all files.
+// work adds one part of the functions of all files, as goroutine number index of the merge.
 func (m *merger) work(index int) {
 	w := &m.workers[index]
 	var cache fileCache
@@ -132,7 +132,8 @@ func (m *merger) work(index int) {
 	}
 }
 
-// survey reads all files without adding them, and finds those to be skipped.
+// survey reads all files without adding them, and finds those that the caller of [MergeFiles] wants
+// to skip because of an error.
 func (m *merger) survey() error {
 	m.skipped = make([]bool, len(m.inputs))
 	files := make([]surveyed, len(m.inputs))
@@ -163,14 +164,14 @@ func (m *merger) survey() error {
 	return nil
 }
 
-// surveyed is the result of reading one file.
+// A surveyed is the result of reading one file before the merge.
 type surveyed struct {
 	flags Flags
 	known bool // flags is set
 	err   error
 }
 
-// survey reads the file to its end.
+// survey reads the file to its end, without adding it to a profile.
 func (in *Input) survey(cache *fileCache, c *Correlation) surveyed {
 	p := Profile{correlation: c}
 	err := in.addTo(&adder{p: &p, weight: 1, dry: true}, cache)

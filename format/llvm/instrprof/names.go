@@ -23,7 +23,8 @@ func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1
 // the file size.
 func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
 
-// names decodes size bytes of names and calls each for every name.
+// names decodes the names that take the next size bytes, and calls each for every name. It limits
+// their uncompressed size as maxNames says for a file of fileSize bytes.
 func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	sub := fields{base: f.base + int64(f.Pos)}
 	sub.Buffer = decode.Buffer{Data: f.Take(size, "the names"), Part: f.Part}
@@ -32,10 +33,11 @@ func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	f.Stop(sub.err())
 }
 
-// A nameTable maps hashes to names.
+// A nameTable maps the hash of a function's name to the name.
 type nameTable map[uint64][]byte
 
-// A nameCache keeps the names of the latest dump. All runs of a program have the same names.
+// A nameCache keeps the decoded names of the latest dump, because the dumps of all runs of a
+// program have the same names.
 type nameCache struct {
 	mu      sync.Mutex
 	section []byte

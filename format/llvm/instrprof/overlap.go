@@ -56,7 +56,8 @@ func Compare(a, b *Profile) *Comparison {
 
 type comparer struct{ Comparison }
 
-// sum adds up the counts of a profile, except pseudo counts.
+// sum adds the counters of p, and its values of each kind, to the totals of profile i. It leaves
+// out functions with a pseudo count.
 func (c *comparer) sum(i int, p *Profile) {
 	for f := range p.all() {
 		c.Counters.Sums[i] += counterSum(f)
@@ -84,7 +85,8 @@ func counterSum(f *profileFunction) (sum float64) {
 	return sum
 }
 
-// pair compares two records. One of them may be nil.
+// pair compares the records a and b of one name and hash, and adds the result to the comparison.
+// One of them may be nil.
 func (c *comparer) pair(a, b *profileFunction) {
 	d := FunctionDelta{}
 	for i, f := range [2]*profileFunction{a, b} {
@@ -102,7 +104,8 @@ func (c *comparer) pair(a, b *profileFunction) {
 	}
 }
 
-// common compares two records. It reports whether they are equal.
+// common compares two records of one name and hash, and adds what they share to the overlaps. It
+// reports whether they are equal.
 func (c *comparer) common(a, b *profileFunction, d *FunctionDelta) bool {
 	ra, rb := a.record(), b.record()
 	if a.numCounters != b.numCounters || !sameSites(ra.values, rb.values) {
@@ -128,7 +131,7 @@ func (c *comparer) common(a, b *profileFunction, d *FunctionDelta) bool {
 	return same && slices.Equal(a.values.data, b.values.data)
 }
 
-// sameSites reports whether a and b have the same number of sites of each kind.
+// sameSites reports whether a and b have the same number of value sites of each kind.
 func sameSites(a, b Values) bool {
 	for kind := range numValueKinds {
 		if a.NumSites(kind) != b.NumSites(kind) {
@@ -138,7 +141,8 @@ func sameSites(a, b Values) bool {
 	return true
 }
 
-// values compares the sites of one kind.
+// values compares the values at the sites a and b of one kind, and adds what they share to the
+// overlap of that kind.
 func (c *comparer) values(kind ValueKind, a, b [][]Value) {
 	for i := range a {
 		counts := make(map[uint64]uint64, len(a[i]))
@@ -158,7 +162,8 @@ func smallerShare(o *Overlap, a, b float64) float64 {
 	return min(a/o.Sums[0], b/o.Sums[1])
 }
 
-// finish sorts the functions, and sets overlaps without counts to 1.
+// finish sorts the functions that differ. It sets each overlap to 1 if neither profile has counts
+// or all records are equal.
 func (c *comparer) finish() {
 	apart := func(d FunctionDelta) float64 {
 		var shares [2]float64

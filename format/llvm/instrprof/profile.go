@@ -111,7 +111,8 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
-// names returns a function that finds the names of functions and virtual tables by hash.
+// names returns a function that returns the name of a function or virtual table with a given name
+// hash.
 func (p *Profile) names() func(uint64) (string, bool) {
 	vtables := make(map[uint64]string, len(p.VTableNames))
 	for _, name := range p.VTableNames {

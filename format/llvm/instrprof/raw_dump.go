@@ -21,7 +21,7 @@ type Dump struct {
 	values                                                          int    // position of the value data
 }
 
-// sections finds the sections. f is positioned after the header.
+// sections sets the fields for the sections of the dump. f is positioned after the header.
 func (d *Dump) sections(f *fields) {
 	h := d.header
 	take := func(to *fields, s string, n, size, after uint64, aligned bool) {
@@ -76,14 +76,14 @@ func (d *Dump) next() (int, error) {
 // programs, several object files can contain the same function.
 const memoryPerByte = 10
 
-// room returns the limit on the memory for counters and bitmaps, in bytes.
+// room returns the limit on the memory for the counters and bitmaps of all functions, in bytes.
 func (d *Dump) room() int64 {
 	return memoryPerByte * int64(len(d.data.Data)+len(d.counts.Data)+len(d.bitmap.Data))
 }
 
-// take subtracts the memory for the counters and bitmap of record i from room. Each counter and
-// each byte of a bitmap takes eight bytes. Sizes are capped to those of the sections; records that
-// exceed their section cause other errors.
+// take subtracts the memory for the counters and bitmap of record i from room, and returns an error
+// if room gets negative. Each counter and each byte of a bitmap takes eight bytes. Sizes are capped
+// to those of the sections; records that exceed their section cause other errors.
 func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	*room -= 8 * int64(min(uint64(r.numCounters), d.header.NumCounters)+min(uint64(r.bitmapBytes), d.header.numBitmapBytes))
 	if *room >= 0 {
@@ -103,7 +103,7 @@ func (d *Dump) valueFields() *fields {
 	return &fields{Buffer: decode.Buffer{Data: d.file.data, Pos: d.values, Big: d.header.BigEndian, Part: sectionValues}}
 }
 
-// record decodes data record i.
+// record decodes data record i, which describes a function.
 func (d *Dump) record(i int) rawRecord {
 	return d.layout.read(d.data.Data[i*d.layout.size:])
 }
@@ -135,7 +135,7 @@ func (d *Dump) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// walkCorrelated does the work of walk for functions that a Correlation describes.
+// walkCorrelated does the work of walk for a dump whose functions a Correlation describes.
 func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	c := d.file.correlation
 	if c == nil {
@@ -164,8 +164,8 @@ func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint
 	}
 }
 
-// walk iterates over the records of a part of the functions, with the hash of each name and the
-// time stamp.
+// walk iterates over the records of the functions that of selects. It yields each with the hash of
+// the function's name and the time stamp of its first call.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	if d.header.correlated() {
 		d.walkCorrelated(of, yield)
@@ -195,7 +195,8 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 	}
 }
 
-// view returns the record, without its values, and its time stamp.
+// view returns the record that raw, data record i, describes, without its values, and the time
+// stamp of the function's first call. names has the names of the dump's functions.
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
@@ -215,7 +216,7 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 	return r, stamp, err
 }
 
-// never reports whether a time stamp is that of a function that was not called.
+// never reports whether a time stamp means that the function was not called.
 func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
 type stamped struct{ stamp, nameHash uint64 }
@@ -238,7 +239,7 @@ func (d *Dump) trace() (Trace, error) {
 	return traceOf(calls), fault
 }
 
-// traceOf sorts calls by time and returns them as a trace.
+// traceOf sorts the first calls of functions by time and returns them as a trace.
 func traceOf(calls []stamped) Trace {
 	slices.SortFunc(calls, func(a, b stamped) int {
 		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(a.nameHash, b.nameHash))

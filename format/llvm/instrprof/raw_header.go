@@ -80,7 +80,8 @@ func (h *RawHeader) rawFields() [18]rawField {
 	}
 }
 
-// rawMagic decodes the first word of a dump.
+// rawMagic decodes the first word of a dump: the size of a pointer and the byte order. It returns
+// false if the word does not begin a dump.
 func rawMagic(head []byte) (pointerSize int, big, ok bool) {
 	if len(head) < 8 {
 		return 0, false, false
@@ -133,14 +134,14 @@ func (h *RawHeader) counterWidth() uint64 {
 // uniformWidth is the size of a uniform counter in bytes, independent of counterWidth.
 const uniformWidth = 8
 
-// correlated reports whether the functions are described outside the file.
+// correlated reports whether the program describes the functions, not the file, see [Correlation].
 func (h *RawHeader) correlated() bool {
 	return h.Flags&Correlated != 0 || h.NumFunctions == 0 && h.NumCounters > 0
 }
 
-// stamped reports whether a time stamp precedes the counters of each function. A program with
-// FunctionEntryOnly records no time stamps, even if its flags claim so. LLVM 22 misreads the
-// counters of such files.
+// stamped reports whether the time stamp of a function's first call precedes its counters. A
+// program with FunctionEntryOnly records no time stamps, even if its flags claim so. LLVM 22
+// misreads the counters of such files.
 func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
 }

@@ -26,7 +26,8 @@ type rawRecord struct {
 	hasValues                 bool
 }
 
-// rawLayout holds the offsets of the fields of a data record.
+// rawLayout holds the offsets of the fields in a data record, which depend on the version and on
+// the size of a pointer.
 type rawLayout struct {
 	big                                                            bool // big-endian
 	pointer                                                        int
@@ -92,9 +93,10 @@ func (l *rawLayout) address(p []byte) uint64 {
 	return order(l.big).Uint64(p)
 }
 
-// distance returns the offset of record i's data in its section, given the address in the record
-// and the delta in the header. Before version 8, both are absolute. From version 8 on, the address
-// is relative to the record, and delta is relative to the first record.
+// distance returns the offset, in their section, of the counters or the bitmap that data record i
+// refers to. address is from the record and delta from the header. Before version 8, both are
+// absolute. From version 8 on, address is relative to the record, and delta is relative to the
+// first record.
 func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	d := address - delta
 	if !l.absolute {
@@ -119,7 +121,8 @@ func (l *rawLayout) readVTable(p []byte) rawVTable {
 	return rawVTable{order(l.big).Uint64(p), l.address(p[8:]), order(l.big).Uint32(p[8+l.pointer:])}
 }
 
-// part returns the bytes [start, start+size) of a section, to which record i refers.
+// part returns data[start:start+size]. data is the section s, at file offset base, and data record
+// i refers to the part.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
 		return nil, d.fault(i, 0, errPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
@@ -131,7 +134,8 @@ func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int
 // timestampSize is the size of the time stamp before a function's counters, in bytes.
 const timestampSize = 8
 
-// counters returns the counters of record i and its time stamp, or 0.
+// counters returns the counters of data record i, and the time stamp of the function's first call
+// or 0.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
 		return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no counters", i)
@@ -158,8 +162,8 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	return c, stamp, nil
 }
 
-// uniformCounters reports whether record i has uniform counters, and checks that they lie in the
-// file. There are as many as counters. They are not used otherwise.
+// uniformCounters reports whether data record i has uniform counters, which programs for GPUs have,
+// and checks that they lie in the file. There are as many as counters. They are not used otherwise.
 func (d *Dump) uniformCounters(r *rawRecord, i int) (bool, error) {
 	if r.uniform == 0 || d.header.numUniform == 0 || d.header.correlated() {
 		return false, nil

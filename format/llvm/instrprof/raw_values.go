@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// rawValues reads the value data of a dump, function by function. It replaces the addresses of call
-// targets and virtual tables by name hashes.
+// rawValues reads the value data of a dump, function by function. It replaces each address of a
+// called function or virtual table by the hash of its name.
 type rawValues struct {
 	f       *fields
 	dump    *Dump
@@ -39,7 +39,7 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err()
 }
 
-// collect reads the addresses from the data records and the vtables.
+// collect reads the addresses of functions from the data records, and those of virtual tables.
 func (v *rawValues) collect() {
 	d := v.dump
 	v.known = true
@@ -58,7 +58,8 @@ func (v *rawValues) collect() {
 	slices.SortFunc(v.vtables, compareStarts)
 }
 
-// translate returns the name hash for an address, or 0.
+// translate returns the hash of the name of the function or virtual table at an address, or 0 if
+// none is there. It returns other values, such as sizes, unchanged.
 func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
 	list := v.calls
 	switch kind {

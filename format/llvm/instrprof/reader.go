@@ -76,7 +76,7 @@ func newReader(src *source.Source) (*Reader, error) {
 	return r, r.openTable()
 }
 
-// open reads the header and the summaries. head is the start of the file.
+// open reads the header and the summaries. head is the beginning of the file.
 func (r *Reader) open(head []byte) error {
 	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHeader}}
 	r.header = f.header(r.src.Size())
@@ -89,7 +89,7 @@ func (r *Reader) open(head []byte) error {
 	return f.err()
 }
 
-// openSummaries reads the summaries, which lie between header and payload.
+// openSummaries reads the summaries, which lie between the header and the chains of the hash table.
 func (r *Reader) openSummaries(f *fields) error {
 	if r.header.HashTable > int64(len(f.Data)) {
 		head, err := r.longerHead(f)
@@ -109,8 +109,8 @@ func (r *Reader) openSummaries(f *fields) error {
 	return nil
 }
 
-// longerHead returns the start of the file up to the end of the summaries, computed from the
-// numbers of their entries.
+// longerHead returns the beginning of the file up to the end of the summaries. It computes this end
+// from the numbers of entries that the summaries store.
 func (r *Reader) longerHead(f *fields) ([]byte, error) {
 	end := r.header.HashTable
 	need := uint64(f.Pos)
@@ -172,7 +172,8 @@ func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	return plain, cs, err
 }
 
-// summarize computes the summary of the records whose hash is in the selection.
+// summarize computes the summary of the records for whose function hash in returns true. It sets
+// *fault if the file cannot be read.
 func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 	return summarize(func(count func(Counters)) {
 		r.walk(true, part{}, func(rec Record, _ uint64, err error) bool {
@@ -236,8 +237,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// walk iterates over the records of a part of the functions, with the hash of each name. With
-// reuse, a record is valid only until the next one.
+// walk iterates over the records of the functions that of selects, with the hash of each function's
+// name. If reuse is set, a record is valid only until the next one.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
 	if err := r.src.Ready(); err != nil {
 		yield(Record{}, 0, err)

@@ -124,7 +124,8 @@ func (f *profileFunction) append(p []byte, version uint32) []byte {
 	return append(p, f.encodedValues(version)...)
 }
 
-// encodedSize returns the number of bytes that append appends.
+// encodedSize returns the number of bytes that profileFunction.append appends for the given
+// version.
 func (f *profileFunction) encodedSize(version uint32) uint64 {
 	size := 16 + len(f.counters().data) + len(f.encodedValues(version))
 	if version >= versionBitmap {
@@ -138,7 +139,8 @@ func (f *profileFunction) encodedSize(version uint32) uint64 {
 
 var noValues = []byte{valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0}
 
-// encodedValues returns the value data. Before version 12 it has no virtual tables.
+// encodedValues returns the value data as a file of the given version stores it. Before version 12
+// it has no virtual tables.
 func (f *profileFunction) encodedValues(version uint32) []byte {
 	switch {
 	case f.values == nil:

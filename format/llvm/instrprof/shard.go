@@ -13,7 +13,8 @@ import (
 // It is the maximum number of goroutines that can add to a profile.
 const numShards = 8
 
-// A shard holds a part of the functions. It allocates memory in chunks.
+// A shard holds the functions of a profile for whose name hash shardOf returns its index. It
+// allocates memory in chunks.
 type shard struct {
 	chunks [][]profileFunction
 	count  int
@@ -24,11 +25,11 @@ type shard struct {
 	size   int // size of the chunk from which words is allocated
 }
 
-// alike is the key of functions that share their name hash with another function. They have another
-// function hash or, if name hashes collide, another name.
+// alike is a key for the functions of a shard whose name hash an earlier function has, too. They
+// differ from that function in the function hash or, if name hashes collide, in the name.
 type alike struct{ nameHash, hash uint64 }
 
-// A profileFunction holds the data for one name and hash.
+// A profileFunction holds the counters, bitmap and values of one function name and function hash.
 type profileFunction struct {
 	name        string
 	hash        uint64
@@ -71,7 +72,7 @@ func shardOf(nameHash uint64) int { return int(nameHash >> 61) }
 
 func (s *shard) at(i int32) *profileFunction { return &s.chunks[i/functionChunk][i%functionChunk] }
 
-// find returns a function, or nil.
+// find returns the function with the given name and hash, or nil.
 func (s *shard) find(nameHash uint64, name []byte, hash uint64) *profileFunction {
 	i, ok := s.byName[nameHash]
 	if !ok {
@@ -93,7 +94,7 @@ func (f *profileFunction) is(name []byte, hash uint64) bool {
 	return f.hash == hash && f.name == string(name)
 }
 
-// insert adds a record whose name or hash is new.
+// insert adds a record to the shard, which has no function with its name and hash yet.
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	name := s.name(nameHash, r.name)
 	f := s.place(nameHash, r.hash)
@@ -109,7 +110,7 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	}
 }
 
-// place allocates a function and registers it under its hashes.
+// place allocates a function and makes it findable by its name hash and function hash.
 func (s *shard) place(nameHash, hash uint64) *profileFunction {
 	if s.count%functionChunk == 0 {
 		s.chunks = append(s.chunks, make([]profileFunction, functionChunk))
@@ -133,7 +134,7 @@ func (s *shard) place(nameHash, hash uint64) *profileFunction {
 	return f
 }
 
-// keep removes the functions for which wanted returns false.
+// keep removes the functions for which wanted returns false from the shard.
 func (s *shard) keep(wanted func(*profileFunction) bool) {
 	old := *s
 	s.chunks, s.count, s.byName, s.alike = nil, 0, nil, nil
@@ -149,7 +150,7 @@ func (s *shard) keep(wanted func(*profileFunction) bool) {
 	}
 }
 
-// name returns a copy of a name, shared by the functions with that name.
+// name returns a copy of a function's name, which all functions with that name share.
 func (s *shard) name(nameHash uint64, name []byte) string {
 	if i, ok := s.byName[nameHash]; ok && s.at(i).name == string(name) {
 		return s.at(i).name
@@ -171,7 +172,7 @@ func (s *shard) alloc(n int) []byte {
 	return part
 }
 
-// addTo adds a record to the function with the same name and hash.
+// addTo adds the counts of a record to f, the function of the same name and hash.
 func (s *shard) addTo(f *profileFunction, r Record, weight uint64) error {
 	counters, bitmap := f.counters(), f.bitmap()
 	if n := r.counters.Len(); n != counters.Len() {
@@ -224,7 +225,8 @@ func (s *shard) addValues(f *profileFunction, r Record, weight uint64) error {
 	return err
 }
 
-// setValues sorts and stores the sites. It reuses the memory of the previous ones if they fit.
+// setValues sorts the value sites and stores them in f. It reuses the memory of the previous sites
+// if the new ones fit into it.
 func (s *shard) setValues(f *profileFunction, sites ValueSites) {
 	sites.order()
 	if f.values == nil {

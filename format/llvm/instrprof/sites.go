@@ -10,11 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ValueSites is decoded value data for [NewRecord]: for each kind, the values at each site. Readers
-// return the encoded form, [Values].
+// A ValueSites is decoded value data for [NewRecord]: for each kind of value, the values at each
+// site. Readers return the encoded form, [Values].
 type ValueSites [numValueKinds][][]Value
 
-// sites decodes value data.
+// sites returns the decoded form of value data.
 func (v Values) sites() (s ValueSites) {
 	for kind := range numValueKinds {
 		s[kind] = make([][]Value, 0, v.NumSites(kind))
@@ -25,7 +25,7 @@ func (v Values) sites() (s ValueSites) {
 	return s
 }
 
-// appendTo appends value data in the form that fields.values reads. Sites must have at most 255
+// appendTo appends the sites in the form that fields.values reads. A site must have at most 255
 // values.
 func (s ValueSites) appendTo(p []byte) []byte {
 	start, kinds := len(p), uint32(0)
@@ -52,7 +52,7 @@ func (s ValueSites) appendTo(p []byte) []byte {
 	return p
 }
 
-// view encodes value data.
+// view returns the encoded form of the sites, or an error if a site has more than 255 values.
 func (s ValueSites) view() (Values, error) {
 	for kind, sites := range s {
 		for _, site := range sites {
@@ -66,8 +66,8 @@ func (s ValueSites) view() (Values, error) {
 	return v, f.err()
 }
 
-// order sorts the values of each site by descending count, as in indexed files, and keeps as many
-// as a site can hold.
+// order sorts the values of each site by descending count, as in indexed files. It drops the last
+// ones of a site that has more than 255.
 func (s ValueSites) order() {
 	for _, sites := range s {
 		for i, site := range sites {
@@ -87,9 +87,9 @@ func (s ValueSites) scale(weight uint64) {
 	}
 }
 
-// addSite adds two sites. The result is in ascending order of values. A value may occur several
-// times in a site, for example 0 for all unknown functions: the first occurrence in b is added to
-// the first in a, and so on.
+// addSite returns the sum of the values of one site in two profiles, in ascending order of values.
+// A value may occur several times in a site, for example 0 for all unknown functions: the first
+// occurrence in b is added to the first in a, and so on.
 func addSite(a, b []Value) []Value {
 	byValue := func(a, b Value) int { return cmp.Compare(a.Value, b.Value) }
 	slices.SortStableFunc(a, byValue)

@@ -79,8 +79,8 @@ func (s *Summary) append(p []byte) []byte {
 	return p
 }
 
-// summarize returns the summary of all counters that each passes to count. It calls each once or
-// twice.
+// summarize returns the summary of the counters that each yields: each calls count for the counters
+// of every function. summarize calls each once, or twice if there are many counters.
 func summarize(each func(count func(Counters))) *Summary {
 	t := &tally{}
 	each(t.add)
@@ -95,8 +95,9 @@ func summarize(each func(count func(Counters))) *Summary {
 // those near the cutoffs are kept.
 const fewCounts = 4096
 
-// A tally counts counters for a summary. If there are many, a first pass counts them in buckets. A
-// second pass then collects the counters of those buckets that contain a cutoff.
+// A tally counts how often each counter value occurs, for a summary. If there are many counters, a
+// first pass groups their values in buckets. A second pass then collects the values in those
+// buckets that contain a cutoff of the summary.
 type tally struct {
 	s      Summary
 	few    []uint64         // all counts, as long as there are few
@@ -122,7 +123,7 @@ func bucketOf(n uint64) int {
 	return exactCounts + (shift-1)*(exactCounts/2) + int(n>>shift) - exactCounts/2
 }
 
-// add counts a record. A record without counters is ignored.
+// add counts the counters of one function. It ignores a function without counters.
 func (t *tally) add(c Counters) {
 	if c.pseudo() != 0 || c.Len() == 0 {
 		return
@@ -160,7 +161,8 @@ func (t *tally) count(n uint64) {
 	b.sum += n
 }
 
-// openBuckets finds the buckets that contain a cutoff.
+// openBuckets finds the buckets that contain a cutoff of the summary, for addAgain to collect their
+// values.
 func (t *tally) openBuckets() {
 	t.opened = map[int][]uint64{}
 	i, sum := len(t.many), uint64(0)
@@ -174,7 +176,7 @@ func (t *tally) openBuckets() {
 	}
 }
 
-// addAgain collects the counts that fall into open buckets.
+// addAgain collects, in the second pass, the counters of one function that fall into such buckets.
 func (t *tally) addAgain(c Counters) {
 	if c.pseudo() != 0 {
 		return
@@ -191,8 +193,9 @@ func (t *tally) addAgain(c Counters) {
 	}
 }
 
-// groups iterates over the distinct counts, largest first, with their number and sum. For a bucket
-// that contains no cutoff it yields a single count with the sum of the bucket.
+// groups iterates over the distinct counter values, largest first, with how often each occurs and
+// their sum. For a bucket that contains no cutoff it yields a single value with the sum of the
+// bucket.
 func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	return func(yield func(uint64, bucket) bool) {
 		if !eachGroup(t.few, yield) {
@@ -210,7 +213,8 @@ func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	}
 }
 
-// eachGroup sorts counts and calls yield for each distinct one, largest first.
+// eachGroup sorts counter values and calls yield for each distinct one, largest first, with how
+// often it occurs.
 func eachGroup(counts []uint64, yield func(uint64, bucket) bool) bool {
 	slices.Sort(counts)
 	for end := len(counts); end > 0; {

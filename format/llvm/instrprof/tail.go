@@ -11,7 +11,8 @@ import (
 // This file reads the sections after the hash table: MemProf, binary IDs, vtable names and traces.
 // The header has only their offsets. A section ends where the next one begins or the file ends.
 
-// tailSection returns a decoder for the section at offset off, which must not be 0.
+// tailSection returns a decoder for the section of the file at offset off, which must not be 0. The
+// section ends where the next one begins.
 func (r *Reader) tailSection(off int64, s string) (*fields, error) {
 	h := &r.header
 	end := r.src.Size()

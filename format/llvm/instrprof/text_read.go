@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A textReader reads a text. It reads the header lines when created, and each record once, when
-// asked for.
+// A textReader reads a profile in text form. It reads the header lines when created, and each
+// record once, when the caller asks for the next.
 type textReader struct {
 	lines   lineReader
 	flags   Flags
@@ -218,7 +218,7 @@ type lineReader struct {
 	err  error
 }
 
-// next moves to the next line.
+// next moves to the next line that is neither empty nor a comment.
 func (l *lineReader) next() {
 	for !l.end {
 		s, err := l.r.ReadString('\n')
@@ -252,7 +252,7 @@ func (l *lineReader) fail(column int, class error, format string, args ...any) {
 	l.stop(faultIn(l.line, column, class, format, args...))
 }
 
-// failBefore records an error in the line that was taken last.
+// failBefore records an error in the line that take returned last.
 func (l *lineReader) failBefore(class error, format string, args ...any) {
 	l.stop(faultIn(max(l.last, 1), 1, class, format, args...))
 }

@@ -81,7 +81,8 @@ func (t *textWriter) profile(flags Flags, traces *Traces, records iter.Seq[Recor
 	return nil
 }
 
-// refuse records the error about a name that a reader of the text would take for something else.
+// refuse records the error about a name that a reader of the text would take for something else:
+// for reading. It does nothing unless the text must be readable.
 func (t *textWriter) refuse(name, reading string) {
 	if t.exact && t.err == nil {
 		t.err = fmt.Errorf("instrprof: proftext cannot contain the name %.100q, which a reader takes for %s: %w", name, reading, fault.ErrUnrepresentable)
@@ -236,7 +237,7 @@ func (t *textWriter) values(v Values) {
 	}
 }
 
-// value returns the text form of a value.
+// value returns the text form of a value of the given kind: a size, or the name with the hash v.
 func (t *textWriter) value(kind ValueKind, v uint64) string {
 	if kind == MemOPSize {
 		return strconv.FormatUint(v, 10)

@@ -117,7 +117,7 @@ func (s Site) All() iter.Seq[Value] {
 
 func roundUp(n int) int { return (n + 7) &^ 7 }
 
-// values reads value data.
+// values reads the value data of one function.
 func (f *fields) values() Values {
 	start := f.Pos
 	size, kinds := f.Uint32("the size of the value data"), f.Uint32("the number of value kinds")
@@ -142,7 +142,7 @@ func (f *fields) values() Values {
 	return v
 }
 
-// valueKinds reads n kinds of value data, which must fill f.
+// valueKinds reads the sites and values of n kinds, which must take all bytes of f.
 func (f *fields) valueKinds(n int) Values {
 	v := Values{data: f.Data, big: f.Big}
 	f.Pos = valuesHeaderSize
@@ -173,7 +173,7 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
-// without returns the value data except one kind, in the form of indexed files.
+// without returns the value data except that of one kind, as indexed files store it.
 func (v Values) without(kind ValueKind) []byte {
 	v.at[kind] = 0
 	return v.append(nil, sameValue)

@@ -102,7 +102,7 @@ func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	return l
 }
 
-// writeTo writes the file.
+// writeTo writes the file that has been laid out.
 func (x *indexedWriter) writeTo(w io.Writer) error {
 	if x.err != nil {
 		return x.err
@@ -128,7 +128,8 @@ type indexedWriter struct {
 	err     error
 }
 
-// newIndexedWriter lays out a file. summaries[1] is for context-sensitive records and may be nil.
+// newIndexedWriter computes the offsets of all parts of an indexed file, without writing any.
+// summaries[1] is for context-sensitive records and may be nil.
 func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
 	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
 	for _, s := range summaries {
@@ -146,7 +147,7 @@ func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *inde
 	return x
 }
 
-// tailSections encodes the sections after the table that the version has.
+// tailSections encodes the sections after the hash table, as far as the version has them.
 func (x *indexedWriter) tailSections(vtables bool) {
 	if x.header.Version < versionBinaryIDs {
 		return
@@ -232,7 +233,8 @@ func (x *indexedWriter) chains() error {
 	return err
 }
 
-// A tableLayout is the layout of a hash table to be written.
+// A tableLayout determines the order of the items of a hash table, and the offset of each chain,
+// before the table is written.
 type tableLayout struct {
 	version uint32
 	order   []*profileFunction // by name and hash
@@ -243,7 +245,7 @@ type tableLayout struct {
 	at      uint64             // offset of the table
 }
 
-// A tableName is the entry for one name.
+// A tableName is the item of the hash table for one name.
 type tableName struct {
 	hash        uint64
 	first, last int32 // range in order of its functions
@@ -252,9 +254,9 @@ type tableName struct {
 
 const firstBuckets = 64 // as in LLVM's generator
 
-// build lays out the table, with the first chain at offset start. It inserts like LLVM's generator,
-// to get the same order of chains: each item goes to the front of its chain, and growing the table
-// reverses the chains.
+// build determines the layout of the hash table for the functions of p, with the first chain at
+// offset start. It inserts like LLVM's generator, to get the same order of items: each item goes to
+// the front of its chain, and growing the table reverses the chains.
 func (t *tableLayout) build(p *Profile, start uint64) error {
 	t.order = p.sorted()
 	for i := 0; i < len(t.order); {
@@ -324,7 +326,7 @@ func (t *tableLayout) place(start uint64) error {
 
 func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
 
-// functions returns the functions of an item.
+// functions returns the functions of item i, which have the same name.
 func (t *tableLayout) functions(i int32) []*profileFunction {
 	return t.order[t.items[i].first:t.items[i].last]
 }
@@ -355,7 +357,7 @@ func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	return p
 }
 
-// append appends the table, which follows the chains.
+// append appends the number of buckets and entries and the offsets of the chains.
 func (t *tableLayout) append(p []byte) []byte {
 	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
 	return append64(p, t.chains...)
