@@ -139,7 +139,7 @@ func (d *decoder) indexed(pos int, i uint64, strs []string) string {
 	return strs[i]
 }
 
-// dataAccess appends a, which must not be empty.
+// dataAccess appends the data access profile a, which must not be empty.
 func (e *encoder) dataAccess(a *DataAccess) error {
 	var strs []string
 	ids := make(map[string]uint64)
@@ -205,8 +205,8 @@ func packNames(list []string) ([]byte, error) {
 	return names.Append(nil, list, false), nil
 }
 
-// order sorts in the order that YAML uses: records by descending accesses, cold symbols and hashes
-// ascending.
+// order sorts the profile in the order that YAML uses: records by descending accesses, cold symbols
+// and hashes ascending.
 func (a *DataAccess) order() {
 	slices.SortStableFunc(a.Records, func(x, y DataRecord) int { return cmp.Compare(y.Accesses, x.Accesses) })
 	slices.Sort(a.ColdSymbols)

@@ -21,7 +21,7 @@ func (b *Block) add(other *Block) {
 	b.combine(other)
 }
 
-// combine merges each field by its rule.
+// combine merges each field of another block into b, by the field's rule.
 func (b *Block) combine(other *Block) {
 	for f := AllocCount; f.known(); f++ {
 		switch fieldInfos[f].rule {
@@ -37,7 +37,7 @@ func (b *Block) combine(other *Block) {
 	}
 }
 
-// scale multiplies the fields that Block.add sums.
+// scale multiplies by times the fields that Block.add sums.
 func (b *Block) scale(times uint64) {
 	for f := AllocCount; f.known() && times != 1; f++ {
 		if fieldInfos[f].rule == ruleSum {
@@ -46,8 +46,8 @@ func (b *Block) scale(times uint64) {
 	}
 }
 
-// addLater adds a later block of the same site and the same run, as the runtime does. Within a run,
-// it can also count overlapping lifetimes and repeated CPUs.
+// addLater adds a block that the same run wrote later for the same site, as the runtime does.
+// Within a run, it can also count overlapping lifetimes and repeated CPUs.
 func (b *Block) addLater(later *Block) {
 	before := *b
 	b.combine(later)

@@ -21,7 +21,8 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 	}
 }
 
-// A checker continues after an error where the rest can still be checked.
+// A checker reads a section to find its problems. After an error it goes on with what can still be
+// checked.
 type checker struct {
 	r       *Reader
 	yield   func(fault.Problem) bool
@@ -62,7 +63,7 @@ func (c *checker) all() {
 	}
 }
 
-// table checks that a lookup finds every item that iteration finds.
+// table checks that a lookup finds every item that reading the hash table from start to end finds.
 func (c *checker) table(t *table) {
 	for i, err := range t.items() {
 		if c.stopped {
@@ -82,7 +83,7 @@ func (c *checker) table(t *table) {
 	}
 }
 
-// item checks one item of the record table.
+// item checks one item of the record table, which holds the record of a function.
 func (c *checker) item(i tableItem) {
 	d := c.r.records.within(i)
 	rec, err := d.record(i.key, c.r.header.version, c.r.header.schema)

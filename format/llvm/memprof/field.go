@@ -52,7 +52,7 @@ type fieldInfo struct {
 	rule rule
 }
 
-// A rule describes how a field is merged when blocks of two runs are combined.
+// A rule describes how a field is merged when the blocks of one site in two runs are combined.
 type rule uint8
 
 const (
@@ -135,7 +135,7 @@ func FullSchema() Schema {
 // has reports whether s contains f.
 func (s Schema) has(f Field) bool { return slices.Contains(s, f) }
 
-// blockSize returns the size of a memory block in bytes.
+// blockSize returns the size in a section of a block with the fields of s, in bytes.
 func (s Schema) blockSize() int {
 	n := 0
 	for _, f := range s {

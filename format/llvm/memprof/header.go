@@ -13,7 +13,7 @@ const (
 // versions lists the versions of the section that this package reads and writes.
 var versions = []uint64{version2, version3, version4}
 
-// A header is the decoded header of a section. Offsets are file offsets.
+// A header is the decoded header of a section. Its offsets are file offsets.
 type header struct {
 	version uint64
 
@@ -27,7 +27,7 @@ type header struct {
 	schema  Schema
 }
 
-// fields returns the offsets in the order of the file.
+// fields returns the offsets in the order in which the section stores them.
 func (h *header) fields() []*uint64 {
 	switch h.version {
 	case version2:
@@ -54,8 +54,8 @@ func (d *decoder) header() (header, error) {
 	return h, d.err()
 }
 
-// header appends h. The caller appends the header twice: first to reserve its bytes, and again in
-// their place when the offsets are known.
+// header appends the header h. The caller appends it twice: first to reserve its bytes, and again
+// in their place when the offsets are known.
 func (e *encoder) header(h *header) {
 	e.u64(h.version)
 	for _, field := range h.fields() {

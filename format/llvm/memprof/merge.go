@@ -60,7 +60,8 @@ func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times
 	return nil
 }
 
-// limitWith returns the limit on frames after the records of src have been added.
+// limitWith returns the maximum number of frames in a walk over the profile after the records of
+// src have been added.
 func (p *Profile) limitWith(src Source) int64 {
 	if len(p.records) == 0 {
 		return src.maxFrames()
@@ -68,7 +69,7 @@ func (p *Profile) limitWith(src Source) int64 {
 	return int64(min(math.MaxInt64, uint64(p.maxFrames())+uint64(src.maxFrames())))
 }
 
-// An importer copies the stacks of a source's records into the tree of a profile.
+// An importer copies the call stacks of another profile's records into the profile p.
 type importer struct {
 	p     *Profile
 	walk  *walk
@@ -112,8 +113,8 @@ func (in *importer) dropRecursion(function uint64, allocs []Alloc) []Alloc {
 	return kept
 }
 
-// recursion returns how often the function occurs among the functions inlined at the leaf of a
-// stack, at least 1.
+// recursion returns how often the function occurs in the innermost inlined call chain of a stack,
+// at least 1.
 func (in *importer) recursion(function uint64, id StackID) int {
 	n := 0
 	for f := range in.p.stacks.walk(uint32(id)) {
@@ -143,7 +144,7 @@ func (in *importer) id(id StackID) (StackID, error) {
 	return own, nil
 }
 
-// times returns a with all counts multiplied by n.
+// times returns the data access profile a with all counts multiplied by n.
 func (a *DataAccess) times(n uint64) *DataAccess {
 	if a.empty() || n == 1 {
 		return a
@@ -156,7 +157,7 @@ func (a *DataAccess) times(n uint64) *DataAccess {
 	return &scaled
 }
 
-// plus returns the sum of both profiles. Either may be nil.
+// plus returns the sum of two data access profiles. Either may be nil.
 func (a *DataAccess) plus(other *DataAccess) *DataAccess {
 	switch {
 	case other.empty():

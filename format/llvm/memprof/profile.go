@@ -46,8 +46,8 @@ func (p *Profile) Record(function uint64) (Record, error) {
 	return Record{}, fault.ErrNotFound
 }
 
-// Stack returns the ID of the call stack with these frames, leaf first. It adds the stack if it is
-// new.
+// Stack adds a call stack with these frames, leaf first, unless the profile has it. It returns the
+// ID of the stack.
 func (p *Profile) Stack(frames []Frame) StackID { return StackID(p.stacks.add(frames)) }
 
 // Frames iterates over the frames of a call stack, leaf first.
@@ -127,7 +127,8 @@ func (p *Profile) addRecord(schema Schema, rec Record) {
 	p.records[i].add(&rec)
 }
 
-// add merges other into rec. A stack may occur several times in other.
+// add merges other, a record of the same function, into rec. A stack may occur several times in
+// other.
 func (rec *Record) add(other *Record) {
 	rec.Allocs = joined(rec.Allocs, other.Allocs, stackOfAlloc, func(a, b *Alloc) { a.Block.add(&b.Block) })
 	rec.Calls = joined(rec.Calls, other.Calls, stackOfCall, func(c, d *Call) { c.addCallees(d.Callees) })
@@ -136,8 +137,8 @@ func (rec *Record) add(other *Record) {
 func stackOfAlloc(a *Alloc) StackID { return a.Stack }
 func stackOfCall(c *Call) StackID   { return c.Stack }
 
-// joined appends the elements of more to list. An element whose stack list has already is added to
-// that element instead.
+// joined returns list with the elements of more. An element of more whose call stack list already
+// has is added to that element of list instead.
 func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)) []T {
 	if len(list) == 0 && distinct(more, stack) {
 		return more
@@ -158,7 +159,7 @@ func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)
 	return list
 }
 
-// addCallees adds the callees that are not in the list yet, and sorts the list.
+// addCallees adds those callees of more that list does not contain, and sorts the list.
 func (c *Call) addCallees(callees []uint64) {
 	if len(callees) == 0 {
 		return
@@ -168,7 +169,7 @@ func (c *Call) addCallees(callees []uint64) {
 	c.Callees = slices.Compact(all)
 }
 
-// distinct reports whether all stacks are different.
+// distinct reports whether all elements of the list have different call stacks.
 func distinct[T any](list []T, stack func(*T) StackID) bool {
 	seen := make(map[StackID]struct{}, len(list))
 	for i := range list {

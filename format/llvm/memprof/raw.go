@@ -103,8 +103,8 @@ func (r *Raw) dump(d decoder) (int, error) {
 	return int(size), nil
 }
 
-// rawParts reads the offsets of the three parts of a dump and returns a decoder for each part. The
-// offsets must ascend.
+// rawParts reads the offsets of the three parts of a dump, which are its segments, its blocks and
+// its call stacks, and returns a decoder for each. The offsets must ascend.
 func (d *decoder) rawParts(size int) (parts [3]decoder) {
 	names := [...]string{partSegments, partBlocks, partCallStacks}
 	var at [4]int
@@ -148,7 +148,7 @@ func (r *Raw) readSegments(d *decoder) {
 	}
 }
 
-// segmentKey is a comparable copy of a Segment.
+// segmentKey is a comparable copy of a Segment, to find equal segments.
 type segmentKey struct {
 	start, end, base uint64
 	buildID          string
@@ -183,7 +183,7 @@ func (r *Raw) readBlocks(d *decoder) {
 	}
 }
 
-// histogram reads a histogram of n values. pos is the position of its block.
+// histogram reads a histogram of n values. pos is the position of the block that has the histogram.
 func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	size := 8
 	if version == rawVersion5 {
@@ -208,8 +208,8 @@ func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	return h
 }
 
-// addLater adds the data of a later dump for the same stack. Histograms of different length are
-// added from their first value.
+// addLater adds the data that a later dump has for the same stack. Histograms of different length
+// are added from their first value.
 func (b *RawBlock) addLater(later *RawBlock) {
 	b.Block.addLater(&later.Block)
 	long, short := b.Histogram, later.Histogram

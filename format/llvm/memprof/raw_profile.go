@@ -89,10 +89,10 @@ const (
 
 func (r *Raw) maxFrames() int64 { return freeFrames + framesPerByte*r.size }
 
-// rawRoom is the memory and the number of frames that the result may still take.
+// rawRoom is the memory and the number of frames that the result of [Raw.Profile] may still take.
 type rawRoom struct{ bytes, frames int64 }
 
-// take subtracts from the room. It is an error if nothing is left.
+// take subtracts bytes and frames from the room, and returns an error if less than nothing is left.
 func (m *rawRoom) take(bytes, frames int) error {
 	m.bytes -= int64(bytes)
 	m.frames -= int64(frames)
@@ -102,7 +102,8 @@ func (m *rawRoom) take(bytes, frames int) error {
 	return nil
 }
 
-// rawSymbols resolves addresses to stacks of the profile.
+// rawSymbols maps the addresses of a raw profile to the inlined call chains there, which it adds to
+// the profile as call stacks.
 type rawSymbols struct {
 	raw    *Raw
 	room   *rawRoom
@@ -112,7 +113,7 @@ type rawSymbols struct {
 	frames []Frame
 }
 
-// locate resolves all addresses of the binary in one call of the symbolizer.
+// locate resolves all addresses that lie in the symbolizer's binary, in one call of the symbolizer.
 func (y *rawSymbols) locate(s Symbolizer) error {
 	id := s.BuildID()
 	if len(id) == 0 {
@@ -131,8 +132,8 @@ func (y *rawSymbols) locate(s Symbolizer) error {
 	return s.Locate(addresses, func(address uint64, calls []Location) error { return y.learn(address+base, calls) })
 }
 
-// within returns the addresses of all stacks that lie in the given segments, sorted and without
-// duplicates.
+// within returns those addresses of all call stacks that lie in the given segments, sorted and
+// without duplicates.
 func (r *Raw) within(segments []Segment) (found []uint64) {
 	var all []uint64
 	for _, stack := range r.stacks {
@@ -152,7 +153,8 @@ func (r *Raw) within(segments []Segment) (found []uint64) {
 	return found
 }
 
-// learn records the calls at an address. It ignores functions of the runtime and unknown functions.
+// learn keeps the inlined call chain at an address. It ignores functions of the runtime and unknown
+// functions.
 func (y *rawSymbols) learn(address uint64, calls []Location) error {
 	if len(calls) == 0 || calls[0].Function == "" || slices.Contains(runtimeFiles, path.Base(calls[0].File)) {
 		return nil
@@ -175,7 +177,8 @@ func (y *rawSymbols) guid(function string) uint64 {
 	return guid
 }
 
-// stack returns the ID of the stack with these frames, within the limits.
+// stack adds a call stack with these frames to the profile, or returns an error if the result gets
+// too large. It returns the ID of the stack.
 func (y *rawSymbols) stack(frames []Frame) (StackID, error) {
 	before := len(y.p.stacks.nodes)
 	if err := y.room.take(0, len(frames)); err != nil {
@@ -185,7 +188,8 @@ func (y *rawSymbols) stack(frames []Frame) (StackID, error) {
 	return id, y.room.take(nodeBytes*(len(y.p.stacks.nodes)-before), 0)
 }
 
-// A rawBuilder creates records in the order in which their functions first occur.
+// A rawBuilder creates the records of a raw profile's functions, in the order in which the
+// functions first occur.
 type rawBuilder struct {
 	*rawSymbols
 	byGUID map[uint64]*rawRecord
@@ -219,7 +223,7 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 	return rec
 }
 
-// add adds a block to the records of the functions on its stack.
+// add adds a block to the records of the functions on its call stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
 		return faultAt(partBlocks, -1, errOffset, "there is no call stack %#x", block.Stack)
@@ -240,7 +244,8 @@ func (b *rawBuilder) add(block *RawBlock) error {
 	return b.addCalls()
 }
 
-// spell sets frames and calls to those of a stack. It returns the number of unknown addresses.
+// spell sets b.frames and b.calls to the frames and calls of a call stack of the raw profile. It
+// returns the number of unknown addresses in the stack.
 func (b *rawBuilder) spell(stack uint64) (unknown int, err error) {
 	b.frames, b.calls = b.frames[:0], b.calls[:0]
 	for a := range b.raw.Addresses(stack) {

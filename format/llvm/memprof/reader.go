@@ -51,8 +51,8 @@ func OpenBytes(section []byte, offset int64, options ...Option) (*Reader, error)
 	return r, r.openArrays(d.Pos)
 }
 
-// openTables opens the three hash tables of version 2. The payload of the first one starts at end,
-// where the header ends.
+// openTables opens the three hash tables of version 2: records, frames and call stacks. The chains
+// of the first one start at end, where the header ends.
 func (r *Reader) openTables(end int) (err error) {
 	d := r.section
 	at, err := d.places(end, r.recordTable, r.framePayload, r.frameTable, r.stackPayload, r.stackTable)
@@ -102,8 +102,8 @@ func (d decoder) between(from, to int) decoder {
 	return decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
 }
 
-// places converts ascending file offsets of the header to positions in the section, which must not
-// be before end.
+// places converts ascending file offsets from the header to positions in the section. It returns an
+// error if one is before end or after the section.
 func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 	at := make([]int, len(offsets))
 	for i, offset := range offsets {
@@ -200,7 +200,8 @@ func (r *Reader) tableFrame(id uint64) (Frame, error) {
 	return d.frame(), d.err()
 }
 
-// need looks up a key that another part refers to. A missing key is an error.
+// need looks up a key of a hash table to which another part of the section refers. A missing key is
+// an error.
 func (t *table) need(key uint64, what string) (tableItem, error) {
 	i, err := t.lookup(key)
 	if err == fault.ErrNotFound {

@@ -27,8 +27,8 @@ type Source interface {
 	maxFrames() int64 // limit on the frames of a walk over all records
 }
 
-// A walk reads the call stacks of all records of a source. It limits the number of frames, because
-// a few bytes can encode many.
+// A walk reads the call stacks of all records of a source. It returns an error after too many
+// frames, because a few bytes can encode many.
 type walk struct {
 	src  Source
 	left int64

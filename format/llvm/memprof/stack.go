@@ -15,17 +15,18 @@ import (
 
 const wordSize = 4
 
-// word returns word i of the call stacks.
+// word returns word i of the array of call stacks.
 func (r *Reader) word(i int) uint32 {
 	return binary.LittleEndian.Uint32(r.stacks.Data[i*wordSize:])
 }
 
-// stackFault returns an error about word i.
+// stackFault returns an error about word i of the array of call stacks.
 func (r *Reader) stackFault(i int, class error, format string, args ...any) error {
 	return faultAt(partCallStacks, r.stacks.base+int64(i)*wordSize, class, format, args...)
 }
 
-// radixFrames implements Frames for versions 3 and 4.
+// radixFrames implements Frames for versions 3 and 4, in which call stacks share words of one
+// array.
 func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		words := len(r.stacks.Data) / wordSize
@@ -53,8 +54,9 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// radixFrame returns the frame at word i, and the index of the word that holds it. It follows a
-// jump.
+// radixFrame returns the frame at word i of the array of call stacks, of the given number of words,
+// and the index of the word that holds the frame. If word i is a jump, that is the word to which it
+// leads.
 func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	if i >= words {
 		return Frame{}, 0, r.stackFault(i, fault.ErrTruncated, "a call stack reaches past the end of the array")
@@ -79,15 +81,16 @@ func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	return d.frame(), i, nil
 }
 
-// radix lays out the words of call stacks. It adds stacks in pre-order of their tree and stores the
-// words in reverse, so that a shared part ends up after the stacks that jump to it.
+// radix builds the array of call stacks of versions 3 and 4. It adds the stacks in pre-order of
+// their tree and stores the words in reverse, so that the frames that several stacks share end up
+// after the stacks that jump to them.
 type radix struct {
 	words  []uint32       // in reverse order; jumps as distances
 	places map[uint32]int // index in words of the frame count of each stack, by node
 	path   []int          // index in words of the frame at each depth of the previous stack, as far as it is shared
 }
 
-// add appends the stack that ends in node. path lists its frames from the root.
+// add appends the call stack that ends in a node of the tree. path lists its frames from the root.
 func (x *radix) add(node uint32, path []uint32) {
 	shared := len(x.path)
 	if shared > 0 {
@@ -101,7 +104,7 @@ func (x *radix) add(node uint32, path []uint32) {
 	x.words = append(x.words, uint32(len(path)))
 }
 
-// radix lays out the stacks that end in the given nodes.
+// radix returns the array of the call stacks that end in the given nodes of the tree.
 func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	x := &radix{places: make(map[uint32]int, len(used))}
 	path := make([]uint32, 0, 64)
@@ -119,10 +122,11 @@ func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	return x
 }
 
-// id returns the ID of the stack that ends in node.
+// id returns the ID in the section of the call stack that ends in a node of the tree.
 func (x *radix) id(node uint32) StackID { return StackID(len(x.words) - 1 - x.places[node]) }
 
-// stacks appends the words of x. It is an error if there are too many to index.
+// stacks appends the array of call stacks. It returns an error if the array has too many words for
+// their indexes.
 func (e *encoder) stacks(x *radix) error {
 	if len(x.words) > math.MaxInt32 {
 		return unrepresentable("call stacks of %d words", len(x.words))

@@ -16,7 +16,7 @@ const (
 	Hot
 )
 
-// String returns the name.
+// String returns the name of the temperature.
 func (t Temperature) String() string { return [...]string{"warm", "cold", "hot"}[t] }
 
 // Thresholds for cold and hot memory. LLVM computes with 32-bit floats, so they are float32.
@@ -25,8 +25,8 @@ const (
 	coldLifetime float32 = 200_000 // milliseconds
 )
 
-// Temperature returns the hint that the compiler derives from the block by default. It never
-// returns Hot.
+// Temperature returns the hint that the compiler derives from the block by default: Cold or Warm,
+// never Hot.
 func (b *Block) Temperature() Temperature {
 	n := float32(b[AllocCount])
 	if float32(b[TotalLifetimeAccessDensity])/n/100 < coldDensity && float32(b[TotalLifetime])/n >= coldLifetime {

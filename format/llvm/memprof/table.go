@@ -59,7 +59,7 @@ func (t *table) chain(i uint64) (int, error) {
 	return int(offset - base), nil
 }
 
-// lookup returns the item with the given key.
+// lookup returns the item with the given key, or afdo.ErrNotFound.
 func (t *table) lookup(key uint64) (tableItem, error) {
 	bucket := t.Bucket(key)
 	at, err := t.chain(bucket)
@@ -87,10 +87,10 @@ func (t *table) lookup(key uint64) (tableItem, error) {
 	return tableItem{}, t.absent(bucket)
 }
 
-// absent returns the error for a key that is not in its bucket's chain: afdo.ErrNotFound, or a
+// absent returns the error for a key that is not in the chain of its bucket: afdo.ErrNotFound, or a
 // format error if the table is damaged. LLVM writes chains without gaps in the order of their
-// buckets. If the chains around this bucket leave a gap, or the number of buckets is not what LLVM
-// would choose, absent checks the whole table.
+// buckets. If there is a gap between the chains around this bucket, or the number of buckets is not
+// what LLVM would choose, absent checks the whole table.
 func (t *table) absent(bucket uint64) error {
 	if !t.Usual() || !t.closed(bucket) {
 		if err := t.check(); err != nil {
@@ -100,8 +100,8 @@ func (t *table) absent(bucket uint64) error {
 	return fault.ErrNotFound
 }
 
-// closed reports whether there is no gap between the chain of the bucket, or the last chain before
-// it, and the next chain.
+// closed reports whether no bytes lie between the chain of a bucket, or the last chain before it,
+// and the next chain. Otherwise a chain may have been lost because its bucket is damaged.
 func (t *table) closed(bucket uint64) bool {
 	d := t.payload
 	for b := bucket + 1; b > 0; b-- {
@@ -130,7 +130,8 @@ func (t *table) closed(bucket uint64) bool {
 	return d.Err == nil && d.Rest() < 8 // the rest is padding
 }
 
-// check walks all chains and returns an error for the first bucket that does not lead to its chain.
+// check reads all chains and returns an error for the first bucket that does not hold the offset of
+// its chain.
 func (t *table) check() error {
 	d := t.payload
 	for left := t.Entries; left > 0 && d.Err == nil; {
@@ -162,12 +163,12 @@ func (t *table) item(d *decoder) tableItem {
 	return tableItem{key: key, at: from, data: d.Take(head.DataSize, "data")}
 }
 
-// within returns a decoder for the data of an item.
+// within returns a decoder for the data of item i, whose errors have file offsets.
 func (t *table) within(i tableItem) decoder {
 	return decoder{Buffer: decode.Buffer{Data: i.data, Part: t.payload.Part}, base: t.payload.base + int64(i.at)}
 }
 
-// items iterates over all chains in the order of the payload.
+// items iterates over all items of the hash table, chain by chain in file order.
 func (t *table) items() iter.Seq2[tableItem, error] {
 	return func(yield func(tableItem, error) bool) {
 		d := t.payload

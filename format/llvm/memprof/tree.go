@@ -53,7 +53,7 @@ func (t *stackTree) add(frames []Frame) uint32 {
 	return node
 }
 
-// walk iterates over the frames of the stack that ends in node, leaf first.
+// walk iterates over the frames of the call stack that ends in a node, leaf first.
 func (t *stackTree) walk(node uint32) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		for ; node != 0; node = t.nodes[node].parent {
@@ -64,7 +64,7 @@ func (t *stackTree) walk(node uint32) iter.Seq[Frame] {
 	}
 }
 
-// preorder iterates over all nodes except node 0, parents before children.
+// preorder iterates over all nodes of the tree except node 0, parents before children.
 func (t *stackTree) preorder() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		first := make([]uint32, len(t.nodes)) // first child of each node

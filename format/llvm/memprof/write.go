@@ -72,7 +72,7 @@ type writer struct {
 	head header
 }
 
-// body appends everything after the header.
+// body appends all parts of the section after the header.
 func (w *writer) body() error {
 	if w.head.version == version2 {
 		return w.tables()
@@ -80,7 +80,7 @@ func (w *writer) body() error {
 	return w.arrays()
 }
 
-// used returns the tree nodes of all stacks in records.
+// used returns the tree nodes of all call stacks to which records refer.
 func (p *Profile) used() map[uint32]struct{} {
 	used := make(map[uint32]struct{})
 	for i := range p.records {
@@ -94,7 +94,7 @@ func (p *Profile) used() map[uint32]struct{} {
 	return used
 }
 
-// tables appends everything after the header for version 2.
+// tables appends all parts of a section of version 2 after the header: three hash tables.
 func (w *writer) tables() (err error) {
 	t := &w.p.stacks
 	if _, w.head.recordTable, err = w.recordTable(func(id StackID) StackID { return id }); err != nil {
@@ -130,7 +130,8 @@ func numbers(n int) []uint64 {
 	return list
 }
 
-// arrays appends everything after the header for versions 3 and 4.
+// arrays appends all parts of a section of version 3 or 4 after the header: frames, call stacks,
+// records and the data access profile.
 func (w *writer) arrays() (err error) {
 	for _, f := range w.p.stacks.frames {
 		w.frame(f)
@@ -150,8 +151,9 @@ func (w *writer) arrays() (err error) {
 	return w.dataAccess(w.p.access)
 }
 
-// recordTable appends the records sorted by function. stack maps the profile's stack IDs to those
-// of the section.
+// recordTable appends the hash table of the records, sorted by function. stack maps the profile's
+// stack IDs to those of the section. recordTable returns the offsets of the chains and of the
+// buckets.
 func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64, err error) {
 	records := slices.SortedFunc(slices.Values(w.p.records), func(a, b Record) int { return cmp.Compare(a.Function, b.Function) })
 	keys := make([]uint64, len(records))

@@ -91,7 +91,7 @@ func (p *printer) comment(label string, v uint64) {
 	p.text("#   " + label + ": " + strconv.FormatUint(v, 10) + "\n")
 }
 
-// key starts a line with a key whose value follows on the same line.
+// key starts a line with a key, indented as given, whose value follows on the same line.
 func (p *printer) key(indent, key string) {
 	p.line = append(append(append(p.line[:0], indent...), key...), ':')
 	for n := len(key) + 1; n < valueColumn; n++ {
@@ -180,8 +180,9 @@ func (p *printer) frame(f Frame) {
 	p.end()
 }
 
-// wrap continues on the next line if the current one, which begins at from, is too long. It indents
-// by the column of the brace plus two. It returns the start of the current line.
+// wrap continues a list or map in brackets on the next line if the current line, which begins at
+// index from, is too long. It indents by the column of the bracket plus two. It returns the index
+// at which the current line begins.
 func (p *printer) wrap(from, brace int) int {
 	if len(p.line)-from <= wrapColumn {
 		return from
@@ -259,7 +260,8 @@ func (p *printer) dataRecord(rec *DataRecord) error {
 	return nil
 }
 
-// name appends a name that the reader returns as it is, and ends the line.
+// name appends a name to the line and ends the line. It returns an error if [ParseYAML] would not
+// return the name unchanged.
 func (p *printer) name(s string) (err error) {
 	start := len(p.line)
 	p.line, err = appendScalar(p.line, s)
@@ -270,7 +272,7 @@ func (p *printer) name(s string) (err error) {
 	return err
 }
 
-// survives has the reader parse a scalar that is to have the value s.
+// survives reports whether [ParseYAML] returns s for a scalar.
 func survives(scalar []byte, s string) bool {
 	text := "DataAccessProfiles:\n  SampledRecords:\n    - Symbol: x\n      AccessCount: 1\n      Locations:\n        - FileName: " + string(scalar) + "\n          Line: 1\n"
 	p, err := ParseYAML(strings.NewReader(text))

@@ -40,7 +40,8 @@ func (y *yamlReader) schema() (s Schema) {
 	return s
 }
 
-// document reads the only document that is not empty.
+// document reads the profile from the first document of the text that is not empty. A second one is
+// an error.
 func (y *yamlReader) document() {
 	for begun := false; ; {
 		switch more := y.next(); {
@@ -61,8 +62,9 @@ func (y *yamlReader) document() {
 	}
 }
 
-// fields reads a map whose keys are all in keys, each at most once. The first required of the keys
-// must be there. For each key, fields calls each with the index in keys, and each reads the value.
+// fields reads a map that may have each of keys once and no others. The first keys, as many as
+// required says, must be there. For each key in the text, fields calls each with its index in keys,
+// and each reads the value.
 func (y *yamlReader) fields(parent, required int, keys []string, each func(i, indent int)) {
 	seen := uint32(0) // bits, by index
 	y.mapping(parent, func(key string, indent int) {
@@ -224,7 +226,7 @@ func (y *yamlReader) place(parent int) (place DataPlace) {
 	return place
 }
 
-// value reads a scalar. In braces and brackets it may be on the next line.
+// value reads a scalar, the value of a key. In braces and brackets it may be on the next line.
 func (y *yamlReader) value() string {
 	if y.flow > 0 {
 		y.next()

@@ -91,7 +91,8 @@ func (s *scanner) blanks() {
 	}
 }
 
-// next moves to the next construct, on this line or a later one. It returns false at the end.
+// next moves to the next key, value or punctuation, on this line or a later one. It returns false
+// at the end of the document.
 func (s *scanner) next() bool {
 	for s.err == nil && !s.ended {
 		s.blanks()
@@ -106,7 +107,7 @@ func (s *scanner) next() bool {
 	return false
 }
 
-// marker reports whether a document begins or ends here.
+// marker reports whether a document marker, "---" or "...", is at the current position.
 func (s *scanner) marker() bool {
 	if s.col > 0 || s.flow > 0 {
 		return false
@@ -118,7 +119,8 @@ func (s *scanner) marker() bool {
 // peek returns the character at which next has stopped.
 func (s *scanner) peek() byte { return s.line[s.col] }
 
-// indicator reports whether the character c occurs here on its own.
+// indicator reports whether the character c is at the current position, followed by a blank or the
+// end of the line.
 func (s *scanner) indicator(c byte) bool {
 	rest := s.rest()
 	return len(rest) > 0 && rest[0] == c && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
@@ -141,7 +143,8 @@ func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	}
 }
 
-// inBlock reports whether the next construct belongs to the block with this indentation.
+// inBlock reports whether what next has found is indented as the current block. Deeper indentation
+// is an error.
 func (s *scanner) inBlock(indent int) bool {
 	switch {
 	case !s.first:
@@ -167,7 +170,8 @@ func (s *scanner) pair(each func(key string, indent int), indent int) {
 	each(key, indent)
 }
 
-// sequence reads a list that is indented at least as much as parent, the indentation of its key.
+// sequence reads a list that is indented at least as much as parent, the indentation of its key. It
+// calls each to read every element.
 func (s *scanner) sequence(parent int, each func(indent int)) {
 	switch {
 	case !s.next():
@@ -184,7 +188,8 @@ func (s *scanner) sequence(parent int, each func(indent int)) {
 	}
 }
 
-// flowList reads a list in braces or brackets.
+// flowList reads a list in braces or brackets, up to the character end. It calls each to read every
+// element.
 func (s *scanner) flowList(end byte, each func()) {
 	s.col++
 	s.first = false
@@ -216,7 +221,7 @@ func (s *scanner) flowList(end byte, each func()) {
 	}
 }
 
-// scalar reads a scalar, which must begin on this line.
+// scalar reads a quoted or unquoted string or number, which must begin on this line.
 func (s *scanner) scalar() string {
 	s.blanks()
 	rest := s.rest()
@@ -239,7 +244,7 @@ func (s *scanner) scalar() string {
 	return string(rest)
 }
 
-// plainLength returns the length of the plain scalar at the start of rest.
+// plainLength returns the length of the unquoted scalar at the start of rest.
 func plainLength(rest []byte, flow bool) int {
 	for i, c := range rest {
 		switch {
