@@ -32,7 +32,7 @@ type Format struct {
 	Lean    bool   // items do not store the length of their key
 }
 
-// ItemSize returns the minimum size of an item in bytes, without data.
+// ItemSize returns the number of bytes that an item without data takes at least.
 func (f Format) ItemSize() int {
 	return f.ItemHeadSize() + int(f.KeySize)
 }
@@ -48,15 +48,16 @@ func (f Format) ItemHeadSize() int {
 // A Head holds the numbers of buckets and entries of a table.
 type Head struct{ Buckets, Entries uint64 }
 
-// Bucket returns the bucket for a hash.
+// Bucket returns the number of the bucket that holds the items with a hash.
 func (h Head) Bucket(hash uint64) uint64 { return hash & (h.Buckets - 1) }
 
-// Usual reports whether the number of buckets is the one that LLVM chooses for the number of
-// entries. If not, the number may be damaged, and lookups may miss items.
+// Usual reports whether the table has as many buckets as LLVM chooses for its number of entries. If
+// not, the number may be damaged, and lookups may miss items.
 func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.Entries))) }
 
-// ReadHead reads the head of a table. chains is the size of all chains, and room is the number of
-// bytes after the head; the entries and the buckets must fit into them.
+// ReadHead reads the numbers of buckets and entries of a table. It checks that the entries fit into
+// chains, the size of all chains in bytes, and that the buckets fit into room, the number of bytes
+// after the head.
 func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	pos := b.Pos
 	h := Head{b.Uint64("the number of buckets"), b.Uint64("the number of entries")}
@@ -78,10 +79,10 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	return h
 }
 
-// An Item is the head of an item, which precedes its key and data.
+// An Item is the part of an item before its key and data: its hash and their lengths.
 type Item struct{ Hash, KeySize, DataSize uint64 }
 
-// ReadItem reads the head of an item. Key and data must fit into room bytes.
+// ReadItem reads the hash and the lengths of an item. Its key and data must fit into room bytes.
 func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	i := Item{Hash: b.Uint64("the hash of a key"), KeySize: f.KeySize}
 	keyAt := b.Pos
@@ -107,7 +108,7 @@ func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	return i
 }
 
-// AppendItem appends the head of an item in the form that ReadItem reads.
+// AppendItem appends the hash and the lengths of an item in the form that ReadItem reads.
 func (f Format) AppendItem(p []byte, i Item) []byte {
 	p = binary.LittleEndian.AppendUint64(p, i.Hash)
 	if !f.Lean {

@@ -25,8 +25,8 @@ const (
 	freeInflation = 64 << 10
 )
 
-// cost is the number of bytes that each name counts for in addition to its length. It is the size
-// of a table entry.
+// cost is the number of bytes that each name takes from the limit of [Read] in addition to its
+// length. It is the size of a table entry.
 const cost = 32
 
 // Read calls each with every name up to the end of b. Names are slices of b or of newly allocated
@@ -59,7 +59,7 @@ func readChunk(b *decode.Buffer, left *int64, each func(name []byte)) {
 	}
 }
 
-// chunk returns the uncompressed names of a chunk, of at most left bytes.
+// chunk reads one chunk and returns its names, uncompressed, which may take at most left bytes.
 func chunk(b *decode.Buffer, left int64) []byte {
 	pos := b.Pos
 	size, deflated := b.ULEB(), b.ULEB()
@@ -102,8 +102,8 @@ func inflate(data []byte, size int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Append appends one chunk for Read to read, or nothing if there are no names. It compresses the
-// chunk if always is set or if that makes it shorter.
+// Append appends the names as one chunk for Read to read, or nothing if there are no names. It
+// compresses the chunk if always is set or if that makes it shorter.
 func Append(p []byte, names []string, always bool) []byte {
 	if len(names) == 0 {
 		return p

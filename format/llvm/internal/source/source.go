@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A Source is a file. Bytes that it returns stay valid. A nil Source behaves like a closed one. All
-// methods except Keep may be called concurrently.
+// A Source is a file of which parts can be read. The bytes that it returns stay valid. A nil Source
+// behaves like a closed one. All methods except Keep may be called concurrently.
 type Source struct {
 	size   int64
 	data   []byte      // contents of a file in memory
@@ -58,7 +58,7 @@ func (s *Source) Size() int64 {
 	return s.size
 }
 
-// InMemory reports whether View returns bytes without a copy.
+// InMemory reports whether the file is in memory, so that View returns its bytes without a copy.
 func (s *Source) InMemory() bool { return s.at == nil }
 
 // Keep turns the Source into a file in memory. data must be the whole file.
@@ -67,7 +67,8 @@ func (s *Source) Keep(data []byte) { s.data, s.at = data, nil }
 // View returns n bytes at offset off. They must lie within the file.
 func (s *Source) View(off int64, n int) ([]byte, error) { return s.ViewIn(nil, off, n) }
 
-// ViewIn is like View. If it needs a copy, it uses buf if that is large enough.
+// ViewIn is like View, but if it has to copy the bytes, it copies them into buf if that is large
+// enough.
 func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	if err := s.Ready(); err != nil {
 		return nil, err
