@@ -42,8 +42,9 @@ func (b *bodyReader) function() Function {
 }
 
 // bodies reads the records of a function and of all functions inlined into it. For each of them it
-// calls begin, with the index of its KindInlined record or with -1; begin reads everything up to
-// the first inlined body and returns the total. bodies returns the total of the outermost function.
+// calls begin with the index of its KindInlined record, or with -1 for the outermost function.
+// begin reads everything up to the first inlined body and returns the total. bodies returns the
+// total of the outermost function.
 func (b *bodyReader) bodies(begin func(head int) uint64) uint64 {
 	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
 	total := begin(-1)

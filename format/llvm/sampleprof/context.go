@@ -58,9 +58,9 @@ func (f *fields) readContexts(list *names) *contexts {
 	return c
 }
 
-// settle finds contexts that occur twice in the section, and sets c.first. Contexts in ascending
-// order cannot repeat. Writers sort contexts, but by the text of names, so with hashed names they
-// are not in order.
+// settle sets c.first if some contexts occur twice in the section. Contexts in ascending order
+// cannot repeat. Writers sort contexts, but by the text of names, so with hashed names they are not
+// in order.
 func (c *contexts) settle(list *names) {
 	byContext := func(i, j uint32) int { return compareContexts(c.at(i), c.at(j), list.compare) }
 	ordered := true

@@ -427,8 +427,8 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	return f, err
 }
 
-// scan reads all functions of a section without function offsets, and adds those whose name or
-// context has the index ref to whole.
+// scan reads all functions of a section without function offsets, and adds to whole those whose
+// name or context has the index ref.
 func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
 	raw, err := r.openBodies(g)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A merger adds the records of two functions, or of two profiles' versions of one function. Both
-// have the order described at [Record], so it takes O(n).
+// A merger adds up the records of two Functions of the same name, for example from two profiles.
+// Both have the order described at [Record], so it takes O(n).
 type merger struct {
 	adder
 	compare func(s, t NameRef) int

@@ -11,8 +11,8 @@ import (
 // pairOffsets pairs each section of function records with the function offsets that precede it. It
 // returns an error if no lookup could find the functions of the file: if there are function offsets
 // without records or, without any records, a summary that counts functions. A file without
-// functions, such as the slice of a compile without samples, has no function offsets and an empty
-// summary.
+// functions, such as the slice of a compile without samples, has function offsets that list none,
+// or a summary that counts none.
 func (r *Reader) pairOffsets() error {
 	var groups []*bodies
 	var offsets *Section

@@ -28,7 +28,7 @@ type Profile struct {
 	functions []Function
 	byName    []uint32          // index of each name's function plus 1; 0 if it has none
 	byContext map[string]uint32 // the same by context, in a context-sensitive profile
-	used      bool              // the flags have been set by something that was added
+	used      bool              // a function or profile has been added, so ContextSensitive and Probes must not change
 }
 
 // Name returns the name with the given index.
@@ -59,9 +59,8 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 	}
 }
 
-// find returns the function with the given name or, in a context-sensitive profile, with the given
-// context. It ignores f if context is not nil. It returns nil if there is no such function. The
-// caller must not change the function.
+// find returns the function with the name f or, if context is not nil, with that context. It
+// returns nil if there is no such function. The caller must not change the function.
 func (p *Profile) find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {

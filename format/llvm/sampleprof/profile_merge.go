@@ -20,10 +20,10 @@ func Read(r *Reader) (*Profile, error) {
 }
 
 // Merge adds a whole profile or file. It multiplies each count, total and head count by weight,
-// rounded to nearest and saturating. Like LLVM, it drops bodies whose checksum differs from the
-// checksum of that body in the profile, and returns their number. Of a file, it keeps only the
-// sections and one function in memory. After an error other than [ErrMixed], the profile is
-// incomplete and must not be used.
+// rounded to nearest and saturating. Like LLVM, it drops the samples of a function or inlined
+// function whose checksum differs from its checksum in the profile. It returns how many functions
+// it dropped. Of a file, it keeps only the sections and one function in memory. After an error
+// other than [ErrMixed], the profile is incomplete and must not be used.
 //
 // An empty profile adopts ContextSensitive and Probes from the first source. Later sources must
 // have the same values; otherwise the error matches [ErrMixed]. FS, Partial and PreInlined are set

@@ -206,9 +206,9 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Offset, s.Size = int64(off), int64(size)
 }
 
-// checkBodies rejects a file that has no functions in a known section, but a section for functions
-// of an unknown type. LLVM skips such a section, which loses no function only if another section
-// has all of them.
+// checkBodies rejects a file that stores functions only in a section of an unknown type that LLVM
+// reserves for functions. LLVM skips such a section, which is right only if another section has
+// function records.
 func (f *fields) checkBodies(sections []Section) {
 	for _, s := range sections {
 		if s.Type == SectionBodies && s.Size > 0 {
@@ -260,7 +260,7 @@ func putTable(b []byte, sections []Section) []byte {
 	return b
 }
 
-// open reads a whole section.
+// open reads a whole section, and inflates it if it is compressed.
 func (r *Reader) open(s *Section) (*fields, error) {
 	if s.Size > math.MaxInt32 {
 		return nil, s.fault(s.Offset, fault.ErrLimit, "%d bytes", s.Size)

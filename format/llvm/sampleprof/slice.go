@@ -63,8 +63,8 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	return s, s.addNames(r, keep, wanted)
 }
 
-// addFunctions adds the functions of the file that clang reads for a module. keep tells for each
-// name of the file whether it is wanted.
+// addFunctions adds the functions of the file that clang reads for a module. keep[i] is set if name
+// i of the file is wanted.
 func (s *Slice) addFunctions(r *Reader, keep []bool) error {
 	t := translation{p: s.profile, refs: make([]NameRef, r.names.len()), name: r.names.name}
 	m := merger{compare: s.profile.compare}
@@ -162,8 +162,8 @@ func (r *Reader) refKept(ref uint32, keep []bool) bool {
 	return isKept(&Function{Context: r.contexts.at(ref)}, keep)
 }
 
-// isKept reports whether clang reads a function for a module. keep tells for each name of the file
-// whether it is wanted. Clang reads a context if any function in it is wanted.
+// isKept reports whether clang reads a function for a module. keep[i] is set if name i of the file
+// is wanted. Clang reads a context if any function in it is wanted.
 func isKept(f *Function, keep []bool) bool {
 	if f.Context == nil {
 		return keep[f.Name]

@@ -85,7 +85,8 @@ func missing(name string) error {
 	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
 }
 
-// called reports whether the name with index ref is text, or is an MD5 and that of text.
+// called reports whether the name with index ref is text or, if only its MD5 is known, has the MD5
+// of text.
 func (p *Profile) called(ref NameRef, text string) bool {
 	n := p.Name(ref)
 	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == symname.GUID(text)

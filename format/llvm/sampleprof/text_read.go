@@ -134,7 +134,7 @@ func (t *textReader) readLine() {
 	}
 }
 
-// splitHeader parses NAME:TOTAL:HEAD.
+// splitHeader parses the first line of a function, NAME:TOTAL:HEAD.
 func splitHeader(text []byte) (name []byte, total, head uint64, ok bool) {
 	second := bytes.LastIndexByte(text, ':')
 	if second < 0 {
@@ -359,8 +359,9 @@ func (t *textReader) target(r Record) {
 	t.add(r)
 }
 
-// anchor finds the first colon followed by a number, and the end of the number. It returns colon -1
-// if there is none.
+// anchor finds the first colon in text that a number follows. It returns the index of the colon,
+// the index of the end of the number, and the number. The first index is -1 if there is no such
+// colon.
 func anchor(text []byte) (colon, end int, count uint64) {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], ':')

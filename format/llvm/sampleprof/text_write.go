@@ -222,7 +222,8 @@ func (t *textWriter) inlined(records []Record, top *openText) {
 	t.begin(records, top.called+1, top.next)
 }
 
-// finish writes the checksum and the attributes of the innermost open body, and closes it.
+// finish writes the checksum and the attributes of the function or inlined body that is open, after
+// its other lines, and closes it.
 func (t *textWriter) finish(records []Record, top *openText) {
 	trailer := records[top.trailer:top.end]
 	if t.p.Probes {

@@ -241,7 +241,7 @@ func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 }
 
 // addBodies adds two sections: the function offsets, and the records of functions. The function
-// offsets come first in the section table, but last in the file.
+// offsets are the first of the two in the section table, and the second in the file.
 func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)
