@@ -67,9 +67,9 @@ const (
 // farAway is the result of neighbour if it finds no chain within neighbourReads reads.
 const farAway = -1
 
-// neighbour returns the offset of the chain of the first non-empty bucket, searching from bucket
-// from upwards if forward is set, otherwise downwards. It returns 0 if all these buckets are empty,
-// and farAway if it gives up after neighbourReads reads.
+// neighbour returns the file offset of the chain of the first non-empty bucket. It begins at the
+// bucket from and searches upwards if forward is set, otherwise downwards. It returns 0 if it finds
+// none, and farAway if it gives up after neighbourReads reads.
 func (t *hashTable) neighbour(src *source.Source, from uint64, forward bool) int64 {
 	for reads := 0; from < t.Buckets; reads++ {
 		if reads == neighbourReads {

@@ -131,7 +131,7 @@ type dumpExtras struct {
 	left    int64 // limit on the names of virtual tables, in bytes
 }
 
-// add collects such data from one dump.
+// add collects the binary IDs, traces and names of virtual tables of one dump.
 func (s *dumpExtras) add(ids []BinaryID, vtables []string) error {
 	s.ids = append(s.ids, ids...)
 	for _, name := range vtables {

@@ -78,7 +78,7 @@ func (c *checker) payload() bool {
 	return true
 }
 
-// walked reads the records of the item at which w is, and reports errors in them.
+// walked reads the records of the current item of w, and reports errors in them.
 func (c *checker) walked(w *tableWalk) {
 	f := &w.f
 	for f.Err == nil && f.Rest() > 0 {

@@ -211,7 +211,8 @@ func (t *hashTable) walk(src *source.Source, reuse bool, of part) *tableWalk {
 	}
 }
 
-// next moves to the next selected item. It returns false if there is none.
+// next moves to the next item of the hash table that part and wanted select. It returns false if
+// there is none.
 func (w *tableWalk) next() bool {
 	for w.head() {
 		if w.part.has(w.hash) && (w.wanted == nil || w.wanted(w.peek(w.keyLen))) {

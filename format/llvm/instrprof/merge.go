@@ -178,7 +178,8 @@ func (in *Input) survey(cache *fileCache, c *Correlation) surveyed {
 	return surveyed{p.Flags, p.known, err}
 }
 
-// mismatches returns the mismatches of all workers, ordered by file.
+// mismatches returns the mismatches that all goroutines of the merge found, in the order of the
+// files.
 func (m *merger) mismatches() []Mismatch {
 	var all []Mismatch
 	for _, w := range m.workers {

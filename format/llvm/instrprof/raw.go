@@ -15,8 +15,8 @@ type RawReader struct {
 	correlation *Correlation
 }
 
-// Correlate sets the description of the functions, for dumps that do not contain it. It must be
-// called before all other methods.
+// Correlate sets c, which describes the functions of those dumps that do not describe them
+// themselves. It must be called before all other methods.
 func (r *RawReader) Correlate(c *Correlation) { r.correlation = c }
 
 // OpenRawBytes opens a raw file in memory and reads its header. Records are views of data, which

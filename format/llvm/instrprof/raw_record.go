@@ -4,7 +4,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A rawRecord is a data record of a raw file. Its encoding, where P is a word of the size of a
+// A rawRecord is a data record of a raw file. Its encoding, where P is an address of the size of a
 // pointer:
 //   - u64 hash of the name
 //   - u64 hash of the function
@@ -121,8 +121,8 @@ func (l *rawLayout) readVTable(p []byte) rawVTable {
 	return rawVTable{order(l.big).Uint64(p), l.address(p[8:]), order(l.big).Uint32(p[8+l.pointer:])}
 }
 
-// part returns data[start:start+size]. data is the section s, at file offset base, and data record
-// i refers to the part.
+// part returns data[start:start+size], to which data record i refers, or an error if that is not
+// within data. data is the section s, which begins at file offset base.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
 		return nil, d.fault(i, 0, errPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",

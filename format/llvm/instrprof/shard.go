@@ -134,7 +134,7 @@ func (s *shard) place(nameHash, hash uint64) *profileFunction {
 	return f
 }
 
-// keep removes the functions for which wanted returns false from the shard.
+// keep removes from the shard the functions for which wanted returns false.
 func (s *shard) keep(wanted func(*profileFunction) bool) {
 	old := *s
 	s.chunks, s.count, s.byName, s.alike = nil, 0, nil, nil

@@ -176,7 +176,8 @@ func (t *tally) openBuckets() {
 	}
 }
 
-// addAgain collects, in the second pass, the counters of one function that fall into such buckets.
+// addAgain collects, in the second pass, those counters of one function that fall into the buckets
+// that openBuckets has found.
 func (t *tally) addAgain(c Counters) {
 	if c.pseudo() != 0 {
 		return

@@ -81,8 +81,8 @@ func (t *textWriter) profile(flags Flags, traces *Traces, records iter.Seq[Recor
 	return nil
 }
 
-// refuse records the error about a name that a reader of the text would take for something else:
-// for reading. It does nothing unless the text must be readable.
+// refuse records the error that the text cannot contain a name, because a reader would take it for
+// what reading describes. It does nothing unless the text has to be readable.
 func (t *textWriter) refuse(name, reading string) {
 	if t.exact && t.err == nil {
 		t.err = fmt.Errorf("instrprof: proftext cannot contain the name %.100q, which a reader takes for %s: %w", name, reading, fault.ErrUnrepresentable)

@@ -48,7 +48,7 @@ type Segment struct {
 	BuildID    []byte
 }
 
-// A RawBlock holds what was allocated at one stack.
+// A RawBlock holds the counts and sizes of the memory that was allocated at one call stack.
 type RawBlock struct {
 	Stack     uint64
 	Block     Block

@@ -35,7 +35,7 @@ func (b *Block) Temperature() Temperature {
 	return Warm
 }
 
-// A Summary counts the call stacks of all allocations.
+// A Summary counts the call stacks at which the program allocated memory, by [Temperature].
 type Summary struct {
 	Contexts     uint64
 	ColdContexts uint64

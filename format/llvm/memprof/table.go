@@ -235,7 +235,8 @@ func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int
 	return payload, buckets, nil
 }
 
-// item appends one item. write appends its data.
+// item appends one item of a hash table: its key, which is its hash, and the data that write
+// appends.
 func (e *encoder) item(key uint64, format hashtable.Format, write func() error) error {
 	e.data = format.AppendItem(e.data, hashtable.Item{Hash: key, KeySize: keySize})
 	size := len(e.data) - 8

@@ -102,7 +102,7 @@ func (p *printer) key(indent, key string) {
 	}
 }
 
-// end ends the line.
+// end writes the current line with a line break.
 func (p *printer) end() {
 	p.line = append(p.line, '\n')
 	_, _ = p.w.Write(p.line)
@@ -272,7 +272,7 @@ func (p *printer) name(s string) (err error) {
 	return err
 }
 
-// survives reports whether [ParseYAML] returns s for a scalar.
+// survives reports whether [ParseYAML] reads scalar, the YAML form of the string s, as s.
 func survives(scalar []byte, s string) bool {
 	text := "DataAccessProfiles:\n  SampledRecords:\n    - Symbol: x\n      AccessCount: 1\n      Locations:\n        - FileName: " + string(scalar) + "\n          Line: 1\n"
 	p, err := ParseYAML(strings.NewReader(text))

@@ -16,7 +16,7 @@ var (
 	numeric    = pattern.Of(`^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.inf|\.Inf|\.INF|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?))$`)
 )
 
-// A quoting is the way a string has to be quoted.
+// A quoting is the kind of quotes that a string needs in YAML: none, single or double.
 type quoting uint8
 
 const (

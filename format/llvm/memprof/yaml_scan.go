@@ -44,7 +44,7 @@ func (s *scanner) fail(class error, format string, args ...any) {
 	}
 }
 
-// bad records an error about the last scalar, unless there is an error already.
+// bad records that the value of the last scalar is invalid, unless there is an error already.
 func (s *scanner) bad(format string, args ...any) {
 	if s.err == nil {
 		s.col = s.value
@@ -77,10 +77,10 @@ func (s *scanner) read() {
 	s.col, s.first = 0, true
 }
 
-// rest returns the rest of the line without its end.
+// rest returns the rest of the line without the line break.
 func (s *scanner) rest() []byte { return bytes.TrimRight(s.line[s.col:], "\r\n") }
 
-// blanks skips blanks, and a comment at the end of the line.
+// blanks skips spaces and tabs, and a comment at the end of the line.
 func (s *scanner) blanks() {
 	from := s.col
 	for s.col < len(s.line) && (s.line[s.col] == ' ' || s.line[s.col] == '\t' && !s.first) {

@@ -26,7 +26,7 @@ const (
 	word          = 8
 )
 
-// A Format describes how items are stored.
+// A Format describes how the items of a hash table are stored.
 type Format struct {
 	KeySize uint64 // length of each key, or 0 if lengths vary
 	Lean    bool   // items do not store the length of their key
