@@ -68,7 +68,7 @@ const (
 	sectionValues      = "value data"
 )
 
-// faultAt returns an error about a file offset in one of the parts listed above.
+// faultAt returns an afdo.FormatError about a file offset in the section or other part s of a file.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "instrprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),

@@ -38,7 +38,8 @@ const (
 	partBlocks     = "memory blocks"
 )
 
-// faultAt returns an error about a file offset in the given part.
+// faultAt returns an afdo.FormatError about a file offset in the given section or other part of a
+// file.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "memprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),

@@ -89,10 +89,12 @@ const (
 
 func (r *Raw) maxFrames() int64 { return freeFrames + framesPerByte*r.size }
 
-// rawRoom is the memory and the number of frames that the result of [Raw.Profile] may still take.
+// rawRoom is how many bytes of memory and how many frames the result of [Raw.Profile] may still
+// take.
 type rawRoom struct{ bytes, frames int64 }
 
-// take subtracts bytes and frames from the room, and returns an error if less than nothing is left.
+// take subtracts the bytes and frames of something to be added to the result of [Raw.Profile]. It
+// returns an error if the result would get too large.
 func (m *rawRoom) take(bytes, frames int) error {
 	m.bytes -= int64(bytes)
 	m.frames -= int64(frames)
@@ -223,7 +225,8 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 	return rec
 }
 
-// add adds a block to the records of the functions on its call stack.
+// add adds a block, the counts of the memory allocated at one call stack, to the records of the
+// functions on that stack.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
 		return faultAt(partBlocks, -1, errOffset, "there is no call stack %#x", block.Stack)

@@ -143,8 +143,8 @@ func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	}
 }
 
-// inBlock reports whether what next has found is indented as the current block. Deeper indentation
-// is an error.
+// inBlock reports whether the key or list element that next has found is indented by indent, so
+// that it belongs to the map or list being read. Deeper indentation is an error.
 func (s *scanner) inBlock(indent int) bool {
 	switch {
 	case !s.first:
