@@ -68,7 +68,8 @@ const (
 	sectionValues      = "value data"
 )
 
-// faultAt returns an afdo.FormatError about a file offset in the section or other part s of a file.
+// faultAt returns an afdo.FormatError about a file offset in the given section or other part of a
+// file.
 func faultAt(part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "instrprof", Section: fault.HeaderSection, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
