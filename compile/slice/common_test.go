@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,4 +32,23 @@ func TestNamesAskedAgain(t *testing.T) {
 			assert.Equal(t, want, s.NumFunctions(), text)
 		}
 	}
+}
+
+// The keys of names are asked for while another goroutine makes the first slice. The race detector
+// finds tables that both write.
+func TestNamesWhileSelecting(t *testing.T) {
+	p := profile.New()
+	for i := range 500 {
+		p.AddFunction(p.AddSymbol(p.AddUnit("a.cc"), fmt.Sprintf("_ZN1NIXadL_Z1fvEEE4run%dEv", i)), profile.Function{HeadCount: 1})
+	}
+	program := FromProfile(p)
+	done := make(chan error)
+	go func() {
+		_, err := program.Select(Request{Text: textOf("void run() {}"), Target: Version3, Edited: unedited})
+		done <- err
+	}()
+	for i := range 500 {
+		program.Names().Unqualified(fmt.Sprintf("_ZN1NIXadL_Z1fvEEE4run%dEv", i))
+	}
+	require.NoError(t, <-done)
 }

@@ -94,10 +94,6 @@ func keyOf(name string, demangler func(name string) string) string {
 	return key
 }
 
-// HasQuickKey reports whether KeyOf is fast for a canonical name, because it need not decode all of
-// it.
-func HasQuickKey(name string) bool { return !IsMangled(name) || lastOfSimple(name) != "" }
-
 // lastOfSimple returns the last component of a mangled name in one of the forms that most names
 // have: _Z4name…, _ZL4name… and _ZN5scope4nameE…, with nothing but identifiers. It returns ""
 // for other names.

@@ -38,7 +38,6 @@ type scan struct {
 	cut   *symtab.Names[ID] // all names, by canonical name
 	keys  *symtab.Names[ID] // names whose key is not the canonical name, by key
 	plain *symtab.Names[ID] // those of keys that are plain, see cxx.IsPlain
-	slow  map[string]string // keys by canonical name, of the names that have to be decoded for their keys
 	keyOf cxx.Keys
 
 	// These are the IDs of symbols by key, for keys that many symbols have. All slices of a build
@@ -55,7 +54,6 @@ type scan struct {
 func (x *scan) names() error {
 	x.once.Do(func() {
 		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
-		x.slow = make(map[string]string)
 		for unit := range x.store.NumUnits() {
 			for sym, err := range x.store.Symbols(unit) {
 				if err != nil {
@@ -76,9 +74,6 @@ func (x *scan) add(sym Symbol) {
 	cut := symname.Canonical(sym.Name)
 	x.cut.Add(cut, sym.ID)
 	key := x.KeyOf(cut)
-	if !cxx.HasQuickKey(cut) {
-		x.slow[cut] = key
-	}
 	if key == cut {
 		return
 	}
@@ -173,14 +168,8 @@ func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bo
 	return nil
 }
 
-// KeyOf returns the key of a canonical name. Names that have to be decoded for it are in a table,
-// once there are tables, because slices need the same keys again and again.
-func (x *scan) KeyOf(cut string) string {
-	if key, ok := x.slow[cut]; ok {
-		return key
-	}
-	return x.keyOf.Of(cut)
-}
+// KeyOf returns the key of a canonical name, see [cxx.KeyOf].
+func (x *scan) KeyOf(cut string) string { return x.keyOf.Of(cut) }
 
 func (x *scan) InlinedInto(own []ID, yield func(Symbol)) error {
 	x.callersOnce.Do(func() { x.callersErr = x.readCallers() })
