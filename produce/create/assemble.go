@@ -10,17 +10,19 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A group is the parts of one function of the profile.
+// A group is a function of the profile with the symbols of the binary that belong to it: its
+// clones, its parts such as f.part.0 and f.cold, and its copies in other units.
 type group struct {
 	symbol symbol
 	parts  []*function
 	wholes []*whole
 	weight uint64
-	head   uint64 // of all wholes
-	during uint64 // samples during calls of it
+	head   uint64 // sum of the head counts of wholes
+	during uint64 // samples taken while the function was on a call stack
 }
 
-// assemble makes a profile of the bodies. The parts of a function add up: each has run by itself.
+// assemble makes a profile of the placed functions. It adds up the symbols of one function, because
+// each symbol ran separately.
 func (c *creation) assemble() (*profile.Profile, error) {
 	groups := c.groups()
 	a := &assembly{creation: c, profile: profile.New()}
@@ -65,7 +67,7 @@ func (c *creation) whyNoLines() string {
 	return ": " + c.report.Hottest + " and others were compiled without -g"
 }
 
-// drop reports a function that is not over the threshold after all.
+// drop adds a function that is not over the threshold to the report.
 func (c *creation) drop(g *group) {
 	sampled := false
 	for _, f := range g.parts {
@@ -77,7 +79,8 @@ func (c *creation) drop(g *group) {
 	}
 }
 
-// groups joins the parts of each function: the parts with the same name in the same file.
+// groups returns a group for each function of the profile: the symbols that have the same name and
+// the same source file there.
 func (c *creation) groups() []*group {
 	bySymbol := make(map[symbol]*group)
 	var groups []*group
@@ -102,7 +105,7 @@ func (c *creation) groups() []*group {
 	return groups
 }
 
-// An assembly is the profile that is put together.
+// An assembly adds functions to a profile.
 type assembly struct {
 	*creation
 	profile *profile.Profile
@@ -113,8 +116,8 @@ func (a *assembly) ref(s symbol) profile.SymbolRef {
 	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
 }
 
-// callee returns the symbol of a called function. It returns false for a cold piece of a function,
-// which is not called.
+// callee returns the profile's symbol of a called function. It returns false for a cold part such
+// as f.cold, which is only jumped to.
 func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	if f.name.cold {
 		return 0, false
@@ -122,10 +125,11 @@ func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	return a.ref(f.called()), true
 }
 
-// described reports whether debug info knows the function.
+// described reports whether debug info names the function.
 func (f *function) described() bool { return f.placed != nil && f.placed.symbol.name != "" }
 
-// called returns the name of a function in the profile.
+// called returns the file and name that a function has in the profile. The file is empty if debug
+// info does not name the function.
 func (f *function) called() symbol {
 	if f.described() {
 		return f.placed.symbol
@@ -133,7 +137,8 @@ func (f *function) called() symbol {
 	return symbol{name: f.name.name}
 }
 
-// A whole is one copy of a function. Its pieces may be at different places in the binary.
+// A whole is one copy of a function, such as a clone, with the counts of all its parts. The parts,
+// such as f.part.0 and f.cold, may be at different addresses.
 type whole struct {
 	body   body
 	weight uint64
@@ -142,8 +147,9 @@ type whole struct {
 	pieces int
 }
 
-// wholes puts pieces together. Other copies of a function, such as clones and what a header brings
-// into several units, have run by themselves; a piece has not.
+// wholes joins each part of a function, such as f.cold, with the copy that it was split from.
+// Clones, and the copies that a header causes in several units, stay separate, because each has
+// entries of its own.
 func (c *creation) wholes(g *group) []*whole {
 	type key struct {
 		unit *symbolize.Unit
@@ -211,7 +217,8 @@ func (c *creation) finish(w *whole) {
 	}
 }
 
-// add adds a function to the profile.
+// add adds each copy of a function to the profile, which sums them up. A function without placed
+// counts is reported as dropped.
 func (a *assembly) add(g *group) {
 	for _, w := range g.wholes {
 		a.body.Reset()
@@ -225,5 +232,5 @@ func (a *assembly) add(g *group) {
 	}
 }
 
-// empty reports whether nothing was counted.
+// empty reports whether a body has no counts, calls or inlined bodies.
 func (b *body) empty() bool { return len(b.counts)+len(b.calls)+len(b.inlined) == 0 }

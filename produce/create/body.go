@@ -39,7 +39,7 @@ func (a count) compare(b count) int {
 	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.copy, b.copy))
 }
 
-// A called is how often a function was called at a location.
+// A called is a callee at a location, with the number of calls.
 type called struct {
 	where
 	callee *function
@@ -62,7 +62,7 @@ func (a inlined) compare(b inlined) int {
 	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.name, b.callee.name), cmp.Compare(a.callee.file, b.callee.file))
 }
 
-// both returns the count of two addresses of one location.
+// both combines the counts of two addresses at one location.
 func (how Combine) both(a, b uint64) uint64 {
 	if how == CombineSum {
 		return saturating.Add(a, b)
@@ -70,7 +70,8 @@ func (how Combine) both(a, b uint64) uint64 {
 	return max(a, b)
 }
 
-// count counts an address at a location.
+// count adds the count of an address to a location. id is the number of the block's copy, see
+// copyID.
 func (b *body) count(w where, id, n uint64, how Combine) {
 	if last := len(b.counts) - 1; last >= 0 && b.counts[last].where == w && b.counts[last].copy == id {
 		b.counts[last].n = how.both(b.counts[last].n, n)
@@ -83,7 +84,7 @@ func (b *body) call(w where, callee *function, n uint64) {
 	b.calls = append(b.calls, called{w, callee, n})
 }
 
-// inline returns the body of a function that is inlined at a location.
+// inline adds an empty inlined body at a location and returns it.
 func (b *body) inline(w where, callee symbol) *body {
 	inner := new(body)
 	b.inlined = append(b.inlined, inlined{w, callee, inner})
@@ -101,7 +102,8 @@ func (b *body) add(other *body) {
 	b.inlined = append(b.inlined, other.inlined...)
 }
 
-// settle sorts the entries and joins the entries of one location, here and in inlined bodies.
+// settle sorts the counts, calls and inlined bodies by location, and joins those at one location.
+// It does so in nested bodies, too.
 func (b *body) settle(how Combine) {
 	for b := range b.all {
 		// The clones have no more room than they need.
@@ -111,14 +113,14 @@ func (b *body) settle(how Combine) {
 	}
 }
 
-// total adds up the copies of each location, here and in inlined bodies.
+// total adds up the copies of each location, in the body and in all bodies inlined into it.
 func (b *body) total() {
 	for b := range b.all {
 		b.counts = total(b.counts)
 	}
 }
 
-// all yields the body and all that are inlined in it, each before those in it.
+// all yields a body and all bodies inlined into it, outer bodies first.
 func (b *body) all(yield func(*body) bool) {
 	left := []*body{b} // and not the machine's stack: the depth is that of the file
 	for len(left) > 0 {
@@ -132,7 +134,7 @@ func (b *body) all(yield func(*body) bool) {
 	}
 }
 
-// merged puts a list in order, and makes one of those that are equal.
+// merged sorts a list and merges equal elements with into.
 func merged[T any](list []T, compare func(a, b T) int, into func(to *T, from T)) []T {
 	slices.SortStableFunc(list, compare)
 	kept := list[:0]
@@ -146,9 +148,10 @@ func merged[T any](list []T, compare func(a, b T) int, into func(to *T, from T))
 	return kept
 }
 
-// total adds up the copies of each location. What is left outside of them, such as the test of a
-// loop that was unrolled, is of the same block and runs no more often than they do together. It
-// comes first, since it has copy 0.
+// total replaces the counts of a location's copies by one count: the sum of the numbered copies, or
+// the count of copy 0 if that is larger. Copy 0 is code of the block outside of its copies, such as
+// the test of an unrolled loop. It runs at most as often as all copies together. It comes first in
+// the list.
 func total(list []count) []count {
 	kept := list[:0]
 	for i := 0; i < len(list); {
@@ -178,7 +181,8 @@ func (b *body) entry() uint64 {
 	}
 }
 
-// records puts a body into the form of package profile.
+// records adds the body to a profile.Body. ref and callee return the profile's symbols; calls for
+// which callee returns false are left out.
 func (b *body) records(to *profile.Body, ref func(symbol) profile.SymbolRef, callee func(*function) (profile.SymbolRef, bool)) {
 	enter := func(b *body) []inlined {
 		for _, c := range b.counts {

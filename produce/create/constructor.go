@@ -16,8 +16,8 @@ import (
 func unifyConstructor(name string) string { return baseStructor(name, "4") }
 
 // unify returns unifyConstructor's result for a name. It caches the results, because a program
-// inlines the same constructors thousands of times, and each result takes two demanglings. One
-// goroutine at a time may call it.
+// inlines the same constructors thousands of times, and each result takes two demanglings. It is
+// not safe for concurrent use.
 func (c *creation) unify(name string) string {
 	if !strings.Contains(name, "C4") && !strings.Contains(name, "D4") {
 		return name
@@ -30,8 +30,8 @@ func (c *creation) unify(name string) string {
 	return unified
 }
 
-// baseStructor gives a constructor or destructor of some kind the name of the one for base classes.
-// Other names stay.
+// baseStructor returns the name of the variant for base classes, such as C2, of a constructor or
+// destructor whose variant has the digit of. It returns other names unchanged.
 func baseStructor(name, of string) string {
 	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
 		return name

@@ -54,8 +54,8 @@ func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof
 	return b.profile, c.report, nil
 }
 
-// addCallers adds functions that appear only in call stacks. A function that only calls
-// long-running functions, such as main, has no samples and no branches of its own.
+// addCallers adds functions that occur only in call stacks, without samples and branches of their
+// own. main is one if it only calls functions that run long.
 func (c *creation) addCallers(u *unwinder) {
 	known := make(map[uint64]bool, len(c.functions))
 	for _, f := range c.functions {
@@ -72,13 +72,14 @@ func (c *creation) addCallers(u *unwinder) {
 	c.sortFunctions()
 }
 
-// A contextFrame is a function of a context, and the probe of the call of the next one.
+// A contextFrame is a caller in a context: a function, and the probe of its call to the next
+// function.
 type contextFrame struct {
 	function *symbolize.Probed
 	site     uint32
 }
 
-// A contextNode is a function in a context.
+// A contextNode holds the records of a function in one context.
 type contextNode struct {
 	contextEdge
 	inlined bool
@@ -87,9 +88,10 @@ type contextNode struct {
 	head    uint64
 }
 
-// A contextEdge identifies a child of a node: the called function and the probe of the call.
+// A contextEdge identifies a contextNode: the called function, and the caller's node with the probe
+// of the call.
 type contextEdge struct {
-	caller   *contextNode // nil for the outermost
+	caller   *contextNode // nil for the outermost function
 	site     uint32
 	function *symbolize.Probed
 }
@@ -98,14 +100,14 @@ type contextEdge struct {
 type contextBuilder struct {
 	probeBuilder
 	probes []symbolize.Probe
-	blocks map[*symbolize.ProbedBody][]int // probes of bodies
+	blocks map[*symbolize.ProbedBody][]int // indexes of each body's probes in probes
 	edges  map[contextEdge]*contextNode
 	nodes  []*contextNode
 	tails  *tailCalls
 
-	at     *contextCounts                         // the context at hand
-	calls  map[string][]contextFrame              // of it, by the function that they lead to
-	leaves map[*symbolize.ProbedBody]*contextNode // in the context at hand
+	at     *contextCounts                         // the current context
+	calls  map[string][]contextFrame              // results of callsOf in the current context, by name of the function
+	leaves map[*symbolize.ProbedBody]*contextNode // nodes of bodies in the current context
 }
 
 func newContextBuilder(c *creation, probes []symbolize.Probe) *contextBuilder {
@@ -139,7 +141,7 @@ func (b *contextBuilder) function(addr uint64) *function {
 	return nil
 }
 
-// context adds what ran in a context.
+// context adds the counts of a context to the nodes of its functions.
 func (b *contextBuilder) context(c *contextCounts) {
 	b.at, b.calls = c, make(map[string][]contextFrame)
 	b.leaves = make(map[*symbolize.ProbedBody]*contextNode)
@@ -147,8 +149,8 @@ func (b *contextBuilder) context(c *contextCounts) {
 	b.countCalls(c)
 }
 
-// callsOf returns the calls of the current context that lead to a function, including calls that
-// are missing on the stack.
+// callsOf returns the callers of a function in the current context, outermost first. It adds
+// callers that are missing on the stack because they made a tail call.
 func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	frames, known := b.calls[leaf]
 	if known {
@@ -172,9 +174,9 @@ func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	return frames
 }
 
-// appendCall appends the function that contains the code of a call, after the functions in which it
-// is inlined. If the call has no probe, a compiler cannot use the calls further out, so they are
-// dropped.
+// appendCall appends the callers at the address of a call: the function that contains the call,
+// preceded by the functions into which it is inlined. If the call has no probe, it returns nil,
+// because a compiler cannot use the callers further out.
 func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contextFrame {
 	p := b.callProbe(addr)
 	if p == nil {
@@ -183,8 +185,9 @@ func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contex
 	return appendFrames(frames, p.Body, p.Index)
 }
 
-// appendFrames appends the functions that a body is inlined in, and the body itself. Of one that is
-// inlined at an unknown probe, which has number 0, it is not known who called.
+// appendFrames appends a body, preceded by the bodies into which it is inlined. index is the probe
+// of the next call in the body. If a body is inlined at an unknown probe, which has number 0, its
+// callers are unknown, and appendFrames drops all frames before it.
 func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint32) []contextFrame {
 	first := len(frames)
 	for ; body != nil; body = body.Caller {
@@ -198,7 +201,7 @@ func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint3
 	return frames
 }
 
-// callProbe returns the probe of a call, nil if there is none.
+// callProbe returns the probe of the call at an address, or nil if there is none.
 func (b *contextBuilder) callProbe(addr uint64) *symbolize.Probe {
 	at := within(b.probes, addr, addr+1)
 	if i := slices.IndexFunc(at, func(p symbolize.Probe) bool { return p.Call }); i >= 0 && fits(&at[i]) {
@@ -207,7 +210,8 @@ func (b *contextBuilder) callProbe(addr uint64) *symbolize.Probe {
 	return nil
 }
 
-// fits reports whether the numbers of a probe and of the calls around it fit the format.
+// fits reports whether the number of a probe, and the numbers of the call probes at which its body
+// is inlined, have at most 16 bits, as the format requires.
 func fits(p *symbolize.Probe) bool {
 	for body := p.Body; body != nil; body = body.Caller {
 		if body.Site > math.MaxUint16 {
@@ -217,7 +221,8 @@ func fits(p *symbolize.Probe) bool {
 	return p.Index <= math.MaxUint16
 }
 
-// leaf returns the node of a body in the current context. The body belongs to function of.
+// leaf returns the node of a body in the current context. of is the function of the binary that
+// contains the body.
 func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *contextNode {
 	if n := b.leaves[body]; n != nil {
 		return n
@@ -238,7 +243,7 @@ func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *context
 	return n
 }
 
-// node returns the node of an edge.
+// node returns the node of an edge, and creates it if necessary.
 func (b *contextBuilder) node(e contextEdge) *contextNode {
 	n := b.edges[e]
 	if n == nil {
@@ -249,8 +254,9 @@ func (b *contextBuilder) node(e contextEdge) *contextNode {
 	return n
 }
 
-// countBlocks counts the blocks that ran in the current context. The entry of an inlined function
-// counts as a call of it. Blocks of the same bodies that did not run get a count of 0.
+// countBlocks adds the counts of the blocks that ran in a context, given the ranges of code. The
+// entry of an inlined function also counts as a call of it. Blocks of the same bodies that did not
+// run get a count of 0.
 func (b *contextBuilder) countBlocks(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {
@@ -294,7 +300,7 @@ func (b *contextBuilder) countBlocks(c *contextCounts) {
 	}
 }
 
-// countCalls counts the calls that ran in the current context.
+// countCalls adds the counts and targets of the calls that were recorded in a context.
 func (b *contextBuilder) countCalls(c *contextCounts) {
 	for _, branch := range slices.SortedFunc(maps.Keys(c.branches), codeBranch.compare) {
 		n := c.branches[branch]
@@ -323,7 +329,7 @@ func (n *contextNode) target(index, discriminator uint32, name sampleprof.NameRe
 	})
 }
 
-// add adds a function in its context.
+// add adds a node to the profile, as a function with its context.
 func (b *contextBuilder) add(n *contextNode) {
 	if len(n.records) == 0 {
 		return

@@ -29,7 +29,7 @@ type Options struct {
 	// Ranges says whether ranges or addresses are counted.
 	Ranges Ranges
 
-	// Combine says how the counts of the addresses of a location become one.
+	// Combine is the rule by which the counts of a location's addresses become one count.
 	Combine Combine
 
 	// Suffixes says which suffixes of names are cut.
@@ -53,11 +53,12 @@ type Options struct {
 	// ([profile.Profile.Evidence]). Open the file with [symbolize.Columns] for it.
 	Evidence bool
 
-	// Path changes the paths of source files, nil to leave them.
+	// Path returns the path of a source file in the profile, given its path in debug info. If it is
+	// nil, paths stay the same.
 	Path func(string) string
 
-	// Declared is called for the functions of the profile, those that are inlined included, with
-	// where debug info says that they are declared; once for each that is elsewhere. It may be nil.
+	// Declared is called with the declaration of each function in the profile, inlined functions
+	// included. A function with several declarations causes several calls. It may be nil.
 	Declared func(Declaration)
 
 	// Progress is called from time to time with the number of functions done and of all, from one
@@ -67,8 +68,8 @@ type Options struct {
 
 // A Declaration says where a function of the profile is declared.
 type Declaration struct {
-	Unit, Symbol string // in the profile
-	File         string // as debug info has it
+	Unit, Symbol string // unit and symbol in the profile
+	File         string // path of the source file in debug info
 	Line         uint32
 	Source       string // main source file of a unit with the function, "" if unknown
 }
@@ -86,7 +87,7 @@ const (
 	IgnoreRanges
 )
 
-// Combine says how the counts of several addresses of one location become the location's.
+// Combine is the rule by which the counts of a location's addresses become one count.
 type Combine int
 
 const (
@@ -123,7 +124,7 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 	return p, c.report, err
 }
 
-// A creation is one profile in the making.
+// A creation holds the state while one profile is made.
 type creation struct {
 	file    *symbolize.File
 	options Options
@@ -136,19 +137,22 @@ type creation struct {
 	functions []*function // by address
 	jumps     bool        // jumps within functions are known
 	exact     bool        // counts are numbers of executions
-	code      *decoder    // nil for machines that it does not know
+	code      *decoder    // nil if instructions of the machine cannot be decoded
 	declared  map[Declaration]bool
 
-	rests   map[uint64]*function // symbols that are the rest of a function of which a part is inlined, by address
-	hasRest map[string]bool      // functions that have one
+	// rests contains, by address, the symbols such as f.part.0 with the rest of a function f. GCC
+	// may inline only the beginning of f and call the rest.
+	rests   map[uint64]*function
+	hasRest map[string]bool // names of functions that have a symbol in rests
 
 	unified map[string]string // constructors and destructors by abstract name, see unify
 
-	clangSpans    int  // stretches of clang's code
-	discriminated bool // some of them have discriminators
+	clangSpans    int  // number of spans of clang's code
+	discriminated bool // at least one of these spans has a discriminator
 }
 
-// choose gives the samples to functions, and finds those that are over the threshold.
+// choose attributes the samples to functions and decides which functions have enough of them for
+// the profile.
 func (c *creation) choose(set *samples.Set) error {
 	for _, step := range []func() error{
 		func() error { return CheckBuild(c.file, set) },

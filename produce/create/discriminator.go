@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// How compilers put several numbers into a discriminator.
+// discriminators is a compiler's encoding of several numbers in a discriminator.
 type discriminators int
 
 const (
@@ -14,11 +14,11 @@ const (
 	llvmDiscriminators                        // prefix-coded: Clang
 )
 
-// A discriminator is what a compiler's discriminator says.
+// A discriminator holds the decoded parts of a discriminator in debug info.
 type discriminator struct {
 	base   uint32 // the block of the line, as it was before the block was copied
-	factor uint64 // how many runs one run of this code stands for, at least 1
-	copy   uint32 // which copy of the block, 0 if it was not copied
+	factor uint64 // executions of the source for each execution of this code, at least 1
+	copy   uint32 // number of the block's copy, 0 if it was not copied
 }
 
 // encodingOf returns the encoding of a unit's discriminators, which depends on its producer.
@@ -35,7 +35,8 @@ func (o *Options) encodingOf(producer string, flowSensitive bool) discriminators
 	return plainDiscriminators
 }
 
-// firstHierarchical is the GCC that began to code copies and multiplicities.
+// firstHierarchical is the first version of GCC whose discriminators contain copies and
+// multiplicities.
 const firstHierarchical = 16
 
 // gccMajor returns the version of the GCC that made a unit, 0 if it was another compiler. A
@@ -61,7 +62,7 @@ const (
 	gccCopyBits         = 11
 )
 
-// decode takes a discriminator apart.
+// decode splits a discriminator into its parts.
 func (d discriminators) decode(v uint32) discriminator {
 	switch d {
 	case gccDiscriminators:
@@ -99,8 +100,8 @@ func probeBase(v uint32) uint32 {
 	return v >> probeBaseAt & probeBaseMask
 }
 
-// llvmComponent takes the first component off Clang's code: bit 0 set for none; else 5 bits of it,
-// or 12 if bit 6 is set.
+// llvmComponent decodes the first component of clang's discriminator and returns the remaining
+// bits. If bit 0 is set, the component is 0. Otherwise it has 5 bits, or 12 if bit 6 is set.
 func llvmComponent(v uint32) (component, rest uint32) {
 	switch {
 	case v&1 != 0:

@@ -13,11 +13,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sampleFraction is the number of bits after the point for samples: one in a block of 100
-// instructions still counts. Exact counts have none.
+// sampleFraction is the number of bits after the binary point in counts of samples. So one sample
+// in a block of 100 instructions does not round to 0. Exact counts have no such bits.
 const sampleFraction = 8
 
-// evidence returns the evidence of all functions, nil if there is none.
+// evidence returns the evidence of all functions, or nil if there is none.
 func (c *creation) evidence() *profile.Evidence {
 	e := &profile.Evidence{Fraction: c.fraction()}
 	for _, f := range c.functions {
@@ -38,7 +38,7 @@ func (c *creation) fraction() uint8 {
 	return sampleFraction
 }
 
-// codeCopy returns the blocks of a function, nil if its code cannot be decoded.
+// codeCopy returns a function's machine code by blocks, or nil if the code cannot be decoded.
 func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	b := &blockBuilder{
 		mapper: p, leaders: p.leaders(), stretches: p.function.stretches(), spans: code.Spans,
@@ -93,33 +93,33 @@ func (p *mapper) leaders() []uint64 {
 // A blockBuilder divides a function into blocks.
 type blockBuilder struct {
 	*mapper
-	leaders   []uint64         // those that are left
-	stretches []stretch        // those that are left
-	spans     []symbolize.Span // those that are left
+	leaders   []uint64         // addresses that begin a block, from the current instruction on
+	stretches []stretch        // counts, from the current instruction on
+	spans     []symbolize.Span // lines, from the current instruction on
 	frames    map[*symbolize.Instance]frame
 	copy      profile.CodeCopy
-	machine   []machineBlock // by block of the copy
+	machine   []machineBlock // for each block of copy
 
-	block machineBlock // the current one
+	block machineBlock // the block being built
 	at    profile.CodeBlock
 }
 
-// A frame is a number of an inline frame, and how many executions of its source one execution of
-// its code stands for.
+// A frame is the number of an inline frame, and the number of executions of its source for each
+// execution of its code.
 type frame struct {
 	number int32
 	factor uint64
 }
 
-// A machineBlock is where a block is.
+// A machineBlock is the address range of a block, with what is needed to compute its count.
 type machineBlock struct {
 	low, high   uint64
 	last        uint64 // count of its last instruction
-	hi, lo      uint64 // sum of the counts of its instructions
+	hi, lo      uint64 // 128-bit sum of the counts of its instructions
 	conditional bool   // it ends with a conditional jump
 }
 
-// add adds an instruction.
+// add adds an instruction to the current block, or begins a new block with it.
 func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 	count := b.count(at)
 	leads := len(b.leaders) > 0 && b.leaders[0] <= at
@@ -161,7 +161,7 @@ func (b *blockBuilder) count(at uint64) uint64 {
 	return b.stretches[0].count
 }
 
-// place returns the source of the instruction at an address.
+// place returns the source position of the instruction at an address.
 func (b *blockBuilder) place(at uint64) (profile.Place, bool) {
 	for len(b.spans) > 0 && b.spans[0].High <= at {
 		b.spans = b.spans[1:]
@@ -180,7 +180,8 @@ func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
 	return profile.Position{File: b.path(l.File), Line: l.Line, Column: l.Column, Discriminator: d.base}, d.factor
 }
 
-// frame returns the frame of an instance, and makes those of its callers first.
+// frame returns the inline frame of an instance. It adds missing frames to the copy, those of
+// callers first.
 func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	var missing []*symbolize.Instance
 	f, ok := frame{0, 1}, false
@@ -200,7 +201,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	return f
 }
 
-// endBlock ends the current block.
+// endBlock adds the current block to the copy.
 func (b *blockBuilder) endBlock() {
 	if b.at.Size > 0 {
 		slices.SortFunc(b.at.Places, profile.Place.Compare)
@@ -226,7 +227,8 @@ func (m *machineBlock) mean(fraction uint8, size uint32) uint64 {
 	return mean
 }
 
-// addJumps adds the jumps that were seen, and after conditional ones the steps to the next block.
+// addJumps adds the recorded jumps between blocks. For conditional jumps, it also adds the steps to
+// the next block.
 func (b *blockBuilder) addJumps() {
 	if !b.jumps || !b.sameUnit {
 		return
@@ -250,8 +252,10 @@ func (b *blockBuilder) addJumps() {
 	}
 }
 
-// addSteps adds how often conditional jumps were not taken. A range that runs across the end of a
-// block says so. Exact counts of a block include the jumps that were taken.
+// addSteps adds, for each conditional jump, how often it was not taken. taken has the number of
+// jumps taken from each block. With ranges, the fall-through count is the number of ranges that run
+// across the end of the block. With exact counts, it is the count of the jump instruction minus the
+// jumps taken.
 func (b *blockBuilder) addSteps(taken []uint64) {
 	steps, across := b.function.counts, uint64(0) // sorted by stretches
 	for i, m := range b.machine[:len(b.machine)-1] {

@@ -13,9 +13,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// WriteFdata writes samples as the text that BOLT reads (llvm-bolt -data), by symbols: a line for
-// each branch, and for each step from one block of code to the next that ran without one. Without
-// ranges it has a line for each address. What lies in no function is left out, and so are returns.
+// WriteFdata writes samples in the text format that BOLT reads (llvm-bolt -data), with addresses as
+// offsets in symbols. It writes a line for each branch, and for each fall-through from one basic
+// block to the next. For a recording without ranges, it writes a line for each address. Samples
+// outside of functions, and returns, are left out.
 func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	w := &fdataWriter{Writer: bufio.NewWriter(out), file: f, counts: make(map[fdataBranch]uint64), seen: make(map[string]int)}
 	if err := w.nameSymbols(); err != nil {
@@ -41,7 +42,8 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	return w.Flush()
 }
 
-// An fdataSpot is an address by symbol.
+// An fdataSpot is an address as an offset in a symbol. ok is false for an address outside of all
+// symbols.
 type fdataSpot struct {
 	ok     bool
 	symbol *fdataSymbol
@@ -62,18 +64,18 @@ func (s fdataSpot) compare(t fdataSpot) int {
 	return cmp.Or(cmp.Compare(s.symbol.low, t.symbol.low), cmp.Compare(s.offset, t.offset))
 }
 
-// An fdataBranch is a step from one address to another.
+// An fdataBranch is a branch or a fall-through from one address to another.
 type fdataBranch struct{ from, to fdataSpot }
 
 func (b fdataBranch) compare(c fdataBranch) int {
 	return cmp.Or(b.from.compare(c.from), b.to.compare(c.to))
 }
 
-// An fdataSymbol is a function as BOLT calls it.
+// An fdataSymbol is a function under the name that BOLT gives it.
 type fdataSymbol struct {
 	name      string
 	low, high uint64
-	blocks    []uint64 // addresses to which its own jumps lead, once asked for
+	blocks    []uint64 // start addresses of the function's blocks, see fdataWriter.blocks
 	known     bool
 }
 
@@ -86,7 +88,8 @@ type fdataWriter struct {
 	seen          map[string]int
 }
 
-// nameSymbols names the functions. BOLT numbers local ones of one name by their addresses.
+// nameSymbols reads the symbols and names them as BOLT does, which numbers local symbols of the
+// same name in the order of their addresses.
 func (w *fdataWriter) nameSymbols() error {
 	for s, err := range w.file.Symbols() {
 		if err != nil {
@@ -102,7 +105,7 @@ func (w *fdataWriter) nameSymbols() error {
 	return nil
 }
 
-// at returns the spot of a file offset.
+// at returns the symbol and offset of a file offset.
 func (w *fdataWriter) at(offset uint64) fdataSpot {
 	addr, ok := w.file.Address(offset)
 	i, found := slices.BinarySearchFunc(w.symbols, addr, func(s *fdataSymbol, addr uint64) int { return cmp.Compare(s.low, addr) })
@@ -115,13 +118,13 @@ func (w *fdataWriter) at(offset uint64) fdataSpot {
 	return fdataSpot{true, w.symbols[i], addr - w.symbols[i].low}
 }
 
-// add counts a step.
+// add adds n executions of a branch or fall-through.
 func (w *fdataWriter) add(from, to fdataSpot, n uint64) {
 	b := fdataBranch{from, to}
 	w.counts[b] = saturating.Add(w.counts[b], n)
 }
 
-// branches counts branches within functions, and those to the start of one.
+// branches adds the branches within functions and the branches to the start of a function.
 func (w *fdataWriter) branches(set *samples.Set) {
 	for b, n := range set.Branches.All() {
 		from, to := w.at(b.From), w.at(b.To)
@@ -136,8 +139,8 @@ func (w *fdataWriter) branches(set *samples.Set) {
 	}
 }
 
-// steps counts the steps from block to block within a range: a block ends with a jump, and where
-// another leads to.
+// steps adds the fall-throughs within a range that ran n times. A block ends at a jump, and before
+// an address to which another jump leads.
 func (w *fdataWriter) steps(from, to fdataSpot, n uint64) {
 	if w.code == nil || !from.ok || !to.ok || from.symbol != to.symbol || w.code.crosses(from.symbol.low+from.offset, to.symbol.low+to.offset) {
 		return
@@ -153,7 +156,8 @@ func (w *fdataWriter) steps(from, to fdataSpot, n uint64) {
 	}
 }
 
-// blocks returns where the jumps of a function lead to in it, sorted.
+// blocks returns the addresses in a function to which its own jumps lead, sorted. It decodes the
+// function on the first call.
 func (w *fdataWriter) blocks(s *fdataSymbol) []uint64 {
 	if s.known {
 		return s.blocks

@@ -2,15 +2,15 @@ package create
 
 import "github.com/go-afdo/afdo/input/symbolize"
 
-// A locator finds the functions of addresses. After an error it finds nothing, and keeps the error
-// in err: who has asked for all addresses looks at err once.
+// A locator finds the function that contains an address. After an error it finds nothing and keeps
+// the error in err, so that callers check err once, after the last lookup.
 type locator struct {
 	file  *symbolize.File
-	found symbolize.Symbol // found last: addresses come sorted
+	found symbolize.Symbol // the latest result; addresses mostly come sorted
 	err   error
 }
 
-// symbol returns the function that an address is in.
+// symbol returns the function that contains an address.
 func (l *locator) symbol(addr uint64) (symbolize.Symbol, bool) {
 	if addr >= l.found.Low && addr < l.found.High {
 		return l.found, true
@@ -26,7 +26,7 @@ func (l *locator) symbol(addr uint64) (symbolize.Symbol, bool) {
 	return s, ok
 }
 
-// at returns the function that a file offset is in, and the address of the offset.
+// at returns the function that contains a file offset, and the address of the offset.
 func (l *locator) at(offset uint64) (s symbolize.Symbol, addr uint64, ok bool) {
 	if addr, ok = l.file.Address(offset); ok {
 		s, ok = l.symbol(addr)

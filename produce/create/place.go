@@ -14,7 +14,7 @@ import (
 
 const maxLine = 1<<24 - 1
 
-// maxDiscriminator is the largest discriminator that formats have room for.
+// maxDiscriminator returns the largest discriminator that fits the profile's formats.
 func (o *Options) maxDiscriminator() uint32 {
 	if o.WideDiscriminators {
 		return math.MaxUint32
@@ -22,16 +22,17 @@ func (o *Options) maxDiscriminator() uint32 {
 	return math.MaxUint16
 }
 
-// A placed is what debug info has made of a function's samples.
+// A placed holds a function's samples by source location, as debug info maps them.
 type placed struct {
-	symbol   symbol // of the function; no name if debug info knows none
+	symbol   symbol // name of the function; empty if debug info does not name it
 	unit     *symbolize.Unit
 	body     body
 	stubs    []*stub
-	evidence *profile.CodeCopy // nil unless it is asked for
+	evidence *profile.CodeCopy // nil unless Options.Evidence is set
 }
 
-// place reads debug info and gives the samples of functions to lines.
+// place reads the debug info of the functions over the threshold and maps their samples to
+// locations.
 func (c *creation) place(ctx context.Context) error {
 	wanted := make(map[uint64]*function)
 	for _, f := range c.functions {
@@ -86,18 +87,18 @@ type mapper struct {
 	*creation
 	function *function
 	encoding discriminators
-	clang    bool // it is of Clang, or of another compiler of LLVM
+	clang    bool // the code is from clang or another compiler based on LLVM
 	placed   *placed
 	sites    map[*symbolize.Instance]site
-	rest     map[*symbolize.Instance]*function // by stubs
+	rest     map[*symbolize.Instance]*function // for each instance that is a stub, the symbol with the rest of its function
 }
 
-// A site is where a copy of a function is in the profile.
+// A site is the body in the profile to which the counts of an instance are added.
 type site struct {
-	body   *body  // nil if it has no place
-	factor uint64 // how many runs one run of this copy stands for
-	copy   uint64 // tells apart the copies that the compiler made of the blocks around it
-	stub   *stub  // if it is one
+	body   *body  // nil if the profile cannot hold the instance
+	factor uint64 // executions of the source for each execution of this instance
+	copy   uint64 // distinguishes copies of the blocks that contain the inlined calls, see copyID
+	stub   *stub  // nil unless the instance is a stub
 }
 
 func (p *mapper) place(code *symbolize.Code) {
@@ -134,11 +135,11 @@ func (p *mapper) place(code *symbolize.Code) {
 	p.placed.body.settle(p.options.Combine)
 }
 
-// someSpans is the number of stretches of code without any discriminator from which on the program
-// is taken to have none. A small function may have none by chance.
+// someSpans is the minimum number of spans of clang's code from which to conclude that the program
+// was compiled without discriminators. A small function may need none.
 const someSpans = 100
 
-// declare says where a function of the profile is declared.
+// declare passes the declaration of a function in the profile to Options.Declared.
 func (p *mapper) declare(s symbol, f *symbolize.Function) {
 	c, d := p.creation, Declaration{Unit: s.file, Symbol: s.name, File: f.File, Line: f.Line}
 	if c.options.Declared == nil || c.declared[d] {
@@ -154,7 +155,7 @@ func (p *mapper) declare(s symbol, f *symbolize.Function) {
 	c.options.Declared(d)
 }
 
-// path changes a path as the options say.
+// path returns the path that a source file has in the profile, see Options.Path.
 func (c *creation) path(path string) string {
 	if c.options.Path != nil && path != "" {
 		return c.options.Path(path)
@@ -162,7 +163,7 @@ func (c *creation) path(path string) string {
 	return path
 }
 
-// counts counts the bytes of all spans.
+// counts adds the counts of the function's code to the locations of its spans.
 func (p *mapper) counts(spans []symbolize.Span) {
 	for _, s := range p.function.stretches() {
 		for len(spans) > 0 && spans[0].High <= s.low {
@@ -182,7 +183,7 @@ func (p *mapper) counts(spans []symbolize.Span) {
 	}
 }
 
-// count counts some bytes of a span, which ran equally often.
+// count adds the count of size bytes of a span, which all ran equally often.
 func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
 	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
@@ -209,12 +210,12 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
 
-// isNowhere reports whether code belongs to no line. Clang gives line 0 to code that it has made
-// from several lines, and looks for counts of that line when it reads a profile.
+// isNowhere reports whether code has no line. Clang gives line 0 to code that it merged from
+// several lines, and looks for counts of line 0 when it reads a profile. So line 0 is a line there.
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
-// isUndeclared reports whether a function, or a function in which it is inlined, has no declared
-// line from which to count.
+// isUndeclared reports whether an instance, or one of the functions into which it is inlined, has
+// no declaration line from which to count its lines.
 func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	for ; i != nil; i = i.Caller {
 		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
@@ -224,18 +225,18 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	return false
 }
 
-// beginsAt0 reports whether lines of a function are counted from 0, as clang does for the functions
-// that it makes from parts of a coroutine.
+// beginsAt0 reports whether the lines of a function are counted from line 0, as clang does for
+// functions that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID returns the ID of a copy of a block within an outer copy. It is 0 for a block that was not
-// copied.
+// copyID returns a hash that identifies a copy of a block, given the ID of the copy of the
+// enclosing code and the number of the copy within it. It is 0 if nothing was copied.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }
 
-// calls counts the branches that lead from the function to the start of one. An instruction that
-// calls ran at least as often as it was seen to.
+// calls adds the branches from the function to the starts of functions as calls. It also raises the
+// count of a call's location to the number of calls seen there.
 func (p *mapper) calls(spans []symbolize.Span) {
 	sum := uint64(0)
 	for n, c := range p.function.calls {
@@ -262,7 +263,7 @@ func (p *mapper) calls(spans []symbolize.Span) {
 	}
 }
 
-// leaf returns the place of a span's code.
+// leaf returns the site and the location for the counts of a span.
 func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
 	w, d, ok := p.where(span.Instance, span.Line)
 	if !ok {
@@ -271,8 +272,8 @@ func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
 	return p.site(span.Instance), w, d
 }
 
-// where returns the location of a line in a function. Lines before the declaration, of macros
-// and included bodies, count backwards from 2^16 (format note 25).
+// where returns the location of a line in an instance, and its decoded discriminator. Lines before
+// the declaration, as from macros and included bodies, count backwards from 2^16 (format note 25).
 func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
@@ -286,7 +287,7 @@ func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d 
 	return where{offset, d.base}, d, offset <= maxLine
 }
 
-// site returns the place of a copy of a function, and makes the bodies around it if necessary.
+// site returns the site of an instance. It adds the inlined bodies that enclose it if necessary.
 func (p *mapper) site(i *symbolize.Instance) site {
 	var missing []*symbolize.Instance
 	s, ok := p.sites[i]
@@ -308,7 +309,7 @@ func (p *mapper) site(i *symbolize.Instance) site {
 	return s
 }
 
-// inner returns the site of a function that is inlined in another.
+// inner returns the site of an instance that is inlined at site outer.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.where(i.Caller, i.Call)
 	name := p.inlinedName(i)

@@ -17,20 +17,20 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ErrNoCalls: the recording has neither call stacks nor branch stacks, so nothing says who calls
-// whom.
+// ErrNoCalls: the recording has neither call stacks nor branch stacks, so callers are unknown.
 var ErrNoCalls = errors.New("the samples have no calls: neither call stacks nor branch stacks")
 
-// WritePprof writes samples as a CPU profile of pprof, compressed with gzip, for go build -pgo.
-// Go's compiler uses the weight of calls: samples in the callee, by caller and by line of the call,
-// relative to the first line of the caller. So every function has its first line, and the functions
-// inlined at an address are frames of their own.
+// WritePprof writes samples as a CPU profile of pprof, compressed with gzip, for go build -pgo. It
+// returns the number of calls written.
 //
-// A sample's own stack is not in the Set. WritePprof writes a stack for each sampled address, and
-// one for each pair of caller and callee. Of branch stacks, the weight of a call is the number of
-// calls times the samples that one execution of the callee has. Wrappers that the compiler made,
-// which have no line, are left out, as Go's own profiles do. It returns the number of calls
-// written.
+// Go's compiler reads the weight of each call from it: the samples in the callee, by caller and by
+// line of the call, relative to the first line of the caller. So every function in the file has its
+// first line, and functions inlined at an address have frames of their own.
+//
+// A Set does not contain the call stack of each sample. So WritePprof writes a stack for each
+// sampled address, and one for each pair of caller and callee. If calls come from branch stacks,
+// the weight of a call is the number of calls times the samples of one execution of the callee.
+// Wrappers that the compiler made, which have no line, are left out, as in Go's own profiles.
 //
 // Errors are [ErrBuild], [ErrNoCode], [ErrNoCalls], and those of package symbolize and w.
 func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *samples.Set) (calls int, err error) {
@@ -58,15 +58,15 @@ func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *sample
 	return p.written, p.finish(w)
 }
 
-// A pprofWriter writes a profile for Go's compiler.
+// A pprofWriter writes a CPU profile of pprof for Go's compiler.
 type pprofWriter struct {
 	locator
-	wanted  map[uint64]*wantedSymbol // by the address of the symbol
+	wanted  map[uint64]*wantedSymbol // by start address
 	leaves  []pprofStack
 	calls   []pprofCall
-	entries map[uint64]pprofFunction // of symbols, by address: the outermost function with a line
-	weights map[uint64]uint64        // samples of symbols, by address
-	called  map[uint64]uint64        // branches to symbols, by address
+	entries map[uint64]pprofFunction // by start address of the symbol: the outermost function with a line
+	weights map[uint64]uint64        // by start address of the symbol: its samples
+	called  map[uint64]uint64        // by start address of the symbol: the branches to it
 	written int
 
 	strings   map[string]uint64
@@ -76,15 +76,15 @@ type pprofWriter struct {
 	out       protobuf.Message
 }
 
-// A wantedSymbol is a function with the addresses in it that have to be resolved.
+// A wantedSymbol is a function whose addresses are resolved to lines, with its counts and calls.
 type wantedSymbol struct {
 	symbol symbolize.Symbol
-	counts map[uint64]uint64 // samples or executions by address
-	ends   map[uint64]uint64 // of ranges: executions that end after an address
+	counts map[uint64]uint64 // by address: samples there, or executions of ranges that begin there
+	ends   map[uint64]uint64 // by address: executions of ranges that end just before it
 	sites  map[uint64][]pprofCall
 }
 
-// A table gives each key a number, from 1 on. The first key that is asked for has number 1.
+// A table numbers keys from 1, in the order in which they are first asked for.
 type table[K comparable] struct {
 	keys    []K
 	numbers map[K]uint64
@@ -103,18 +103,18 @@ func (t *table[K]) number(key K) uint64 {
 	return n
 }
 
-// A pprofStack is a location and the functions around it, innermost first.
+// A pprofStack is a sampled location and its callers, innermost first, with its count.
 type pprofStack struct {
 	frames []pprofLocation
 	count  uint64
 }
 
-// A pprofCall is a call between two functions.
+// A pprofCall is a call from a location, with its callers, to a function.
 type pprofCall struct {
 	from   []pprofLocation
-	callee uint64 // address of the symbol
+	callee uint64 // start address of the symbol
 	count  uint64
-	branch bool // count is of branches, not of samples
+	branch bool // count is a number of branches, not of samples
 }
 
 type pprofFunction struct {
@@ -127,7 +127,8 @@ type pprofLocation struct {
 	line     uint32
 }
 
-// want returns the function that has a file offset, or nil, and the address.
+// want returns the function that contains a file offset, and the address of the offset. It adds the
+// function to p.wanted. It returns nil if no function contains the offset.
 func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64) {
 	s, addr, ok := p.at(offset)
 	if !ok {
@@ -141,7 +142,7 @@ func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64) {
 	return w, addr
 }
 
-// choose notes which addresses of which functions have to be resolved.
+// choose collects the counts and calls of all functions, whose addresses are then resolved.
 func (p *pprofWriter) choose(set *samples.Set) {
 	ranges := set.Ranges.Len() > 0
 	for r, n := range set.Ranges.All() {
@@ -169,7 +170,7 @@ func (p *pprofWriter) choose(set *samples.Set) {
 	}
 }
 
-// call notes a call from a file offset to a function.
+// call adds n calls from a file offset to a function.
 func (p *pprofWriter) call(from uint64, to *wantedSymbol, n uint64, branch bool) {
 	w, at := p.want(from)
 	if w == nil || w == to && branch {
@@ -181,7 +182,7 @@ func (p *pprofWriter) call(from uint64, to *wantedSymbol, n uint64, branch bool)
 	w.sites[at] = append(w.sites[at], pprofCall{callee: to.symbol.Low, count: n, branch: branch})
 }
 
-// resolve finds the functions and lines of all addresses.
+// resolve finds the source lines of all counts and calls, and sorts the stacks.
 func (p *pprofWriter) resolve(ctx context.Context) error {
 	var symbols []symbolize.Symbol
 	for _, low := range slices.Sorted(maps.Keys(p.wanted)) {
@@ -201,7 +202,7 @@ func (p *pprofWriter) resolve(ctx context.Context) error {
 	return nil
 }
 
-// mergeStacks adds up neighbours with the same frames.
+// mergeStacks adds up adjacent stacks with the same frames.
 func mergeStacks(stacks []pprofStack) []pprofStack {
 	merged := stacks[:0]
 	for _, s := range stacks {
@@ -220,7 +221,7 @@ func comparePprof(a, b []pprofLocation) int {
 	})
 }
 
-// resolveCode finds the functions and lines of the addresses in a function.
+// resolveCode finds the stacks of the counts and calls in a function.
 func (p *pprofWriter) resolveCode(w *wantedSymbol, code *symbolize.Code) {
 	running, last := uint64(0), w.symbol.Low
 	points := slices.Sorted(maps.Keys(w.counts))
@@ -269,7 +270,8 @@ func (p *pprofWriter) resolveCode(w *wantedSymbol, code *symbolize.Code) {
 	}
 }
 
-// framesOf returns the functions at a span, innermost first, without wrappers that have no line.
+// framesOf returns the functions that contain a span, innermost first. It leaves out wrappers that
+// have no line.
 func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofLocation) {
 	line := span.Line
 	for i := span.Instance; i != nil; i = i.Caller {
@@ -286,7 +288,7 @@ func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofLocation) 
 	return frames
 }
 
-// writeSamples writes the samples of all addresses and calls.
+// writeSamples writes a sample for each resolved stack and call.
 func (p *pprofWriter) writeSamples() {
 	for _, s := range p.leaves {
 		p.writeSample(s.frames, s.count)
@@ -305,7 +307,7 @@ func (p *pprofWriter) writeSamples() {
 	}
 }
 
-// Fields of pprof's messages: github.com/google/pprof/proto/profile.proto.
+// Field numbers of pprof's messages: github.com/google/pprof/proto/profile.proto.
 const (
 	pprofSampleType, pprofSample, pprofLocations, pprofFunctions, pprofStrings = 1, 2, 4, 5, 6
 	pprofPeriodType, pprofPeriod                                               = 11, 12
@@ -332,7 +334,7 @@ func (p *pprofWriter) text(s string) uint64 {
 	return n
 }
 
-// finish writes the tables that samples refer to.
+// finish writes the tables to which samples refer, and compresses the file.
 func (p *pprofWriter) finish(w io.Writer) error {
 	for _, field := range []uint64{pprofSampleType, pprofPeriodType} {
 		var m protobuf.Message

@@ -11,10 +11,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ProbeProfile makes a profile by pseudo probes, which clang adds to binaries that it compiles with
-// -fpseudo-probe-for-profiling. Locations are numbers of probes, not lines, so debug info is not
-// needed. Only LLVM's formats can hold such a profile. Options about lines and discriminators are
-// ignored.
+// ProbeProfile makes a profile from pseudo probes, which clang adds to binaries that it compiles
+// with -fpseudo-probe-for-profiling. Locations are probe numbers instead of lines, so debug info is
+// not needed. Only LLVM's formats can hold such a profile. It ignores the options about lines and
+// discriminators.
 //
 // It holds the probes of the functions with samples in memory, some fifty bytes each. Its errors
 // are those of [Profile], and [ErrNoProbes].
@@ -44,7 +44,8 @@ func ProbeProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.P
 	return b.profile, c.report, nil
 }
 
-// symbols returns the symbols of all functions, and counts those that are not over the threshold.
+// symbols returns the symbols of all sampled functions, with all names that their probes may use.
+// It adds the functions below the threshold to the report.
 func (c *creation) symbols() []symbolize.Symbol {
 	var symbols []symbolize.Symbol
 	for _, f := range c.functions {
@@ -59,9 +60,9 @@ func (c *creation) symbols() []symbolize.Symbol {
 	return symbols
 }
 
-// probedNames returns the names that the probes of a function may have. Of a constructor for whole
-// objects and one for base classes that are the same, the linker may have kept the first name, and
-// probes have the second.
+// probedNames returns the names that the probes of a function may have. If the constructors for
+// whole objects (C1) and for base classes (C2) have the same code, the linker may keep symbol C1,
+// although the probes name C2.
 func probedNames(s symbolize.Symbol) []string {
 	names := slices.Clone(s.Names)
 	for _, name := range s.Names {
@@ -78,18 +79,20 @@ type probeBuilder struct {
 	profile *sampleprof.Profile
 	bodies  map[bodyKey]*probedBody
 	known   map[*symbolize.ProbedBody]*probedBody
-	called  map[*function]string // names of callees
+	called  map[*function]string // names of callees in the profile
 	roots   []*probedBody
 }
 
-// A bodyKey identifies a body: the function, and the place where it is inlined.
+// A bodyKey identifies a body: its function, the body into which it is inlined, and the probe of
+// the call there.
 type bodyKey struct {
-	outer    *probedBody // nil if it is not inlined
+	outer    *probedBody // nil if the body is not inlined
 	site     uint32
 	function *symbolize.Probed
 }
 
-// A probedBody holds the counts of a body. The binary may have several copies of the body.
+// A probedBody holds the counts of a function, or of a function inlined at one probe. The binary
+// may have several copies of its code.
 type probedBody struct {
 	bodyKey
 	records []sampleprof.Record
@@ -98,8 +101,9 @@ type probedBody struct {
 	head    uint64
 }
 
-// body returns the counts of a body, and makes the bodies around it if necessary. A body inlined at
-// an unknown probe, which has number 0, counts as a function of its own.
+// body returns the body for the counts of a probe's body. It creates the enclosing bodies if
+// necessary. A body inlined at an unknown probe, which has number 0, counts as a function that is
+// not inlined.
 func (b *probeBuilder) body(of *symbolize.ProbedBody) *probedBody {
 	var missing []*symbolize.ProbedBody
 	outer := b.known[of]
@@ -117,7 +121,7 @@ func (b *probeBuilder) body(of *symbolize.ProbedBody) *probedBody {
 	return outer
 }
 
-// within returns the body of a key.
+// within returns the body of a key, and creates it if necessary.
 func (b *probeBuilder) within(key bodyKey) *probedBody {
 	body := b.bodies[key]
 	if body != nil {
@@ -133,9 +137,9 @@ func (b *probeBuilder) within(key bodyKey) *probedBody {
 	return body
 }
 
-// counts gives the counts of the code to its probes. With ranges or executions, a probe ran as
-// often as the instruction after it. Single addresses rarely coincide with probes, so there a probe
-// ran as often as any instruction before the next probe.
+// counts gives each probe the count of its code. With ranges or exact counts, this is the count of
+// the instruction at the probe. Otherwise single addresses were sampled, which rarely coincide with
+// a probe, so it is the largest count of an instruction before the next probe.
 func (b *probeBuilder) counts(probes []symbolize.Probe) {
 	for _, f := range b.functions {
 		if !f.written {
@@ -161,7 +165,7 @@ func (b *probeBuilder) counts(probes []symbolize.Probe) {
 	}
 }
 
-// within returns the probes of a stretch of code.
+// within returns the probes at addresses from low up to, but not including, high.
 func within(probes []symbolize.Probe, low, high uint64) []symbolize.Probe {
 	at := func(address uint64) int {
 		i, _ := slices.BinarySearchFunc(probes, address, func(p symbolize.Probe, a uint64) int { return cmp.Compare(p.Address, a) })
@@ -170,7 +174,7 @@ func within(probes []symbolize.Probe, low, high uint64) []symbolize.Probe {
 	return probes[at(low):at(high)]
 }
 
-// most returns the largest count from low to high.
+// most returns the largest count at addresses from low up to, but not including, high.
 func most(stretches []stretch, low, high uint64) (n uint64) {
 	i, _ := slices.BinarySearchFunc(stretches, low, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
 	for ; i < len(stretches) && stretches[i].low < high; i++ {
@@ -179,7 +183,7 @@ func most(stretches []stretch, low, high uint64) (n uint64) {
 	return n
 }
 
-// count counts a probe. The probes that code was copied with add up.
+// count adds the count of a probe. The counts of a probe's copies add up.
 func (b *probeBuilder) count(p symbolize.Probe, n uint64) {
 	if p.Index > math.MaxUint16 || p.Body.Site > math.MaxUint16 {
 		b.report.Unplaced = saturating.Add(b.report.Unplaced, n)
@@ -195,7 +199,7 @@ func (b *probeBuilder) count(p symbolize.Probe, n uint64) {
 	}
 }
 
-// calls counts the targets of calls.
+// calls adds the functions that were called at each call probe.
 func (b *probeBuilder) calls(probes []symbolize.Probe) {
 	for _, f := range b.functions {
 		if !f.written {
@@ -216,7 +220,8 @@ func (b *probeBuilder) calls(probes []symbolize.Probe) {
 	}
 }
 
-// callee returns the name of a function that is called: of several, the one that probes use.
+// callee returns the name of a called function in the profile: the one of its names that its own
+// probes use, if any.
 func (b *probeBuilder) callee(f *function, probes []symbolize.Probe) string {
 	name, known := b.called[f]
 	if known {
@@ -242,14 +247,15 @@ func (b *probeBuilder) name(name string) sampleprof.NameRef {
 	return b.profile.AddName(sampleprof.Name{Text: name})
 }
 
-// add adds a function that is not inlined.
+// add adds a function with all bodies inlined into it to the profile.
 func (b *probeBuilder) add(root *probedBody) {
 	f := sampleprof.Function{Name: b.name(root.function.Name), HeadCount: root.head}
 	f.Records, f.Total = b.flatten(root)
 	b.profile.AddFunction(f)
 }
 
-// settle has the count of a call be at least the sum of its targets, which a total does not have.
+// settle raises the count of each call probe to the sum of its targets' counts. The body's total
+// stays the same.
 func (b *probedBody) settle() {
 	type place struct {
 		line          uint16
@@ -274,11 +280,12 @@ func (b *probedBody) settle() {
 	}
 }
 
-// flatten returns the records of a body, including the records of inlined bodies, and their sum.
+// flatten returns the records of a body, including those of inlined bodies, and the sum of their
+// counts.
 func (b *probeBuilder) flatten(root *probedBody) ([]sampleprof.Record, uint64) {
 	type open struct {
 		body *probedBody
-		head int // of its records
+		head int // index of the KindInlined record of body
 	}
 	var records []sampleprof.Record
 	stack := []open{{root, -1}}

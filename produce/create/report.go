@@ -43,53 +43,54 @@ var (
 // Samples count by weight. The weight of a range is its count times the bytes that it covers, and
 // the weight of an address is its count. All weights of a report are of the same kind.
 type Report struct {
-	Weight   uint64 // of all samples
-	Placed   uint64 // those that made it to a location
-	NoSymbol uint64 // outside of the functions of the symbol table
-	NoLines  uint64 // in code of which debug info knows no function or no line
-	Below    uint64 // in functions that are not over the threshold
+	Weight   uint64 // weight of all samples
+	Placed   uint64 // weight of samples that have a location in the profile
+	NoSymbol uint64 // weight outside of the functions of the symbol table
+	NoLines  uint64 // weight of code for which debug info has no function or no line
+	Below    uint64 // weight in functions that are not over the threshold
 
-	// Unplaced is the weight of lines that a profile cannot hold: a caller has no declaration, a
-	// call has no line, or the line is too far from the declaration.
+	// Unplaced is the weight of code that has a line, but no location in the profile: the function
+	// or one of its callers has no declaration line, a call has no line, or the line is too far
+	// from the declaration.
 	Unplaced uint64
 
-	Functions int  // written
-	Dropped   int  // sampled, and not written, for want of samples or of debug info
+	Functions int  // functions in the profile
+	Dropped   int  // sampled functions that are not in the profile, for lack of samples or debug info
 	Ranges    bool // ranges were counted, not addresses
 	Estimated bool // there are no branches, so head counts are estimates
-	Stacks    bool // calls are of call stacks, and their counts are estimates
+	Stacks    bool // calls come from call stacks, and their counts are estimates
 
-	RangeRuns      uint64 // executions of ranges
-	BackwardRanges uint64 // those of ranges that end before they begin
-	Overruns       uint64 // those of ranges that go on behind the end of their function
-	CrossingRanges uint64 // those of ranges that run across an unconditional jump or a return
-	Discriminators uint64 // weight of locations whose discriminator does not fit 16 bits; it is part of Unplaced
-	Undeclared     uint64 // weight in functions whose declaration has no line; it is part of Unplaced
-	LineTables     bool   // some of Undeclared is of Clang, which leaves declarations out with -g1
+	RangeRuns      uint64 // number of times that ranges ran
+	BackwardRanges uint64 // part of RangeRuns: ranges that end before they begin
+	Overruns       uint64 // part of RangeRuns: ranges that continue after the end of their function
+	CrossingRanges uint64 // part of RangeRuns: ranges that contain an unconditional jump or a return before their end
+	Discriminators uint64 // part of Unplaced: the discriminator does not fit 16 bits
+	Undeclared     uint64 // part of Unplaced: the declaration of a function has no line
+	LineTables     bool   // part of Undeclared is code of clang, which omits declaration lines with -g1
 
 	// NoDiscriminators is set if no line of clang's code in the profile has a discriminator,
 	// because it was compiled without -fdebug-info-for-profiling. The blocks of a line cannot be
 	// distinguished then, and clang finds no counts for most of them.
 	NoDiscriminators bool
 
-	Quality Quality // of the samples
+	Quality Quality // how far the samples can be trusted
 
 	// FlowSensitive is set if the discriminators belong to clang's flow-sensitive profiles.
 	FlowSensitive bool
 
-	// Missing are the files of split debug info that are not there, in the order of their paths,
-	// and Hottest is the sampled function without debug info that has the most weight, "" if there
-	// is none.
+	// Missing lists the files of split debug info that do not exist, sorted by path. Hottest is the
+	// sampled function without debug info that has the most weight, or "" if there is none.
 	Missing []string
 	Hottest string
 
-	// Stubs are the functions of which only the beginning was inlined at some place that ran. GCC
-	// does that, and the rest is the symbol f.part.0. Such places are calls in the profile.
+	// Stubs lists the functions of which GCC inlined only the beginning at a place that ran. The
+	// rest is a symbol such as f.part.0, which the inlined beginning calls. The profile has a call
+	// of the function at such a place.
 	Stubs []string
 }
 
-// PlacedShare returns the share of the samples in the binary's functions that found a location,
-// from 0 to 1. Functions below the threshold do not count.
+// PlacedShare returns the share of the samples in the program's functions that have a location in
+// the profile, from 0 to 1. Functions below the threshold do not count.
 func (r *Report) PlacedShare() float64 {
 	all := float64(r.Weight) - float64(r.Below)
 	if all <= 0 {
@@ -98,37 +99,37 @@ func (r *Report) PlacedShare() float64 {
 	return float64(r.Placed) / all
 }
 
-// A Quality is measurements of how far samples can be trusted. Package verdict judges by them.
+// A Quality describes how far the samples can be trusted. Package verdict derives its level from
+// it.
 type Quality struct {
-	Exact bool // they are counts of executions, such as callgrind's, of which nothing below is told
+	Exact bool // the samples are exact counts of executions, such as callgrind's
 
 	// Branches reports that the samples have branch stacks. Samples without them show well which
 	// functions are hot, and poorly which way branches go, however many they are:
 	// docs/guide/create.md has measurements.
 	Branches bool
 
-	// Density is the number of samples for each instruction of the hot functions. Hot are the
-	// hottest functions that together have nine of ten samples. A sample with a branch stack counts
-	// for each instruction that ran between its branches. An instruction is taken to be 4 bytes
-	// long.
+	// Density is the number of samples per instruction of the hot functions, which are the hottest
+	// ones that together have nine tenths of the samples. A sample with a branch stack counts for
+	// each instruction that ran between its branches. Instructions are assumed to be 4 bytes long.
 	Density float64
 
-	// Uncertain is the share of the weight that lies where there are fewer samples than 10, so that
-	// counts are mere estimates: chance makes them a third larger or smaller.
+	// Uncertain is the share of the weight in code with fewer than 10 samples. Chance makes such
+	// counts a third larger or smaller.
 	Uncertain float64
 
 	// LeftOut is the share of the weight in functions that are not over the threshold. Compilers
-	// take a function without a profile for one that hardly runs.
+	// assume that a function without a profile hardly runs.
 	LeftOut float64
 }
 
 const (
 	hotShare         = 0.9
-	instructionBytes = 4 // of Arm; x86's are as long on average
+	instructionBytes = 4 // on Arm; the average on x86 is the same
 	certain          = 10
 )
 
-// judge finds out how good the samples of the profile are.
+// judge measures the quality of the profile's samples.
 func (c *creation) judge(set *samples.Set) Quality {
 	q := Quality{Exact: set.Exact, Branches: c.report.Ranges}
 	sampled := slices.DeleteFunc(slices.Clone(c.functions), func(f *function) bool { return f.weight == 0 })
@@ -159,7 +160,7 @@ func (c *creation) judge(set *samples.Set) Quality {
 	return q
 }
 
-// uncertain returns the weight of the function where there are few samples.
+// uncertain returns the weight of the function's code that has fewer than certain samples.
 func (f *function) uncertain() float64 {
 	few := uint64(0)
 	for _, s := range f.stretches() {

@@ -15,20 +15,21 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// maxOther limits the share of samples in functions with another name than in the recording. With a
-// larger share, the recording is of another build. For the right build the share is 0 where names
-// are mangled; demanglers differ in details.
+// maxOther limits the share of samples whose function has another name in the binary than in the
+// recording. With a larger share, the recording is of another build. For the same build the share
+// is 0 if names are mangled; demangled names differ between demanglers.
 const maxOther = 0.001
 
 // CheckBuild compares the function names in a recording with the names in the binary. It returns
-// [ErrBuild] if more than a thousandth of the samples are in a function with another name. A
-// recording without names passes. Most recordings of perf have build IDs instead. [Profile] calls
-// CheckBuild.
+// [ErrBuild] if more than a thousandth of the samples are in a function with another name. It
+// accepts a recording without names; most recordings of perf have build IDs instead. [Profile]
+// calls CheckBuild.
 //
-// Functions of assembly jump into the middle of others, such as mempcpy into memmove, and callgrind
-// keeps the name of the first function after the jump. So a name may be at the address of another
-// function if it is also at the start of its own function, and not right before the other address,
-// as it would be if the function had moved.
+// Assembly functions jump into the middle of others, such as mempcpy into memmove, and callgrind
+// keeps the name of the first function after the jump. So CheckBuild accepts a name in another
+// function if the recording also has the name at the start of its own function, but not at the
+// sampled address before that start. If the function had moved, the recording would have the name
+// there, too.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	c := buildCheck{locator: locator{file: f}, begun: make(map[string]bool), others: make(map[string]misnamed)}
 	for offset, n := range set.Addresses.All() {
@@ -54,10 +55,10 @@ func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	return nil
 }
 
-// A misnamed is samples in functions that the recording calls otherwise.
+// A misnamed counts the samples for which the recording has another function name than the binary.
 type misnamed struct {
 	all     uint64
-	most    uint64 // of one address
+	most    uint64 // most samples at one address, which example describes
 	example string
 }
 
@@ -68,20 +69,21 @@ func (m *misnamed) add(more misnamed) {
 	}
 }
 
-// A buildCheck adds up how many samples are in functions that are called otherwise.
+// A buildCheck counts the samples whose function has another name in the binary than in the
+// recording.
 type buildCheck struct {
 	locator
 	all    uint64
-	begun  map[string]bool // names that begin where their functions do
+	begun  map[string]bool // names that the recording has at the start of the function of that name
 	others map[string]misnamed
-	last   string // the name at the sampled address before this one
+	last   string // the recording's name at the previous sampled address
 
-	low  uint64 // of the function that was compared last
-	name string // that it was compared by
+	low  uint64 // start of the function of the latest comparison
+	name string // the recording's name in the latest comparison
 	same bool
 }
 
-// compare looks at n samples of a file offset that the recording has a name for.
+// compare adds n samples at a file offset, for which the recording has the given function name.
 func (c *buildCheck) compare(offset uint64, name string, n uint64) {
 	s, addr, ok := c.at(offset)
 	if !ok {
@@ -106,15 +108,16 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) {
 	}
 }
 
-// wholeName returns the name of the function that a recording shows a piece of: "f.cold", or
-// "f() [clone .cold]" if it is demangled.
+// wholeName returns the name of a function, given a recording's name for a part of it, such as
+// "f.cold" or, demangled, "f() [clone .cold]".
 func wholeName(shown string) string {
 	shown, _, _ = strings.Cut(shown, " [clone ")
 	return SelectedSuffixes.canonical(shown).copy
 }
 
-// sameName reports whether a name in a recording means a symbol. The name may be the symbol itself,
-// the symbol with a version, or its demangled form by any demangler, with or without parameters.
+// sameName reports whether a recording's name can belong to a symbol of the binary. The recording
+// may have the symbol itself, the symbol with a version, or its demangled form by any demangler,
+// with or without parameters.
 func sameName(shown, symbol string) bool {
 	symbol, _, _ = strings.Cut(symbol, "@")
 	if plain, _, _ := strings.Cut(shown, "@"); plain == symbol {
@@ -130,8 +133,9 @@ func sameName(shown, symbol string) bool {
 	return err == nil && mayShow(shown, tree)
 }
 
-// mayShow reports whether a text may be what another demangler makes of a symbol: it has the last
-// component of its name. Of a lambda's parameters that are auto, demanglers make different types.
+// mayShow reports whether a text can be another demangler's form of a symbol: the text contains the
+// last component of the symbol's name. Demanglers differ in details, such as the types of a generic
+// lambda's parameters.
 func mayShow(shown string, symbol demangle.AST) bool {
 	switch last := mangled.Last(symbol).(type) {
 	case *demangle.Name:
@@ -192,17 +196,17 @@ func CheckCode(f *symbolize.File, set *samples.Set) error {
 	return nil
 }
 
-// A codeCheck decodes functions and counts samples that do not fit their instructions.
+// A codeCheck counts the samples and branches that do not fit the instructions of the binary.
 type codeCheck struct {
 	locator
 	code              *decoder
 	samples, branches misplaced
 
-	low    uint64      // of the function at hand
-	begins []beginning // by byte of the function, as far as it was decoded
+	low    uint64      // start of the function that begins describes
+	begins []beginning // for each byte of the function, as far as it was decoded
 }
 
-// A beginning says what begins at a byte of a function.
+// A beginning is the kind of instruction that begins at a byte of a function, if any.
 type beginning byte
 
 const (
@@ -211,7 +215,7 @@ const (
 	branchInstruction
 )
 
-// misplaced is samples or branches, and how many of them do not fit.
+// A misplaced counts samples or branches, and those among them that do not fit the instructions.
 type misplaced struct {
 	all, bad, most uint64
 	example        string
@@ -221,8 +225,8 @@ func (m *misplaced) share() (float64, string) {
 	return float64(m.bad) / max(float64(m.all), 1), m.example
 }
 
-// add looks at n samples of a file offset, where an instruction has to begin. If branch, it has to
-// be one that may lead elsewhere.
+// add adds n samples at a file offset, where an instruction must begin. If branch is set, it must
+// be an instruction that can branch.
 func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) {
 	s, addr, ok := c.at(offset)
 	if !ok {
@@ -244,7 +248,7 @@ func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) {
 	}
 }
 
-// decode decodes a function, up to its end or to what cannot be decoded.
+// decode finds where the instructions of a function begin, up to the first that cannot be decoded.
 func (c *codeCheck) decode(s symbolize.Symbol) {
 	c.low, c.begins = s.Low, c.begins[:0]
 	for _, in := range c.code.instructions(s.Low, s.High) {

@@ -29,8 +29,8 @@ func estimateCalls(groups []*group) {
 	}
 }
 
-// estimateHead adds up how often the copies of a function were entered: once at least if the stack
-// of a sample shows a call of it.
+// estimateHead adds up how often the copies of a function were entered. A copy was entered at least
+// once if the function was on a sampled call stack.
 func (g *group) estimateHead() {
 	for _, f := range g.parts {
 		g.during = saturating.Add(g.during, f.during)
@@ -43,7 +43,8 @@ func (g *group) estimateHead() {
 	}
 }
 
-// share returns how many of a function's calls come from a caller with n of the samples.
+// share returns the estimated number of calls of the group's function by a caller, given n, the
+// number of samples during calls by this caller.
 func (g *group) share(n uint64) uint64 {
 	hi, lo := bits.Mul64(g.head, min(n, g.during))
 	calls, _ := bits.Div64(hi, lo, max(g.during, 1))

@@ -11,16 +11,17 @@ import (
 	"github.com/go-afdo/afdo/internal/opcode"
 )
 
-// A decoder finds where code cannot run on. It knows x86 and AArch64.
+// A decoder decodes instructions of a binary, to find where execution can branch. It supports x86
+// and AArch64.
 type decoder struct {
 	file *elf.File
 	next func(code []byte) opcode.Instruction
 
-	base uint64 // address of the code at hand
+	base uint64 // address of code, the part of the binary read last
 	code []byte
 }
 
-// newDecoder returns a decoder of a file's code, nil for other machines.
+// newDecoder returns a decoder for the code in a file, or nil if the machine is not supported.
 func newDecoder(f *elf.File) *decoder {
 	d := &decoder{file: f}
 	switch f.Machine {
@@ -42,7 +43,7 @@ const (
 	maxInstruction = 16
 )
 
-// at returns code from an address on, nil if there is none.
+// at returns the code from an address on, at least one instruction, or nil if the address has none.
 func (d *decoder) at(addr uint64) []byte {
 	if skip := addr - d.base; addr >= d.base && skip+maxInstruction <= uint64(len(d.code)) {
 		return d.code[skip:]
@@ -65,7 +66,7 @@ func (d *decoder) at(addr uint64) []byte {
 	return nil
 }
 
-// decode decodes the instruction at an address. Its size is 0 if there is none.
+// decode decodes the instruction at an address. Size is 0 if there is none or the decoder is nil.
 func (d *decoder) decode(addr uint64) opcode.Instruction {
 	if d == nil {
 		return opcode.Instruction{}
@@ -99,9 +100,10 @@ func (d *decoder) isPadding(addr uint64) bool {
 	return bytes.HasPrefix(code, []byte{0x90}) || bytes.HasPrefix(code, []byte{0xcc}) || bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
-// crosses reports whether a range, whose last instruction is at end, has code before that which
-// leads elsewhere in any case: then nothing ran straight from its begin to its end. Some processors
-// record a branch twice, which makes such ranges. Where code cannot be decoded it is believed.
+// crosses reports whether an instruction before end leaves the code in any case, such as a return
+// or an unconditional jump. Then execution cannot have gone straight from begin to end. Such ranges
+// occur because some processors record a branch twice. crosses returns false if it cannot decode
+// the code.
 func (d *decoder) crosses(begin, end uint64) bool {
 	for _, in := range d.instructions(begin, end) {
 		if in.Leaves {
@@ -111,8 +113,8 @@ func (d *decoder) crosses(begin, end uint64) bool {
 	return false
 }
 
-// transfer returns the first instruction from an address on that may lead elsewhere, or the last
-// one before end or before what cannot be decoded.
+// transfer returns the address of the first instruction that may branch. If there is none, it
+// returns the last instruction before end or before code that cannot be decoded.
 func (d *decoder) transfer(at, end uint64) uint64 {
 	last := at
 	for d != nil && at < end {
@@ -126,9 +128,9 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 	return last
 }
 
-// EndRanges sets the end of ranges for which a recording has only the beginning. Such a range ends
-// at the first instruction that may branch, or at the end of the function. [Profile] calls it
-// itself.
+// EndRanges sets the end of ranges of which the recording has only the beginning, the Landings of
+// the Set. Such a range ends at the first instruction that may branch, or at the end of the
+// function. [Profile] calls EndRanges itself.
 func EndRanges(f *symbolize.File, set *samples.Set) error {
 	code, l, landings := newDecoder(f.ELF()), locator{file: f}, set.Landings
 	set.Landings = samples.Sums[uint64]{}

@@ -12,17 +12,17 @@ import (
 // reads the profile, but the counts of the rest are elsewhere. So such a stub is written as a call
 // of f, and its counts are added to those of f.
 
-// A stub is one place at which GCC inlined the beginning of a function and calls its rest.
+// A stub is a place at which GCC inlined only the beginning of a function, which calls the rest.
 type stub struct {
-	rest  *function // .part symbol that it calls
-	body  body      // its counts
-	calls uint64    // observed calls of the rest
+	rest  *function // the symbol with the rest, such as f.part.0
+	body  body      // counts of the inlined beginning
+	calls uint64    // recorded calls of the rest
 
-	outer *body // the body that it is called from, and where
+	outer *body // the body that contains the stub, at location where
 	where where
 }
 
-// collectRests finds the symbols that are the rest of a function.
+// collectRests finds the symbols that hold the rest of a function, such as f.part.0.
 func (c *creation) collectRests(functions map[uint64]*function) {
 	if c.options.Suffixes == NoSuffixes {
 		return
@@ -36,7 +36,7 @@ func (c *creation) collectRests(functions map[uint64]*function) {
 	}
 }
 
-// findStubs finds the inlined functions whose code calls the rest of the same function.
+// findStubs finds the inlined instances whose code calls the rest of their own function.
 func (p *mapper) findStubs(spans []symbolize.Span) {
 	if len(p.rests) == 0 {
 		return
@@ -63,8 +63,8 @@ func (p *mapper) findStubs(spans []symbolize.Span) {
 	}
 }
 
-// isStub reports whether an inlined function is the one that a symbol is the rest of. Recursion is
-// none: a caller that is in the same function.
+// isStub reports whether rest is the rest of an inlined function. If the call is in a copy of the
+// function itself, it is recursion and not a stub.
 func (p *mapper) isStub(i *symbolize.Instance, rest *function) bool {
 	name := rest.name.name
 	if p.inlinedName(i) != name || p.function.name.name == name {
@@ -78,12 +78,12 @@ func (p *mapper) isStub(i *symbolize.Instance, rest *function) bool {
 	return true
 }
 
-// inlinedName returns the name of an inlined function in the profile.
+// inlinedName returns the name that an inlined function has in the profile.
 func (c *creation) inlinedName(i *symbolize.Instance) string {
 	return c.unify(c.options.Suffixes.canonical(i.Function.Linkage()).name)
 }
 
-// newStub returns the site of a stub.
+// newStub adds a stub at a location of site outer, and returns the stub's site.
 func (p *mapper) newStub(outer site, w where, d discriminator, rest *function) site {
 	s := &stub{rest: rest, outer: outer.body, where: w}
 	p.placed.stubs = append(p.placed.stubs, s)
@@ -93,7 +93,7 @@ func (p *mapper) newStub(outer site, w where, d discriminator, rest *function) s
 	}
 }
 
-// callStubs turns the stubs of a function into calls. Those inside of others come first.
+// callStubs replaces the function's stubs by calls, nested stubs first.
 func (p *mapper) callStubs() {
 	for _, s := range slices.Backward(p.placed.stubs) {
 		s.body.settle(p.options.Combine)
@@ -118,7 +118,7 @@ func (s *stub) entries() uint64 {
 	return n
 }
 
-// stubs returns the stubs by the function that each belongs to.
+// stubs returns the stubs of all functions, by the function whose beginning they are.
 func (c *creation) stubs() map[symbol][]*stub {
 	all := make(map[symbol][]*stub)
 	for _, f := range c.functions {
@@ -131,8 +131,9 @@ func (c *creation) stubs() map[symbol][]*stub {
 	return all
 }
 
-// addStubs adds the counts of stubs to their function. If the function has no entry of its own, its
-// head count is that of its rest, which includes the calls that the stubs made.
+// addStubs adds the counts and entries of stubs to the function whose beginning they are. If no
+// other entry of the function was seen, its head count is that of f.part.0. That already includes
+// the calls by the stubs, so addStubs subtracts these.
 func (g *group) addStubs(stubs []*stub, estimated bool) {
 	entered := slices.ContainsFunc(g.parts, (*function).entered)
 	for _, s := range stubs {
@@ -147,5 +148,5 @@ func (g *group) addStubs(stubs []*stub, estimated bool) {
 	}
 }
 
-// entered reports whether a function was seen to be entered, not only its rest.
+// entered reports whether a symbol that is not a part, such as f.part.0, was seen to be entered.
 func (f *function) entered() bool { return !f.name.fragment && f.head > 0 }

@@ -5,14 +5,14 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// Suffixes says which suffixes of compilers are cut from names.
+// Suffixes selects the suffixes of compilers that are cut from names.
 type Suffixes int
 
 const (
-	// SelectedSuffixes cuts what GCC 16 and google/autofdo cut: .isra.N, .constprop.N, .lto_priv.N,
-	// .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them one after the other, and
-	// what clang adds to the names of landing pads, .eh, and of pieces of coroutines, .resume,
-	// .destroy and .cleanup.
+	// SelectedSuffixes cuts the suffixes that GCC 16 and google/autofdo cut: .isra.N, .constprop.N,
+	// .lto_priv.N, .part.N, .cold.N, .cold, .llvm.N and .__part.N, any number of them in sequence.
+	// It also cuts the suffixes that clang adds to landing pads, .eh, and to parts of coroutines,
+	// .resume, .destroy and .cleanup.
 	SelectedSuffixes Suffixes = iota
 	// NoSuffixes cuts nothing.
 	NoSuffixes
@@ -23,12 +23,12 @@ const (
 // A strippedName is the name of a function without the suffixes that [Suffixes] selects.
 type strippedName struct {
 	name     string
-	copy     string // the clone that the symbol is, or is a part of: the name without the suffixes of parts
-	fragment bool   // the symbol is a part of a function, and callers do not enter the function there
+	copy     string // the name of the clone, with suffixes such as .constprop.0, but without those of its parts, such as .cold
+	fragment bool   // the symbol is a part such as .part.0 or .cold, which callers of the function do not enter
 	cold     bool   // the part is only reached by jumps
 }
 
-// canonical takes the suffixes off a name.
+// canonical cuts the selected suffixes off a name.
 func (s Suffixes) canonical(name string) strippedName {
 	switch s {
 	case NoSuffixes:
@@ -57,8 +57,8 @@ func (s Suffixes) canonical(name string) strippedName {
 	}
 }
 
-// InlinedName returns the name that a profile has for a function that is inlined.
+// InlinedName returns the name that an inlined function has in a profile.
 func InlinedName(f *symbolize.Function) string { return unifyConstructor(f.Linkage()) }
 
-// Name returns a symbol without the suffixes that are cut.
+// Name returns a symbol's name without the selected suffixes.
 func (s Suffixes) Name(symbol string) string { return s.canonical(symbol).name }

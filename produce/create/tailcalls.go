@@ -5,27 +5,28 @@ import (
 	"slices"
 )
 
-// A function that ends with the call of another may jump there, and is on no call stack then.
-// tailCalls finds the functions that are missing between a call on a stack and the function that
-// is next on it, as llvm-profgen does: if there is one way only from one to the other by jumps
-// that were seen, it is the way that was taken.
+// tailCalls finds the functions that are missing in a call stack because they ended with a jump to
+// the next function instead of a call. Like llvm-profgen, it searches for a sequence of recorded
+// jumps from the called function to the next function on the stack. It accepts the sequence only if
+// there is no other one.
 type tailCalls struct {
-	callees map[uint64][]string // of calls that were seen, by address: functions by name, sorted
-	jumps   map[string][]uint64 // of functions to others, by name: addresses, sorted
-	targets map[uint64][]string // of these jumps, sorted
+	callees map[uint64][]string // by address of a call: names of the functions called there, sorted
+	jumps   map[string][]uint64 // by name of a function: addresses of its jumps to other functions, sorted
+	targets map[uint64][]string // by address of such a jump: names of its targets, sorted
 	known   map[[2]string]way
 }
 
-// A way is what leads from one function to another: jumps, if it is the only one.
+// A way describes the sequences of jumps from one function to another. It has the jumps if there is
+// exactly one sequence.
 type way struct {
-	ways  int // 2 for more than one
+	ways  int // number of sequences, 2 for two or more
 	jumps []uint64
 }
 
-// maxTailCalls is how many functions are looked for between two.
+// maxTailCalls limits the number of functions in a sequence of tail calls.
 const maxTailCalls = 64
 
-// newTailCalls takes what calls and jumps were seen.
+// newTailCalls collects the calls, and the jumps between functions, that the samples contain.
 func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 	t := &tailCalls{make(map[uint64][]string), make(map[string][]uint64), make(map[uint64][]string), make(map[[2]string]way)}
 	seen := make(map[codeBranch]bool)
@@ -50,7 +51,7 @@ func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 	return t
 }
 
-// with adds a value to a sorted list unless the list contains it.
+// with inserts a value into a sorted list unless the list contains it.
 func with[T uint64 | string](list []T, one T) []T {
 	if i, found := slices.BinarySearch(list, one); !found {
 		list = slices.Insert(list, i, one)
@@ -58,7 +59,8 @@ func with[T uint64 | string](list []T, one T) []T {
 	return list
 }
 
-// between returns the jumps that lead from a call to a function that it does not call.
+// between returns the tail calls that lead from the callee of a call to function to. It returns nil
+// if the call itself leads there, or if several sequences of tail calls do.
 func (t *tailCalls) between(call uint64, to string) []uint64 {
 	callees := t.callees[call]
 	if slices.Contains(callees, to) {
@@ -73,7 +75,7 @@ func (t *tailCalls) between(call uint64, to string) []uint64 {
 	return only.jumps
 }
 
-// or returns the way that there is if there are two sets of them.
+// or combines the sequences of two alternatives.
 func (w way) or(other way) way {
 	if w.ways == 0 {
 		return other
@@ -84,7 +86,8 @@ func (w way) or(other way) way {
 	return w
 }
 
-// way returns the way from one function to another that does not come through those around it.
+// way returns the sequences of jumps from one function to another that do not return to a function
+// in around, which are the functions already passed.
 func (t *tailCalls) way(from, to string, around []string) way {
 	if from == to {
 		return way{ways: 1}

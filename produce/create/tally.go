@@ -13,22 +13,22 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A function is a function of the symbol table, with its samples.
+// A function is a symbol of the binary with its samples.
 type function struct {
 	symbol  symbolize.Symbol
 	weight  uint64
-	counts  []step  // how often its bytes ran
+	counts  []step  // changes of the count, from which stretches computes the count of each byte
 	calls   []call  // branches from it to the starts of functions
 	jumps   []jump  // branches within it
 	head    uint64  // branches to its start
-	during  uint64  // samples during calls of it
-	time    uint64  // when it was sampled first, 0 if unknown
-	written bool    // its samples are many enough, together with those of its other parts
-	placed  *placed // once debug info was read
+	during  uint64  // samples taken during calls of it, with call stacks
+	time    uint64  // time of its first sample, 0 if unknown
+	written bool    // all parts of the function together are over the threshold
+	placed  *placed // nil before debug info is read
 	name    strippedName
 }
 
-// A step says by how much the count changes at an address.
+// A step is an address at which the count of executions rises or falls by count.
 type step struct {
 	at    uint64
 	up    bool
@@ -45,7 +45,7 @@ type call struct {
 // A jump is a branch within a function.
 type jump struct{ from, to, count uint64 }
 
-// tally gives the samples to the functions that they lie in.
+// tally attributes the samples and branches to the functions that contain them.
 func (c *creation) tally(set *samples.Set) error {
 	switch {
 	case c.options.Ranges == NeedRanges && set.Ranges.Len() == 0:
@@ -89,14 +89,15 @@ func (c *creation) whyNoCode() string {
 	return fmt.Sprintf("samples weigh %d; are they of this build?", c.report.Weight)
 }
 
-// A tallier finds the functions of file offsets.
+// A tallier finds the functions of file offsets, and creates each on first use.
 type tallier struct {
 	*creation
 	locator
 	byLow map[uint64]*function
 }
 
-// find returns the function that holds a file offset, nil if there is none, and the address.
+// find returns the function that contains a file offset, and the address of the offset. It returns
+// nil if no function does.
 func (t *tallier) find(offset uint64) (*function, uint64) {
 	s, addr, ok := t.at(offset)
 	if !ok {
@@ -110,7 +111,8 @@ func (t *tallier) find(offset uint64) (*function, uint64) {
 	return f, addr
 }
 
-// findOther is find for an offset that is not in the sorted order of the others.
+// findOther is like find for the other end of a branch or call. It keeps the locator's latest
+// result, because offsets passed to find come sorted.
 func (t *tallier) findOther(offset uint64) (*function, uint64) {
 	before := t.found
 	f, addr := t.find(offset)
@@ -167,8 +169,8 @@ func (f *function) add(low, high, n uint64) {
 	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
 }
 
-// branches counts those that lead to the start of a function: calls, and jumps that take the place
-// of one.
+// branches adds the branches within functions as jumps, and those to the start of a function as
+// calls. Calls include tail calls.
 func (t *tallier) branches(set *samples.Set) {
 	code := newDecoder(t.creation.file.ELF())
 	for b, n := range set.Branches.All() {
@@ -196,7 +198,7 @@ func (t *tallier) branches(set *samples.Set) {
 	}
 }
 
-// callers finds the callers of functions in call stacks, for recordings without branches.
+// callers adds the calls in call stacks, for recordings without branches.
 func (t *tallier) callers(set *samples.Set) {
 	for stacked, n := range set.Calls.All() {
 		from, at := t.find(stacked.From)
@@ -221,7 +223,7 @@ func (t *tallier) times(set *samples.Set) {
 	}
 }
 
-// first returns how often the first byte of a function ran.
+// first returns how many executions or samples begin at the first byte of the function.
 func (f *function) first() (n uint64) {
 	for _, s := range f.counts {
 		if s.up && s.at == f.symbol.Low {
@@ -231,7 +233,7 @@ func (f *function) first() (n uint64) {
 	return n
 }
 
-// A stretch is bytes that ran equally often.
+// A stretch is a range of bytes that ran equally often.
 type stretch struct{ low, high, count uint64 }
 
 // stretches returns how often the bytes of a function ran, in the order of addresses and without
@@ -266,9 +268,9 @@ func (f *function) stretches() []stretch {
 	return out
 }
 
-// applyThreshold finds the functions over the threshold. The threshold applies to all parts of a
-// function together. Debug info can only reduce the number of functions found here: it
-// distinguishes the files of two static functions with the same name.
+// applyThreshold marks the functions over the threshold as written. The threshold applies to the
+// sum of all symbols that have the same name without suffixes. It may later prove too low for some:
+// debug info distinguishes static functions of the same name in different files.
 func (c *creation) applyThreshold() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {
@@ -296,8 +298,8 @@ func (c *creation) errThreshold(hottest uint64) error {
 	return fmt.Errorf("create: %w of %d: the hottest of %d functions weighs %d", ErrThreshold, c.options.MinSamples, len(c.functions), hottest)
 }
 
-// addParts adds the parts of chosen functions that were not sampled: that their lines did not run
-// is worth knowing.
+// addParts adds parts of chosen functions, such as f.cold, that have no samples. Their lines then
+// get a count of 0 in the profile.
 func (c *creation) addParts(chosen map[string]bool) error {
 	if c.options.Suffixes == NoSuffixes {
 		return nil

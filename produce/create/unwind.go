@@ -14,7 +14,8 @@ import (
 // elsewhere represents an address outside of the binary.
 const elsewhere = math.MaxUint64
 
-// A codeRange is straight-line execution, from the first instruction to the last one.
+// A codeRange is code that ran without a taken branch, by the addresses of its first and last
+// instruction.
 type codeRange struct{ begin, end uint64 }
 
 // A codeBranch is a branch that was taken.
@@ -24,28 +25,28 @@ func (b codeBranch) compare(c codeBranch) int {
 	return cmp.Or(cmp.Compare(b.from, c.from), cmp.Compare(b.to, c.to))
 }
 
-// A contextCounts is what ran in a calling context.
+// A contextCounts counts the ranges and branches that ran in one calling context.
 type contextCounts struct {
 	calls    []uint64 // addresses of the call instructions, the outermost first
 	ranges   map[codeRange]uint64
 	branches map[codeBranch]uint64
 }
 
-// An unwinder finds the calls in which code ran. It goes back through the branches of a sample, the
-// newest first, and reconstructs the call stack before each branch, as llvm-profgen does.
+// An unwinder attributes code to calling contexts. It follows the branches of a sample backwards,
+// from the newest, and reconstructs the call stack before each branch, as llvm-profgen does.
 type unwinder struct {
 	locator
 	code     *decoder
 	contexts map[string]*contextCounts
-	starts   map[uint64][]uint32 // of the instructions of functions, by where those begin
+	starts   map[uint64][]uint32 // by start of a function: offsets of its instructions
 	key      []byte
 	calls    []uint64
 
-	stack []uint64 // calls, the outermost first, and where the code was at last
-	lost  bool     // what called is not known any more
+	stack []uint64 // call instructions, outermost first, and last the address reached in the current function
+	lost  bool     // the callers are unknown from here on
 }
 
-// unwind returns what ran in each context, in an order that is always the same.
+// unwind counts what ran in each context. Its result depends only on the set.
 func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
 	u := &unwinder{locator: locator{file: f}, code: newDecoder(f.ELF()), contexts: make(map[string]*contextCounts), starts: make(map[uint64][]uint32)}
 	for t, n := range set.Traces() {
@@ -54,7 +55,7 @@ func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
 	return u, u.err
 }
 
-// trace unwinds a sample that was seen n times.
+// trace unwinds a sample that was recorded n times.
 func (u *unwinder) trace(t samples.Trace, n uint64) {
 	if u.frameless(u.address(t.At)) {
 		return
@@ -77,8 +78,8 @@ func (u *unwinder) trace(t samples.Trace, n uint64) {
 	}
 }
 
-// enter puts calls on the empty stack. If an address is not a call, the profiler unwound the stack
-// incorrectly from there on, and the calls further out are dropped.
+// enter initialises the stack with the calls of a sample. An address that is not a call shows that
+// the profiler unwound incorrectly, so enter drops the calls further out.
 func (u *unwinder) enter(calls []uint64) {
 	u.stack, u.lost = u.stack[:0], false
 	for _, offset := range calls {
@@ -94,8 +95,8 @@ func (u *unwinder) enter(calls []uint64) {
 	}
 }
 
-// address returns the address of a file offset, elsewhere if it is in no function: the procedure
-// linkage table leads elsewhere.
+// address returns the address of a file offset, or elsewhere if no function contains it, as in the
+// procedure linkage table.
 func (u *unwinder) address(offset uint64) uint64 {
 	if offset == samples.Elsewhere {
 		return elsewhere
@@ -106,7 +107,7 @@ func (u *unwinder) address(offset uint64) uint64 {
 	return elsewhere
 }
 
-// straight counts the code between two branches.
+// straight counts the code between two branches, n times.
 func (u *unwinder) straight(begin, end, n uint64) {
 	switch {
 	case begin == elsewhere && end == elsewhere: // the binary called, and was returned to
@@ -118,7 +119,7 @@ func (u *unwinder) straight(begin, end, n uint64) {
 	}
 }
 
-// branch goes back through a branch.
+// branch undoes a branch: it changes the stack to that before the branch.
 func (u *unwinder) branch(from, to uint64) {
 	leaf := len(u.stack) - 1
 	if u.lost {
@@ -151,7 +152,7 @@ func (u *unwinder) branch(from, to uint64) {
 	}
 }
 
-// in returns the counts of the calls that are on the stack.
+// in returns the counts of the context on the stack.
 func (u *unwinder) in() *contextCounts {
 	calls := u.stack[:len(u.stack)-1]
 	for i, c := range slices.Backward(calls) {
@@ -173,7 +174,7 @@ func (u *unwinder) in() *contextCounts {
 	return c
 }
 
-// withoutRecursion removes repeated neighbouring sequences, except for one of each: first sequences
+// withoutRecursion replaces adjacent repetitions of a sequence of calls by one: first of sequences
 // of one call, then of two, and so on. It changes its argument.
 func withoutRecursion[T comparable](calls []T) []T {
 	for size := 1; size <= len(calls)/2; size++ {
@@ -189,8 +190,8 @@ func withoutRecursion[T comparable](calls []T) []T {
 	return calls
 }
 
-// frameless reports whether a function has no frame at an address, because it has not made it yet
-// or has already left it. A call stack that follows frame pointers lacks the caller there.
+// frameless reports whether the function has no stack frame at an address, in its prologue or
+// epilogue. Call stacks from frame pointers then lack the function's caller.
 func (u *unwinder) frameless(addr uint64) bool {
 	s, ok := u.symbol(addr)
 	if !ok {
@@ -203,7 +204,8 @@ func (u *unwinder) frameless(addr uint64) bool {
 	return here.Size > 0 && u.code.decode(addr+here.Size).Returns
 }
 
-// call returns the address of the call instruction that ends with a byte, 0 if there is none.
+// call returns the address of the call instruction whose last byte is at address last, or 0 if
+// there is none.
 func (u *unwinder) call(last uint64) uint64 {
 	s, ok := u.symbol(last)
 	if !ok || last-s.Low > math.MaxUint32 {
@@ -226,8 +228,8 @@ func (u *unwinder) call(last uint64) uint64 {
 	return 0
 }
 
-// instructions returns where the instructions of a function begin, counted from its begin, up to
-// the first that cannot be decoded.
+// instructions returns the offsets of a function's instructions, up to the first that cannot be
+// decoded.
 func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	starts, known := u.starts[s.Low]
 	if known {
@@ -245,8 +247,8 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	return starts
 }
 
-// anyCall returns the longest call instruction at or after low that ends before an address, or 0 if
-// there is none. It is used after code that cannot be decoded.
+// anyCall returns the longest call instruction after low that ends before address end, or 0 if
+// there is none. It tries every byte, for code that cannot be decoded in sequence.
 func (u *unwinder) anyCall(low, end uint64) uint64 {
 	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
 		if in := u.code.decode(at); in.Calls && at+in.Size == end {
