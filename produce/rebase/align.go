@@ -8,40 +8,42 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// none is the partner of a line that has none.
+// none is the index of a line, callee or record that does not exist.
 const none = -1
 
-// Bounds of the time that two functions take. A function of n lines is compared with one of m in
-// at most maxLevels times n+m steps, and as many comparisons of two lines as comparisons*(n+m).
+// Limits on the time to align a function of n lines with one of m lines: it takes at most
+// maxLevels*(n+m) steps, and comparisons*(n+m) comparisons of two lines.
 const (
 	maxLevels   = 64
 	comparisons = 1 << 9
-	maxCells    = 1 << 22 // in one region
+	maxCells    = 1 << 22 // comparisons in one region
 )
 
-// leastSimilar is how alike two lines must be to be the same after an edit.
+// leastSimilar is the minimum similarity at which two lines count as the same line before and after
+// an edit.
 const leastSimilar = 0.5
 
 // replaced is the similarity of two lines if only their marks are known, and the marks differ.
 const replaced = 0.2
 
-// sameMark is added to the similarity of two lines with the same mark: the longest words of their
-// conditions are equal, though a formatter may have moved the statement after the condition.
+// sameMark is added to the similarity of two lines with the same mark. Their most distinctive words
+// are equal, although a formatter may have moved the statement after an if or for to the next line.
 const sameMark = 0.15
 
-// An alignment says for each line of an old function which line of the new one it has become.
+// An alignment pairs the lines of an old function with the lines of a new one.
 type alignment struct {
 	old, new []outline.Line
-	to       []int32 // by old line, none if it is gone
-	from     []int32 // by new line, none if it is new
-	left     int     // how many more comparisons are allowed
+	to       []int32 // for each old line the index of its new line, or none
+	from     []int32 // for each new line the index of its old line, or none
+	left     int     // number of comparisons still allowed
 }
 
-// align aligns two functions, each line of one with at most one of the other.
+// align pairs each line of an old function with at most one line of a new function.
 //
-// Lines that both have once are anchors, first in the whole function, then between two anchors, as
-// in a patience diff. What is left between them is aligned such that as much as possible of the
-// lines is the same, by words if no whole line is. Lines that were moved come last.
+// Lines that occur once in each function are anchors, first in the whole function and then between
+// two anchors, as in a patience diff. Then lines that were moved past other lines are paired. The
+// lines between two anchors are paired by similarity, so that as many words as possible stay the
+// same.
 func align(old, new []outline.Line) *alignment {
 	a := &alignment{old: old, new: new, to: nones(len(old)), from: nones(len(new)), left: comparisons * (len(old) + len(new))}
 	if (len(old) == 1) != (len(new) == 1) && len(old) > 0 && len(new) > 0 {
@@ -57,13 +59,13 @@ func align(old, new []outline.Line) *alignment {
 	return a
 }
 
-// firstOfBody returns the index of the first line of a function's body. If an old function was
-// written on a single line, its counts belong to its body.
+// firstOfBody returns the index of the first line of a function's body that has words. align uses
+// it if only one of the functions is on a single line: the counts of that line belong to the body.
 func firstOfBody(lines []outline.Line) int {
 	return 1 + slices.IndexFunc(lines[1:], func(l outline.Line) bool { return l.Weight > 0 })
 }
 
-// taken returns the offsets of the new lines that old ones have become.
+// taken returns the offsets of the new lines that have an old line.
 func (a *alignment) taken() map[int32]bool {
 	taken := make(map[int32]bool)
 	for j, i := range a.from {
@@ -78,9 +80,9 @@ func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }
 
 func (a *alignment) pair(i, j int) { a.to[i], a.from[j] = int32(j), int32(i) }
 
-// A region is a stretch of old lines and the stretch of new lines that they are aligned with.
+// A region is a range of old lines that is aligned with a range of new lines.
 type region struct {
-	low, high       int // of the old lines
+	low, high       int // range of old lines
 	newLow, newHigh int
 	level           int
 }
@@ -113,7 +115,7 @@ func (a *alignment) anchors(r region) (rest []region) {
 	return rest
 }
 
-// trim aligns the equal lines at both ends of a region.
+// trim pairs the equal lines at both ends of a region and returns the rest of the region.
 func (a *alignment) trim(r region) region {
 	for r.low < r.high && r.newLow < r.newHigh && a.old[r.low].Hash == a.new[r.newLow].Hash {
 		a.pair(r.low, r.newLow)
@@ -128,18 +130,19 @@ func (a *alignment) trim(r region) region {
 	return r
 }
 
-// A match is an old line and a new one.
+// A match is a pair of an old line and a new line, by index.
 type match struct{ i, j int32 }
 
-// unique returns the lines that are once in either half of a region, by old line. If lines say
-// little, it is the lines around them, too, that have to be the same.
+// unique returns the pairs of equal lines that occur only once in each half of a region, in the
+// order of old lines. Lines that are too common to be recognised alone, such as braces, must also
+// have equal lines around them.
 func (a *alignment) unique(r region) []match {
 	bits := bitsOf(r.high-r.low, r.newHigh-r.newLow)
 	return pairsOf(rows(a.old, r.low, r.high, bits), rows(a.new, r.newLow, r.newHigh, bits), r.low, r.newLow)
 }
 
-// pairsOf returns the pairs of equal keys, of lines from two first ones on, that are there once in
-// either list.
+// pairsOf returns the pairs of lines with equal keys, for keys that occur once in each list. first
+// and newFirst are the indexes of the first line of each list.
 func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	type seen struct {
 		at              int32
@@ -167,10 +170,10 @@ func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	return pairs
 }
 
-// increasing returns the longest row of pairs, which ascend by old line, whose new lines ascend as
-// well.
+// increasing returns the longest subsequence of pairs whose new lines ascend. pairs ascend by old
+// line.
 func increasing(pairs []match) []match {
-	var ends []int // by length, the pair with the least new line that ends a row of that length
+	var ends []int // for each length: the pair with the smallest new line that ends a subsequence of that length
 	before := make([]int, len(pairs))
 	for k, p := range pairs {
 		n, _ := slices.BinarySearchFunc(ends, p.j, func(end int, j int32) int { return int(pairs[end].j - j) })
@@ -195,8 +198,8 @@ func increasing(pairs []match) []match {
 	return row
 }
 
-// similar aligns a region without anchors so that the sum of the pairs' similarities is the
-// largest. A region that is too large for this is not aligned.
+// similar pairs the lines of a region without anchors so that the sum of the similarities is as
+// large as possible. It leaves out a region that is too large for this.
 func (a *alignment) similar(r region) {
 	old, new := free(a.to, r.low, r.high), free(a.from, r.newLow, r.newHigh)
 	n, m := len(old), len(new)
@@ -229,7 +232,7 @@ func (a *alignment) similar(r region) {
 	}
 }
 
-// free returns the lines of a stretch that are not aligned yet.
+// free returns the lines from low to high that are not paired yet.
 func free(lines []int32, low, high int) (list []int) {
 	for i := low; i < high; i++ {
 		if lines[i] == none {
@@ -239,7 +242,8 @@ func free(lines []int32, low, high int) (list []int) {
 	return list
 }
 
-// alike says how much two lines have in common, 0 if they are not the same.
+// alike returns the weighted similarity of old line i and new line j, or 0 if they cannot be the
+// same line.
 func (a *alignment) alike(i, j int) float32 {
 	old, new := &a.old[i], &a.new[j]
 	if old.Hash == new.Hash {
@@ -264,9 +268,9 @@ func (a *alignment) alike(i, j int) float32 {
 	return share * weight(new)
 }
 
-// confirmed returns how similar two lines with equal marks are taken to be. A mark has few bits, so
-// marks of different lines are often equal by chance. If marks of neighbouring lines are equal,
-// too, chance is unlikely.
+// confirmed returns the assumed similarity of two lines with equal marks. A mark has few bits, so
+// marks of different lines are often equal by chance. Equal marks of neighbouring lines make chance
+// unlikely.
 func (a *alignment) confirmed(i, j int) float32 {
 	share := float32(lonely)
 	for _, step := range [...]int{-1, 1} {
@@ -277,22 +281,23 @@ func (a *alignment) confirmed(i, j int) float32 {
 	return share
 }
 
-// same reports whether there are two lines at these indexes, and they are equal.
+// same reports whether both indexes are valid and their lines are equal.
 func (a *alignment) same(i, j int) bool {
 	return min(i, j) >= 0 && i < len(a.old) && j < len(a.new) && a.old[i].Hash == a.new[j].Hash
 }
 
-// lonely is the similarity of two lines with equal marks if the marks of their neighbours differ.
-// It is larger than replaced, so that alignment prefers such a pair to two lines with different
+// lonely is the similarity of two lines with equal marks if their neighbours have different marks.
+// It is larger than replaced, so that similar prefers such a pair to two lines with different
 // marks.
 const lonely = 0.3
 
-// weight says how much a line matters: a brace little.
+// weight returns the weight of a line in the alignment. It grows with the number of words, so a
+// line with a brace counts little.
 func weight(l *outline.Line) float32 {
 	return 0.1 + float32(math.Sqrt(float64(l.Weight)))
 }
 
-// similarity returns the share of the tokens of two lines that is the same.
+// similarity returns the share of the words of two lines that both have.
 func similarity(old, new *outline.Line) float32 {
 	v, w := old.Words, new.Words
 	if len(v) == 0 || len(w) == 0 {
@@ -301,7 +306,7 @@ func similarity(old, new *outline.Line) float32 {
 	return 2 * float32(inCommon(v, w)) / float32(len(v)+len(w))
 }
 
-// moved aligns lines that were moved past other lines: unaligned lines that occur only once in each
+// moved pairs lines that were moved past other lines: unpaired lines that occur only once in each
 // function.
 func (a *alignment) moved() {
 	bits := bitsOf(len(a.old), len(a.new)) + movedBits
@@ -313,10 +318,12 @@ func (a *alignment) moved() {
 	}
 }
 
-// movedBits is how many more bits lines must say that are where nobody would look for them.
+// movedBits is the number of additional bits of evidence that a moved line needs, because it can be
+// anywhere in the function.
 const movedBits = 8
 
-// hide clears the keys of lines that are aligned, or say too little to be known again elsewhere.
+// hide clears the keys of lines that are paired already, or that have too few words to be
+// recognised elsewhere.
 func hide(keys []uint64, lines []outline.Line, to []int32) {
 	for i := range keys {
 		if to[i] != none || lines[i].Weight < 2 {
@@ -325,7 +332,7 @@ func hide(keys []uint64, lines []outline.Line, to []int32) {
 	}
 }
 
-// extendAll aligns the free neighbours of all pairs, as long as they are the same.
+// extendAll pairs the neighbours of all pairs that are equal and unpaired.
 func (a *alignment) extendAll() {
 	for i, j := range a.to {
 		if j != none {
@@ -335,7 +342,7 @@ func (a *alignment) extendAll() {
 	}
 }
 
-// extend aligns the neighbours of a pair as long as they are the same and free.
+// extend pairs the lines next to a pair, in direction step, as long as they are equal and unpaired.
 func (a *alignment) extend(i, j, step int) {
 	for {
 		i, j = i+step, j+step

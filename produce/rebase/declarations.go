@@ -12,15 +12,15 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Declaration says where a function is declared.
+// A Declaration is the place at which a function is declared, according to debug info.
 type Declaration struct {
 	Symbol string
 	File   string
-	Line   int // from which compilers count
+	Line   int // line of the declaration, from which compilers count line offsets
 }
 
-// Declarations returns where the functions of a binary are declared, inlined ones included, by file
-// and line. It reads the debug info of all of them.
+// Declarations returns the declarations of a binary's functions, including inlined ones, sorted by
+// file and line. It reads the debug info of all functions.
 func Declarations(ctx context.Context, f *symbolize.File) ([]Declaration, error) {
 	var symbols []symbolize.Symbol
 	for s, err := range f.Symbols() {
@@ -47,9 +47,9 @@ func Declarations(ctx context.Context, f *symbolize.File) ([]Declaration, error)
 	}), nil
 }
 
-// Declare sets where functions are declared, in files whose text was added. Declarations in other
-// files are ignored. From then on, a symbol with a declaration is the function at that declaration,
-// and no other.
+// Declare adds declarations of functions to the texts of their files. It ignores declarations in
+// files whose text was not added. From then on, a symbol that has a declaration matches only the
+// function at that place.
 func (s *Sources) Declare(declarations []Declaration) {
 	if s.declared == nil {
 		s.declared = make(map[string][]*function)
@@ -70,8 +70,8 @@ func (s *Sources) Declare(declarations []Declaration) {
 	}
 }
 
-// structors returns the symbols that the function has which debug info calls so. It has one name
-// for all variants of a constructor or destructor.
+// structors returns the symbols that a function may have, given its symbol in debug info. Debug
+// info has one symbol, such as C4, for all variants of a constructor or destructor.
 func structors(symbol string) []string {
 	symbols := []string{symbol}
 	for _, v := range [...]struct {
@@ -87,7 +87,8 @@ func structors(symbol string) []string {
 	return symbols
 }
 
-// at returns the function of a declaration.
+// at returns the function at a declaration, or nil. If several functions may begin on that line, it
+// prefers the one with the given name.
 func (s *Sources) at(d Declaration, name string) *function {
 	file := s.fileOf(d.File)
 	if file == nil {
@@ -107,11 +108,12 @@ func (s *Sources) at(d Declaration, name string) *function {
 	return &f
 }
 
-// Has reports whether a text was added whose path ends like another one.
+// Has reports whether a text was added for the file with the given path, or for a file whose path
+// ends like it.
 func (s *Sources) Has(name string) bool { return s.fileOf(name) != nil }
 
-// fileOf returns the file whose path has the longest common end with another path. A file itself is
-// preferred to what another one has of it.
+// fileOf returns the file whose path has the longest common end with name, or nil. It prefers the
+// file itself to a part of its text in another file, marked by "#line".
 func (s *Sources) fileOf(name string) *source {
 	name = path.Clean(name)
 	var found *source

@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// moveEvidence moves the evidence of a profile to the moved profile.
+// moveEvidence stores the evidence of profile from in profile to, with the positions in the new
+// sources.
 func (p *plan) moveEvidence(from, to *profile.Profile) {
 	e := from.Evidence()
 	if e == nil {
@@ -26,8 +27,8 @@ func (p *plan) moveEvidence(from, to *profile.Profile) {
 	to.SetEvidence(moved)
 }
 
-// moveCode moves the positions of a copy of code. A position whose line is gone is dropped, and a
-// call whose line is gone has line 0.
+// moveCode replaces the functions and source positions of a code copy by those in the new sources.
+// It drops a position whose line no longer exists. A call whose line no longer exists gets line 0.
 func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	frames := c.Frames
 	changes := changesOf(c, byName)
@@ -73,8 +74,8 @@ func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	}
 }
 
-// changesOf returns the change of the function of each frame, nil if it is unknown. The file of a
-// function is that of its first position.
+// changesOf returns the change of each frame's function, or nil if it is unknown. Functions of one
+// name are told apart by the file of the frame's first position.
 func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	files := make([]string, len(c.Frames))
 	note := func(frame int32, file string) {
@@ -104,7 +105,9 @@ func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	return changes
 }
 
-// position moves a position in a function. Positions in other files, such as macros, stay.
+// position returns the new position of a source position in a function, and false if its line no
+// longer exists. line maps line offsets. Positions in other files, such as macros of a header, stay
+// the same.
 func (c *change) position(f *profile.InlineFrame, at profile.Position, line func(*change, int32) (int32, bool)) (profile.Position, bool) {
 	switch {
 	case c == nil, f.Declared == 0, path.Base(at.File) != path.Base(c.file):

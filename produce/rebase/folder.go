@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// sourceNames are the ends of names of files with C and C++.
+// sourceNames are the file name extensions of C and C++ sources.
 var sourceNames = []string{
 	".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y", ".l", ".re", ".ixx", ".cppm",
 }
@@ -41,11 +41,11 @@ func (s *Sources) AddFolder(dir string) error {
 	return d.addIncluded(first)
 }
 
-// A folder is one whose sources are read.
+// A folder reads the sources in a folder for [Sources.AddFolder].
 type folder struct {
 	sources *Sources
 	dir     string
-	others  map[string][]string // paths of files that are not named like sources, by their last part
+	others  map[string][]string // paths of files without an extension of sourceNames, by base name
 }
 
 func (d *folder) visit(path string, entry fs.DirEntry, err error) error {
@@ -72,7 +72,8 @@ func (d *folder) add(path string) error {
 	return d.sources.read(path, filepath.ToSlash(relative))
 }
 
-// addIncluded reads the other files that sources from the first one on include, and what those do.
+// addIncluded reads the files in d.others that are included by sources from index first on,
+// directly or indirectly.
 func (d *folder) addIncluded(first int) error {
 	for i := first; i < len(d.sources.files); i++ {
 		for name := range included(d.sources.files[i].text) {
@@ -88,7 +89,7 @@ func (d *folder) addIncluded(first int) error {
 	return nil
 }
 
-// included iterates over the names that a text includes files by.
+// included iterates over the file names in the "#include" directives of a text.
 func included(text []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range bytes.Lines(text) {
@@ -106,7 +107,8 @@ func included(text []byte) iter.Seq[string] {
 	}
 }
 
-// cacheTag is how the file that marks a cache begins (https://bford.info/cachedir/).
+// cacheTag is the beginning of a CACHEDIR.TAG file, which marks a cache
+// (https://bford.info/cachedir/).
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
 
 func isCache(dir string) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// fundamentalTypes maps the spelling of a type in a text to its possible codes in symbols. The
-// first code is the one of 64-bit Linux.
+// fundamentalTypes maps the spelling of a fundamental type in a source, with its words sorted, to
+// its possible codes in mangled symbols. The first code is the one on 64-bit Linux.
 var fundamentalTypes = map[string]string{
 	"bool": "b", "float": "f", "double": "d", "wchar_t": "w",
 	"int8_t": "a", "uint8_t": "h", "int16_t": "s", "uint16_t": "t", "int32_t": "il", "uint32_t": "jm", "int64_t": "lx", "uint64_t": "my",
@@ -26,7 +26,7 @@ var fundamentalTypes = map[string]string{
 	"long long": "x", "int long long": "x", "long long unsigned": "y", "int long long unsigned": "y",
 }
 
-// typeWords are the words that these are made of.
+// typeWords returns the words that occur in spellings of fundamental types.
 var typeWords = sync.OnceValue(func() map[string]bool {
 	words := make(map[string]bool)
 	for spelled := range fundamentalTypes {
@@ -37,7 +37,8 @@ var typeWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// codesOf returns the codes that the type of a parameter may have, empty if it is none of these.
+// codesOf returns the possible codes of a parameter's type in mangled symbols, or "" if the type is
+// not fundamental.
 func codesOf(p outline.Parameter) string {
 	words := strings.Fields(strings.TrimPrefix(strings.ReplaceAll(p.Words, "std : : ", ""), ": : "))
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "const" || w == "constexpr" })
@@ -48,8 +49,8 @@ func codesOf(p outline.Parameter) string {
 	return fundamentalTypes[strings.Join(words, " ")]
 }
 
-// compoundOf returns the code of a parameter that is a pointer or a reference to a fundamental
-// type, such as "Ri" or "PKc", empty for others.
+// compoundOf returns the mangled type of a parameter that is a pointer or reference to a
+// fundamental type, such as "Ri" or "PKc", or "" for other parameters.
 func compoundOf(p outline.Parameter) string {
 	words := strings.Fields(p.Words)
 	at := slices.IndexFunc(words, func(w string) bool { return w == "*" || w == "&" })
@@ -74,8 +75,9 @@ func compoundOf(p outline.Parameter) string {
 	return code + codes[:1]
 }
 
-// appendCompound appends a parameter of the type of [compoundOf] to a symbol. A symbol that has a
-// type already refers to it: "S1_". text is what the demangler makes of the symbol with the code.
+// appendCompound appends a parameter type from [compoundOf] to a mangled symbol. If the symbol
+// already contains the type, it appends a back reference such as "S1_" instead. text is the
+// demangled form of the symbol with the parameter.
 func appendCompound(symbol, code, text string) string {
 	for i := range len(code) - 1 {
 		for n := range maxReferences {
@@ -96,16 +98,16 @@ func appendCompound(symbol, code, text string) string {
 	return symbol + code
 }
 
-// maxReferences bounds the number of types to which a symbol may refer.
+// maxReferences limits the number of back references that appendCompound tries.
 const maxReferences = 1 << 6
 
-// isType reports whether a parameter of a template is a type.
+// isType reports whether a template parameter is a type.
 func isType(p outline.Parameter) bool {
 	return strings.HasPrefix(p.Words, "class ") || strings.HasPrefix(p.Words, "typename ")
 }
 
-// defaultOf returns how symbols have the default of a template's parameter, if that is a
-// fundamental type or a small number.
+// defaultOf returns the mangled form of a template parameter's default, if that is a fundamental
+// type or a small number.
 func defaultOf(p outline.Parameter) (string, bool) {
 	if isType(p) {
 		if p.Default == "void" {
@@ -127,7 +129,7 @@ func defaultOf(p outline.Parameter) (string, bool) {
 	return mangled.Literal(codes[0], value), true
 }
 
-// argument returns what the demangler makes of an argument of a template.
+// argument returns the demangled form of a mangled template argument.
 func argument(code string) demangle.AST {
 	tree, err := demangle.ToAST("_Z1fI" + code + "Evv")
 	if err != nil {
@@ -141,7 +143,7 @@ func argument(code string) demangle.AST {
 	return nil
 }
 
-// codeOf returns the code of a fundamental type, 0 of another one.
+// codeOf returns the code of a fundamental type in mangled symbols, or 0 for other types.
 func codeOf(t demangle.AST) byte {
 	if b, ok := t.(*demangle.BuiltinType); ok {
 		return fundamentalCodes()[b.Name]

@@ -13,23 +13,23 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Limits on macros whose definitions use other macros.
+// Limits on the expansion of macros whose definitions use other macros.
 const (
 	maxMeanings    = 1 << 8
 	maxExpansions  = 1 << 9
-	maxMeaning     = 1 << 9 // bytes
-	maxDefinitions = 1 << 4 // of one macro
+	maxMeaning     = 1 << 9 // bytes of one expansion
+	maxDefinitions = 1 << 4 // definitions of one macro
 )
 
-// A macro is one of the definitions that a name has.
+// A macro is one definition of a macro. function is true if it has a parameter list.
 type macro struct {
 	parameters []string
 	function   bool
 	body       string
 }
 
-// meanings returns all identifiers that the macros in some tokens of a file may expand to,
-// whichever branch of "#if" defines the macros.
+// meanings returns all identifiers to which a text of a file can expand. It uses all definitions of
+// a macro, whichever branch of "#if" they are in.
 func (s *Sources) meanings(file *source, text string) (names []string) {
 	defined := make(map[string][]macro)
 	seen := map[string]bool{text: true}
@@ -57,8 +57,9 @@ var (
 	pasting    = pattern.Of(`\s*##\s*`)
 )
 
-// expand replaces one macro in a text by each of its definitions: the first one that is not around
-// another. any is whether there is one.
+// expand replaces the last macro in a text by each of its definitions. The last one comes first
+// because it may be an argument of another. any is false if the text contains no macro. defined
+// caches the definitions by name.
 func (s *Sources) expand(file *source, text string, defined map[string][]macro) (next []string, any bool) {
 	words := anyWord().FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(words) { // arguments before the macro that has them
@@ -79,8 +80,8 @@ func (s *Sources) expand(file *source, text string, defined map[string][]macro) 
 	return nil, false
 }
 
-// use expands a macro whose name ends at a position of a text. It returns the expansion and the end
-// of the macro's arguments.
+// use expands a macro whose name ends at position at of a text. It returns the expansion and the
+// end of the macro's arguments. ok is false if the arguments do not fit the definition.
 func (m *macro) use(text string, at int) (body string, end int, ok bool) {
 	if !m.function {
 		return m.body, at, true
@@ -124,10 +125,11 @@ func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) 
 	return list
 }
 
-// noCode are comments, and the ends of lines that go on.
+// noCode matches comments and the ends of continued lines.
 var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
 
-// renameInlines gives symbols the inline namespaces of the new sources.
+// renameInlines replaces the inline namespaces in symbols by those of the new sources. renames
+// returns the replacements for symbols, see [Files.Renames].
 func (p *plan) renameInlines(renames func(iter.Seq[string]) []string) {
 	pairs := mangled.Renames(renames(func(yield func(string) bool) {
 		for _, c := range p.changes {
@@ -151,14 +153,15 @@ func symbolsOf(p *profile.Profile) iter.Seq[string] {
 	}
 }
 
-// inlineNamespace is how texts open one, in a macro as a rule.
+// inlineNamespace matches the opening of an inline namespace within another namespace, as libraries
+// write it in a macro.
 var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)[\s\\]*\{[\s\\]*inline namespace\s+([^{};]*)\{`)
 
-// maxInlines bounds how many ways to open one are looked at.
+// maxInlines limits the number of openings of inline namespaces that inlineRenames expands.
 const maxInlines = 1 << 7
 
-// inlineRenames returns how the inline namespaces in symbols are spelled in texts with macros, as
-// [Files.Renames] does.
+// inlineRenames returns the inline namespaces in symbols that have another name in the new sources,
+// in the form of [Files.Renames]. It also finds namespaces that macros open.
 func (s *Sources) inlineRenames(symbols iter.Seq[string]) []string {
 	inlines := make(mangled.Inlines)
 	seen := make(map[string]bool)

@@ -9,39 +9,40 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// A state knows the functions of the old sources.
+// A state finds functions of the old sources, either in their texts or in the marks of the profile.
 type state interface {
-	// find returns the functions that are the one of a symbol, for all that is known.
+	// find returns the functions that may be a symbol's function.
 	find(file, symbol string, spelled *spelling) []*function
 	// unchanged reports whether a file is known to be the same in the new sources.
 	unchanged(file string) bool
 }
 
-// A plan says for every symbol of a profile what becomes of it.
+// A plan maps each symbol of a profile to its function in the new sources.
 type plan struct {
 	old     state
 	new     *Sources
 	changes []*change
-	taken   map[taker]bool // new functions that are some old one
+	taken   map[taker]bool // functions of the new sources to which a symbol is mapped
 }
 
-// A change is what becomes of one symbol.
+// A change describes how the function of one symbol differs between old and new sources.
 type change struct {
 	use
-	index    int // among all
+	index    int // index in plan.changes
 	spelled  spelling
-	outcome  Outcome // without Renamed
-	name     string  // of the symbol, with the new name if it was renamed
-	path     string  // of its unit
+	outcome  Outcome // never Renamed, which plan.report sets
+	name     string  // symbol in the new profile
+	path     string  // path of the unit in the new profile
 	old, new *function
-	share    float64          // of the weight of the lines that have counts, that was found again
-	same     bool             // all offsets stay
-	first    int32            // offset of to[0]
-	to       []int32          // new offsets by old ones, none if there is none
-	apart    map[callee]int32 // new offsets of calls that are not at the new line of their counts
+	share    float64          // share of the lines with counts, by weight, that exist in the new function
+	same     bool             // all line offsets stay the same
+	first    int32            // old offset whose new offset is to[0]
+	to       []int32          // new offset for each old offset, or none
+	apart    map[callee]int32 // new offsets of calls that are not on the same line as their counts any more
 }
 
-// makePlan matches the functions of a profile.
+// makePlan maps each symbol in uses from its function in the old sources to one in the new sources.
+// It first tries functions of the same name, then searches for renamed functions.
 func makePlan(uses []use, old state, new *Sources) *plan {
 	p := &plan{old: old, new: new, taken: make(map[taker]bool)}
 	var open []*change
@@ -85,7 +86,7 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 	return p
 }
 
-// take makes a symbol a function of the new sources.
+// take maps a symbol to a function of the new sources.
 func (p *plan) take(c *change, f *function) {
 	c.new = f
 	p.taken[f.key()] = true
@@ -93,7 +94,7 @@ func (p *plan) take(c *change, f *function) {
 	c.name = c.renamed()
 }
 
-// stay keeps a symbol of an unchanged file as it is. No other symbol can become its function.
+// stay keeps a symbol whose file is unchanged. No other symbol can be mapped to its function.
 func (p *plan) stay(c *change) {
 	c.same, c.share, c.outcome = true, 1, Unchanged
 	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
@@ -105,8 +106,8 @@ func (p *plan) stay(c *change) {
 
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
 
-// best returns the function that a symbol has become. A function in another file must have much in
-// common with the old one.
+// best returns the candidate in the new sources that a symbol's function has most probably become,
+// or nil. A candidate in another file must have enough lines in common with the old function.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		old, lines := c.old.Lines(), f.linesLike(c.old)
@@ -119,11 +120,11 @@ func (p *plan) best(c *change, candidates []*function) *function {
 	})
 }
 
-// alikeLong says how near two lengths are, from 0 to 1.
+// alikeLong returns the ratio of the smaller length to the larger, from 0 to 1.
 func alikeLong(n, m int) float64 { return float64(min(n, m)) / float64(max(n, m, 1)) }
 
-// A taker is a new function that an old one can become. Functions of a template are different ones
-// in one place.
+// A taker identifies a function of the new sources. Instances of a function template are different
+// functions with the same text.
 type taker struct {
 	outline *outline.Function
 	symbol  string
@@ -131,8 +132,9 @@ type taker struct {
 
 func (f *function) key() taker { return taker{f.outline, f.symbol} }
 
-// bestOld returns the function that a symbol was. Without a declaration it must be in the symbol's
-// file, if that is known, and have code where there are counts.
+// bestOld returns the candidate in the old sources that is a symbol's function, or nil. A candidate
+// that was found without a declaration must be in the symbol's file, if that is known, and must
+// have code at the lines with counts.
 func bestOld(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		if f.symbol != "" && f.marks == nil {
@@ -150,15 +152,15 @@ func bestOld(c *change, candidates []*function) *function {
 	})
 }
 
-// leastFit is the minimum share of places with counts at which a function must have code to be
+// leastFit is the minimum share of the lines with counts at which a function must have code to be
 // taken for the profiled function.
 const leastFit = 0.5
 
-// maxCandidates bounds how many functions of a name are looked at.
+// maxCandidates limits the number of functions of one name that best compares.
 const maxCandidates = 1 << 9
 
-// best returns the candidate with the highest score, which must not be negative. Of several it is
-// the first.
+// best returns the candidate with the highest score that is not negative, the first one if several
+// have it, or nil if there is none.
 func best(candidates []*function, score func(*function) float64) *function {
 	candidates = candidates[:min(len(candidates), maxCandidates)]
 	var found *function
@@ -171,7 +173,7 @@ func best(candidates []*function, score func(*function) float64) *function {
 	return found
 }
 
-// kinship returns how well the scope, file and parameters of a function match a symbol.
+// kinship returns a score for how well the scope, file and parameters of a function match a symbol.
 func (c *change) kinship(f *function) float64 {
 	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
 	if c.spelled.known {
@@ -195,7 +197,7 @@ func (c *change) kinship(f *function) float64 {
 	return score
 }
 
-// resemblance returns the share of the pairs of neighbouring bytes of two names that is the same.
+// resemblance returns the share of pairs of adjacent bytes that two names have in common.
 func resemblance(a, b string) float64 {
 	pairs := make(map[[2]byte]int, len(a))
 	for i := 1; i < len(a); i++ {
@@ -217,11 +219,11 @@ func sorted(words []uint32) []uint32 {
 	return words
 }
 
-// maxOrdered bounds how many words of parameters are looked at in their order.
+// maxOrdered limits the number of words in parameters that inOrder compares.
 const maxOrdered = 1 << 6
 
-// inOrder returns the share of the words of types that occur in the text in the same order.
-// Overloads may differ only in the order of their parameters.
+// inOrder returns the share of the words in types that text contains in the same order. It
+// distinguishes overloads that differ only in the order of their parameters.
 func inOrder(types, text []uint32) float64 {
 	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
 	found := 0
@@ -234,12 +236,12 @@ func inOrder(types, text []uint32) float64 {
 	return float64(found) / float64(max(len(types), 1))
 }
 
-// parameters returns the words between the parentheses after a function's name.
+// parameters returns the hashes of the words in a function's parameters.
 func (f *function) parameters() []uint32 {
 	return f.outline.Parameters(f.text, f.name)
 }
 
-// shareOf returns the share of words that is among others. Both are sorted.
+// shareOf returns the share of words that two sorted lists have in common.
 func shareOf(words, others []uint32) float64 {
 	if len(words) == 0 {
 		if len(others) == 0 {
@@ -266,8 +268,8 @@ func inCommon(v, w []uint32) (n int) {
 	return n
 }
 
-// fits returns the share of offsets with counts at which a function has code. At calls, the
-// function must mention the name that is called.
+// fits returns the share of lines with counts at which a function has code. A line with a call must
+// also contain the name of the callee.
 func (c *change) fits(f *function) float64 {
 	lines := f.Lines()
 	found, all := 0, 0
@@ -293,7 +295,7 @@ func (c *change) fits(f *function) float64 {
 	return float64(found) / float64(all)
 }
 
-// lineAt returns the index of the line of an offset, none if there is none.
+// lineAt returns the index of the line with an offset, or none.
 func lineAt(lines []outline.Line, offset int32) int {
 	i, ok := slices.BinarySearchFunc(lines, offset, func(l outline.Line, offset int32) int { return cmp.Compare(l.Offset, offset) })
 	if !ok {
@@ -302,7 +304,7 @@ func lineAt(lines []outline.Line, offset int32) int {
 	return i
 }
 
-// common returns the share of the lines of two functions that are the same, wherever they are.
+// common returns the share of lines that two functions have in common, in any order.
 func common(old, new []outline.Line) float64 {
 	times := make(map[uint64]int, len(old))
 	for _, key := range rows(old, 0, len(old), commonBits) {
@@ -318,10 +320,12 @@ func common(old, new []outline.Line) float64 {
 	return float64(same) / float64(max(len(old)+len(new), 1))
 }
 
-// commonBits is how much lines must say that two functions have in common.
+// commonBits is the number of bits of evidence that a line needs to count as common to two
+// functions, see rows.
 const commonBits = 10
 
-// align finds the lines of the old function in the new one.
+// align computes where the lines of the old function are in the new one, and from that the share
+// and the outcome.
 func (c *change) align() {
 	old, new := c.old.Lines(), c.new.linesLike(c.old)
 	if sameLines(old, new) {
@@ -361,8 +365,9 @@ func sameLines(old, new []outline.Line) bool {
 	return slices.EqualFunc(old, new, func(v, w outline.Line) bool { return v.Offset == w.Offset && v.Hash == w.Hash })
 }
 
-// offsets returns the new offsets by old ones, from the first old one on. An offset without a line,
-// such as one of a comment, goes with the lines around it if these stay together.
+// offsets returns the new offset for each old offset, from the offset of the first old line on. An
+// offset without a line, such as that of a comment, moves with the lines before and after it if
+// their distance stays the same.
 func offsets(a *alignment) (first int32, to []int32) {
 	if len(a.old) == 0 {
 		return 0, nil
@@ -389,12 +394,13 @@ func offsets(a *alignment) (first int32, to []int32) {
 	return first, to
 }
 
-// longestSplit bounds how many lines one line may have been split into.
+// longestSplit limits the number of lines into which one line may have been split.
 const longestSplit = 8
 
-// callsApart finds calls whose line was split: a formatter puts the statement after a condition on
-// a line of its own, and the counts stay with the condition. A call moves to the next line that
-// names the callee, if no other old line has become that line.
+// callsApart returns the new offsets of calls that were moved off their line: a formatter may put
+// the statement after a condition on the next line, while the counts stay with the condition. A
+// call moves to the next line that contains the callee's name, before any line that has an old line
+// of its own.
 func callsApart(a *alignment, c *change) map[callee]int32 {
 	lines := c.new.Lines()
 	var taken map[int32]bool
@@ -421,15 +427,15 @@ func callsApart(a *alignment, c *change) map[callee]int32 {
 	return apart
 }
 
-// isBefore reports whether an offset is a line before the declaration. Code of a macro or of an
-// included file has such lines. Offsets have 16 bits, so in a function of more than 32,768 lines a
+// isBefore reports whether an offset is a line before the declaration, as code of macros and
+// included files can have. Offsets have 16 bits, so in a function of more than 32,768 lines a
 // negative offset may be a line of the function itself.
 func (c *change) isBefore(offset int32) bool {
 	return offset < min(c.first, 0) && len(c.to) <= 1<<15
 }
 
-// line returns where the counts of an offset go. Lines before the declaration are not part of the
-// function and keep their distance from it.
+// line returns the new offset for counts at an old offset, and false if the line no longer exists.
+// An offset before the declaration is not part of the function and stays the same.
 func (c *change) line(offset int32) (int32, bool) {
 	if c.same || c.isBefore(offset) {
 		return offset, true
@@ -441,8 +447,8 @@ func (c *change) line(offset int32) (int32, bool) {
 	return c.to[i], true
 }
 
-// callLine returns where the calls of a symbol at an offset go, and its inlined bodies. word is the
-// hash of the callee's unqualified name.
+// callLine returns the new offset for calls and inlined bodies of a callee at an old offset. word
+// is the hash of the callee's unqualified name.
 func (c *change) callLine(offset int32, word uint32) (int32, bool) {
 	if to, ok := c.apart[callee{offset, word}]; ok {
 		return to, true
@@ -450,12 +456,12 @@ func (c *change) callLine(offset int32, word uint32) (int32, bool) {
 	return c.line(offset)
 }
 
-// A roots is the folders of two paths that end alike.
+// A roots is a pair of folders, in the profile and in the new sources, that contain the same file.
 type roots struct{ old, new string }
 
-// movePaths changes the path of symbols whose function is in another file now. A profile and the
-// sources may have different folders around the same files. The files of most functions show which
-// folder corresponds to which.
+// movePaths sets the new path of symbols whose function is in a file of another name now. Because
+// folders in the profile and in the sources may differ, it replaces the pair of folders that most
+// functions have.
 func (p *plan) movePaths() {
 	times := make(map[roots]int)
 	var usual roots
@@ -479,7 +485,8 @@ func (p *plan) movePaths() {
 	}
 }
 
-// rootsOf returns the parts of two paths before their common end.
+// rootsOf returns the folders of two paths, without their common end. ok is false if the file names
+// differ.
 func rootsOf(old, new string) (r roots, ok bool) {
 	if path.Base(old) != path.Base(new) {
 		return r, false

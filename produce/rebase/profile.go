@@ -10,16 +10,16 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Profile returns a profile of the new sources with the counts of p, a profile of the old sources.
-// p does not change. It is returned itself if the result is equal and it has no evidence. Functions
-// whose lines are the same keep their records. The report is returned with [ErrNothing] as well.
+// Profile moves the counts of p, a profile of the old sources, to the lines of the new sources, and
+// returns the new profile. It does not change p. It returns p itself if nothing moves and p has no
+// evidence. The report is returned with [ErrNothing] as well.
 //
-// A function of n lines that becomes one of m lines takes O((n+m) log(n+m)), plus a bounded number
-// of steps for each line. docs/guide/rebase.md describes what is found.
+// A function of n lines that has m lines in the new sources takes O((n+m) log(n+m)), plus a bounded
+// number of steps for each line. docs/guide/rebase.md describes which changes are recognised.
 //
 // If old is nil, Profile uses the marks of the old sources that the profile contains, see
-// [profile.Marks]. The error is [ErrNoSources] if it has none. A profile with marks has marks of
-// the new sources afterwards.
+// [profile.Marks]. The error is [ErrNoSources] if it has none. If p has marks, the new profile has
+// marks of the new sources.
 func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
 	var from state = old
 	if old == nil {
@@ -45,7 +45,7 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 	return q, report, nil
 }
 
-// ErrNoSources is returned for a profile that does not remember its sources.
+// ErrNoSources is returned if no old sources are given and the profile has no marks of them.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
 // remember stores marks of the new sources in a moved profile, for the functions that had marks of
@@ -78,14 +78,14 @@ func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 	}
 }
 
-// nothing reports whether everything stays as it is.
+// nothing reports whether no symbol, path or line changes.
 func (p *plan) nothing() bool {
 	return !slices.ContainsFunc(p.changes, func(c *change) bool {
 		return !c.same || c.outcome == Lost || c.name != c.symbol || c.path != c.file
 	})
 }
 
-// relocation says what becomes of a symbol.
+// relocation returns where the records of a symbol move.
 func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	c := p.changes[s]
 	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}

@@ -11,15 +11,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Remember stores marks of the source lines of the profile's functions in the profile, including
-// functions that are only inlined. The sources must be the ones that were profiled. declared
-// returns where debug info declares a symbol's function. Functions that hardly ever run are left
-// out: together they have at most a thousandth of all samples, including samples in functions
-// inlined in them.
+// Remember stores marks of source lines in the profile, for functions with samples, including those
+// that are only inlined. The sources must be the ones that were profiled. declared returns the
+// declaration of a symbol's function in debug info. Functions that hardly ever run are left out:
+// together they have at most a thousandth of all samples, including samples in functions inlined
+// into them.
 //
-// Remember returns how many other functions have samples, and how many of them got marks. A
-// function gets marks if the texts have a function of its name at the declared line, with code at
-// the lines of at least half of its samples.
+// functions is the number of functions with samples that are not left out, and known is the number
+// of those that got marks. A function gets marks if the texts have a function of its name at the
+// declared line, with code at the lines of at least half of its samples.
 func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string) (Declaration, bool)) (functions, known int) {
 	rare := rarely(p)
 	for i, u := range usesOf(p) {
@@ -44,8 +44,9 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 	return functions, known
 }
 
-// rareShare is one over the share of all samples that functions may have together which are not
-// remembered. Most functions of a program have hardly any, and as many lines as others.
+// rareShare limits the functions without marks: together they have at most 1/rareShare of all
+// samples. Most functions of a program have hardly any samples, but their marks take as much space
+// as those of others.
 const rareShare = 1000
 
 // rarely reports, for each symbol of a profile, whether its function hardly ever runs.
@@ -104,12 +105,12 @@ func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 	return samples, all
 }
 
-// sum returns what a profile remembers of a whole file.
+// sum returns the hash of the file that a profile stores for its unit.
 func (s *source) sum() uint32 { return sumOf(s.text) }
 
 func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }
 
-// usesOf returns how the symbols of a profile are used.
+// usesOf returns, for each symbol of a profile, the lines and calls at which it has records.
 func usesOf(p *profile.Profile) []use {
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {
@@ -120,17 +121,17 @@ func usesOf(p *profile.Profile) []use {
 	return uses
 }
 
-// memory is what a profile remembers of its sources.
+// A memory finds functions of the old sources by the marks in a profile.
 type memory struct {
 	functions map[symbol]*function
-	same      map[string]bool // units whose file is what it was
+	same      map[string]bool // for each unit with marks: whether its file is unchanged
 }
 
-// A symbol is one of a unit.
+// A symbol identifies a symbol by the path of its unit and its name.
 type symbol struct{ unit, name string }
 
-// newMemory returns the marks of a profile. same reports whether the file of a unit still has a
-// given sum. Functions of such files are not searched for.
+// newMemory returns a memory of the marks in a profile. same reports whether the file of a unit
+// still has a given hash. Functions of such files are not searched for.
 func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *memory {
 	m := &memory{make(map[symbol]*function), make(map[string]bool)}
 	for s := range p.NumSymbols() {

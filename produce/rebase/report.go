@@ -14,12 +14,12 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Unknown   Outcome = iota // the old sources do not have it, or the new ones not its file: it is left as it is
+	Unknown   Outcome = iota // the old sources lack the function, or the new sources lack its file; its records stay the same
 	Unchanged                // all its lines are the same
-	Moved                    // all its counts have a line, some another one
-	Partly                   // some of its counts have no line any more
+	Moved                    // all its counts have a line, some of them another one
+	Partly                   // some of its counts have no line any more and are dropped
 	Renamed                  // it has another name, and all or some of its counts have a line
-	Lost                     // there is no such function any more
+	Lost                     // the new sources do not have the function; its records are dropped
 )
 
 var outcomeNames = [...]string{"unknown", "unchanged", "moved", "mapped in part", "renamed", "lost"}
@@ -27,26 +27,26 @@ var outcomeNames = [...]string{"unknown", "unchanged", "moved", "mapped in part"
 // String returns the outcome in words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// ErrNothing is returned if no function of a profile is in both sources. They are sources of
-// another program then.
+// ErrNothing is returned if no function of a profile is in both the old and the new sources. The
+// sources are probably those of another program.
 var ErrNothing = errors.New("rebase: no function of the profile is in both sources")
 
 // A Report describes how the functions of a profile were moved.
 type Report struct {
-	Functions     []Function // those with the most samples first
-	Samples, Kept uint64     // of all functions, saturating
+	Functions     []Function // functions with records, by descending samples
+	Samples, Kept uint64     // samples of all functions, and those that still have a line; both saturate
 }
 
 // A Function describes how one function was moved, including its inlined copies.
 type Function struct {
 	Unit, Symbol       string
 	Outcome            Outcome
-	NewUnit, NewSymbol string // the same as before, unless it was renamed or is in another file
+	NewUnit, NewSymbol string // the same as Unit and Symbol unless the function was renamed or moved to another file
 	Samples            uint64 // the sum of its counts, saturating
-	Kept               uint64 // of those that have a line, wherever the copy is that they are of
+	Kept               uint64 // samples that still have a line, including those in inlined copies
 }
 
-// report makes the report of a plan.
+// report returns the report of a plan for the records of a profile.
 func (p *plan) report(places iter.Seq[place]) (*Report, error) {
 	r := &Report{}
 	samples, kept := p.tally(places)

@@ -18,15 +18,16 @@ import (
 // functions that mention it change, including functions of the standard library. Functions that
 // were found show how such names have changed, and debug info shows which symbols exist.
 
-// A respelling says what parts of demangled symbols have become.
+// A respelling contains the changed names of scopes and templates in demangled symbols, by old
+// name.
 type respelling struct {
 	scopes    map[string]string // namespaces and classes
 	scope     *regexp.Regexp
-	templates *strings.Replacer // with their arguments
+	templates *strings.Replacer // templates including their arguments
 }
 
-// respell makes of symbols that the new program does not have those which are spelled as functions
-// that were found are now, if it has them.
+// respell renames symbols that do not exist in the new program, if replacing the changed scopes and
+// templates in their demangled form gives the name of a symbol that does.
 func (p *plan) respell(new *Sources) {
 	r := p.learn()
 	if r == nil {
@@ -58,8 +59,8 @@ func (p *plan) respell(new *Sources) {
 	}
 }
 
-// become replaces a symbol by another one. If neither symbol's text is known, the function keeps
-// its lines.
+// become maps a change to another symbol, and reports whether it can. If the function's text is
+// known neither for the old nor for the new symbol, its lines stay the same.
 func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	list := new.declared[symbol]
 	switch {
@@ -75,7 +76,8 @@ func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	return true
 }
 
-// learn returns how names in the symbols of found functions have changed, or nil if no name has.
+// learn compares the old and new symbols of functions that were found. It returns the scopes and
+// templates that changed their names, or nil if there are none.
 func (p *plan) learn() *respelling {
 	var pairs [][2]demangle.AST
 	for _, c := range p.changes {
@@ -123,7 +125,7 @@ func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
 	if len(r.scopes) == 0 && len(decided) == 0 {
 		return nil
 	}
-	var pairwise []string // longer ones, which others may be in, first
+	var pairwise []string // old and new names by turns; longer old names first, because they may contain others
 	for _, text := range slices.SortedFunc(maps.Keys(decided), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		pairwise = append(pairwise, text, decided[text])
 	}
@@ -140,8 +142,8 @@ func (r *respelling) applyScopes(text string) string {
 	return r.scope.ReplaceAllStringFunc(text, func(s string) string { return r.scopes[strings.TrimSuffix(s, "::")] + "::" })
 }
 
-// votes counts, for each name, what it has become in symbols, including the name itself if
-// unchanged.
+// votes counts, for each old name, the symbols in which it has become each new name. Unchanged
+// names count, too.
 type votes map[string]map[string]int
 
 func (v votes) add(old, new string) {
@@ -151,7 +153,8 @@ func (v votes) add(old, new string) {
 	v[old][new]++
 }
 
-// decided returns what most have said, if that is another text and none of the old ones.
+// decided returns the old names that have another new name in most symbols. It leaves out a name
+// whose new name is also an old one.
 func (v votes) decided() map[string]string {
 	found := make(map[string]string)
 	for old, times := range v {
@@ -175,8 +178,8 @@ const (
 	maxSpelled = 1 << maxTextP
 )
 
-// templatesOf returns the templates in a name with their arguments, by the name without, after all
-// was spelled otherwise. One with several lists of arguments is empty.
+// templatesOf returns the templates in a demangled name with their arguments, by template name.
+// respell is applied to both. The text is empty for a template with several argument lists.
 func templatesOf(tree demangle.AST, respell func(string) string) map[string]string {
 	found := make(map[string]string)
 	nodes := 0
@@ -194,7 +197,7 @@ func templatesOf(tree demangle.AST, respell func(string) string) map[string]stri
 	return found
 }
 
-// treeOf returns what a mangled symbol means, nil of another.
+// treeOf returns the demangled form of a symbol, or nil if it is not mangled.
 func treeOf(symbol string) demangle.AST {
 	name := symname.Canonical(symbol)
 	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {

@@ -18,18 +18,19 @@ import (
 // depends on these, not even its back references, so the symbol can be spelled anew. The demangled
 // result shows whether that succeeded.
 
-// A head is what most declarations of a template in the new sources say about its parameters.
+// A head contains the parameters of a template, as most of its declarations in the new sources have
+// them.
 type head struct {
 	class      bool
 	scope      string
 	parameters []outline.Parameter
-	times      int // that it is declared so
+	times      int // number of declarations with these parameters
 
-	opened map[string]bool // namespaces that macros of these sources open
+	opened map[string]bool // namespaces that the new sources open by macros
 }
 
-// heads returns the heads of templates by name. A function with the name of a class is its
-// constructor and has no head.
+// heads returns the heads of templates by unqualified name. A function template with the name of a
+// class is its constructor and has no head.
 func (s *Sources) heads() map[string]*head {
 	declared := make(map[string][]*head)
 	for i := range s.files {
@@ -60,14 +61,15 @@ func (s *Sources) heads() map[string]*head {
 	return heads
 }
 
-// like reports whether two declarations may be of one template.
+// like reports whether two declarations can be of the same template.
 func (h *head) like(other *head) bool {
 	return h.class == other.class && h.scope == other.scope && slices.EqualFunc(h.parameters, other.parameters, func(p, q outline.Parameter) bool {
 		return codesOf(p) == codesOf(q) && isType(p) == isType(q) && (p.Default == q.Default || p.Default == "" || q.Default == "")
 	})
 }
 
-// add takes note of another declaration. One of them may have the defaults.
+// add counts another declaration of the template and takes its defaults, because only one
+// declaration may have them.
 func (h *head) add(other *head) {
 	h.times++
 	for i := range h.parameters {
@@ -77,7 +79,7 @@ func (h *head) add(other *head) {
 	}
 }
 
-// declares reports whether this is the head of a template in a symbol.
+// declares reports whether a template in a symbol can be the template of the head.
 func (h *head) declares(t *demangle.Template) bool {
 	if h == nil {
 		return false
@@ -89,8 +91,8 @@ func (h *head) declares(t *demangle.Template) bool {
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
 
-// addedArguments returns the codes of the arguments after the first args ones. All of them are new
-// and have defaults.
+// addedArguments returns the mangled defaults of all parameters after the first args ones, which a
+// symbol with args arguments lacks. ok is false if one of them has no known default.
 func (h *head) addedArguments(args int) (codes []string, ok bool) {
 	for _, p := range h.parameters[min(args, len(h.parameters)):] {
 		code, ok := defaultOf(p)
@@ -102,7 +104,7 @@ func (h *head) addedArguments(args int) (codes []string, ok bool) {
 	return codes, args <= len(h.parameters)
 }
 
-// values returns the codes of the types of those parameters that take values.
+// values returns the possible codes of the types of the parameters that are values.
 func (h *head) values() (codes []string) {
 	for _, p := range h.parameters {
 		if !isType(p) && !strings.HasPrefix(p.Words, "template") {
@@ -112,7 +114,7 @@ func (h *head) values() (codes []string) {
 	return codes
 }
 
-// retype spells symbols as the text of the new sources has their types.
+// retype changes symbols to those of the new sources if the text shows changed types of parameters.
 func (p *plan) retype(new *Sources) {
 	heads := new.heads()
 	opened := p.opened()
@@ -124,7 +126,7 @@ func (p *plan) retype(new *Sources) {
 		used[c.name] = true
 	}
 	spelled := make([]string, len(p.changes))
-	var inside []string // functions with other parameters, in the symbols of what is in them
+	var inside []string // old and new forms by turns, for functions that are part of the symbols of local classes and lambdas
 	for i, c := range p.changes {
 		before, after := c.retyped(heads, new)
 		if spelled[i] = after; before != after {
@@ -139,8 +141,8 @@ func (p *plan) retype(new *Sources) {
 	}
 }
 
-// opened returns the outermost namespaces of symbols whose functions were found where the text does
-// not open them: macros do.
+// opened returns namespaces that macros open: the outermost scopes of symbols whose function was
+// found in a text that does not open them.
 func (p *plan) opened() map[string]bool {
 	opened := make(map[string]bool)
 	for _, c := range p.changes {
@@ -154,13 +156,14 @@ func (p *plan) opened() map[string]bool {
 	return opened
 }
 
-// inLocal returns how the symbols of lambdas and classes in a function have it.
+// inLocal returns the form that a function's symbol has within the symbols of its lambdas and local
+// classes.
 func inLocal(symbol string) string {
 	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
 }
 
-// retyped returns a symbol with the templates of the new sources, and with the function's
-// parameters as well.
+// retyped returns a symbol with the template arguments of the new sources, once with the old and
+// once with the new parameters of the function.
 func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all string) {
 	cut := symname.Canonical(c.name)
 	tree := treeOf(cut)
@@ -183,7 +186,7 @@ func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all s
 	return templates + rest, all + rest
 }
 
-// checked returns a symbol that was spelled anew if its demangled form is the intended one.
+// checked returns symbol new if its demangled form is tree, and otherwise old.
 func checked(tree demangle.AST, old, new string) string {
 	if new == old {
 		return old
@@ -194,8 +197,8 @@ func checked(tree demangle.AST, old, new string) string {
 	return new
 }
 
-// retypeTemplates gives templates in a demangled name their new arguments. It returns the arguments
-// that are added to each of those that change.
+// retypeTemplates changes the arguments of templates in a demangled name to those of the new
+// sources. It returns the mangled arguments that were added, by name of each changed template.
 func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]string {
 	var added map[string]string
 	nodes := 0
@@ -216,8 +219,8 @@ func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]strin
 	return added
 }
 
-// retype gives a template its new arguments, and returns those that are added. ok is whether there
-// are any new ones.
+// retype changes the arguments of a template to those of the new sources. It returns the mangled
+// arguments that were added. ok reports whether the template changed.
 func (h *head) retype(t *demangle.Template) (added string, ok bool) {
 	codes, fits := h.addedArguments(len(t.Args))
 	if !fits || slices.ContainsFunc(t.Args, isPack) {
@@ -246,7 +249,8 @@ func isPack(arg demangle.AST) bool {
 	return false
 }
 
-// replacement returns the code that a type has become, if the type must have changed.
+// replacement returns the new code of a fundamental type, given its old code and the codes that the
+// new type may have. It returns false if the type may be the same.
 func replacement(old byte, codes string) (byte, bool) {
 	if old == 0 || codes == "" || strings.IndexByte(codes, old) >= 0 {
 		return 0, false
@@ -254,8 +258,9 @@ func replacement(old byte, codes string) (byte, bool) {
 	return codes[0], true
 }
 
-// spellTemplates does for a symbol what retypeTemplates has done for its demangled name, if those
-// templates that it does not spell but refers to are all of one name.
+// spellTemplates changes the template arguments in a mangled symbol as retypeTemplates did in its
+// demangled form. referred is the assumed name of templates that the symbol only has as back
+// references.
 func spellTemplates(symbol string, heads map[string]*head, added map[string]string, referred string) string {
 	if len(added) == 0 {
 		return symbol
@@ -285,8 +290,8 @@ func spellTemplates(symbol string, heads map[string]*head, added map[string]stri
 	return string(spelled)
 }
 
-// retypeParameters gives a function the parameters that its text has now, in what the demangler has
-// made of its type and in its symbol.
+// retypeParameters changes the parameters of a function to those in its text. It changes the
+// demangled type and returns the changed symbol.
 func (c *change) retypeParameters(function *demangle.FunctionType, symbol string, new *Sources) string {
 	if c.new == nil || c.new.outline == nil || c.spelled.name == "operator()" { // lambdas have them twice
 		return symbol
@@ -318,12 +323,12 @@ func (c *change) retypeParameters(function *demangle.FunctionType, symbol string
 
 // Limits on the number of attempts.
 const (
-	maxOverloads = 1 << 6 // of a function's name
-	maxReferred  = 4      // names of templates that a symbol may refer to
+	maxOverloads = 1 << 6 // functions of one name that hasOverload compares
+	maxReferred  = 4      // template names that retyped tries for back references
 )
 
-// hasOverload reports whether there is another function of the same name that may be the one with
-// such parameters.
+// hasOverload reports whether the new sources have another function of the same name in the same
+// scope that may have the given parameters.
 func (s *Sources) hasOverload(f *function, parameters []demangle.AST) bool {
 	list := s.byName[f.name.Text]
 	return len(list) > maxOverloads || slices.ContainsFunc(list, func(g *function) bool {
@@ -381,8 +386,9 @@ func newParameters(old []demangle.AST, f *function) (from int, codes []string, o
 	return from, now[from:], true
 }
 
-// sameParameter returns the code that a parameter of a symbol has now, empty if it is of no
-// fundamental type. ok is whether it may be the one in the text.
+// sameParameter compares a symbol's parameter with one in the text. It returns the code of the
+// parameter's type in the text, or "" if the type is not fundamental. ok is false if they cannot be
+// the same parameter.
 func sameParameter(old demangle.AST, p outline.Parameter) (code string, ok bool) {
 	codes, was := codesOf(p), codeOf(old)
 	switch {

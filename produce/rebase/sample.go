@@ -11,12 +11,12 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// errProbes is returned for a profile of pseudo-probes, which know no lines.
+// errProbes is returned for a profile of pseudo-probes, whose records have no lines.
 var errProbes = errors.New("rebase: the profile is of pseudo-probes, which have no lines")
 
-// Sample is [Profile] for a sample profile of LLVM. Totals lose the samples of lines that are gone.
-// A calling context goes if the line of one of its calls does. There must be old sources: LLVM's
-// formats remember nothing of them, [ErrNoSources].
+// Sample is like [Profile] for a sample profile of LLVM. It subtracts the samples of dropped lines
+// from the totals. It drops a calling context if the line of one of its calls no longer exists.
+// LLVM's formats have no marks, so the error is [ErrNoSources] if old is nil.
 func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Report, error) {
 	if p.Probes {
 		return nil, nil, errProbes
@@ -89,11 +89,11 @@ func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 	return true
 }
 
-// An openSample is a body whose records are being looked at.
+// An openSample is a body whose records are being read.
 type openSample struct {
-	end  int // behind its last record
+	end  int // index after its last record
 	name sampleprof.NameRef
-	head int // its record in what is made of it, or none
+	head int // index of its KindInlined record in the new records, or none
 }
 
 // A sampleRebase moves the functions of a sample profile.
@@ -102,7 +102,7 @@ type sampleRebase struct {
 	from, to *sampleprof.Profile
 }
 
-// name returns a name of the new profile.
+// name adds the new name of a function to the new profile.
 func (r *sampleRebase) name(n sampleprof.NameRef) sampleprof.NameRef {
 	name := r.from.Name(n)
 	if !name.Hashed {
@@ -135,7 +135,8 @@ func (r *sampleRebase) function(f *sampleprof.Function) {
 	r.to.AddFunction(g)
 }
 
-// records returns what becomes of a function's records, and how many samples are gone.
+// records returns the moved records of a function, and the number of samples that have no line any
+// more.
 func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Record, gone uint64) {
 	open := []openSample{{end: len(f.Records), name: f.Name, head: none}}
 	lose := func(n uint64) {
@@ -181,8 +182,8 @@ func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Rec
 	return records, gone
 }
 
-// sampleLine returns where the records of a line go, which is nowhere if the format has no number
-// for it.
+// sampleLine returns the new line for records of a line, and false if there is none or it does not
+// fit the format.
 func (c *change) sampleLine(line uint16) (uint16, bool) {
 	offset, ok := c.line(wire.Offset(uint32(line)))
 	to := wire.Line(offset)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// leastShare is how much of a function must be found again under its name before it is not looked
-// for under another.
+// leastShare is the minimum share of a function's lines that a function of the same name must have.
+// Below it, functions of other names are tried.
 const leastShare = 0.4
 
 // Limits for taking a function with another name for the same function: the old function has at
@@ -26,8 +26,8 @@ const (
 	leastMargin = 0.15
 )
 
-// search looks for functions under other names. It takes time by the lines of all functions that no
-// symbol has taken.
+// search maps symbols to functions of other names in the new sources, by common lines. Its time is
+// proportional to the lines of all functions to which no symbol is mapped.
 func (p *plan) search(open []*change) {
 	wanted := make(map[uint64][]*change) // by lines that few of them have
 	for _, c := range open {
@@ -62,7 +62,8 @@ func (p *plan) search(open []*change) {
 	}
 }
 
-// likeliest returns the few changes that have the most lines in common with the given lines.
+// likeliest returns the maxLikeliest changes whose old functions have the most lines in common with
+// the given lines. wanted has the changes by sign, see signs.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
 	for _, key := range signs(lines) {
@@ -76,23 +77,24 @@ func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	return list[:min(len(list), maxLikeliest)]
 }
 
-// signBits is how much of a function's lines is a sign of it among all functions.
+// signBits is the number of bits of evidence that make a line of a function distinctive among all
+// functions.
 const signBits = 24
 
-// signs returns a key for each line that few functions should have.
+// signs returns a key for each line, which few other functions have.
 func signs(lines []outline.Line) []uint64 { return rows(lines, 0, len(lines), signBits) }
 
-// maxSharing bounds how many functions one line is a sign of.
+// maxSharing limits the number of functions that are found by one sign.
 const maxSharing = 8
 
-// maxLikeliest bounds how many functions one is compared with.
+// maxLikeliest limits the number of old functions with which one new function is compared.
 const maxLikeliest = 4
 
-// A finding is the best function so far.
+// A finding is the best new function so far for an old one, by share of common lines.
 type finding struct {
 	function *function
 	share    float64
-	second   float64 // share of another function
+	second   float64 // highest share of any other function
 }
 
 func (f *finding) add(g *function, share float64) {
@@ -109,8 +111,9 @@ func (f *finding) unmistakable(c *change) bool {
 	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
 }
 
-// renamed returns the symbol of a function under its new name. Of functions that are local to a
-// unit, debug info has no symbol, but the unqualified name.
+// renamed returns the symbol of a change's function under its new name. Debug info has no mangled
+// symbol for functions that are local to a unit, so renamed replaces the unqualified name in the
+// old symbol.
 func (c *change) renamed() string {
 	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {
 		if slices.Contains(structors(c.new.symbol), symname.Canonical(c.symbol)) {
@@ -128,8 +131,8 @@ func (c *change) renamed() string {
 	return c.symbol
 }
 
-// sameStructor returns a symbol of debug info, which has one for all variants of a constructor or
-// destructor, as the variant that another symbol is.
+// sameStructor returns the variant of a constructor or destructor, such as C1, that another symbol
+// has. symbol comes from debug info, which has one symbol for all variants.
 func sameStructor(symbol, like string) string {
 	for _, s := range structors(symbol)[1:] {
 		n := len(s)
@@ -150,7 +153,7 @@ func sameStructor(symbol, like string) string {
 // pairs of lines of two functions.
 const spareBits = 6
 
-// maxRadius bounds how far a row reaches.
+// maxRadius limits the number of lines on either side that rows includes in a key.
 const maxRadius = 12
 
 // bitsOf returns how many bits of evidence make a match unique among n × m candidates.
@@ -159,9 +162,9 @@ func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spare
 // beyond is the mark of a line before the first or after the last one.
 const beyond = math.MaxUint64
 
-// rows returns a key for each of the lines from low to high. The key is made from the shortest row,
-// with the line in its middle, that has enough bits of evidence. A row ends at the first and the
-// last line.
+// rows returns a key for each line from low to high. Lines with the same key are probably the same.
+// The key combines a line with as many lines before and after it as are needed for the given bits
+// of evidence, at most maxRadius on either side.
 func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	keys := make([]uint64, high-low)
 	for i := low; i < high; i++ {
@@ -181,7 +184,7 @@ func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	return keys
 }
 
-// mix makes a key of a key and one more line.
+// mix adds a line to a key.
 func mix(key, line uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15
 	hi, lo := bits.Mul64(key^odd, line+odd)

@@ -12,29 +12,29 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Files are what a compile reads: the sources that the slice of a profile is for.
+// Files are the source files that a compile reads. They are used to move the slice of a profile for
+// this compile.
 type Files struct {
-	paths  map[string][]string // by base
-	differ map[string]bool     // files that were read, and whether they are others than they were
+	paths  map[string][]string // by base name
+	differ map[string]bool     // by path: whether a file that was read differs from the one that was profiled
 	new    Sources
 	asked  bool
-	gone   map[symbol]bool // functions of a slice whose names the files do not have
+	gone   map[symbol]bool // functions for which Gone was called
 
-	// Renames returns how the inline namespaces in symbols, such as fmt::v9, are spelled in the
-	// text of the compile: pairs of parts of symbols, as they were and as they are. It is the
-	// method InlineRenames of a slice.Text, or nil if the text is not known; then the files are
-	// searched. All symbols of a library contain its inline namespace, which has another name in
-	// the library's next version.
+	// Renames returns the inline namespaces in symbols, such as fmt::v9, that have another name in
+	// the text of the compile, as pairs of an old and a new part of a symbol. A library's inline
+	// namespace is part of all its symbols and changes with its version. Renames is the method
+	// InlineRenames of a slice.Text, or nil if the text is not known. Then the files are searched.
 	Renames func(symbols iter.Seq[string]) []string
 }
 
-// NewFiles returns the files of some paths. None is read yet.
+// NewFiles returns Files with the given paths. It does not read them.
 func NewFiles(paths []string) *Files {
 	return &Files{paths: filesByBase(paths), differ: make(map[string]bool), gone: make(map[symbol]bool)}
 }
 
-// Differs reports whether the file of a unit is known, can be read, and is another than the one of
-// which the profile remembers a sum. It is what a slice.Request asks for.
+// Differs reports whether the file of a unit is among the files, can be read, and has another hash
+// than sum, which the profile stores. Package slice calls it through a Request.
 func (f *Files) Differs(unit string, sum uint32) bool {
 	name := f.of(unit)
 	if name == "" {
@@ -44,29 +44,29 @@ func (f *Files) Differs(unit string, sum uint32) bool {
 	return f.differs(name, sum)
 }
 
-// Same reports whether the file of a unit is known and still has the sum that the profile contains,
-// or cannot be read.
+// Same reports whether the file of a unit is among the files and has the hash sum, which the
+// profile stores, or cannot be read.
 func (f *Files) Same(unit string, sum uint32) bool {
 	name := f.of(unit)
 	return name != "" && !f.differs(name, sum)
 }
 
-// Gone takes note of a function that a slice has only to be found under another name. It is what
-// a slice.Request calls.
+// Gone adds a function that the files do not define under its name. It is in the slice only because
+// it may have been renamed. Package slice calls Gone through a Request.
 func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 
-// Asked reports whether Differs was ever asked for one of the files: what comes of a slice depends
-// on them.
+// Asked reports whether Differs was called for the unit of one of the files. If so, the slice
+// depends on the contents of the files.
 func (f *Files) Asked() bool { return f.asked }
 
-// Slice moves a slice of a profile to the files that its compile reads. p does not change, and is
-// returned itself if the result is equal. The report is nil if the profile has no marks of files
-// that differ, and the text has all its namespaces.
+// Slice moves a slice of a profile to the files that its compile reads. It does not change p, and
+// returns p itself if nothing moves. The report is nil if no file with marks in the profile
+// differs, and no inline namespace has another name.
 //
-// Functions of files that the compile does not read stay as they are. Only if a function is gone
-// from its file are all files of the compile searched for it. A function that is not found stays as
-// it is, too, because the compile may define it through macros. Only the functions of [Files.Gone]
-// are left out.
+// Functions in files that the compile does not read stay as they are. If a function is no longer in
+// its file, Slice searches all files of the compile for it. A function that it does not find stays
+// as it is, too, because the compile may define it through macros. Only functions for which
+// [Files.Gone] was called are then dropped.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
 	if from.allSame() && (f.Renames == nil || len(f.Renames(symbolsOf(p))) == 0) {
@@ -96,7 +96,8 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	return q, report
 }
 
-// withoutGone leaves functions out that are gone and were not found. What is inlined of them stays.
+// withoutGone drops the functions for which Gone was called that still have their old name. Their
+// inlined bodies in other functions stay.
 func (f *Files) withoutGone(p *profile.Profile) *profile.Profile {
 	if len(f.gone) == 0 {
 		return p
@@ -120,7 +121,7 @@ func filesByBase(files []string) map[string][]string {
 	return byBase
 }
 
-// of returns the file of a unit, none if several may be it.
+// of returns the path of the file for a unit, or "" if no file or several files match it.
 func (f *Files) of(unit string) (name string) {
 	most, sure := 0, false
 	for _, candidate := range f.paths[path.Base(unit)] {
@@ -137,7 +138,7 @@ func (f *Files) of(unit string) (name string) {
 	return name
 }
 
-// differs reads a file and reports whether it is another one than it was.
+// differs reads a file and reports whether its hash is not sum.
 func (f *Files) differs(name string, sum uint32) bool {
 	if differs, known := f.differ[name]; known {
 		return differs
@@ -151,7 +152,7 @@ func (f *Files) differs(name string, sum uint32) bool {
 	return differs
 }
 
-// readAll reads the files that were not read yet.
+// readAll adds all files that were not read yet to the new sources.
 func (f *Files) readAll() {
 	for _, names := range f.paths {
 		for _, name := range names {
@@ -160,12 +161,12 @@ func (f *Files) readAll() {
 	}
 }
 
-// lost reports whether a function that has samples is gone.
+// lost reports whether a function with samples was not found in the new sources.
 func (p *plan) lost() bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool { return c.outcome == Lost && len(c.lines) > 0 })
 }
 
-// keepLost leaves functions that are gone as they are.
+// keepLost keeps functions that were not found as they are.
 func (p *plan) keepLost() {
 	for _, c := range p.changes {
 		if c.outcome == Lost {
@@ -183,7 +184,7 @@ func readSource(name string) ([]byte, error) {
 	return text, err
 }
 
-// commonEnd returns how many parts at the ends of two paths are the same.
+// commonEnd returns the number of equal components at the ends of two paths.
 func commonEnd(a, b, separator string) (n int) {
 	for a != "" && b != "" {
 		i, j := strings.LastIndex(a, separator), strings.LastIndex(b, separator)

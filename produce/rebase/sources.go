@@ -9,42 +9,42 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// Sources are the texts of one state of a program's sources. The zero value has none. Texts are
-// kept in memory as long as the Sources are.
+// Sources are the source files of a program, in one version, as texts in memory. The zero value has
+// none.
 type Sources struct {
 	files  []source
 	byName map[string][]*function // by unqualified name
-	base   map[string][]int       // files by the last part of their path
+	base   map[string][]int       // indexes of files by base name
 
 	// If declarations are known:
 	declared  map[string][]*function // by symbol
-	overloads map[string][]*function // by unqualified name
-	symbols   map[string]bool        // those whose text is not known included
+	overloads map[string][]*function // by unqualified name of the function
+	symbols   map[string]bool        // all declared symbols, including those whose text is not known
 }
 
-// A source is one file.
+// A source is a source file, or the part of another file's text that a "#line" attributes to it.
 type source struct {
 	path   string
 	text   []byte
 	byLine map[int][]*function // by the line of the name
-	quoted bool                // it is only a part of the text of another file, by "#line"
+	quoted bool                // the text is that of another file, which has a "#line"
 
 	templates []outline.Template
 }
 
-// A function is one of the sources. It may be there several times, under each name it may have.
+// A function is a function of the sources, under one of the names that it may have.
 type function struct {
-	symbol  string // as profiles have it; empty if only the text is known
+	symbol  string // symbol in profiles; empty if only the text is known
 	file    string
 	name    outline.Name
-	scope   string // classes and namespaces
+	scope   string // enclosing classes and namespaces, such as "a::b"
 	outline *outline.Function
 	text    []byte
-	marks   []outline.Mark // of the lines, if that is all that is known; then there is no outline
-	lines   []outline.Line // while they are looked at
+	marks   []outline.Mark // marks of the lines if the text is not known; outline is nil then
+	lines   []outline.Line // set by Lines, until forget
 }
 
-// Lines returns the lines of a function. They are kept until [function.forget].
+// Lines returns the lines of a function. It keeps them until [function.forget] is called.
 func (f *function) Lines() []outline.Line {
 	switch {
 	case f.lines != nil:
@@ -56,8 +56,8 @@ func (f *function) Lines() []outline.Line {
 	return f.lines
 }
 
-// linesLike returns the lines of a function in the form in which they can be compared with the
-// lines of other: as text, or only by their marks.
+// linesLike returns the lines of a function for a comparison with those of other: if only the marks
+// of other are known, lines that have only marks.
 func (f *function) linesLike(other *function) []outline.Line {
 	if other.marks == nil || f.marks != nil {
 		return f.Lines()
@@ -65,17 +65,17 @@ func (f *function) linesLike(other *function) []outline.Line {
 	return outline.Marked(outline.Marks(f.Lines()))
 }
 
-// forget frees the memory of a function's lines, which can be read again.
+// forget frees the memory of a function's lines. Lines reads them again.
 func (f *function) forget() { f.lines = nil }
 
 // maxSource limits the size in bytes of a source file that is read.
 const maxSource = 256 << 20
 
-// ReadFile reads a regular file. Its path is the one that it is read from. One of more than 256 MB
-// is left out.
+// ReadFile adds a regular file under the path from which it is read. It ignores a file of more than
+// 256 MB.
 func (s *Sources) ReadFile(path string) error { return s.read(path, filepath.ToSlash(path)) }
 
-// read reads a file that is to have another path.
+// read adds a file under another path.
 func (s *Sources) read(path, as string) error {
 	text, err := readSource(path)
 	if text != nil {
@@ -84,8 +84,8 @@ func (s *Sources) read(path, as string) error {
 	return err
 }
 
-// AddFile adds a text, which must not change any more. Its path may be the end of the one that
-// profiles have.
+// AddFile adds a text, which must not change afterwards. Its path may be only the last components
+// of the path in profiles.
 func (s *Sources) AddFile(path string, text []byte) {
 	if s.byName == nil {
 		s.byName = make(map[string][]*function)
@@ -119,7 +119,8 @@ func (s *Sources) AddFile(path string, text []byte) {
 	}
 }
 
-// find returns the functions that are the one of a symbol.
+// find returns the functions that may be a symbol's function: by declaration if declarations are
+// known, otherwise by unqualified name.
 func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 	if s.declared != nil {
 		return s.declared[symbol]
@@ -131,13 +132,15 @@ func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 // compared.
 func (s *Sources) unchanged(string) bool { return false }
 
-// same reports whether the file of a unit is there with the sum that a profile remembers.
+// same reports whether the sources have the file of a unit with the given hash, which a profile
+// stores.
 func (s *Sources) same(unit string, sum uint32) bool {
 	file := s.fileOf(unit)
 	return sum != 0 && file != nil && file.sum() == sum
 }
 
-// near returns functions of a symbol's unqualified name, which it may have become.
+// near returns functions with the unqualified name of a symbol. One of them may be the symbol's
+// function with other parameters or in another scope.
 func (s *Sources) near(spelled *spelling) []*function {
 	if list := s.overloads[spelled.name]; len(list) > 0 {
 		return list
@@ -145,7 +148,7 @@ func (s *Sources) near(spelled *spelling) []*function {
 	return s.byName[spelled.name]
 }
 
-// all iterates over all functions, once under each name.
+// all iterates over all functions, under each of their names.
 func (s *Sources) all(yield func(*function) bool) {
 	for _, list := range s.byName {
 		for _, f := range list {

@@ -14,12 +14,12 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// A spelling is how the name of a symbol is written in sources.
+// A spelling contains the parts of a symbol's name as sources write them.
 type spelling struct {
-	name   string   // unqualified
+	name   string   // unqualified name
 	scope  []string // classes and namespaces, outermost first
-	params []uint32 // the words in the parameters' types, in their order; nil if the symbol does not tell
-	known  bool     // the scope is
+	params []uint32 // hashes of the words in the parameters' types, in order; nil if the symbol does not contain them
+	known  bool     // scope is known, because the symbol is mangled
 }
 
 func spell(symbol string) spelling {
@@ -35,7 +35,7 @@ func spell(symbol string) spelling {
 	return s
 }
 
-// lastName returns the unqualified name of a function.
+// lastName returns the unqualified name of a demangled function.
 func lastName(tree demangle.AST) string {
 	prefix := ""
 	for {
@@ -54,7 +54,8 @@ func lastName(tree demangle.AST) string {
 	}
 }
 
-// scopesOf returns the classes, namespaces and functions around a function, outermost first.
+// scopesOf returns the classes, namespaces and functions that enclose a demangled function,
+// outermost first.
 func scopesOf(tree demangle.AST) []string {
 	var parts []string // innermost first, the function itself included
 	for {
@@ -71,7 +72,8 @@ func scopesOf(tree demangle.AST) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// scopeName returns the name of a scope, empty if sources have none.
+// scopeName returns the name of a scope, or "" if it has none in sources, such as an anonymous
+// namespace.
 func scopeName(tree demangle.AST) string {
 	name := demangle.ASTToString(mangled.Last(tree), demangle.NoTemplateParams)
 	if strings.HasPrefix(name, "{") || strings.HasPrefix(name, "(") {
@@ -80,7 +82,7 @@ func scopeName(tree demangle.AST) string {
 	return name
 }
 
-// typeOf returns the type of a function, or nil if its symbol does not contain it.
+// typeOf returns the type of a demangled function, or nil if its symbol does not contain it.
 func typeOf(tree demangle.AST) *demangle.FunctionType {
 	typed, ok := tree.(*demangle.Typed)
 	if !ok {
@@ -94,28 +96,30 @@ func typeOf(tree demangle.AST) *demangle.FunctionType {
 	return f
 }
 
-// A use is a symbol that a profile has counts of.
+// A use is a symbol of a profile, with the lines and calls at which it has records.
 type use struct {
 	symbol, file string
-	lines        []int32  // offsets that have records, ascending
-	callees      []callee // by offset
+	lines        []int32  // line offsets with records, ascending
+	callees      []callee // called or inlined functions by line offset
 }
 
-// A callee is an unqualified name that is called at a line, or inlined there.
+// A callee is a function called or inlined at a line offset. word is the hash of its unqualified
+// name.
 type callee struct {
 	line int32
 	word uint32
 }
 
-// A place is a record of a profile of any kind, in the function that has its line.
+// A place is a record of a profile in any format. symbol is the innermost inlined function that
+// contains it.
 type place struct {
 	symbol int
 	line   int32
 	callee int    // symbol that is called or inlined there, or none
-	count  uint64 // of samples
+	count  uint64 // number of samples
 }
 
-// gather fills in where symbols are used.
+// gather sets the lines and callees of uses from the records of a profile.
 func gather(uses []use, places iter.Seq[place]) {
 	words := make([]uint32, len(uses)) // 0 is one that nobody has asked for
 	for p := range places {
@@ -137,7 +141,7 @@ func gather(uses []use, places iter.Seq[place]) {
 	}
 }
 
-// tally adds up the samples of each symbol, and the samples among them that have a line.
+// tally returns the samples of each symbol, and how many of them still have a line.
 func (p *plan) tally(places iter.Seq[place]) (samples, kept []uint64) {
 	samples, kept = make([]uint64, len(p.changes)), make([]uint64, len(p.changes))
 	for at := range places {

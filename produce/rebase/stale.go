@@ -10,11 +10,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Stale returns how many samples of a slice are of functions that contradict the files, and how
-// many were compared. It is for profiles that do not remember their sources. A record contradicts a
-// function if the function has no code at its line, or if only another line names the callee. A
-// function contradicts its file if most of its records do that can. main are the paths of the
-// files that the compile is of. They are searched for functions whose file is unknown.
+// Stale returns how many samples of a slice are in functions that contradict the files of the
+// compile, and how many were compared. It is for profiles without marks. A record contradicts a
+// function if the function has no code at its line, or if only another line contains the name of
+// the callee. A function contradicts its file if most of its records that can contradict it do.
+// main are the paths of the main source files. They are searched for functions whose file is
+// unknown.
 func (f *Files) Stale(p *profile.Profile, main []string) (stale, compared uint64) {
 	uses := usesOf(p)
 	texts := textsOf{files: f, main: main, read: make(map[string]bool)}
@@ -45,7 +46,7 @@ func (f *Files) Stale(p *profile.Profile, main []string) (stale, compared uint64
 	return stale, compared
 }
 
-// textsOf are the texts that functions are looked for in.
+// A textsOf finds the texts of functions in the files of a compile.
 type textsOf struct {
 	files   *Files
 	main    []string
@@ -53,8 +54,8 @@ type textsOf struct {
 	read    map[string]bool
 }
 
-// onlyOne returns the lines of the only function of a name in the file of a unit, nil if there is
-// none or several.
+// onlyOne returns the lines of the function with a name in the file of a unit, or nil if the file
+// has none or several of that name.
 func (t *textsOf) onlyOne(unit, name string) (lines []outline.Line) {
 	paths := t.main
 	switch {
@@ -92,23 +93,23 @@ func (f *function) includes() bool {
 
 var includeDirective = pattern.Of(`(?m)^[ \t]*#[ \t]*include\b`)
 
-// evidence is what the records of a function say about its text.
+// An evidence counts how the records of a function agree with its text.
 type evidence struct {
-	word    uint32         // hash of its name
+	word    uint32         // hash of the function's name
 	lines   []outline.Line // nil if the text is not known
-	sure    bool           // the function of the text is in the file that the profile names
+	sure    bool           // the profile names the file of the function
 	samples uint64
 
-	// Records at lines that name the callee, at lines without code, of callees that only other
-	// lines name, and of callees that no line names.
+	// Numbers of records: at lines that contain the callee's name, at lines without code, of
+	// callees that only other lines contain, and of callees that no line contains.
 	agreeing, gone, elsewhere, strange int
 }
 
-// isStale reports whether the text is another state of the function. Where the profile names no
-// file, a text that names few of the callees is of another function with the same name. If no
-// record of the function has a callee that could show this, the other functions of the compile
-// decide: othersAgree reports whether their texts name more callees than not. One record alone may
-// be the doing of a macro.
+// isStale reports whether the text is another version of the function. If the profile names no
+// file, the text may be that of another function with the same name, which contains few of the
+// callees. If no record of the function has a callee that could show this, the other functions of
+// the compile decide: othersAgree reports whether their texts contain more callees than not. A
+// single contradicting record is not enough, because a macro may cause it.
 func (e *evidence) isStale(othersAgree bool) bool {
 	named := e.agreeing + e.elsewhere
 	switch {
@@ -119,8 +120,8 @@ func (e *evidence) isStale(othersAgree bool) bool {
 	return e.gone+e.elsewhere > e.agreeing+1
 }
 
-// add compares a record with the text. callee is the hash of the name that is called or inlined
-// there, or 0.
+// add compares a record with the text. callee is the hash of the name of the called or inlined
+// function, or 0.
 func (e *evidence) add(at place, callee uint32) {
 	if e.lines == nil {
 		return

@@ -6,24 +6,24 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 )
 
-// declaration is the part of a declaration outside of functions that has been read so far.
+// A declaration holds what was read so far of a declaration outside of functions.
 type declaration struct {
 	names       []Name
-	old         []Name // of the declaration before, if this may be one of its parameters, as in the C of old
-	qualifier   string // that the latest word has, with "::" behind it
-	pending     string // that the next word has
-	class       string // the name behind class, struct and the like
-	inClass     bool   // that word has come
-	namespace   bool   // it is "namespace"
-	bases       bool   // a ':' has come behind it
-	afterParens int    // words since a parenthesis was closed at the outermost level, plus one; 0 before
-	inits       bool   // the members of a constructor follow
+	old         []Name // names of the declaration before, if this one may declare one of its parameters, as in K&R C
+	qualifier   string // scope of the latest word, with a trailing "::"
+	pending     string // scope of the next word
+	class       string // name after class, struct, union, enum or namespace
+	inClass     bool   // such a keyword was read
+	namespace   bool   // the keyword is "namespace"
+	bases       bool   // a ':' was read after it, so that base classes follow
+	afterParens int    // 1 plus the number of words since the outermost parentheses were closed; 0 before
+	inits       bool   // the initialisers of a constructor follow
 	assigned    bool
-	alone       cpp.Token // the only word in the parentheses that were closed just now
-	opened      int       // the end of the outermost parenthesis
-	operator    int       // where the name of an operator begins, plus one
+	alone       cpp.Token // the only word in the parentheses that were closed last
+	opened      int       // position after the outermost opening parenthesis
+	operator    int       // 1 plus the position of an operator's name; 0 if there is none
 	opLine      int
-	template    []byte    // the parameters of a template
+	template    []byte    // text of the template's parameters
 	angle       cpp.Token // the word before a '<'
 	angles      int
 }
@@ -59,11 +59,11 @@ func (d *declaration) word(p *parser, t cpp.Token) {
 	}
 }
 
-// longestTemplate is how many tokens the parameters of a template may have.
+// longestTemplate limits the number of tokens in a template's parameters.
 const longestTemplate = 1 << 10
 
-// skipTemplate passes over the parameters of a template, whose words mean nothing outside, and
-// returns them.
+// skipTemplate skips the parameters of a template and returns their text. They must not be taken
+// for names of the declaration.
 func (p *parser) skipTemplate() []byte {
 	l := p.Lexer
 	t := l.Next()
@@ -94,7 +94,7 @@ func (p *parser) skipTemplate() []byte {
 	return l.Text[begin:t.Start]
 }
 
-// operator passes over the symbol of an operator, up to the parenthesis of its parameters.
+// operator skips the symbol of an operator, up to the parenthesis before its parameters.
 func (p *parser) operator(t cpp.Token) {
 	l := p.Lexer
 	for n := 0; n < 8; n++ {
@@ -116,7 +116,8 @@ func (p *parser) operator(t cpp.Token) {
 	p.prev = cpp.Token{Kind: cpp.Word, Start: t.Start, End: p.Pos, Line: t.Line}
 }
 
-// operatorName spells the name of an operator without spaces, except the name of a conversion.
+// operatorName returns the name of an operator without spaces, except those in a conversion or a
+// literal operator.
 func operatorName(spelled string) string {
 	rest := strings.TrimSpace(strings.TrimPrefix(spelled, "operator"))
 	if rest != "" && cpp.IsWordByte(rest[0]) || strings.HasPrefix(rest, `""`) {
@@ -125,13 +126,14 @@ func operatorName(spelled string) string {
 	return "operator" + strings.Join(strings.Fields(rest), "")
 }
 
-// isKeyword reports whether a word before a parenthesis is not the name of a function.
+// isKeyword reports whether a word before a parenthesis cannot be the name of a function.
 func (p *parser) isKeyword(t cpp.Token) bool {
 	word := p.Name(t)
 	return cpp.TakesNoParameters(word) || cpp.IsTypeName(word)
 }
 
-// paren opens the outermost parenthesis.
+// paren handles the outermost opening parenthesis: the word before it may be the name of a
+// function.
 func (d *declaration) paren(p *parser) {
 	d.opened = p.Pos
 	var name cpp.Token
@@ -164,8 +166,9 @@ func (d *declaration) paren(p *parser) {
 // that returns a pointer to a function.
 const longestDeclarator = 1 << 8
 
-// innerParen opens a parenthesis in the outermost one. The name before it may be the name of a
-// function that returns a pointer to a function, or to an array: int (*C::pick(int k))(int).
+// innerParen handles an opening parenthesis within the outermost one. The word before it may be the
+// name of a function that returns a pointer to a function or an array, such as int (*C::pick(int
+// k))(int).
 func (d *declaration) innerParen(p *parser) {
 	if p.prev.Kind != cpp.Word || p.prev.Start < d.opened || p.prev.Start > d.opened+longestDeclarator {
 		return
@@ -180,14 +183,14 @@ func (d *declaration) innerParen(p *parser) {
 	d.add(p, p.prev, text)
 }
 
-// add takes note of a name.
+// add adds a possible name of the declared function.
 func (d *declaration) add(p *parser, at cpp.Token, text string) {
 	if !d.inits && len(d.names) < maxNames {
 		d.names = append(d.names, p.name(text, strings.TrimSuffix(d.qualifier, "::"), at.Start, at.Line))
 	}
 }
 
-// endParen closes the outermost parenthesis.
+// endParen handles the outermost closing parenthesis.
 func (d *declaration) endParen(p *parser) {
 	d.alone = cpp.Token{}
 	if p.prev.Kind == cpp.Word && (p.before.End <= d.opened || p.is(p.before, '*')) {
@@ -224,7 +227,7 @@ func (d *declaration) punctuation(p *parser, c byte) {
 	}
 }
 
-// scoped takes note of "::".
+// scoped handles "::": it adds the word before it to the scope of the next word.
 func (d *declaration) scoped(p *parser) {
 	if d.angles > 0 {
 		return
@@ -239,7 +242,8 @@ func (d *declaration) scoped(p *parser) {
 	}
 }
 
-// end ends a declaration. One of a function without types of parameters may be followed by theirs.
+// end ends a declaration at a ';'. In K&R C, declarations of the parameters may follow before the
+// body of the function.
 func (d *declaration) end() {
 	const typeAndName = 3
 	var old []Name
@@ -253,7 +257,8 @@ func (d *declaration) end() {
 	*d = declaration{old: old}
 }
 
-// open decides what a brace begins.
+// open determines what a brace begins: the body of a function, a class or namespace, or an
+// initialiser.
 func (d *declaration) open(p *parser, f *frame) {
 	names := d.names
 	if len(names) == 0 && !d.inClass {
@@ -278,7 +283,7 @@ func (d *declaration) open(p *parser, f *frame) {
 	}
 }
 
-// Join returns a name with what is around it.
+// Join returns the qualified name outer::inner. If one of them is empty, it returns the other.
 func Join(outer, inner string) string {
 	if outer == "" || inner == "" {
 		return outer + inner
@@ -286,26 +291,26 @@ func Join(outer, inner string) string {
 	return outer + "::" + inner
 }
 
-// A Template is a declaration of a class or function that is a template, not one for some arguments
-// alone.
+// A Template is a declaration of a class template or function template. Specialisations are left
+// out.
 type Template struct {
 	Name       string // unqualified
 	Class      bool
-	Scope      string // classes and namespaces around it
-	parameters []byte // as they are written
+	Scope      string // enclosing classes and namespaces, such as "a::b"
+	parameters []byte // source text between '<' and '>'
 }
 
-// A Parameter is one of a template or a function.
+// A Parameter is a parameter of a template or function.
 type Parameter struct {
-	Words   string // what stands before a default, its tokens with a space between
-	Default string // likewise
+	Words   string // tokens before the default, separated by spaces
+	Default string // tokens of the default, separated by spaces
 }
 
-// Parameters takes the parameters of a template apart.
+// Parameters returns the parameters of a template.
 func (t *Template) Parameters() []Parameter { return parametersIn(t.parameters) }
 
-// ParameterList takes the parameters of a function of a text apart, under one of its names. ok is
-// whether there are parentheses.
+// ParameterList returns the parameters of a function, given its text and one of its names. ok is
+// false if no parentheses follow the name.
 func (f *Function) ParameterList(text []byte, n Name) (list []Parameter, ok bool) {
 	l := cpp.NewLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	begin, depth := -1, 0
@@ -332,7 +337,7 @@ func (f *Function) ParameterList(text []byte, n Name) (list []Parameter, ok bool
 	return nil, false
 }
 
-// parametersIn splits a text at its outermost commas.
+// parametersIn splits a text at its outermost commas into parameters.
 func parametersIn(text []byte) (list []Parameter) {
 	var words, defaults []string
 	assigned := false
@@ -372,7 +377,7 @@ func parametersIn(text []byte) (list []Parameter) {
 	return list
 }
 
-// addTemplate takes note of what a declaration says about a template.
+// addTemplate adds the declared class or function to p.templates if it is a template.
 func (d *declaration) addTemplate(p *parser) {
 	name, class, scope := d.class, d.inClass, p.frame.scope
 	if !class && len(d.names) == 1 {

@@ -10,26 +10,27 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 )
 
-// A Line is a line of a function, reduced to what is compared.
+// A Line is a source line of a function, in the form in which lines are compared.
 type Line struct {
-	Offset int32    // from the line of the function's declaration
-	Hash   uint64   // of its tokens
-	Bits   uint8    // how many of the hash say something
-	Weight uint8    // how many words it has, or would have if all that is left of it is a mark
-	Mark   Mark     // what is remembered of it without its text
-	Words  []uint32 // hashes of its identifiers, numbers and strings, sorted; nil if they are not known
+	Offset int32    // number of lines after the function's declaration
+	Hash   uint64   // hash of its tokens, or its mark if the text is unknown
+	Bits   uint8    // bits of evidence in the hash
+	Weight uint8    // number of words; an estimate if only the mark is known
+	Mark   Mark     // the line's fingerprint in a profile
+	Words  []uint32 // sorted hashes of its identifiers, numbers and strings; nil if only the mark is known
 }
 
-// Names reports whether a line has a word, by its hash. Only lines with known words do.
+// Names reports whether a line contains a word, given the word's hash. It is false for lines of
+// which only the mark is known.
 func (l *Line) Names(word uint32) bool {
 	_, ok := slices.BinarySearch(l.Words, word)
 	return ok
 }
 
-// Lines returns the lines of a piece of text that have tokens. The first line of the text has
-// number line, and the declaration is at line decl. White space and comments make no difference. A
-// "#line" renumbers the following lines. A line is left out if it belongs to another file or comes
-// too late.
+// Lines returns the lines of a text that have tokens. The first line of the text has number line,
+// and the declaration is at line decl. White space and comments make no difference. A "#line"
+// renumbers the lines after it. Lines of other files, and lines numbered at most like the line
+// before them, are left out.
 func Lines(text []byte, line, decl int) []Line {
 	r := lineReader{Lexer: cpp.NewLexer(text, line), decl: decl}
 	return r.read()
@@ -40,11 +41,11 @@ type lineReader struct {
 	decl      int
 	lines     []Line
 	words     []uint32
-	longest   []byte // word, the first one of several
-	rank      int    // of that word
+	longest   []byte // word with the highest rank so far, the first one of several
+	rank      int    // rank of longest, see rankOf
 	condition condition
 	digest    xxhash.Digest
-	brace     bool // the first token is "}"
+	brace     bool // the first token of the line is "}"
 	tokens    int
 	numbers   numbering
 }
@@ -86,7 +87,7 @@ func (r *lineReader) read() []Line {
 	}
 }
 
-// flush ends a line.
+// flush appends the current line to r.lines and resets the state for the next one.
 func (r *lineReader) flush(line int) {
 	number, own := r.numbers.number(line)
 	offset := int32(number - r.decl)
@@ -104,15 +105,15 @@ func (r *lineReader) flush(line int) {
 
 func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 
-// A condition is the parentheses after an if, for, while or switch. Formatters move the statement
-// after it to a line of its own and back. The words of the condition alone are the line's then, so
-// that it keeps its mark.
+// A condition finds the end of the parentheses after an if, for, while or switch. Formatters move
+// the statement after them to the next line and back. So the mark of a line uses only the words up
+// to this end.
 type condition struct {
 	begun, closed bool
 	parens        int
 }
 
-// read takes note of a token of the line. worded is whether the line has a word that ranks.
+// read reads a token of the line. worded is true if the line has a word that can be its mark.
 func (c *condition) read(token []byte, worded bool) {
 	switch string(token) {
 	case "if", "for", "while", "switch":
@@ -125,8 +126,8 @@ func (c *condition) read(token []byte, worded bool) {
 	}
 }
 
-// rankOf returns how well a word stands for its line. Longer words rank higher, and all others
-// above those that begin a statement.
+// rankOf returns the rank of a word as the mark of its line: its length, or less than that of any
+// other word if it is a keyword that begins a statement.
 func rankOf(word []byte) int {
 	if cpp.BeginsStatement(word) {
 		return 1
@@ -134,10 +135,10 @@ func rankOf(word []byte) int {
 	return 1 + len(word)
 }
 
-// Word returns what Line.Words has for a token.
+// Word returns the hash that Line.Words contains for a word.
 func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
 
-// Parameters returns the words in the parentheses after a name of a function, in their order.
+// Parameters returns the hashes of the words in the parentheses after a function's name, in order.
 func (f *Function) Parameters(text []byte, n Name) []uint32 {
 	l := cpp.NewLexer(text[n.Start:max(n.Start, f.End)], n.line)
 	var words []uint32
@@ -159,7 +160,7 @@ func (f *Function) Parameters(text []byte, n Name) []uint32 {
 	return words
 }
 
-// Words returns the identifiers and numbers of a text in their order. It is never nil.
+// Words returns the hashes of the identifiers and numbers in a text, in order. It is never nil.
 func Words(text []byte) []uint32 {
 	l := cpp.NewLexer(text, 1)
 	words := []uint32{}
@@ -175,15 +176,15 @@ func Words(text []byte) []uint32 {
 // and that many lines have the same mark.
 type Mark = sourcefmt.Mark
 
-// What the words of a line that has only a mark count for, and how much the mark of one without
-// words says.
+// Weight of a line of which only the mark is known, and bits of evidence in the mark of a line
+// without words.
 const (
 	markedWeight = 3
 	wordlessBits = 1
 )
 
 // mark returns the mark of the current line: bits of the hash of its longest word, which changes
-// less often than the line.
+// less often than the rest of the line.
 func (r *lineReader) mark() Mark {
 	switch {
 	case len(r.words) > 0:
@@ -194,7 +195,8 @@ func (r *lineReader) mark() Mark {
 	return sourcefmt.NoWords
 }
 
-// Marks returns the marks of lines, from the line of the declaration on. Lines before it have none.
+// Marks returns the marks of a function's lines, from the line of the declaration on. Lines before
+// it are left out.
 func Marks(lines []Line) []Mark {
 	last := int32(-1)
 	if len(lines) > 0 {
@@ -209,7 +211,7 @@ func Marks(lines []Line) []Mark {
 	return marks
 }
 
-// Marked returns lines that are only known by their marks.
+// Marked returns lines of which only the marks are known, given the marks of a function.
 func Marked(marks []Mark) []Line {
 	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {
@@ -225,18 +227,18 @@ func Marked(marks []Mark) []Line {
 	return lines
 }
 
-// A numbering follows "#line", which sets the file and the number of the next line.
+// A numbering tracks "#line" directives, which set the file name and number of the next line.
 type numbering struct {
-	own   string // the file of interest
-	file  string // the file of the current line
-	shift int    // from the number of a line to the one it is said to have
+	own   string // file of the function that is read
+	file  string // file of the current line
+	shift int    // difference between the number by "#line" and the number in the text
 }
 
-// number returns the number that a line is said to have, and whether it is of the own file.
+// number returns the number of a line by "#line", and whether the line belongs to file own.
 func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
-// read takes a "#line" from the text of a directive, which began at a line of the text. It ignores
-// other directives.
+// read updates the numbering if a directive at a line of the text is "#line", and reports whether
+// it is.
 func (n *numbering) read(directive []byte, line int) bool {
 	number, file, ok := cpp.LineMarker(directive)
 	if !ok {

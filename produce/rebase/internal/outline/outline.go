@@ -10,25 +10,26 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 )
 
-// A Function is a piece of text that looks like the definition of a function.
+// A Function is a part of a text that looks like the definition of a function.
 type Function struct {
-	Names   []Name // it may have, at least one: macros around the declaration look like names
-	File    string // as "#line" says; empty without one
-	Scope   string // classes and namespaces around it, such as "a::b"
-	End     int    // of the text, behind the body
+	Names   []Name // possible names, at least one: macros in a declaration look like names
+	File    string // file name by "#line"; empty without "#line"
+	Scope   string // enclosing classes and namespaces, such as "a::b"
+	End     int    // position in the text after the body
 	numbers numbering
 }
 
-// A Name is one that a function may have.
+// A Name is a possible name of a function.
 type Name struct {
-	Text      string // unqualified: "run", "~Cart", "operator()", which a lambda has, too
-	Qualifier string // in front of it: "Cart" in "Cart::run"
-	Line      int    // as "#line" says
-	Start     int    // of the text
-	line      int    // physical
+	Text      string // unqualified: "run", "~Cart"; "operator()" for a lambda, too
+	Qualifier string // scope written before the name: "Cart" in "Cart::run"
+	Line      int    // line number by "#line"
+	Start     int    // position of the name in the text
+	line      int    // line number in the text
 }
 
-// Lines returns the lines of a function of a text, under one of its names.
+// Lines returns the lines of a function, given the text that contains it and the index of one of
+// its names. Offsets count from the line of that name.
 func (f *Function) Lines(text []byte, name int) []Line {
 	n := &f.Names[name]
 	if f.End < n.Start { // its end was not seen
@@ -38,9 +39,9 @@ func (f *Function) Lines(text []byte, name int) []Line {
 	return r.read()
 }
 
-// Outline returns the functions of a text and the declarations of templates, in the order in which
-// they begin. Templates refer to the text. Time and memory are proportional to the length of the
-// text.
+// Outline returns the functions and template declarations of a text, in the order in which they
+// begin. Templates keep a reference to the text. Time and memory are proportional to the length of
+// the text.
 func Outline(text []byte) ([]Function, []Template) {
 	p := parser{Lexer: cpp.NewLexer(text, 1), frame: &frame{}}
 	for p.step() {
@@ -51,27 +52,27 @@ func Outline(text []byte) ([]Function, []Template) {
 	return p.functions, p.templates
 }
 
-// A frame is a brace that is open. Frames are never changed, so that a branch of "#if" can go back
-// to those that were open where it began.
+// A frame is an open brace. Frames do not change, so that "#else" can restore the frame that was
+// current at "#if".
 type frame struct {
 	parent   *frame
 	kind     frameKind
 	scope    string
-	function int // counted from 1
-	parens   int // open outside of it
-	lambdas  int // likewise, of those that are about to begin
-	depth    int // how many are open around it
+	function int // number of the function whose body it is, from 1; 0 if none
+	parens   int // number of open parentheses around the brace
+	lambdas  int // number of parser.lambdas that began before the brace
+	depth    int // number of open braces around it
 }
 
 type frameKind uint8
 
 const (
-	scope       frameKind = iota // its declarations are looked at
-	body                         // of a function, or a block in one
-	initializer                  // the declaration goes on behind it
+	scope       frameKind = iota // a class, namespace or file: declarations in it are read
+	body                         // the body of a function, or a block in one
+	initializer                  // an initialiser: the declaration continues after it
 )
 
-// A branch is an "#if" that is open.
+// A branch is the state at an "#if" that is open.
 type branch struct {
 	frame  *frame
 	parens int
@@ -88,18 +89,18 @@ type parser struct {
 	lambdas   []lambda
 	numbers   numbering
 	prev      cpp.Token
-	before    cpp.Token // the one before prev
+	before    cpp.Token // the token before prev
 }
 
-// A lambda is one that may be about to begin.
+// A lambda is a '[' that may begin a lambda.
 type lambda struct {
 	start, line int
 	parens      int
-	closed      bool // its ']' has come
+	closed      bool // the matching ']' was read
 	squares     int
 }
 
-// More than this of a text that is none of C is not remembered.
+// Limits on the state of the parser, for texts that are not C.
 const (
 	maxNames    = 4
 	maxLambdas  = 1 << 6
@@ -127,11 +128,11 @@ func (p *parser) step() bool {
 
 func (p *parser) text(t cpp.Token) string { return string(p.Name(t)) }
 
-// is reports whether a token is a character of punctuation.
+// is reports whether a token is the given punctuation character.
 func (p *parser) is(t cpp.Token, c byte) bool { return t.Char == c }
 
-// directive passes over a directive. Of the branches of "#if", each but the first begins with the
-// braces and parentheses that were open before it.
+// directive skips a directive. At "#else" and "#elif" it restores the open braces and parentheses
+// of the "#if", so that each branch begins with the same ones.
 func (p *parser) directive(hash cpp.Token) {
 	text := p.Directive()
 	if p.numbers.read(text, hash.Line) {
@@ -154,8 +155,8 @@ func (p *parser) directive(hash cpp.Token) {
 	}
 }
 
-// goBack restores the open scopes from where an "#if" began, if they have changed. Functions that
-// are open end at a position.
+// goBack restores the open braces and parentheses from where an "#if" began. Functions that were
+// opened since then end at position at.
 func (p *parser) goBack(b branch, at int) {
 	if p.frame == b.frame && p.parens == b.parens {
 		return
@@ -169,7 +170,7 @@ func (p *parser) goBack(b branch, at int) {
 	p.frame, p.parens = b.frame, b.parens
 }
 
-// ends sets the end of a function, if the frame is a function.
+// ends sets the end of a frame's function, if it has one.
 func (p *parser) ends(f *frame, at int) {
 	if f.function > 0 {
 		p.functions[f.function-1].End = at
@@ -213,7 +214,7 @@ func (p *parser) punctuation(t cpp.Token) {
 	}
 }
 
-// square begins what may be a lambda, which does not follow what can be indexed.
+// square handles a '['. It may begin a lambda unless it follows something that can be indexed.
 func (p *parser) square(t cpp.Token) {
 	if n := len(p.lambdas); n > p.frame.lambdas && !p.lambdas[n-1].closed {
 		p.lambdas[n-1].squares++
@@ -228,7 +229,8 @@ func (p *parser) square(t cpp.Token) {
 	}
 }
 
-// attribute passes over one like [[nodiscard]], from the second bracket on.
+// attribute skips an attribute such as [[nodiscard]] after its first bracket, and reports whether
+// there is one.
 func (p *parser) attribute() bool {
 	const longest = 1 << 10
 	rest := p.Text[p.Pos:min(p.Pos+longest, len(p.Text))]
@@ -260,7 +262,7 @@ func (p *parser) endSquare() {
 	}
 }
 
-// open opens a brace.
+// open handles an opening brace.
 func (p *parser) open(t cpp.Token) {
 	f := &frame{parent: p.frame, kind: body, scope: p.frame.scope, parens: p.parens, depth: p.frame.depth + 1}
 	for n := len(p.lambdas); n > p.frame.lambdas; n-- {
@@ -288,7 +290,7 @@ func (p *parser) open(t cpp.Token) {
 	p.frame, p.parens = f, 0
 }
 
-// define adds a function and returns its number.
+// define adds a function and returns its number, from 1.
 func (p *parser) define(f *frame, names []Name) int {
 	p.functions = append(p.functions, Function{Names: names, File: p.numbers.file, Scope: f.scope, numbers: p.numbers})
 	n := &p.functions[len(p.functions)-1].numbers
@@ -301,7 +303,7 @@ func (p *parser) name(text, qualifier string, start, line int) Name {
 	return Name{Text: text, Qualifier: qualifier, Line: number, Start: start, line: line}
 }
 
-// close closes a brace.
+// close handles a closing brace.
 func (p *parser) close() {
 	f := p.frame
 	if f.parent == nil {
