@@ -9,15 +9,15 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A spot is an address in a function that ran.
+// A spot is a recorded address and the function that contains it.
 type spot struct {
 	address  uint64
-	function *function // nil if no function of the map has the address
-	entry    bool      // the function begins there
+	function *function // nil if the program has no function with the address
+	entry    bool      // the address is the start of the function
 }
 
-// spotOf returns the spot of a file offset. It keeps the first error in p.err, after which it finds
-// no function.
+// spotOf returns the spot of a file offset. After an error it returns empty spots, and p.err has
+// the first error.
 func (p *program) spotOf(offset uint64) spot {
 	address, ok := p.file.Address(offset)
 	if !ok || p.err != nil {
@@ -35,7 +35,7 @@ func (p *program) spotOf(offset uint64) spot {
 	return spot{address, f, r.entry && r.low == address}
 }
 
-// count turns a recording into counts of blocks and edges.
+// count computes the counts of blocks and edges from a recording.
 func (p *program) count(set *samples.Set) error {
 	p.branches(set)
 	p.entries(set)
@@ -60,7 +60,7 @@ func (p *program) count(set *samples.Set) error {
 	return nil
 }
 
-// branches counts the branches of a recording.
+// branches adds the branches of a recording to the counts and to the report.
 func (p *program) branches(set *samples.Set) {
 	for b, n := range set.Branches.All() {
 		p.report.Branches = saturating.Add(p.report.Branches, n)
@@ -114,8 +114,8 @@ func (p *program) branch(from, to spot, n uint64) *uint64 {
 	return &r.Edges
 }
 
-// jumpsBack reports whether a branch to the start of a function is a jump within the function, not
-// a recursive call.
+// jumpsBack reports whether a branch to the start of a function is a loop within the function, not
+// a recursive call. source is the block of the branch.
 func jumpsBack(from, to spot, source int32) bool {
 	if from.function != to.function || source < 0 {
 		return false
@@ -124,8 +124,9 @@ func jumpsBack(from, to spot, source int32) bool {
 	return !b.calls && b.flags&bbmap.HasTailCall == 0
 }
 
-// arrive counts what came back into a function: returns of calls, and exceptions. If a block begins
-// there, the call was at the end of the block before it, which went on to this one.
+// arrive counts a return from a call, or the start of an exception handler, at block target. If the
+// target is the start of the block, the call ended the block before it, so the edge between the two
+// blocks is counted.
 func (f *function) arrive(target int32, begins bool, n uint64) {
 	if !begins {
 		return
@@ -138,7 +139,8 @@ func (f *function) arrive(target int32, begins bool, n uint64) {
 	b.count = saturating.Add(b.count, n)
 }
 
-// entries counts the branches from other files: calls, and what returns to calls of other files.
+// entries counts branches from other binaries, which are calls of functions and returns from other
+// binaries.
 func (p *program) entries(set *samples.Set) {
 	for offset, n := range set.Entries.All() {
 		switch to := p.spotOf(offset); {
@@ -153,7 +155,7 @@ func (p *program) entries(set *samples.Set) {
 	}
 }
 
-// fallThroughs counts the ranges between two branches of branch stacks.
+// fallThroughs counts the edges within the straight-line ranges of branch stacks.
 func (p *program) fallThroughs(set *samples.Set) {
 	for r, n := range set.Ranges.All() {
 		begin, end := p.spotOf(r.Begin), p.spotOf(r.End)
@@ -164,8 +166,8 @@ func (p *program) fallThroughs(set *samples.Set) {
 	}
 }
 
-// fallThrough counts a range of straight-line code. It returns false for a range that cannot have
-// run.
+// fallThrough counts the edges from block to block within a range. It returns false for a range
+// that contains a block without fall-through, because it cannot have run.
 func (f *function) fallThrough(begin, end, n uint64) bool {
 	first, begins := f.target(begin)
 	last := f.source(end)
@@ -189,8 +191,8 @@ func (f *function) fallThrough(begin, end, n uint64) bool {
 	return true
 }
 
-// executions counts the steps between blocks, given exact counts of instructions and jumps: what
-// ran in a block and did not jump there fell into it.
+// executions adds the fall-through edges, given exact counts of instructions and jumps. The
+// fall-throughs into a block are its executions minus the jumps to it.
 func (p *program) executions(set *samples.Set) {
 	p.eachBlock(set, func(_ *function, b *block, address, n uint64) {
 		if b.address == address { // the first instruction
@@ -214,8 +216,7 @@ func (p *program) executions(set *samples.Set) {
 	}
 }
 
-// eachBlock calls add for each sampled address of a recording that is in a block of the program:
-// with the function and the block, the address and its count.
+// eachBlock calls add for each sampled address in a block of the program, with its count.
 func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) {
 	for offset, n := range set.Addresses.All() {
 		at := p.spotOf(offset)
@@ -230,7 +231,8 @@ func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, ad
 
 func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }
 
-// finish makes the counts of blocks agree with the edges. It reports whether the function ran.
+// finish raises the count of each block to the sum of its incoming and of its outgoing edges. It
+// reports whether the function ran.
 func (f *function) finish() bool {
 	in, out := make([]uint64, len(f.blocks)), make([]uint64, len(f.blocks))
 	for key, n := range f.edges {

@@ -5,12 +5,12 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// estimates counts blocks, given counts of instructions alone. It has no edges: the targets of
-// jumps are not known, so that blocks keep their order.
+// estimates counts blocks by the counts of their instructions, for recordings without branches. It
+// counts no edges, because the targets of jumps are unknown, so blocks keep their order.
 //
-// Exact counts are executions, so that a block ran as often as its most frequent instruction, and a
-// block without a count did not run. A sample is one of many executions. A block without samples
-// may have run, so that all blocks of a sampled function count as hot.
+// With exact counts, the count of a block is that of its most frequent instruction, and a block
+// without a count did not run. Samples cover only few executions, so a block without samples may
+// have run. Then all blocks of a sampled function count as hot.
 func (p *program) estimates(set *samples.Set) {
 	p.eachBlock(set, func(f *function, b *block, _, n uint64) {
 		if set.Exact {

@@ -10,12 +10,13 @@ import (
 	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
-// OrderFunctions decides the order of functions alone. The program needs no block address map: each
-// function of the symbol table counts as one block. So it works with any compiler and with linkers
-// that take the order of sections, for programs that are compiled with -ffunction-sections.
+// OrderFunctions orders functions, but not their blocks. The program needs no block address map,
+// because each function of the symbol table counts as one block. So it works with any compiler, and
+// with linkers that accept an order of sections, for programs that are compiled with
+// -ffunction-sections.
 //
-// Functions of the Layout have no clusters. Otherwise it is like [New], and has the same errors but
-// for those of package bbmap.
+// Functions of the Layout have no clusters. Otherwise it is like [New], with the same errors except
+// those of package bbmap.
 func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*Layout, *Report, error) {
 	p := &program{file: f, report: new(Report), hot: make(map[int32]*function)}
 	if err := p.readSymbols(); err != nil {
@@ -30,7 +31,7 @@ func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o 
 	return l, p.report, err
 }
 
-// readSymbols makes a function of one block of each symbol.
+// readSymbols adds a function with a single block for each symbol.
 func (p *program) readSymbols() error {
 	for s, err := range p.file.Symbols() {
 		if err != nil {

@@ -34,7 +34,7 @@ var ErrDrift = errors.New("the recording does not fit the program's block addres
 // errNothing is returned if no function of the block address map ran.
 var errNothing = errors.New("no function with a block address map ran")
 
-// Options say how a Layout is made.
+// Options configure [New] and [OrderFunctions].
 type Options struct {
 	// Progress is called from time to time with the number of functions done and of all, from one
 	// goroutine. It may be nil.
@@ -50,16 +50,17 @@ type Layout struct {
 	// Order contains the indexes of the functions in the order of the layout.
 	Order []int
 
-	// Split says of each function that it has blocks that are in no cluster.
+	// Split reports for each function whether some of its blocks did not run and are in no cluster.
 	Split []bool
 }
 
 // New makes a layout from a recording of a program. The Set should have been read with
-// [samples.Options].Jumps. Landings of the Set need their ends first: see create.EndRanges.
+// [samples.Options].Jumps. If the Set has Landings, call create.EndRanges before.
 //
 // It reads the whole block address map once, and holds the blocks of the functions that ran in
 // memory. The same input always gives the same layout. Its errors are those of packages bbmap and
-// symbolize, [ErrDrift] and errNothing. The report is returned with the last two as well.
+// symbolize, [ErrDrift] and an error if no function with a block address map ran. The report is
+// returned with the last two as well.
 func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*Layout, *Report, error) {
 	m, err := bbmap.New(f.ELF())
 	if err != nil {
@@ -73,7 +74,7 @@ func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*
 	return l, p.report, err
 }
 
-// make makes a layout of the functions that are known.
+// make makes a layout of the functions in p, given a recording.
 func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layout, error) {
 	for _, step := range []func() error{
 		func() error { return p.count(set) },
@@ -88,8 +89,8 @@ func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layou
 	return p.order(ctx, o)
 }
 
-// WriteList writes the list of functions and blocks that clang takes, in version 1, or in version 0
-// for clang 16 and older, which has no place for hashes of blocks.
+// WriteList writes the file of functions and blocks that clang reads, in version 1, or in version 0
+// for clang 16 and older. Version 0 has no hashes of blocks.
 func (l *Layout) WriteList(w io.Writer, version int) error {
 	written := list.List{Functions: slices.Clone(l.list.Functions)}
 	for i := range written.Functions {
@@ -100,10 +101,10 @@ func (l *Layout) WriteList(w io.Writer, version int) error {
 	return written.Write(w, version)
 }
 
-// WriteSymbols writes the symbols of the functions that ran, and then of the parts that did not, as
-// lld takes them with --symbol-ordering-file. Names of local symbols that occur in several files
-// are not there. The error matches afdo.ErrUnrepresentable for a name that lld takes for something
-// else.
+// WriteSymbols writes the symbols of the functions that ran in the order of the layout, and then
+// the symbols of their cold parts, for lld's --symbol-ordering-file. The layout has no local
+// symbols of a name that occurs in several files. The error matches afdo.ErrUnrepresentable for a
+// name that lld would take for something else.
 func (l *Layout) WriteSymbols(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, i := range l.Order {

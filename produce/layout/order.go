@@ -12,9 +12,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/exttsp"
 )
 
-// name finds the names of the functions that ran. It leaves out functions without a symbol,
-// functions in sections that are not .text, and functions that share their name with another one,
-// because a list cannot distinguish them.
+// name adds the functions that ran, with their names, to p.functions. It leaves out functions that
+// the list cannot identify by name, and those in special sections, see usable.
 func (p *program) name() error {
 	p.readSections()
 	byAddress := make(map[uint64]*function)
@@ -57,7 +56,8 @@ func (p *program) name() error {
 	return nil
 }
 
-// usable reports whether a function can be in the list.
+// usable reports whether the list can contain a function, and counts the reason in the report if
+// not. functionsOf is the number of functions with each name.
 func (p *program) usable(f *function, functionsOf map[string]int) bool {
 	if len(f.names) == 0 {
 		p.report.WithoutSymbol++
@@ -89,7 +89,7 @@ func (p *program) usable(f *function, functionsOf map[string]int) bool {
 	return true
 }
 
-// order decides the order of blocks and functions.
+// order computes the order of the blocks in each function, and then the order of functions.
 func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	l := new(Layout)
 	sizes := make([]cdsort.Function, len(p.functions))
@@ -120,10 +120,9 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	return l, nil
 }
 
-// order returns the blocks of the function's hot part in the order of the layout, or in the order
-// of their addresses if there are no edges. If any landing pad is hot, all landing pads are in the
-// hot part: clang moves them to another section if they are in different ones. The blocks that are
-// left out are cold: clang splits them off.
+// order returns the blocks that ran in the order of the layout, or in the order of their addresses
+// if there are no edges. clang moves the other blocks to a cold section. If any landing pad ran,
+// order appends all other landing pads, because clang requires all of them in one section.
 func (f *function) order(hasEdges bool) []int {
 	var hot, coldPads []int
 	hotPad := false
@@ -166,8 +165,8 @@ func (f *function) chain(hot []int) []int {
 	return order
 }
 
-// measure returns the size of the hot part and how often it was entered, and adds the calls from
-// it.
+// measure returns the size of the function's blocks that ran and the number of its entries. It
+// appends the function's calls to calls.
 func (f *function) measure(p *program, order []int, calls []cdsort.Call) (cdsort.Function, []cdsort.Call) {
 	offsets := make(map[int32]uint64, len(order))
 	size := uint64(0)

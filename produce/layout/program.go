@@ -11,63 +11,63 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A program is a program with a block address map, and what ran of it.
+// A program contains the functions of a binary, and the counts of those that ran.
 type program struct {
 	file   *symbolize.File
 	blocks *bbmap.Map
 	report *Report
-	err    error // the first of spotOf
+	err    error // first error of spotOf
 
-	sections  []codeSection // by address
-	ranges    []codeRange   // of all functions, by address
+	sections  []codeSection // sections with code, by address
+	ranges    []codeRange   // ranges of all functions, by address
 	positions []bbmap.Position
-	whole     []function          // instead of positions, without a map
-	hot       map[int32]*function // by index in positions
-	functions []*function         // in the layout, by address
+	whole     []function          // all functions if there is no block address map, instead of positions
+	hot       map[int32]*function // functions that were sampled, by index in positions or whole
+	functions []*function         // functions in the layout, by address
 }
 
-// A codeRange is a range of blocks.
+// A codeRange is a range of addresses that belongs to one function. A function may have several.
 type codeRange struct {
 	low, high uint64 // high is exclusive
 	function  int32
-	entry     bool // the function begins here
+	entry     bool // the function begins at low
 }
 
-// A function is a function that ran.
+// A function is a sampled function with the counts of its blocks, edges and calls.
 type function struct {
 	index   int32
 	address uint64
 	names   []string
-	blocks  []block // by range, then by address
+	blocks  []block // in the order of the map: by range, then by address
 	edges   map[[2]int32]uint64
-	entries uint64 // how often it was called
+	entries uint64 // number of calls of the function
 	calls   map[call]uint64
 
-	byAddress []int32 // indexes of blocks by address; nil if blocks are in order
-	place     int     // index in program.functions, -1 if it is not there
+	byAddress []int32 // indexes of blocks by address; nil if blocks is sorted by address
+	place     int     // index in program.functions, or -1
 }
 
-// A block is a block of a function.
+// A block is a basic block of a function.
 type block struct {
 	address uint64
 	size    uint32
 	id      uint32
 	flags   bbmap.Flags
-	ends    bool // it is the last of its range
-	calls   bool // it has calls; true if the map does not record calls
+	ends    bool // it is the last block of its range
+	calls   bool // it contains calls; true if the map does not record calls
 	hash    uint64
 	count   uint64
 }
 
 func (b *block) end() uint64 { return b.address + uint64(b.size) }
 
-// A call is calls from a block to a function, by index in program.positions.
+// A call identifies the calls from a block to a function. callee is an index in program.positions.
 type call struct {
 	from   int32
 	callee int32
 }
 
-// readMap finds the addresses of all functions.
+// readMap reads the addresses of all functions from the block address map.
 func (p *program) readMap() error {
 	for f, err := range p.blocks.Functions() {
 		if err != nil {
@@ -92,7 +92,8 @@ func (p *program) readMap() error {
 	return nil
 }
 
-// base returns what to add to an offset in a section to get an address of package symbolize.
+// base returns the difference between an address in package symbolize and an offset in a section.
+// It is 0 unless the file is relocatable.
 func (p *program) base(section int) uint64 {
 	if f := p.file.ELF(); f.Type == elf.ET_REL && section < len(f.Sections) {
 		return f.Sections[section].Offset
@@ -100,8 +101,8 @@ func (p *program) base(section int) uint64 {
 	return 0
 }
 
-// find returns the range that has an address, nil if there is none. The byte after a range belongs
-// to it if no other range has it: calls at the end of a range return there.
+// find returns the range that contains an address, or nil. An address just after a range belongs to
+// it, unless another range begins there, because a call at the end of a range returns there.
 func (p *program) find(address uint64) *codeRange {
 	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].low > address }) - 1
 	if i < 0 || address > p.ranges[i].high {
@@ -110,7 +111,7 @@ func (p *program) find(address uint64) *codeRange {
 	return &p.ranges[i]
 }
 
-// function returns the function of a range, which it decodes the first time.
+// function returns the function of a range. It decodes its blocks on the first call.
 func (p *program) function(r *codeRange) (*function, error) {
 	if f := p.hot[r.function]; f != nil {
 		return f, nil
@@ -143,7 +144,7 @@ func (p *program) function(r *codeRange) (*function, error) {
 	return f, nil
 }
 
-// sortBlocks makes an index of the blocks by address.
+// sortBlocks sets f.byAddress.
 func (f *function) sortBlocks() {
 	for i := range f.blocks {
 		f.byAddress = append(f.byAddress, int32(i))
@@ -151,7 +152,7 @@ func (f *function) sortBlocks() {
 	slices.SortStableFunc(f.byAddress, func(a, b int32) int { return cmp.Compare(f.blocks[a].address, f.blocks[b].address) })
 }
 
-// at returns the block at a place in the order of addresses.
+// at returns the index of the block at a position in the order of addresses.
 func (f *function) at(place int) int32 {
 	if f.byAddress != nil {
 		return f.byAddress[place]
@@ -159,8 +160,9 @@ func (f *function) at(place int) int32 {
 	return int32(place)
 }
 
-// target returns the block that a jump to an address enters, the first at the address if some are
-// empty, and whether it begins there. It is -1 if no block has the address or ends there.
+// target returns the block that a jump to an address enters, and whether it enters at the start of
+// the block. If several blocks begin there because some are empty, it returns the first. It returns
+// -1 if no block contains the address or ends there.
 func (f *function) target(address uint64) (i int32, begins bool) {
 	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address >= address })
 	if place < len(f.blocks) && f.blocks[f.at(place)].address == address {
@@ -184,7 +186,7 @@ func (f *function) source(address uint64) int32 {
 	return f.at(place)
 }
 
-// fallsInto returns the block whose code falls through into block i, or -1.
+// fallsInto returns the block that can fall through into block i, or -1.
 func (f *function) fallsInto(i int32) int32 {
 	if i == 0 || f.blocks[i-1].ends || f.blocks[i-1].flags&bbmap.CanFallThrough == 0 {
 		return -1
@@ -192,7 +194,7 @@ func (f *function) fallsInto(i int32) int32 {
 	return i - 1
 }
 
-// addEdge counts a step from block to block.
+// addEdge adds n executions of an edge between two blocks.
 func (f *function) addEdge(from, to int32, n uint64) {
 	if n > 0 {
 		key := [2]int32{from, to}

@@ -6,34 +6,34 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Report says what became of a recording.
+// A Report contains statistics about a recording and the layout made from it.
 type Report struct {
-	// Counted is the kind of the counts.
+	// Counted is the kind of the recording's counts.
 	Counted Counted
 
-	// Branches is the number of times that branches of the recording were taken. Edges, Calls and
-	// Returns are parts of it. Middle is the part that leads into the middle of a block without
-	// being a return, and Unmapped the part with an end that is in no block of the map.
+	// Branches is the number of taken branches. Edges (between blocks of one function), Calls and
+	// Returns are parts of it. Middle is the number of other branches into the middle of a block,
+	// and Unmapped that of branches with an end outside of all blocks of the map.
 	Branches, Edges, Calls, Returns, Middle, Unmapped uint64
 
-	// FallThroughs is the number of times that straight-line ranges of the recording ran. Crossing
-	// is the part that cannot have run: a range in several functions, or over a block that code
-	// always leaves.
+	// FallThroughs is the number of executions of straight-line ranges. Crossing is the part of it
+	// that cannot have run, because the range is in several functions or contains a block without
+	// fall-through.
 	FallThroughs, Crossing uint64
 
-	Functions int // in the map
+	Functions int // functions in the block address map
 	Hot       int // functions that ran
 	HotBlocks int // blocks that ran, in functions that are in the layout
 	Blocks    int // all blocks of functions that are in the layout
 
 	// Functions that ran but are not in the layout.
-	WithoutSymbol int // no symbol has their address
-	OtherSection  int // they are in sections other than .text and .text.*, such as .init.text
-	Ambiguous     int // their name occurs several times in the program
-	Unusable      int // a block ID occurs twice, or the list cannot hold the name
+	WithoutSymbol int // functions for which there is no symbol
+	OtherSection  int // functions in sections other than .text and .text.*, such as .init.text
+	Ambiguous     int // functions whose name occurs several times in the program
+	Unusable      int // functions with a duplicate block ID, or with a name that the list cannot hold
 }
 
-// Counted is a kind of counts.
+// Counted is the kind of a recording's counts.
 type Counted int
 
 const (
@@ -46,20 +46,20 @@ const (
 	CountedEstimates
 )
 
-// Limits of drift, the same as in llvm-propeller.
+// Limits beyond which the recording is not of this build. llvm-propeller has the same ones.
 const (
 	maxMiddle = 0.3    // share of the branches that lead into the middle of blocks
 	minEdges  = 0.0005 // share of the branches that became edges or calls
 )
 
-// EdgeShare returns the share of the branches that became edges of functions, calls or returns, or
-// 0 without branches.
+// EdgeShare returns the share of the branches that are edges, calls or returns, or 0 without
+// branches.
 func (r *Report) EdgeShare() float64 {
 	used := saturating.Add(saturating.Add(r.Edges, r.Calls), r.Returns)
 	return float64(used) / max(float64(r.Branches), 1)
 }
 
-// check returns an error if the recording does not fit the map.
+// check returns an error if too few branches fit the block address map.
 func (r *Report) check() error {
 	branches := float64(r.Branches)
 	switch {

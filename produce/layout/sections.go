@@ -26,14 +26,15 @@ func (p *program) readSections() {
 	slices.SortFunc(p.sections, func(a, b codeSection) int { return cmp.Compare(a.low, b.low) })
 }
 
-// isOrdinary reports whether functions of a section may be laid out. Other sections, such as
-// .init.text of a kernel, were chosen in the source or by a linker script, and clang leaves their
-// functions in them: the layout would only reorder the section. llvm-propeller has the same rule.
+// isOrdinary reports whether the layout may contain functions of a section. Functions in other
+// sections, such as .init.text of a kernel, were put there by the source or a linker script, and
+// clang does not move them. llvm-propeller has the same rule.
 func isOrdinary(section string) bool {
 	return section == ".text" || strings.HasPrefix(section, ".text.")
 }
 
-// isOrdinary reports whether the section at an address may be laid out, also if no section has it.
+// isOrdinary reports whether the layout may contain the function at an address. It is true for an
+// address in no section.
 func (p *program) isOrdinary(address uint64) bool {
 	i := sort.Search(len(p.sections), func(i int) bool { return p.sections[i].low > address }) - 1
 	return i < 0 || address >= p.sections[i].high || p.sections[i].ordinary

@@ -13,11 +13,11 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// Belongs returns an error if a recording is of another build of the program. If every file of the
-// recording that was taken for the program has the program's build ID, it belongs. Otherwise
-// Belongs compares the names and the instructions at the recorded addresses with the program, and
-// refuses a recording without names that is older than the program. path is the file of the
-// recording; if nothing is there, ages are not compared.
+// Belongs returns an error if a recording is of another build of the program. It accepts the
+// recording if all of its files that were taken for the program have the program's build ID.
+// Otherwise it compares the names and instructions at the recorded addresses with the program, and
+// rejects a recording without names that is older than the program. path is the file of the
+// recording. If it does not exist, Belongs does not compare ages.
 func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *samples.Set, read *samples.Report) error {
 	if provesBuild(binary, read) {
 		return nil
@@ -33,22 +33,23 @@ func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *sam
 	return checkTimes(path, binary, read)
 }
 
-// provesBuild reports whether every selected file of a recording has the program's build ID. Then
-// its addresses are not compared with instructions: a kernel changes some of its own at run time.
+// provesBuild reports whether all files of a recording that were taken for the program have the
+// program's build ID. Then Belongs does not compare instructions, because a kernel changes some of
+// its own at run time.
 func provesBuild(binary *samples.Binary, read *samples.Report) bool {
 	return slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours }) && !slices.ContainsFunc(read.Objects, func(o samples.Object) bool {
 		return o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID))
 	})
 }
 
-// Proved reports whether something in the recording says that the program ran: a build ID, or names
+// Proved reports whether a recording contains evidence that the program ran: a build ID, or names
 // of functions, which [Belongs] compares.
 func Proved(set *samples.Set, read *samples.Report) bool {
 	return len(set.Names) > 0 || slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" })
 }
 
-// checkTimes returns an error if a recording without names and build IDs is of the very file that
-// is the program now, but older than it.
+// checkTimes returns an error if the recorded file is the same file as the program, has no build
+// ID, and is newer than the recording.
 func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	recording, err := os.Stat(path)
 	binary, binaryErr := os.Stat(b.Path)
@@ -64,10 +65,10 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// Foreign reports whether the functions that a profile and a compile share leave open whether both
-// are of one program: all of them are main or in headers of the system, which many programs have.
-// functions has the name and the file of each shared function. main is the file of main, or "" if
-// main is not shared.
+// Foreign reports whether the functions that a profile and a compile have in common are too common
+// to show that both belong to one program. These are main and functions in system headers.
+// functions has the name and the file of each function. main is the file of main, or "" if main is
+// not among them.
 func Foreign(functions iter.Seq2[string, string]) (main string, foreign bool) {
 	for name, file := range functions {
 		path := filepath.ToSlash(file)
@@ -82,15 +83,15 @@ func Foreign(functions iter.Seq2[string, string]) (main string, foreign bool) {
 	return main, true
 }
 
-// IsOtherMain reports whether main of a profile is that of another program: no file that a compile
-// reads has the name of the file that defined it.
+// IsOtherMain reports whether a profile's main is that of another program: profiled, the file that
+// defined it, has the name of none of the files that a compile reads.
 func IsOtherMain(profiled string, files ...string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(profiled) })
 }
 
-// Ran returns how often a recording met each of its files, by path: samples and targets of
-// branches. A program that spends its time in system calls has branches, although all samples are
-// in the C library.
+// Ran returns, for each file of a recording by path, the number of samples and of branches to it. A
+// program that mostly waits in system calls has branches, although all its samples are in the C
+// library.
 func Ran(read *samples.Report) map[string]uint64 {
 	ran := make(map[string]uint64)
 	for _, o := range read.Objects {

@@ -17,32 +17,33 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// A Level says what a profile is good for.
+// A Level is the usefulness of a profile for compilers.
 type Level int
 
 const (
 	// LevelGood: more samples would hardly change what compilers do.
 	LevelGood Level = iota
-	// LevelThin: it helps, and a better recording would help more.
+	// LevelThin: the profile helps, and one from a better recording would help more.
 	LevelThin
-	// LevelPoor: compilers would take hot code for cold, and the program may become slower.
+	// LevelPoor: compilers would assume that hot code is cold, and the program may become slower.
 	LevelPoor
 )
 
 // String returns the level in a word.
 func (l Level) String() string { return [...]string{"good", "thin", "poor"}[l] }
 
-// A Verdict is what a profile is good for, and why.
+// A Verdict is the usefulness of a profile, with reasons.
 type Verdict struct {
 	Level Level
 	Exact bool // the recording has counts of executions; Level is LevelGood
 
-	// Reasons say what limits the profile, the gravest first. It is empty if Level is LevelGood.
+	// Reasons are messages about what limits the profile, the most serious first. It is empty if
+	// Level is LevelGood.
 	Reasons []string
 
-	// Longer is how many times longer a recording would have to be for a good profile. It is 1 if
-	// the recording is long enough. It is a guess: how much is left out does not fall as fast as
-	// the number of samples grows.
+	// Longer is the factor by which the recording should have been longer for a good profile. It is
+	// 1 if the recording is long enough. It is an estimate, because the share of left-out functions
+	// falls more slowly than the number of samples grows.
 	Longer float64
 }
 
@@ -54,28 +55,31 @@ const (
 	poorLeftOut   = 0.5
 	poorUncertain = 0.95
 
-	// GoodBursts is the number of moments from which a recording by steps is good. With 216 to 350,
-	// profiles had a similarity of 0.87 to 0.97 with the exact profile.
+	// GoodBursts is the number of moments that a good recording by steps has. In such a recording,
+	// afdo stops the program at some moments and records the next instructions one by one. With 216
+	// to 350 moments, profiles had a similarity of 0.87 to 0.97 with the exact profile.
 	GoodBursts = 300
 	poorBursts = 20
 
-	// A range that runs across a jump shows that branches are missing, or that another program ran.
-	// Right recordings have less than 1 % of such ranges.
+	// Share of the ranges between two branches that contain a jump or return. They show that
+	// branches are missing or that another program ran. Correct recordings have less than 1 % of
+	// them.
 	goodContradicted = 0.05
 	poorContradicted = 0.2
 
-	goodLost   = 0.1 // share of the records that the recorder dropped
-	goodMissed = 0.1 // share of the moments in threads of which nothing was recorded
-	goodSpent  = 0.5 // share of the time that steps might have taken, from which the machine was not too busy
-	goodPlaced = 0.5 // share of the samples that found a location
-	atBranches = 0.9 // share of samples at a recorded branch that shows that no other moment was sampled
+	goodLost   = 0.1 // share of the records that were lost
+	goodMissed = 0.1 // share of the moments in threads that have no sample at all
+	goodSpent  = 0.5 // share of the time for steps that was used; less means that the machine was busy
+	goodPlaced = 0.5 // share of the samples that have a location in the profile
+	atBranches = 0.9 // share of the samples at a recorded branch above which no other code was sampled
 )
 
-// Contradiction is the message about ranges that cannot have run, with their share.
+// Contradiction is the message about ranges between two branches that cannot have run. Its argument
+// is their share.
 const Contradiction = "%s of the ranges between two branches contradict the program: it is not the file that ran, or the branch stacks lack branches (record with perf record -b, or use --no-branches)"
 
-// Of judges the profile that package create made of a recording. read is the sum of the reports of
-// all inputs.
+// Of returns the verdict on a profile that package create made from a recording. read is the sum of
+// the reports of all inputs.
 func Of(read *samples.Report, made *create.Report) Verdict {
 	q := made.Quality
 	if q.Exact {
@@ -101,16 +105,16 @@ func Of(read *samples.Report, made *create.Report) Verdict {
 	return v
 }
 
-// OfRecording judges a recording before a profile is made of it. read is the report about the
-// recording, such as the report of a [samples.Survey]. [Of] may give a worse level later, because
-// it also knows how the samples fit the program.
+// OfRecording returns a verdict on a recording before a profile is made. read is the report about
+// the recording, such as that of a [samples.Survey]. [Of] may return a worse level later, because
+// it also knows how well the samples fit the program.
 func OfRecording(read *samples.Report) Verdict {
 	v := Verdict{Longer: 1}
 	v.judgeRecording(read, false)
 	return v
 }
 
-// judgePlaces judges how the samples fit the program.
+// judgePlaces lowers the level if the samples do not fit the program.
 func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 	contradicted := Contradicted(read, made)
 	v.grade(contradicted, goodContradicted, poorContradicted, fmt.Sprintf(Contradiction, percent(contradicted)))
@@ -120,8 +124,9 @@ func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 	v.grade(-placed, -goodPlaced, never, "only "+percent(placed)+" of the samples have a place in the profile")
 }
 
-// judgeRecording judges the recording itself: its event, its branch filter, its moments and its
-// lost records. branches is true if branches were counted although a filter left some out.
+// judgeRecording lowers the level for faults of the recording: its event, its branch filter, too
+// few moments and lost records. branches is true if ranges were counted although the filter left
+// out some branches.
 func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	if read.Filter != "" && !branches {
 		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
@@ -139,8 +144,8 @@ func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	v.grade(lost, goodLost, never, percent(lost)+" of the records were lost")
 }
 
-// judgeSteps judges how many moments a recording by steps has, and names what was dropped. On a
-// busy machine the recorder finds few moments, but they are as good as others.
+// judgeSteps lowers the level if a recording by steps has too few moments, and names the causes. A
+// busy machine leads to few moments, but does not make them worse.
 func (v *Verdict) judgeSteps(read *samples.Report) {
 	n, e, where := read.Bursts, &read.Effort, ""
 	if read.Within > 0 { // the program is known
@@ -164,10 +169,11 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 	v.grade(unsampled, goodMissed, never, fmt.Sprintf("%s of the moments were in threads that could not be stopped: of %d threads, %d have a sample", percent(unsampled), e.Threads, e.Sampled))
 }
 
-// never is a share that no recording exceeds.
+// never is a limit that no share exceeds.
 const never = math.MaxFloat64
 
-// grade lowers the level if a value exceeds the limit of a good or thin profile.
+// grade lowers the level if value exceeds the limit of good profiles, or further if it exceeds that
+// of thin profiles.
 func (v *Verdict) grade(value, good, thin float64, reason string) {
 	switch {
 	case value > thin:
@@ -177,7 +183,7 @@ func (v *Verdict) grade(value, good, thin float64, reason string) {
 	}
 }
 
-// limit lowers the level, and adds a reason.
+// limit lowers the level to at most to, and adds a reason.
 func (v *Verdict) limit(to Level, reason string) {
 	at := len(v.Reasons)
 	if to > v.Level {

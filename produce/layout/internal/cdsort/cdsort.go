@@ -10,14 +10,15 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/chains"
 )
 
-// The model: a cache of cacheEntries lines or pages of cacheSize bytes, which is missed with a
-// probability that depends on how densely code runs; and a distance between caller and callee, of
-// which the benefit falls with the power distancePower and is nothing at the distance of the whole
-// code that runs. frequencyScale weighs one against the other.
+// Constants of the model. The instruction cache has cacheEntries entries of cacheSize bytes each.
+// The probability of a miss depends on how often the bytes of an entry run. In addition, a call
+// gains from a short distance between caller and callee: distance^-distancePower, minus the same
+// for the size of all code that runs. frequencyScale is the weight of cache misses relative to
+// distances.
 const (
 	cacheEntries   = 16
 	cacheSize      = 2048
-	maxChain       = 128 // functions of a chain
+	maxChain       = 128 // maximum number of functions in a chain
 	distancePower  = 0.25
 	frequencyScale = 0.25
 )
@@ -28,8 +29,8 @@ type Function struct {
 	Count uint64 // how often it was entered
 }
 
-// A Call is calls of one function by another, by index, from an instruction Offset bytes after the
-// start of the caller.
+// A Call is a call between two functions, which are given by index. Offset is the position of the
+// call instruction in the caller, in bytes.
 type Call struct {
 	From, To int
 	Offset   uint64
@@ -50,17 +51,17 @@ type sort struct {
 	chains.Set[Call]
 	nodes []node
 	total float64 // sum of the counts of functions
-	far   float64 // power of the size of all functions that have a count
+	far   float64 // size of all functions that run, to the power -distancePower
 }
 
-// A node is a function.
+// A node is a function with its position in a chain.
 type node struct {
 	size, count uint64
 	chain       *chain
-	address     uint64 // from the start of its chain
+	address     uint64 // offset from the start of its chain
 }
 
-// put puts a function at the end of a chain.
+// put appends a function to a chain.
 func (s *sort) put(c *chain, function int) {
 	n := &s.nodes[function]
 	n.chain, n.address = c, c.Size
@@ -91,8 +92,8 @@ func newSort(functions []Function, calls []Call) *sort {
 	return s
 }
 
-// raiseCounts makes the count of each function at least the sum of the calls to it, and the sum of
-// its own calls.
+// raiseCounts raises the count of each function to at least the number of calls of it, and to at
+// least the number of calls that it makes.
 func (s *sort) raiseCounts(calls []Call) {
 	in, out := make([]uint64, len(s.nodes)), make([]uint64, len(s.nodes))
 	for _, c := range calls {
@@ -106,7 +107,7 @@ func (s *sort) raiseCounts(calls []Call) {
 	}
 }
 
-// best returns the better order of two chains.
+// best returns the better order of the two chains of a link.
 func (s *sort) best(l *chains.Link[Call]) chains.Merge[Call] {
 	a, b := l.InOrder()
 	if len(a.Items)+len(b.Items) > maxChain {
@@ -126,7 +127,8 @@ func (s *sort) join(m chains.Merge[Call], _ *chains.Link[Call]) {
 	}
 }
 
-// gain returns what it gains to put second after first.
+// gain returns the gain of the model if chain second follows chain first. calls are the calls
+// between them.
 func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	size, count := float64(first.Size)+float64(second.Size), float64(first.Count)+float64(second.Count)
 	gain := frequencyScale * (s.misses(float64(first.Count), first.Density()) + s.misses(float64(second.Count), second.Density()) - s.misses(count, count/size))
@@ -146,7 +148,8 @@ func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	return gain
 }
 
-// misses returns how many of the entries of a chain miss the cache.
+// misses returns how many of count entries of a chain's functions miss the cache. density is the
+// number of entries per byte of the chain.
 func (s *sort) misses(count, density float64) float64 {
 	inPage := density * cacheSize
 	if inPage >= s.total {

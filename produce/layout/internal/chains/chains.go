@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// A Set is the chains that exist. E is the type of an edge. The zero value is empty.
+// A Set contains the current chains. E is the type of an edge. The zero value is empty.
 type Set[E any] struct {
 	chains []*Chain[E] // by ID; nil if merged into another
 	queue  queue[E]
 }
 
-// A Chain is items that lie one after another.
+// A Chain is a sequence of adjacent items, which are blocks or functions.
 type Chain[E any] struct {
-	ID    int   // its index among the chains that were added
-	Items []int // in their order
+	ID    int   // number of chains that were added before it
+	Items []int // items in the order of their addresses
 	Size  uint64
 	Count uint64 // sum of the counts of the items
 	links map[*Chain[E]]*Link[E]
@@ -38,17 +38,17 @@ func (c *Chain[E]) Append(item int, size, count uint64) {
 	c.Count += count
 }
 
-// Density returns how often a byte of the chain runs.
+// Density returns the executions per byte of the chain.
 func (c *Chain[E]) Density() float64 { return float64(c.Count) / float64(c.Size) }
 
-// A Link is the edges between two chains in both directions.
+// A Link contains all edges between two chains, in both directions.
 type Link[E any] struct {
 	A, B  *Chain[E]
 	Edges []E
-	stamp int // of its latest entry in the queue
+	stamp int // stamp of its latest entry in the queue
 }
 
-// InOrder returns the two chains by ID.
+// InOrder returns the two chains in the order of their IDs.
 func (l *Link[E]) InOrder() (lower, higher *Chain[E]) {
 	if l.A.ID > l.B.ID {
 		return l.B, l.A
@@ -66,19 +66,20 @@ func (s *Set[E]) Connect(a, b *Chain[E], edge E) {
 	l.Edges = append(l.Edges, edge)
 }
 
-// A Merge is a way to merge Second into First.
+// A Merge is a possible merge of two chains. Second is appended to First unless Parts has another
+// order.
 type Merge[E any] struct {
 	First, Second *Chain[E]
 	Gain          float64
-	Parts         [3][]int // the order of the items, if it is not that of First and then Second
+	Parts         [3][]int // the order of all items, if it is not First followed by Second
 }
 
-// epsilon is the greatest gain that is none.
+// epsilon is the gain up to which a merge is not worthwhile.
 const epsilon = 1e-8
 
-// MergeAll merges chains as long as that gains something. best returns the best merge of two
-// chains; without a gain, they stay apart. join moves the items of m.Second to m.First. The first
-// chain then has the links of both.
+// MergeAll merges pairs of linked chains as long as a merge has a gain, those with the highest gain
+// first. best returns the best merge of two chains. A merge without a gain is not applied. join
+// moves the items of m.Second to m.First. Then m.First gets the links of both chains.
 func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], l *Link[E])) {
 	enqueue := func(l *Link[E]) {
 		l.stamp++
@@ -106,7 +107,7 @@ func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], 
 	}
 }
 
-// moveLinks gives the links of a merged chain to the chain that it has become a part of.
+// moveLinks moves the links of the merged chain e.Second to e.First.
 func (s *Set[E]) moveLinks(e entry[E]) {
 	into, from := e.First, e.Second
 	e.link.stamp++
@@ -130,8 +131,8 @@ func (s *Set[E]) moveLinks(e entry[E]) {
 }
 
 // Concatenate returns the items of all chains. The chain that starts with item first comes first,
-// and the others follow by falling density. If first is -1, all chains are in order of density.
-// Afterwards the set must not be used.
+// and the others follow by descending density. If first is -1, all chains are ordered by density.
+// The set must not be used afterwards.
 func (s *Set[E]) Concatenate(first int) []int {
 	rest := slices.DeleteFunc(s.chains, func(c *Chain[E]) bool { return c == nil })
 	slices.SortFunc(rest, func(a, b *Chain[E]) int {
@@ -150,14 +151,14 @@ func (s *Set[E]) Concatenate(first int) []int {
 	return order
 }
 
-// An entry is a merge in the queue. It is outdated once the link has another stamp.
+// An entry is a possible merge in the queue. It is outdated if the stamp of its link differs.
 type entry[E any] struct {
 	Merge[E]
 	link  *Link[E]
 	stamp int
 }
 
-// A queue has the merge with the highest gain first.
+// A queue is a heap of merges, the highest gain first.
 type queue[E any] []entry[E]
 
 func (q queue[E]) Len() int      { return len(q) }

@@ -5,18 +5,18 @@ package exttsp
 
 import "github.com/go-afdo/afdo/produce/layout/internal/chains"
 
-// The weights of a jump in the score, depending on its direction, and the distance in bytes beyond
-// which a jump counts nothing. The values come from LLVM's CodeLayout.cpp, where they were tuned on
-// large programs.
+// Weights of jumps in the score by kind, and limits. A jump over more bytes than the distance for
+// its direction does not count. The values come from LLVM's CodeLayout.cpp, where they were tuned
+// on large programs.
 const (
-	fallThroughWeight     = 1.0  // of one of several successors
-	soleFallThroughWeight = 1.05 // of the only successor: no jump instruction is needed at all
+	fallThroughWeight     = 1.0  // for a block with several successors
+	soleFallThroughWeight = 1.05 // for a block with a single successor, which then needs no jump instruction
 	jumpWeight            = 0.1
 	forwardDistance       = 1024
 	backwardDistance      = 640
-	maxSplitChain         = 128 // blocks of a chain that is split at every position: this takes quadratic time
-	maxChain              = 512 // blocks of a chain: each merge looks at all of them
-	maxDensityRatio       = 100 // chains whose blocks run so differently often stay apart
+	maxSplitChain         = 128 // blocks in a chain that bestMerge tries to split at every position, which takes quadratic time
+	maxChain              = 512 // maximum number of blocks in a chain, because each merge visits all of them
+	maxDensityRatio       = 100 // chains are not merged if their densities differ by a larger factor
 )
 
 // A Block is a block of code.
@@ -44,29 +44,29 @@ func Order(blocks []Block, edges []Edge) []int {
 	return p.Concatenate(0)
 }
 
-// A problem is the layout of one function while it is computed.
+// A problem is the state while one function is laid out.
 type problem struct {
 	chains.Set[*jump]
 	nodes  []node
 	jumps  []*jump
-	own    [][]*jump // of each chain by ID: the jumps between its blocks
-	scores []float64 // of own
+	own    [][]*jump // for each chain by ID: the jumps between its blocks
+	scores []float64 // for each chain by ID: the score of the jumps in own
 }
 
 type chain = chains.Chain[*jump]
 
-// A node is a block.
+// A node is a block with its jumps and its position in a chain.
 type node struct {
 	size, count uint64
 	chain       *chain
-	position    int // in the chain
+	position    int // index in the chain's items
 	address     uint64
 	in, out     []*jump
 	next        int // the block that has to come after it, or -1
 	previous    int // the block that has to come before it, or -1
 }
 
-// A jump is an edge that ran.
+// A jump is an edge with a count above 0.
 type jump struct {
 	from, to int
 	count    float64
@@ -95,7 +95,7 @@ func newProblem(blocks []Block, edges []Edge) *problem {
 	return p
 }
 
-// score returns the sum of the scores of jumps if blocks lie in the order of the parts.
+// score returns the sum of the scores of jumps for blocks in the order of parts.
 func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	address := uint64(0)
 	for _, part := range parts {
@@ -127,8 +127,8 @@ func (p *problem) jumpScore(j *jump) float64 {
 	return jumpWeight * j.count * (1 - float64(distance)/float64(limit))
 }
 
-// forcePairs finds blocks that have only each other as successor and predecessor: they stay
-// together.
+// forcePairs finds pairs of blocks that are each other's only successor and predecessor. Such pairs
+// stay adjacent.
 func (p *problem) forcePairs() {
 	for i := range p.nodes {
 		if n := &p.nodes[i]; len(n.out) == 1 {
@@ -153,7 +153,8 @@ func (p *problem) forcePairs() {
 	}
 }
 
-// connect makes chains of the forced pairs, and links between the chains.
+// connect creates a chain for each sequence of forced pairs, and links the chains by the other
+// jumps.
 func (p *problem) connect() {
 	var all []*chain
 	for i := range p.nodes {
@@ -179,7 +180,7 @@ func (p *problem) connect() {
 	}
 }
 
-// put puts a block at the end of a chain.
+// put appends a block to a chain.
 func (p *problem) put(c *chain, block int) {
 	n := &p.nodes[block]
 	n.chain, n.position = c, len(c.Items)

@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/chains"
 )
 
-// join merges two chains in the order of the parts.
+// join merges two chains into one with the items in the order of m.Parts.
 func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
 	into, from := m.First, m.Second
 	// The parts refer to into.Items, so the merged chain gets items of its own.
@@ -21,7 +21,7 @@ func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
 	p.scores[into.ID] = p.score([3][]int{into.Items}, own)
 }
 
-// bestMerge returns the best way to merge two chains.
+// bestMerge returns the merge of a link's chains with the highest score.
 func (p *problem) bestMerge(l *chains.Link[*jump]) (best chains.Merge[*jump]) {
 	first, second := l.InOrder()
 	if len(first.Items)+len(second.Items) > maxChain {
@@ -45,11 +45,11 @@ func (p *problem) bestMerge(l *chains.Link[*jump]) (best chains.Merge[*jump]) {
 
 func hasEntry(c *chain) bool { return c.Items[0] == 0 }
 
-// A merging is the search for the best way to put a chain y after or into a chain x.
+// A merging searches for the best order of a chain y and the parts of a chain x.
 type merging struct {
 	*problem
 	x, y  *chain
-	jumps []*jump // that may change their score
+	jumps []*jump // jumps within x, and between x and y
 	best  *chains.Merge[*jump]
 }
 
@@ -76,12 +76,13 @@ func (m *merging) tryAll() {
 	}
 }
 
-// follows reports whether a block jumps to another.
+// follows reports whether a block has a jump to another block.
 func (m *merging) follows(from, to int) bool {
 	return slices.ContainsFunc(m.nodes[from].out, func(j *jump) bool { return j.to == to })
 }
 
-// split tries orders with x split at a position.
+// split splits x at a position and tries orders of the two parts and y: with y between, before or
+// after the parts.
 func (m *merging) split(at int, between, before, after bool) {
 	x, y := m.x.Items, m.y.Items
 	if at == 0 || at == len(x) || m.nodes[x[at-1]].next >= 0 {
@@ -98,7 +99,7 @@ func (m *merging) split(at int, between, before, after bool) {
 	}
 }
 
-// try keeps an order if it is better than the best. The entry has to stay first.
+// try sets m.best to an order if its gain is higher. The entry of the function must stay first.
 func (m *merging) try(parts ...[]int) {
 	if (hasEntry(m.x) || hasEntry(m.y)) && parts[0][0] != 0 {
 		return
