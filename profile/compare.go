@@ -41,8 +41,8 @@ func Compare(a, b *Profile) error {
 	return nil
 }
 
-// match returns the symbol of b for each symbol of a. It is an error if the profiles have different
-// symbols.
+// match returns, for each symbol of a, the symbol of b with the same unit and name. It is an error
+// if one profile has a symbol that the other lacks.
 func match(a, b *Profile) ([]SymbolRef, error) {
 	symbols := numberLike(a, b)
 	if s := firstUnused(symbols, b); s >= 0 {
@@ -96,9 +96,9 @@ func (p *Profile) difference(first, second []Record) string {
 	}
 }
 
-// compareSteps decides which of two records comes first in walks that have agreed so far. A nil
-// record, at the end of a walk, comes last. The deeper record comes first, because it belongs to a
-// body that the other walk has left.
+// compareSteps returns which of two bodies, whose records were equal so far, has the next record
+// first. r and s are the next records, or nil at the end of a body. The deeper record comes first,
+// because it belongs to an inlined body that the other walk has left.
 func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 	switch {
 	case s == nil:
@@ -114,7 +114,7 @@ func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 // maxPath is the maximum number of inlined callees that an error names at each end of a path.
 const maxPath = 4
 
-// path describes the enclosing inlined callees.
+// path describes the chain of inlined callees that encloses a record.
 func (p *Profile) path(inlined []*Record) string {
 	var b strings.Builder
 	for i, r := range inlined {

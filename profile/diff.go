@@ -100,7 +100,7 @@ func (p *portion) of(whole total) Portion {
 	return Portion{p.functions, p.samples.saturated(), p.samples.shareOf(whole)}
 }
 
-// match pairs the functions of two profiles.
+// match pairs the functions of two profiles by unit and name.
 func (d *differ) match(first, second *Profile) {
 	matched := make([]bool, second.NumSymbols())
 	d.symbols = numberLike(first, second)
@@ -152,7 +152,7 @@ func numberLike(p, q *Profile) []SymbolRef {
 	return symbols
 }
 
-// weigh sums up the samples.
+// weigh sums up the samples of both profiles, by function, by unit and in total.
 func (d *differ) weigh() {
 	for i := range d.functions {
 		f := &d.functions[i]
@@ -175,7 +175,7 @@ func (d *differ) weigh() {
 	}
 }
 
-// compare compares shares. The sums must be known.
+// compare computes the Diff from the sums of weigh.
 func (d *differ) compare() *Diff {
 	whole := [2]total{d.whole[0].samples, d.whole[1].samples}
 	functions, locations := meter{whole: whole}, meter{whole: whole}
@@ -214,7 +214,8 @@ func (d *differ) compare() *Diff {
 	return diff
 }
 
-// diff returns the comparison of a function without its overlap.
+// diff returns the difference of a function, without its overlap. whole is the total of each
+// profile.
 func (f *functionPair) diff(whole [2]total) FunctionDiff {
 	var sides [2]portion
 	for which, side := range f.sides {
@@ -227,7 +228,8 @@ func (f *functionPair) diff(whole [2]total) FunctionDiff {
 	return fd
 }
 
-// portions converts both sides. It makes sure that equal shares stay equal in spite of rounding.
+// portions converts the sums of a function or unit in both profiles to Portions. It makes sure that
+// equal shares stay equal in spite of rounding.
 func portions(sides [2]portion, whole [2]total) (first, second Portion) {
 	first, second = sides[0].of(whole[0]), sides[1].of(whole[1])
 	if compareShares(sides[0].samples, whole[0], sides[1].samples, whole[1]) == 0 && whole[0] != (total{}) && whole[1] != (total{}) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Evidence is what a recording shows about the machine code of a program: its control flow by
-// blocks, with the source positions of each. Package create makes it.
+// Evidence contains the counts of a program's machine code: its basic blocks and the jumps between
+// them, with the source positions of each block. Package create makes it.
 type Evidence struct {
 	// Fraction is the number of bits after the binary point of all counts. It is 0 if the counts
 	// are numbers of executions. Samples have some, because most blocks have less than one in each
@@ -16,9 +16,9 @@ type Evidence struct {
 	Copies   []CodeCopy // in no particular order
 }
 
-// LeftOut is the symbol of a [CodeCopy] that lists the functions that [Profile.LeaveOut] has left
-// out. Frame 0 is LeftOut itself. Each other frame is a function, with one block, which has the
-// largest count of the function's blocks. So it is known how hot the function is, and nothing else.
+// LeftOut is the symbol of a [CodeCopy] that lists the functions that [Profile.LeaveOut] has
+// dropped. Frame 0 is LeftOut itself. Each other frame is a dropped function, with a single block
+// that has the largest count of the function's blocks.
 const LeftOut = "(left out)"
 
 // A CodeCopy is the machine code of one symbol. The parts and clones of a function, such as
@@ -27,15 +27,15 @@ type CodeCopy struct {
 	Symbol string // with all suffixes
 	Unit   string // path of the source file of the compilation, "" if unknown
 
-	// Frames are the inlined calls in the code. Frame 0 is the function of the symbol itself. The
-	// caller of a frame comes before it.
+	// Frames contains frame 0 for the function of the symbol itself, and a frame for each inlined
+	// call. A caller comes before its callees.
 	Frames []InlineFrame
 
 	Blocks []CodeBlock // by address; the first one is the entry
 	Jumps  []CodeJump  // by From, then To
 }
 
-// An InlineFrame is a function at one place in the code.
+// An InlineFrame is a function that is inlined at one call, or the function of the symbol itself.
 type InlineFrame struct {
 	Parent   int32    // number of the caller's frame, -1 for frame 0
 	Function string   // linkage name without suffixes, or the plain name if there is none
@@ -48,27 +48,28 @@ type Position struct {
 	File          string // path
 	Line          uint32
 	Column        uint32 // 0 if unknown
-	Discriminator uint32 // the block of the line, without what compilers pack beside it
+	Discriminator uint32 // number of the basic block on the line; other numbers that compilers pack into discriminators are removed
 }
 
-// A CodeBlock is instructions that run one after the other.
+// A CodeBlock is a basic block of machine code.
 type CodeBlock struct {
 	Count  uint64  // the mean of its instructions' executions or samples
 	Size   uint32  // number of instructions
 	Places []Place // the distinct positions of its instructions, in order
 }
 
-// A Place is a position in the function of a frame.
+// A Place is a source position within a frame.
 type Place struct {
 	Frame int32
 	Position
-	// Factor is how many executions of the source one execution of the code stands for, at least
-	// 1. GCC 16 and clang state it for vectorised and unrolled loops.
+	// Factor is the number of executions of the source for each execution of the code, at least 1.
+	// GCC 16 and clang record it for vectorised and unrolled loops.
 	Factor uint32
 }
 
-// A CodeJump is an observed step from the end of a block to the begin of another: a jump that was
-// taken, or for a conditional jump also the step to the next block. If a block has any, it has all.
+// A CodeJump is a step from the end of a block to the beginning of another: a taken jump or, for a
+// conditional jump, also the fall-through to the next block. If a block has any CodeJump, it has
+// all that were recorded.
 type CodeJump struct {
 	From, To int32 // numbers of blocks
 	Count    uint64
@@ -80,8 +81,8 @@ func (p Place) Compare(q Place) int {
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
-// Of returns the evidence about some functions, which are given by their names in frames: all
-// copies of code that contain one of the functions. The result shares the copies with e.
+// Of returns the evidence about the given functions: all copies of code with a frame of one of
+// them. The result shares the copies with e.
 func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	wanted := make(map[string]bool)
 	for name := range functions {

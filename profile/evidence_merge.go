@@ -8,10 +8,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// An evidenceSum is evidence that merges have added up.
+// An evidenceSum is evidence to which merges add copies.
 type evidenceSum struct {
 	*Evidence
-	bySymbol map[string][]int // numbers of the copies
+	bySymbol map[string][]int // numbers of the copies of each symbol
 }
 
 // mergeEvidence adds the evidence of q, scaled, to that of p. The counts of a symbol add up if its
@@ -57,7 +57,7 @@ func (s *evidenceSum) add(e *Evidence, weight Ratio) {
 	}
 }
 
-// scale changes all counts.
+// scale replaces each count of a copy by to(count).
 func (c *CodeCopy) scale(to func(count uint64) uint64) {
 	for i := range c.Blocks {
 		c.Blocks[i].Count = to(c.Blocks[i].Count)
@@ -93,7 +93,7 @@ func (c *CodeCopy) addCounts(d *CodeCopy) {
 	c.Jumps = kept
 }
 
-// keep returns the copies of code whose own function is wanted, or nil if there are none.
+// keep returns the copies whose frame 0 is a wanted function, or nil if there are none.
 func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	if e == nil {
 		return nil
@@ -110,7 +110,7 @@ func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	return kept
 }
 
-// leftOut returns the list of left out functions, see [LeftOut].
+// leftOut returns a copy that lists the functions with the given names, see [LeftOut].
 func (e *Evidence) leftOut(names map[string]bool) CodeCopy {
 	largest := make(map[string]uint64)
 	for _, c := range e.Copies {

@@ -17,29 +17,29 @@ import (
 // An EvidenceTable is the evidence section of a version 4 file. It decodes copies of code when they
 // are asked for. All methods may be called concurrently.
 type EvidenceTable struct {
-	Section afdo.Section // the place of the section in the file
+	Section afdo.Section // the section, with its position in the file
 
 	data       []byte
 	fraction   uint8
 	numStrings int
-	start      int   // of the first group of strings in data
-	groupEnds  []int // ends of the groups of strings in data
+	start      int   // position of the first group of strings in data
+	groupEnds  []int // end of each group of strings in data
 	numCopies  int
 	chunks     []chunkPlace
 }
 
-// A chunkPlace is where a chunk of copies is.
+// A chunkPlace is the position of a chunk, which contains several copies, in data.
 type chunkPlace struct {
 	copies    int // number of the first copy after it
-	size      int // before compression
-	low, high int // in data
+	size      int // uncompressed size
+	low, high int // range in data
 }
 
 var errNoEvidence = fmt.Errorf("profile: evidence section: %w", afdo.ErrNotFound)
 
-// ReadEvidence opens the evidence section of a file, which only sources and index may follow. The
-// error matches [afdo.ErrNotFound] if there is no section or it has another version. Other errors
-// are those of reading, or concern a malformed section.
+// ReadEvidence opens the evidence section of a file. Only a sources section and an index may follow
+// it. The error matches [afdo.ErrNotFound] if there is no section or it has another version. Other
+// errors are those of reading, or concern a malformed section.
 func ReadEvidence(r *afdo.Reader) (*EvidenceTable, error) {
 	for i := r.NumSections() - 1; i >= 0; i-- {
 		section, err := r.Section(i)
@@ -75,7 +75,7 @@ func newEvidenceTable(r *afdo.Reader, section afdo.Section) (*EvidenceTable, err
 	return t, t.fault(f.Err)
 }
 
-// maxFraction is the largest number of bits after the point: counts have 64.
+// maxFraction is the largest number of bits after the binary point. Counts have 64 bits in all.
 const maxFraction = 32
 
 func (t *EvidenceTable) open(f *wire.Fields) {
@@ -118,7 +118,8 @@ func (t *EvidenceTable) open(f *wire.Fields) {
 	t.start = f.Pos
 }
 
-// add reads the size of the next part, and returns where that ends.
+// add reads the size of the next group or chunk, and returns its end, given the end of the one
+// before.
 func (t *EvidenceTable) add(f *wire.Fields, end int) int {
 	at, size := f.Pos, f.Uint64()
 	if size > uint64(len(t.data)-end) {
@@ -146,8 +147,9 @@ func (t *EvidenceTable) All() (*Evidence, error) {
 	})
 }
 
-// Of decodes the evidence about some functions, given by their names in frames: all copies of code
-// that contain one of them. It decodes nothing else but the names around those of the functions.
+// Of decodes the evidence about the given functions: all copies of code with a frame of one of
+// them. Besides these copies, it decodes only the groups of strings in which it looks for the
+// functions.
 func (t *EvidenceTable) Of(functions iter.Seq[string]) (*Evidence, error) {
 	d := evidenceDecoder{table: t}
 	var copies []int
@@ -202,11 +204,12 @@ type evidenceDecoder struct {
 	table  *EvidenceTable
 	groups map[int]stringsOfGroup
 
-	chunk       [][]byte // the copies of a chunk
+	chunk       [][]byte // copies of chunk chunkNumber, encoded
 	chunkNumber int
 }
 
-// A stringsOfGroup is some successive strings, each with the copies that have a frame of it.
+// A stringsOfGroup is a group of strings. users contains, for each string, the numbers of the
+// copies with a frame of the function of that name.
 type stringsOfGroup struct {
 	strings []string
 	users   [][]int
@@ -260,7 +263,7 @@ func (t *EvidenceTable) decodeGroup(f *wire.Fields, n int) (g stringsOfGroup) {
 	return g
 }
 
-// find returns the copies that contain a function.
+// find returns the numbers of the copies with a frame of a function.
 func (d *evidenceDecoder) find(name string) (users []int, err error) {
 	n := sort.Search(len(d.table.groupEnds), func(i int) bool {
 		g, e := d.group(i)
@@ -280,7 +283,7 @@ func (d *evidenceDecoder) find(name string) (users []int, err error) {
 	return nil, err
 }
 
-// copy decodes a copy of code.
+// copy decodes the copy with the given number.
 func (d *evidenceDecoder) copy(i int) (CodeCopy, error) {
 	n := sort.Search(len(d.table.chunks), func(n int) bool { return d.table.chunks[n].copies > i })
 	if d.chunk == nil || n != d.chunkNumber {
@@ -305,7 +308,7 @@ func (t *EvidenceTable) chunkFault(n int, class error, format string, args ...an
 	return t.Section.ErrorAt(t.Section.Offset+int64(t.chunks[n].low), class, format, args...)
 }
 
-// chunk returns the bytes of the copies in a chunk.
+// chunk returns the encoded copies in a chunk.
 func (t *EvidenceTable) chunk(n int) ([][]byte, error) {
 	c := t.chunks[n]
 	data := t.data[c.low:c.high]
@@ -336,15 +339,15 @@ func (t *EvidenceTable) chunk(n int) ([][]byte, error) {
 	return copies, nil
 }
 
-// A copyDecoder decodes the fields of a copy.
+// A copyDecoder decodes the fields of one copy.
 type copyDecoder struct {
 	wire.Fields
 	strings *evidenceDecoder
-	err     error // of a string
+	err     error // error of reading a string
 	files   []string
 }
 
-// string decodes the number of a string.
+// string decodes the number of a string and returns the string.
 func (c *copyDecoder) string() string {
 	at, n := c.Pos, int64(c.Uint32())
 	if n >= int64(c.strings.table.numStrings) {
@@ -362,7 +365,7 @@ func (c *copyDecoder) string() string {
 	return g.strings[n%stringGroup]
 }
 
-// below decodes a number that must be less than a limit.
+// below decodes a number that must be less than limit.
 func (c *copyDecoder) below(limit int, what string) int32 {
 	at, n := c.Pos, c.Uint32()
 	if int64(n) >= int64(limit) {
@@ -372,7 +375,7 @@ func (c *copyDecoder) below(limit int, what string) int32 {
 	return int32(n)
 }
 
-// moved decodes the difference between a number below a limit and another number.
+// moved returns from plus a zigzag-coded difference. It fails unless the sum is from 0 to limit-1.
 func (c *copyDecoder) moved(from int32, difference uint64, limit int, what string) int32 {
 	n := int64(from) + unzigzag(difference)
 	if n < 0 || n >= int64(limit) {

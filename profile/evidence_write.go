@@ -15,12 +15,12 @@ const (
 	evidenceMagic   = "afde"
 	evidenceVersion = 1
 
-	// stringGroup is the number of strings that are decoded together. Within a group, a string has
-	// only what differs from the one before.
+	// stringGroup is the number of strings that are decoded together. Within a group, a string is
+	// stored without the prefix that it shares with the string before it.
 	stringGroup = 16
 
-	// chunkSize is the size from which on a chunk of copies is compressed and the next one begins.
-	// Twice the size saves 2 %, but a lookup has to decompress all of a chunk.
+	// chunkSize is the size at which a chunk of copies is complete and is compressed. Twice the
+	// size saves 2 %, but a lookup has to decompress a whole chunk.
 	chunkSize = 32 << 10
 
 	// maxExpansion limits how much larger than in the file a chunk may be, because memory may be at
@@ -61,11 +61,11 @@ func (e *Evidence) AppendSection(dst []byte) []byte {
 	return out.Data
 }
 
-// A chunk is successive copies that are compressed together.
+// A chunk is a sequence of copies that are compressed together.
 type chunk struct {
 	copies uint32
-	size   uint64 // before compression
-	data   []byte // as large as size if it is not compressed
+	size   uint64 // uncompressed size
+	data   []byte // uncompressed if its length is size
 }
 
 func (w *evidenceWriter) chunks() (chunks []chunk) {
@@ -98,7 +98,7 @@ type evidenceWriter struct {
 	strings []string // sorted
 	numbers map[string]uint32
 	copies  []encodedCopy
-	users   [][]uint32 // by string: the copies with a frame of the function
+	users   [][]uint32 // for each string: the numbers of the copies with a frame of this function
 }
 
 type encodedCopy struct {
@@ -141,7 +141,7 @@ func newEvidenceWriter(e *Evidence) *evidenceWriter {
 	return w
 }
 
-// places yields all places of all blocks.
+// places yields the places of a copy's blocks.
 func (c *CodeCopy) places(yield func(*Place) bool) {
 	for i := range c.Blocks {
 		for j := range c.Blocks[i].Places {
@@ -152,7 +152,7 @@ func (c *CodeCopy) places(yield func(*Place) bool) {
 	}
 }
 
-// encodeStrings encodes the strings, and where each group of them ends.
+// encodeStrings encodes the strings. ends has the end of each group in data.
 func (w *evidenceWriter) encodeStrings() (data []byte, ends []int) {
 	e := wire.Encoder{Compact: true}
 	before := ""
@@ -255,7 +255,7 @@ func (w *evidenceWriter) encode(c *CodeCopy) []byte {
 	return e.Data
 }
 
-// firstCount returns the count of the first block.
+// firstCount returns the count of the copy's first block.
 func (c *CodeCopy) firstCount() uint64 {
 	if len(c.Blocks) == 0 {
 		return 0
@@ -263,7 +263,7 @@ func (c *CodeCopy) firstCount() uint64 {
 	return c.Blocks[0].Count
 }
 
-// files returns the source files of a copy and their numbers, the most frequent ones first.
+// files returns the source files in a copy, the most frequent ones first, and the number of each.
 func (c *CodeCopy) files() (files []string, numbers map[string]uint32) {
 	uses := make(map[string]int)
 	for _, f := range c.Frames[1:] {

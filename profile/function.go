@@ -75,12 +75,13 @@ type functionTable struct {
 	sorted  []Record // scratch of fold
 	joined  []Record
 
-	settling sync.Mutex  // concurrent readers may call settle
+	settling sync.Mutex  // locked by settle, which concurrent readers may call
 	waiting  atomic.Bool // late is not empty
 	late     map[uint32][]Record
 }
 
-// smallPiece: a piece waits if its function is more than smallPiece times longer.
+// smallPiece: a piece waits if its function is more than smallPiece times longer, because merging
+// it takes time proportional to the function's length.
 const smallPiece = 8
 
 func (t *functionTable) append(f Function) {
@@ -169,7 +170,7 @@ const (
 	maxRecordChunk   = 1 << 15
 )
 
-// own reports whether so many records get their own allocation.
+// own reports whether a list of records is large enough for an allocation of its own.
 func own(records int) bool { return records > maxRecordChunk/8 }
 
 func (a *recordArena) clone(records []Record) []Record {

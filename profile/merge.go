@@ -72,10 +72,10 @@ func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 	return inOrder
 }
 
-// A sorter makes records canonical. It collects the siblings of a body, or of several bodies that
-// are merged, sorts them, and writes them in order. When it reaches an inlined body, it first
-// handles that body in the same way. Each record is thus moved once, and sorted only among its
-// siblings.
+// A sorter makes records canonical. It collects the records that are directly in a body, or in
+// several bodies that are merged, sorts them, and writes them in order. When it reaches an inlined
+// body, it first handles that body in the same way. Each record is thus moved once, and compared
+// only with its siblings.
 type sorter struct {
 	siblings []sibling // siblings of the bodies being written, outermost first
 	outer    []unwritten
@@ -144,7 +144,7 @@ func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	}
 }
 
-// group returns the siblings with the same place as the first one.
+// group returns the siblings with the same line, discriminator, kind and callee as the first one.
 func (s *sorter) group(first int) []sibling {
 	end := first + 1
 	for end < len(s.siblings) && s.siblings[end].place == s.siblings[first].place {
@@ -153,7 +153,7 @@ func (s *sorter) group(first int) []sibling {
 	return s.siblings[first:end]
 }
 
-// gather appends the siblings in the body records[from:to].
+// gather appends the records that are directly in the body records[from:to] to s.siblings.
 func (s *sorter) gather(records []Record, from, to int) {
 	for at := from; at < to; at++ {
 		r := &records[at]

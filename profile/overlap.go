@@ -33,14 +33,15 @@ type Overlap struct {
 	OnlyFirst, OnlySecond float64
 }
 
-// A meter measures how similarly counts are distributed over places: it sums, over all places, the
-// smaller of the two shares.
+// A meter measures how similar two distributions of counts are: it sums, over all locations or
+// functions, the smaller of the two shares.
 type meter struct {
 	whole  [2]total
-	common [2]total // sum of the counts whose share is the smaller one
+	common [2]total // for each profile: sum of its counts that have the smaller share
 }
 
-// add adds a place. Comparisons are exact, so identical distributions give exactly 1.
+// add adds the two counts of a location or function. Comparisons are exact, so identical
+// distributions give exactly 1.
 func (m *meter) add(counts [2]total) {
 	lesser := 0
 	if compareShares(counts[0], m.whole[0], counts[1], m.whole[1]) > 0 {
@@ -84,7 +85,7 @@ type locationTally struct {
 	only                    [2]total // samples at locations that only one profile has
 }
 
-// both adds a location that both profiles have.
+// both adds the counts of a location that both profiles have.
 func (t *locationTally) both(first, second uint64) {
 	counts := [2]total{{lo: first}, {lo: second}}
 	t.function.add(counts)
@@ -94,13 +95,13 @@ func (t *locationTally) both(first, second uint64) {
 	t.greater.add(total{lo: max(first, second)})
 }
 
-// alone adds locations that only one profile has; which is 0 for the first profile.
+// alone adds the samples at locations that only one profile has. which is 0 for the first profile.
 func (t *locationTally) alone(which int, samples total) {
 	t.only[which].add(samples)
 	t.greater.add(samples)
 }
 
-// join compares two bodies whose callees have the same numbering.
+// join adds the locations of two bodies whose callees have the same numbering.
 func (t *locationTally) join(first, second []Record) {
 	v, w := Walk(first), Walk(second)
 	r, depth, ok := v.Next()

@@ -48,7 +48,7 @@ type Profile struct {
 	marks   marks
 
 	evidence *Evidence
-	sum      *evidenceSum // if merges have made the evidence
+	sum      *evidenceSum // evidence of merged profiles, or nil
 }
 
 // New returns an empty profile, which contains only [UnknownUnit].

@@ -2,8 +2,8 @@ package profile
 
 import "slices"
 
-// like returns a profile with the units and symbols of p, with the same numbers, but without
-// functions.
+// like returns a profile without functions that has the units and symbols of p, with the same
+// numbers.
 func (p *Profile) like() *Profile {
 	q := New()
 	q.adopt(p)

@@ -76,7 +76,7 @@ type loader struct {
 	ids     idTable
 	cursor  afdo.Cursor
 	body    Body
-	callee  func(afdo.SymbolID) (SymbolRef, bool) // ids.find
+	callee  func(afdo.SymbolID) (SymbolRef, bool) // converts a symbol ID of the file
 	budget  *budget.Budget
 	unknown uint64 // number of records of unknown types
 }
@@ -87,8 +87,8 @@ func newLoader(size int64) *loader {
 	return l
 }
 
-// readSymbols adds all units and symbols first, because the records of any unit may refer to any
-// symbol.
+// readSymbols adds all units and symbols of the file. Records of any unit may refer to any symbol,
+// so this comes before readFunctions.
 func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	var units []*afdo.Unit
 	for u, err := range r.Units() {
@@ -114,8 +114,8 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit. It reads their sections together. What one unit reads
-// before the budget stops it is at most the size of the file, see [afdo.Unit.Load].
+// readFunctions adds the functions of a unit. It reads the unit's sections with few reads. Until
+// the budget stops it, it reads at most as many bytes as the file has, see [afdo.Unit.Load].
 func (l *loader) readFunctions(u *afdo.Unit) error {
 	_ = u.Load() // reading the samples one by one returns the error again, with the symbol
 	for s, err := range u.Symbols() {

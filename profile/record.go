@@ -35,8 +35,8 @@ type Record struct {
 	Kind          Kind
 }
 
-// A place determines the order of a record among its siblings. Records with the same place are
-// merged.
+// A place contains the fields that determine the order of a record among its siblings. Records with
+// the same place are merged.
 type place struct {
 	where uint64 // line and discriminator
 	what  uint64 // kind and callee
@@ -51,7 +51,7 @@ func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
 
 func (r *Record) place() place { return placeOf(r.Line, r.Discriminator, r.Kind, r.Callee) }
 
-// end returns the index after record i and its inlined body.
+// end returns the index after record i and, if it is KindInlined, after the records of its body.
 func (r *Record) end(i int) int {
 	if r.Kind == KindInlined {
 		i += int(r.Count)
@@ -59,7 +59,7 @@ func (r *Record) end(i int) int {
 	return i + 1
 }
 
-// record is the inverse of [Record.place].
+// record returns a record with the fields of a place and a count.
 func (p place) record(count uint64) Record {
 	return Record{
 		Count:         count,

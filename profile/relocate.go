@@ -50,7 +50,7 @@ type relocator struct {
 // An openBody is an inlined body whose records are being moved.
 type openBody struct {
 	end    int
-	symbol SymbolRef // the function around it
+	symbol SymbolRef // the function that contains the inlined body
 }
 
 func (r *relocator) records(s SymbolRef, records []Record) []Record {
@@ -92,7 +92,7 @@ func (w *Relocation) line(record *Record) (uint32, bool) {
 	return record.Line, true
 }
 
-// leave ends the innermost body, and returns the function around it.
+// leave ends the innermost body, and returns the function that contains it.
 func (r *relocator) leave() SymbolRef {
 	r.body.Leave()
 	return r.open.Pop().symbol

@@ -61,8 +61,8 @@ type summing struct {
 	running sync.WaitGroup
 }
 
-// A part is the sum of a batch. The part of a batch of one input is that input, so that it is not
-// copied before it is merged.
+// A part is the sum of a batch, which is a range of inputs. For a batch of one input, it is that
+// input itself, so that the input is not copied before it is merged.
 type part struct {
 	profile *Profile
 	weight  Ratio
@@ -70,7 +70,8 @@ type part struct {
 	err     error
 }
 
-// start starts all batches in order. It waits if too many sums have not been taken.
+// start starts a worker for each batch, in order. It waits while parts has no room, because too
+// many sums have not been taken.
 func (s *summing) start(parts chan<- chan part) {
 	defer close(parts)
 	for first := 0; first < s.n; first += s.batch {
@@ -84,7 +85,7 @@ func (s *summing) start(parts chan<- chan part) {
 	}
 }
 
-// sum returns the part of a batch.
+// sum merges the inputs of a batch.
 func (s *summing) sum(first, end int) part {
 	if end-first == 1 {
 		return s.one(first)
@@ -100,7 +101,8 @@ func (s *summing) sum(first, end int) part {
 	return part{profile: sum, weight: one, owned: true}
 }
 
-// one loads an input. The part has no profile if that fails or the sum is not wanted any more.
+// one loads input i. The part has no profile if loading fails, or if the sum is not needed any more
+// because of another error.
 func (s *summing) one(i int) part {
 	select {
 	case <-s.stop:

@@ -67,7 +67,7 @@ func (l *targetLimiter) sameLocation(r *Record) bool {
 	return len(l.targets) > 0 && l.targets[0].place().where == r.place().where
 }
 
-// flush adds the hottest targets of the current location to the body.
+// flush adds the targets of the current location that have the most calls to the body.
 func (l *targetLimiter) flush() {
 	if len(l.targets) > l.n {
 		slices.SortFunc(l.targets, l.hotter)

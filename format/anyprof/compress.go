@@ -8,8 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// Sizes of unpacked frames, if sections allow it. With half of frameSize, files are 3% larger. An
-// index hardly shrinks, and lookups read little of it.
+// Size of the uncompressed contents of a frame, if units and sections end there. Half of frameSize
+// makes files 3% larger. An index hardly gets smaller by compression, and lookups read little of
+// it.
 const (
 	frameSize = 64 << 10
 	pageSize  = 16 << 10

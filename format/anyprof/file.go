@@ -87,8 +87,8 @@ func ReadFile(ctx context.Context, r io.Reader) (*File, error) {
 	return newFile(ctx, r, new(File))
 }
 
-// seek makes the file one of unpacked bytes that can be read in pieces, if it is in the zstd
-// seekable format. It reads the end of the file.
+// seek reads the end of the file. If the file is in the zstd seekable format, seek sets f.at to its
+// uncompressed contents and returns true.
 func (f *File) seek() (bool, error) {
 	s, err := unpack.OpenSeekable(f.at, f.size)
 	if s != nil {
@@ -97,7 +97,7 @@ func (f *File) seek() (bool, error) {
 	return s != nil, err
 }
 
-// known sets the first bytes of a file that can be read in pieces.
+// known sets the first bytes of a file, and makes sequential reads continue after them.
 func (f *File) known(ctx context.Context, head []byte) {
 	f.stream = unpack.Known(head, &cancelable{ctx: ctx, r: sequential(f.at, f.size)})
 }
@@ -171,7 +171,8 @@ func (f *File) Format() Format { return f.format }
 // with comments.
 func (f *File) Head() []byte { return f.stream.Head }
 
-// InPieces reports whether a profile can be read in pieces, which no reader of its format need use.
+// InPieces reports whether parts of the file can be read without the others. Not every format makes
+// use of this.
 func (f *File) InPieces() bool { return f.at != nil }
 
 // Path returns the path at which the same bytes can be read again. It is empty if the file is

@@ -14,7 +14,7 @@ func (n *instrFile) functions(yield func(*Function, error) bool) {
 	eachOf(n.r.Records(), func(r instrprof.Record) *Function { return instrFunction(r, n.name) }, yield)
 }
 
-// name returns the name with the given hash.
+// name returns the function name with the given hash in the file.
 func (n *instrFile) name(hash uint64) (Name, error) {
 	text, err := n.r.Name(hash)
 	if errors.Is(err, afdo.ErrNotFound) {
@@ -64,7 +64,8 @@ func (n *instrMemory) name(hash uint64) (Name, error) {
 	return Name{GUID: hash}, nil
 }
 
-// instrFunction converts a record. name returns the name for a hash.
+// instrFunction converts an instrumentation record to a Function. name returns the function name
+// for a hash.
 func instrFunction(rec instrprof.Record, name func(hash uint64) (Name, error)) *Function {
 	f := &Function{Name: Name{Text: rec.Name()}, Hash: rec.Hash()}
 	f.records = func(yield func(Record, error) bool) {

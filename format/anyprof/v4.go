@@ -41,7 +41,8 @@ func (v *v4) unit(path string) (Unit, error) {
 	return v.unitOf(u, budget.New(v.r.Size()), func() {}), nil
 }
 
-// unitOf returns a unit. Its functions draw on the budget. It calls end after the last one.
+// unitOf converts a unit. Reading its functions reduces the budget spent. end is called after the
+// last function.
 func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget, end func()) Unit {
 	return Unit{Path: u.Path(), functions: func(yield func(*Function, error) bool) {
 		if err := u.Load(); err != nil {
@@ -67,7 +68,7 @@ func (v *v4) unitOf(u *afdo.Unit, spent *budget.Budget, end func()) Unit {
 	}}
 }
 
-// function returns the function of a symbol with samples.
+// function converts a symbol with samples to a Function.
 func (v *v4) function(s afdo.Symbol, spent *budget.Budget) (*Function, error) {
 	info, err := s.Info()
 	if err == nil {

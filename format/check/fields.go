@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// fields decodes the fields of a section.
+// A fields decodes the fields of a section, and has the section for errors.
 type fields struct {
 	sec afdo.Section
 	wire.Fields

@@ -58,7 +58,7 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 	return open
 }
 
-// location checks the record at pos and reads its targets.
+// location checks the record of a location at pos, and the call targets after it.
 func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool) {
 	switch l.Type {
 	case wire.Zero, wire.Normal, wire.Wide:

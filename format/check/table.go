@@ -22,7 +22,7 @@ type table struct {
 // has size 0.
 type extent struct {
 	off, size int64
-	fixed     afdo.SectionType // for the two sections in the header their type, for others 0
+	fixed     afdo.SectionType // type of the summary and file names sections, which the header refers to; 0 for others
 }
 
 // header is the section in which errors of the header and the section table are reported.
@@ -52,7 +52,8 @@ func (k *checker) table() *table {
 	return t
 }
 
-// add reads the next entry of the table. It reports an entry that exceeds the file.
+// add reads the next entry of the table and adds its section to t. It reports an entry that exceeds
+// the file.
 func (t *table) add(k *checker, h *wire.Fields, which string, fixed afdo.SectionType) {
 	pos, size := h.Pos, uint64(len(k.data))
 	p := h.Place()

@@ -33,7 +33,8 @@ func (s *symbolIDs) add(id uint32, names afdo.Section, pos int) {
 	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
 }
 
-// lose records that some symbols with IDs from start to end could not be read.
+// lose records that some symbols with IDs from start to end could not be read, so has must accept
+// these IDs.
 func (s *symbolIDs) lose(start, end uint32) {
 	if start < end {
 		s.lost = append(s.lost, idRange{start, end - 1})
@@ -177,7 +178,8 @@ func (k *checker) compareEntries(f fields) {
 	}
 }
 
-// reach returns, for each minimum count, all counts that are at least as large.
+// reach returns, for each minimum count, the number and sum of all counts that are at least as
+// large.
 func (t *tally) reach() []tallyStep {
 	out := slices.Clone(t.steps)
 	for i := len(out) - 2; i >= 0; i-- {
@@ -187,9 +189,9 @@ func (t *tally) reach() []tallyStep {
 	return out
 }
 
-// settles reports whether an entry is correct: the number of counts matches, and the counts reach
-// the entry's share of the total, but only together with those equal to the minimum (format note
-// 19). A share of 0 is always reached.
+// settles reports whether a summary entry is correct. The number of counts must match. The counts
+// must reach the entry's share of the total, and must not reach it without those equal to the
+// minimum (format note 19). A share of 0 is always reached.
 func (s tallyStep) settles(total uint64, e wire.SummaryEntry) bool {
 	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
 	if hi >= 1e6 {

@@ -17,8 +17,8 @@ type trieChecker struct {
 	names    int           // total length of the strings
 	limited  bool          // exceeding the limit on names has been reported
 	overlong bool
-	firsts   []wire.BitSet // by frame: the first bytes of the labels so far
-	odd      bool          // two paths may spell the same string
+	firsts   []wire.BitSet // for each node on the path: the first bytes of its children's labels
+	odd      bool          // two paths may spell the same string, see duplicates
 }
 
 // trie checks a string table.
@@ -60,7 +60,7 @@ func (c *trieChecker) run(n int) {
 	}
 }
 
-// terminal checks the string index of a terminal at pos.
+// terminal checks the string index of a terminal node at pos. n is the number of strings.
 func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	switch {
 	case uint64(id) >= uint64(n):
@@ -90,7 +90,8 @@ func (c *trieChecker) descend(children int) {
 	}
 }
 
-// child moves to the next child.
+// child moves to the next child of the current node. It returns false if there are none left or the
+// table is malformed.
 func (c *trieChecker) child() bool {
 	pos, depth := c.Pos, len(c.Frames)
 	_, label, ok := c.Trie.Child()
@@ -113,7 +114,7 @@ func (k *checker) duplicates(f fields) {
 	t := wire.Trie{Fields: &f.Fields}
 	next := map[uint64]uint64{} // by state and byte
 	ends := map[uint64]bool{}   // states at which a string ends
-	var states []uint64         // state of the parent, by frame
+	var states []uint64         // for each node on the path: state of its parent
 	var name []byte
 	state := uint64(0)
 	for ok := true; ok && !k.stopped; {

@@ -142,8 +142,9 @@ func (k *checker) stringTable(index uint32) stringTable {
 	return k.strings[index]
 }
 
-// spell adds a string table to the memory that a Reader needs for decoded tables. It reports a
-// table that a Reader would refuse to decode because of the units before it.
+// spell adds the strings of a unit's string table to the memory that a Reader needs for decoded
+// tables. It reports the table if a Reader would refuse to decode it, because together with the
+// tables of earlier units it exceeds the limit.
 func (k *checker) spell(table afdo.Section, strings stringTable) {
 	limit := v4.MaxTableBytes(k.maxNameBytes(), int64(len(k.data)))
 	if k.tables >= limit && !k.tablesOver {
@@ -153,8 +154,8 @@ func (k *checker) spell(table afdo.Section, strings stringTable) {
 	k.tables += max(table.Size, 16*int64(strings.count)+int64(strings.names))
 }
 
-// rows checks a symbol names section. It reports whether it reached the end. n is the number of
-// strings, -1 if unknown.
+// rows checks a symbol names section, which has a row for each symbol. It reports whether it
+// reached the end. n is the number of strings, -1 if unknown.
 func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 	count := f.RowCount()
 	var overlong bool

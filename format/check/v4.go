@@ -52,21 +52,21 @@ type checker struct {
 	opts       Options
 	t          *table
 	yield      func(afdo.Problem) bool
-	stopped    bool  // by the caller
+	stopped    bool  // the caller has ended the iteration
 	faults     int   // number of errors so far
 	left       int64 // bytes that may still be read
 	uses       []uses
-	lost       [wire.SymbolInfo + 1]bool // types of sections to which there may be unseen references
-	incomplete bool                      // some samples have not been seen
-	strings    map[uint32]stringTable    // by section index
+	lost       [wire.SymbolInfo + 1]bool // by section type: some references to such sections could not be read
+	incomplete bool                      // some samples could not be read, so the summary cannot be checked
+	strings    map[uint32]stringTable    // checked string tables, by section index
 	tables     int64                     // bytes that a Reader needs for the tables of the units so far
 	tablesOver bool                      // exceeding the limit on tables has been reported
 	ids        symbolIDs
 	tally      tally
 }
 
-// uses records the references to a section: whether there are any, whether there are several, and
-// which types they expect.
+// A uses is a bit set of the references to a section: usedOnce, usedAgain if there are several, and
+// usedAs for each type that a reference expects.
 type uses uint8
 
 const (
@@ -139,7 +139,7 @@ func (k *checker) run() {
 	}
 }
 
-// afford reports whether a section may still be read.
+// afford reports whether reading a section stays within the limit overlapping, and counts its size.
 func (k *checker) afford(index int) bool {
 	s := k.sectionAt(index)
 	if k.left -= s.Size; k.left < 0 && k.left+s.Size >= 0 {
@@ -149,7 +149,7 @@ func (k *checker) afford(index int) bool {
 	return k.left >= 0 && !k.stopped
 }
 
-// section opens a section that is referenced.
+// section opens a section to which there is a reference that expects type want.
 func (k *checker) section(index int, want afdo.SectionType) (fields, bool) {
 	if !k.afford(index) {
 		return fields{}, false
@@ -239,14 +239,15 @@ func (k *checker) unused() {
 	}
 }
 
-// lose records that symbols with IDs from start to end may not have been seen.
+// lose records that symbols with IDs from start to end may exist, although the file's tables could
+// not be read.
 func (k *checker) lose(start, end uint32) {
 	k.lost[wire.SymbolInfo] = true
 	k.incomplete = true
 	k.ids.lose(start, end)
 }
 
-// loseAll records that any symbol may not have been seen.
+// loseAll records that symbols with any ID may exist, although the file's tables could not be read.
 func (k *checker) loseAll() {
 	k.lost[wire.StringTable], k.lost[wire.SymbolNames] = true, true
 	k.lose(0, math.MaxUint32)

@@ -49,8 +49,8 @@ type Kind uint32
 // Kinds of counters since GCC 10. Those without a name here count other values.
 const (
 	Arcs          Kind = 0 // counts of arcs
-	TopValues     Kind = 3 // of each statement: the number of executions, that of values, and values with their counts
-	IndirectCalls Kind = 4 // of each call: the number of calls, that of targets, and targets with their counts
+	TopValues     Kind = 3 // for each statement: the number of executions, the number of values, and values with their counts
+	IndirectCalls Kind = 4 // for each call: the number of calls, the number of targets, and targets with their counts
 )
 
 const (

@@ -102,7 +102,7 @@ func newFlow(f *Function) *flow {
 	return s
 }
 
-// settle takes note of the count of an arc.
+// settle updates the two blocks of an arc whose count is now known.
 func (s *flow) settle(i int) {
 	a := s.arcs[i]
 	s.unknown--
@@ -114,7 +114,8 @@ func (s *flow) settle(i int) {
 	}
 }
 
-// leaves computes the counts from block b on: the only unknown arc of a block takes its surplus.
+// leaves computes the count of block b's only unknown arc, which is the block's surplus, and goes
+// on with the block at the arc's other end. It stops at a block with several unknown arcs or none.
 func (s *flow) leaves(b uint32) {
 	for s.blocks[b].degree == 1 {
 		i := s.blocks[b].unknown

@@ -44,7 +44,8 @@ func (c *Counters) byIdent() map[uint32]int {
 	return m
 }
 
-// counts returns the counts of all arcs, or nil if there are no counters of arcs.
+// counts expands the arc counters in c to the counts of all arcs. It returns nil if c has no arc
+// counters.
 func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 	if c.ID != f.ID {
 		return nil, f.errorf(errOtherCompile, "the checksums are %#x and %#x, but %#x and %#x in the notes",
@@ -67,9 +68,9 @@ func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 	return nil, nil
 }
 
-// Check yields everything that is wrong with counters, given the notes of the same compile:
-// functions that the notes describe otherwise or lack. Negative counts, which the threads of a
-// program cause, are a remark.
+// Check yields a problem for each function of the counters that does not match the notes, or that
+// the notes lack. Both must be of the same compile. Negative counts, which the threads of a program
+// cause, are a remark.
 func Check(c *Counters, n *Notes) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for counts, err := range n.Counts(c) {

@@ -56,7 +56,7 @@ func (c *Counters) addSummaries(other *Counters, times uint64) {
 	}
 }
 
-// A merger adds counters of functions.
+// A merger adds the counters of functions in files of one GCC version.
 type merger struct {
 	version Version
 	times   uint64
@@ -72,7 +72,8 @@ const (
 	paths       Kind = 9 // since GCC 15
 )
 
-// function returns the sum of two functions. first is set if a is empty yet.
+// function returns the sum of the counters of two functions. first is true if a has no counters
+// yet.
 func (m *merger) function(a FunctionCounters, b *FunctionCounters, first bool) (FunctionCounters, error) {
 	if a.ID != b.ID {
 		return a, fmt.Errorf("gcda: %w: function %#x has other checksums", errOtherCompile, b.Ident)
@@ -123,7 +124,8 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 	return kept, dropped
 }
 
-// counter returns the sum of two lists of counters. first is set if there was no list before.
+// counter returns the sum of two lists of counters of one kind. first is true if a has no counters
+// yet.
 func (m *merger) counter(a, b *Counter, first bool) (Counter, bool) {
 	if b.Kind == TopValues || b.Kind == IndirectCalls {
 		return m.top(a, b, first)
@@ -176,7 +178,7 @@ func (m *merger) top(a, b *Counter, first bool) (Counter, bool) {
 	return sum, first || len(old) == 0
 }
 
-// topPlace cuts the values of one place from a list.
+// topPlace splits off the counters of the first place from a list of most frequent values.
 func topPlace(values []int64) (place, rest []int64, ok bool) {
 	if len(values) < 2 || values[1] < 0 || values[1] > int64(len(values)-2)/2 {
 		return nil, nil, false
@@ -185,7 +187,7 @@ func topPlace(values []int64) (place, rest []int64, ok bool) {
 	return values[:end], values[end:], true
 }
 
-// place adds the values of one place.
+// place adds the most frequent values of one place.
 func (m *merger) place(a, b []int64) []int64 {
 	sum := append([]int64(nil), a...)
 	total, full := add(abs(a[0]), scale(abs(b[0]), m.times)), a[0] < 0 || b[0] < 0
@@ -218,7 +220,7 @@ func abs(v int64) int64 {
 	return v
 }
 
-// add returns a sum, limited to what a counter holds.
+// add returns a + b, limited to the range of a counter.
 func add(a, b int64) int64 {
 	sum := a + b
 	switch {
@@ -230,7 +232,7 @@ func add(a, b int64) int64 {
 	return sum
 }
 
-// scale returns v * times, limited to what a counter holds.
+// scale returns v * times, limited to the range of a counter.
 func scale(v int64, times uint64) int64 {
 	limit := uint64(math.MaxInt64)
 	switch {

@@ -5,7 +5,7 @@ import "slices"
 // Notes are the contents of a .gcno file.
 type Notes struct {
 	Header
-	Dir        string // of the compile, since GCC 9
+	Dir        string // working directory of the compile, since GCC 9
 	Unexecuted uint32 // nonzero if the file marks blocks that are not executed
 	Functions  []Function
 	Ended      bool // a tag of zero ends the file
@@ -26,8 +26,8 @@ type Function struct {
 // An ID identifies a function in notes and in counters.
 type ID struct {
 	Ident        uint32 // hash of the name
-	LineChecksum uint32 // of the position in the source
-	CFGChecksum  uint32 // of the control flow graph
+	LineChecksum uint32 // checksum of the function's position in the source
+	CFGChecksum  uint32 // checksum of the control flow graph
 }
 
 // A Position is a position in the source file of a function. The column of its end is 0 before GCC

@@ -40,11 +40,11 @@ func Profile(c *Counters, n *Notes) (*profile.Profile, Losses) {
 
 // sources finds the function of a line.
 type sources struct {
-	files map[string][]*Function // by path, in the order of their first lines
+	files map[string][]*Function // functions by path of their source file, in the order of their first lines
 	code  map[*Function]*lineCounts
 }
 
-// lineCounts are the counts of the lines of a function.
+// A lineCounts contains the counts of a function's lines.
 type lineCounts struct {
 	head  uint64
 	lines map[uint32]uint64 // by the offset from the first line of the function
@@ -63,7 +63,8 @@ func newSources(n *Notes) *sources {
 	return s
 }
 
-// find returns the function of a line in the code of f, or nil.
+// find returns the function whose lines contain a line of a file, or nil. The line belongs to code
+// of f, which is preferred.
 func (s *sources) find(f *Function, file string, line uint32) *Function {
 	if file == f.Source && f.Start.Line <= line && line <= f.End.Line {
 		return f
@@ -81,8 +82,8 @@ func (s *sources) find(f *Function, file string, line uint32) *Function {
 	return nil
 }
 
-// add adds the counts of the code of a function, and returns the number of lines without a
-// function.
+// add adds the counts of a function's blocks to the functions that contain their lines. It returns
+// the number of lines that belong to no function.
 func (s *sources) add(c *Counts) (lost int) {
 	f := c.Function
 	blocks := f.BlockCounts(c.Arcs)
@@ -113,7 +114,7 @@ func (s *sources) add(c *Counts) (lost int) {
 	return lost
 }
 
-// of returns the counts of the lines of a function.
+// of returns the lineCounts of a function, and creates it if necessary.
 func (s *sources) of(f *Function) *lineCounts {
 	if s.code[f] == nil {
 		s.code[f] = &lineCounts{lines: map[uint32]uint64{}}

@@ -30,7 +30,7 @@ const (
 type Header struct {
 	Version   Version
 	BigEndian bool
-	Stamp     uint32 // of the compile
+	Stamp     uint32 // identifies the compile
 	Checksum  uint32 // since GCC 12
 }
 

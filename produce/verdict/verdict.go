@@ -1,5 +1,5 @@
 // Package verdict says what a profile of a recording is good for, and whether the recording belongs
-// to the program. Commands and libraries ask it alone, so that they agree.
+// to the program. All commands use it, so that they agree.
 //
 //	set, read, err := samples.Read(in, binary, samples.Options{})
 //	err = verdict.Belongs(path, file, binary, set, read)

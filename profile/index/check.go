@@ -84,7 +84,7 @@ func (c *checker) run(options func(*afdo.Reader) (*Options, error), sound bool) 
 	}
 }
 
-// checksums compares the checksums of all sections.
+// checksums compares the checksums in the index with those of the sections.
 func (c *checker) checksums() {
 	if !c.x.x.Has(indexfmt.Checksums) {
 		return
@@ -106,7 +106,7 @@ func (c *checker) checksums() {
 	}
 }
 
-// order compares the copy of the section table in the index.
+// order compares the section table that the index contains with that of the file.
 func (c *checker) order() error {
 	if !c.x.x.Has(indexfmt.Sections) {
 		return nil
@@ -143,7 +143,8 @@ func (c *checker) order() error {
 	return c.x.x.CheckEndBlock(newEnd(c.data[:first], atSummary, atNames))
 }
 
-// copies compares the block of copies. summary and names are section indexes.
+// copies compares the parts of the file that the index repeats. summary and names are section
+// indexes.
 func (c *checker) copies(summary, names int) error {
 	x := c.x.x
 	if !x.Has(indexfmt.Copies) || !x.Has(indexfmt.Checksums) {
@@ -253,7 +254,7 @@ func (c *checker) lies(format string, args ...any) error {
 	return s.ErrorAt(s.Offset, afdo.ErrIndex, format, args...)
 }
 
-// callers compares the blocks of callers.
+// callers compares the lists of callers with those computed from the samples.
 func (c *checker) callers() error {
 	x := c.x.x
 	if !x.HasCallers() && !x.Has(indexfmt.Callers) {

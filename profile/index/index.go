@@ -107,8 +107,9 @@ func (x *Index) Fingerprint(u *afdo.Unit) (uint64, error) {
 	return key, x.wrap(err)
 }
 
-// runs returns the contents of the block of runs, which are ranges of adjacent sections of a unit.
-// If units share a string table, the first one has the run.
+// runs returns the contents of the index's block of runs. A run is a unit's string table, symbol
+// names and samples, if these are adjacent sections. If units share a string table, the first one
+// has the run.
 func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	names := f.sections[f.names]
 	offsets := make([]int64, len(f.sections))
@@ -141,8 +142,8 @@ func (f *fileSections) unit(units *indexfmt.UnitList, i int) (entry []byte, u wi
 	return entry, u
 }
 
-// namesSections returns the string tables and symbol names of units. If units share a string table,
-// only the first one is returned, so that no table is looked at often.
+// namesSections returns the string table and the symbol names of each unit. If units share a string
+// table, only the first one is returned, so that a table is not searched many times.
 func (f *fileSections) namesSections(units *indexfmt.UnitList) []indexfmt.NamesSections {
 	var all []indexfmt.NamesSections
 	had := make(map[uint32]bool, len(units.Entries))
@@ -201,11 +202,11 @@ func sumOf(sections []section) uint32 {
 // size returns the size of the section in the file, in bytes.
 func (s *section) size() int64 { return int64(len(s.data)) + 1 }
 
-// indexed returns candidates from the index of a file.
+// An indexed finds candidates, see the interface, in the index of a file.
 type indexed struct{ *Index }
 
-// newIndexed returns the index of a file, or nil if there is none to trust. The error is that of a
-// read or of a damaged index.
+// newIndexed returns the index of a file, or nil if there is none or the Reader does not trust it.
+// The error is that of a read or of a damaged index.
 func newIndexed(r *afdo.Reader) (*indexed, error) {
 	x, err := v4.FileOf(r).Trusted()
 	if x == nil || err != nil {
@@ -252,7 +253,7 @@ func (x *indexed) unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, e
 	return ids, nil
 }
 
-// find appends the values for a key in a table.
+// find appends the symbol IDs that the given table of the index contains for a key.
 func (x *indexed) find(kind indexfmt.Kind, key string, ids []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	if !x.x.Has(kind) {
 		return nil, errNotIndexed
@@ -293,10 +294,11 @@ func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return appendIDs(nil, found), nil
 }
 
-// believed reports whether the lists of callers are used without a comparison with the samples.
+// believed reports whether the lists of callers in the index are used without comparing them with
+// the samples: only for files that are read through an io.ReaderAt.
 func (x *indexed) believed() bool { return x.x.HasCallers() && x.x.Remote() }
 
-// firstCallers is [Program.Callers] by the lists alone.
+// firstCallers returns the result of [Program.Callers] from the index's lists of callers alone.
 func (x *indexed) firstCallers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, others int, err error) {
 	ids, err := x.inlinedInto(callees)
 	if err != nil {

@@ -46,11 +46,11 @@ func (s *Scheme) key(name string) (key string, ok bool) {
 type Program struct {
 	r      *afdo.Reader
 	file   scanned
-	misled atomic.Bool // the index has turned out to be incorrect
+	misled atomic.Bool // the index gave wrong candidates and is not used any more
 
 	mu     sync.Mutex
-	looked bool     // index is set
-	index  *indexed // nil if there is none to trust
+	looked bool     // index was looked for
+	index  *indexed // nil if there is no index or the Reader does not trust it
 }
 
 // NewProgram returns a Program for a file. It reads nothing before the first question.
@@ -141,8 +141,8 @@ func (p *Program) Callers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, 
 	return first, others, nil
 }
 
-// Expect announces questions about symbols with one of the given names, canonical or unqualified.
-// If the file is read through an io.ReaderAt, this saves reads.
+// Expect announces lookups of symbols with the given names, canonical or unqualified. If the file
+// is read through an io.ReaderAt, the index is then read for all of them at once.
 func (p *Program) Expect(names ...string) {
 	if x, err := p.trusted(); err == nil && x != nil {
 		hashes := make([]uint64, len(names))
@@ -153,15 +153,16 @@ func (p *Program) Expect(names ...string) {
 	}
 }
 
-// candidates returns the IDs of symbols that may be answers to a question. They include all answers
-// and possibly other symbols. Every ID exists unless an index is incorrect.
+// candidates finds the IDs of symbols that may be answers to a question of a Program. The result
+// includes all answers and possibly other symbols. Every ID exists unless an index is incorrect.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)
 	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error)
 	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees must be sorted
 }
 
-// A question asks for candidates, and verify returns those symbols that are answers.
+// A question returns the candidates of one of the two implementations, and a verify function
+// selects those symbols that are answers.
 type (
 	question func(candidates) ([]afdo.SymbolID, error)
 	verify   func([]afdo.Symbol) ([]afdo.Symbol, error)
@@ -183,8 +184,8 @@ func (p *Program) each(q question, v verify) iter.Seq2[afdo.Symbol, error] {
 	}
 }
 
-// ask asks the index if the Reader trusts it, and otherwise the file. The verification does not
-// depend on the source of the candidates.
+// ask returns the answers to a question. Candidates come from the index if the Reader trusts it,
+// and otherwise from a search of the file. v selects the answers in both cases.
 func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	x, err := p.trusted()
 	if err != nil {
@@ -203,7 +204,8 @@ func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	return p.answer(&p.file, q, v)
 }
 
-// trusted returns the index, or nil if there is none to trust.
+// trusted returns the index, or nil if there is none, the Reader does not trust it, or it gave
+// wrong candidates before.
 func (p *Program) trusted() (*indexed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +235,7 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// only returns a verify function that accepts symbols by name. If the index has led to many symbols
+// only returns a verify function that selects symbols by name. If the index has given many symbols
 // with other names, it is not used again. keys is the number of keys looked up.
 func (p *Program) only(keys int, fits func(name string) bool) verify {
 	return func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {

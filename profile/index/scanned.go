@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// scanned returns candidates from a file without a trusted index. It searches the file and caches
+// A scanned finds candidates, see the interface, without an index. It searches the file and caches
 // what it finds.
 type scanned struct {
 	r *afdo.Reader
@@ -20,7 +20,7 @@ type scanned struct {
 	mu       sync.Mutex
 	searches int // number of searches through the names of all units
 	names    *symtab.Names[afdo.SymbolID]
-	besides  map[string]*symtab.Names[afdo.SymbolID] // by scheme: unqualified names that differ from the canonical name
+	besides  map[string]*symtab.Names[afdo.SymbolID] // by name of the scheme: unqualified names that differ from the canonical name
 	callers  *symtab.Callers[afdo.SymbolID]
 }
 
@@ -63,7 +63,7 @@ func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) 
 	return slices.AppendSeq(ids, t.Candidates(key))
 }
 
-// search searches all units.
+// search searches the symbol names of all units.
 func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	var ids []afdo.SymbolID
 	seen := sharing{sharedBudget: newSharedBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
@@ -261,7 +261,7 @@ type sharedBudget struct{ left int64 }
 
 const (
 	freeShared    = 64 << 20
-	sharedPerByte = 4 // per byte of the file
+	sharedPerByte = 4 // allowed bytes per byte of the file
 )
 
 func newSharedBudget(r *afdo.Reader) *sharedBudget {
@@ -292,11 +292,12 @@ func (b *sharedBudget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afd
 	return c.Err()
 }
 
-// sharing charges the budget for tables that are searched again for another unit.
+// A sharing limits how many bytes of string tables and symbol names a search reads. Only sections
+// that several units share reduce the budget.
 type sharing struct {
 	*sharedBudget
 	r    *afdo.Reader
-	seen []bool // by section index
+	seen []bool // by section index: the section was read for an earlier unit
 }
 
 func (s *sharing) tables(u *afdo.Unit) error {

@@ -73,7 +73,7 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 
 // A fileSections holds the sections of a file.
 type fileSections struct {
-	compact  bool // encoding of the header
+	compact  bool // the header is in compact mode
 	sections []section
 	span     int64 // total size of the sections in bytes
 	summary  int   // index of the summary
@@ -148,8 +148,8 @@ func (f *fileSections) header() []byte {
 	return wire.Head(f.compact, sizes, f.summary, f.names)
 }
 
-// writing collects the blocks of an index. Small blocks that lookups need first are at its end,
-// where they are read together with the end block.
+// A writing collects the blocks of an index. The small blocks that a lookup reads first come last,
+// so that one read returns them together with the end block.
 type writing struct {
 	indexfmt.Writer
 	checksums    bool
@@ -227,10 +227,10 @@ func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	return append(indexfmt.AppendScheme(nil, o.OverviewScheme), data...), err
 }
 
-// maxUnitsLast is the maximum size of a units block that comes after the runs, in bytes. There it
-// is among the last kilobytes of the file, which opening reads, and lookups by symbol ID need it.
-// The runs end with the places of their records, which lookups by path need. So these must not be
-// moved too far from the end.
+// maxUnitsLast is the maximum size in bytes of a block of units that is written after the block of
+// runs. There it is in the last kilobytes of the file, which opening the file reads. Lookups by
+// symbol ID need it. Lookups by path need the end of the block of runs, so a larger block of units
+// must not come between that and the end of the file.
 const maxUnitsLast = 48 << 10
 
 // guesses is the maximum number of attempts to compute the positions of entries in the section
