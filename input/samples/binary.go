@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Binary identifies the ELF file whose samples are wanted, as inputs do.
+// A Binary is the ELF file whose samples are collected. Recordings identify it by name or build ID.
 type Binary struct {
 	Path    string
 	BuildID string // of its note NT_GNU_BUILD_ID, in hexadecimal digits; "" if it has none
@@ -27,11 +27,11 @@ type Binary struct {
 	progs   []*elf.Prog
 	stubs   []*elf.Section    // the procedure linkage table
 	text    uint64            // file offset of .text, of a relocatable object
-	symbols map[string]uint64 // that perf measures the kernel's addresses from
+	symbols map[string]uint64 // of a kernel: see kernelSymbols
 }
 
-// NewBinary describes an ELF file, which stays open as long as it is used. It must be the binary
-// itself: a separate file of debug information has other file offsets.
+// NewBinary returns the Binary for an ELF file, which must stay open as long as the Binary is used.
+// It must be the binary itself: a separate file of debug information has other file offsets.
 func NewBinary(f *elf.File, name string) (*Binary, error) {
 	layout, err := NewLayout(f)
 	if err != nil {
@@ -50,8 +50,8 @@ func NewBinary(f *elf.File, name string) (*Binary, error) {
 // isKernel reports whether the file is a Linux kernel, by its name.
 func (b *Binary) isKernel() bool { return strings.HasPrefix(filepath.Base(b.Path), "vmlinux") }
 
-// kernelSymbols returns where the linker has put the symbols that perf measures the kernel's
-// addresses from.
+// kernelSymbols returns the addresses that the linker assigned to _text and _stext. perf records
+// where a running kernel has one of these symbols.
 func kernelSymbols(f *elf.File) map[string]uint64 {
 	all, err := f.Symbols()
 	if err != nil {
@@ -66,13 +66,15 @@ func kernelSymbols(f *elf.File) map[string]uint64 {
 	return found
 }
 
-// sameBuildID compares build IDs. Some tools fill them with zeros up to 20 bytes.
+// sameBuildID reports whether two build IDs are equal, apart from zeros at their ends: some tools
+// pad build IDs to 20 bytes.
 func sameBuildID(a, b string) bool {
 	trim := func(id string) string { return strings.TrimRight(strings.ToLower(id), "0") }
 	return a != "" && b != "" && trim(a) == trim(b)
 }
 
-// named reports whether an input calls the binary so, going by the last part of the path.
+// named reports whether a file name in an input means the binary: it has the same last part, or
+// both are the kernel or the same module.
 func (b *Binary) named(name string) bool {
 	own := strings.TrimSuffix(filepath.Base(b.Path), ".unstripped")
 	if isKernelName(name) {
@@ -86,8 +88,8 @@ func (b *Binary) named(name string) bool {
 	return path.Base(strings.TrimSuffix(name, deleted)) == own
 }
 
-// deleted is what the kernel adds to the path of a file that is gone, such as one that was compiled
-// anew.
+// deleted is the suffix that the kernel adds to the path of a mapped file that no longer exists,
+// for example after the program was built again.
 const deleted = " (deleted)"
 
 // isKernelName reports whether a mapping is the kernel itself: "[kernel.kallsyms]" and a symbol's
@@ -106,44 +108,44 @@ func moduleName(base string) (string, bool) {
 	return strings.ReplaceAll(name, "-", "_"), true
 }
 
-// Options say which samples of an input count. The zero value takes all of the binary's.
+// Options select the samples that [Read] collects. The zero Options select all samples of the
+// binary.
 type Options struct {
 	// Format is the format of the input, or Unknown to recognise it by its content.
 	Format Format
 
-	// Name selects the objects of the input that are the binary: those whose whole path it matches
-	// somewhere. nil selects by build ID where the input has one, else by the last part of the
-	// path.
+	// Name selects the objects of the input that are the binary: it matches a part of their path.
+	// If it is nil, the build ID selects them if the input has one, and otherwise the last part of
+	// the path.
 	Name *regexp.Regexp
 
-	// Event is the event whose samples count, by its name in the recording, with or without
-	// modifiers; of pprof and OpenTelemetry it is the type of values. "" chooses one that counts
-	// execution.
+	// Event is the name of the event whose samples are collected, with or without modifiers; for
+	// pprof and OpenTelemetry, the type of values. "" chooses an event that counts execution.
 	Event string
 
-	// BuildID takes the place of the binary's own, in hexadecimal digits, if it is not "".
+	// BuildID replaces the build ID of the binary, in hexadecimal digits, unless it is "".
 	BuildID string
 
 	// PID selects the samples of one process of perf.data or perf script. 0 selects all processes.
 	PID int32
 
 	// Base is the address at which a process had loaded a position-independent binary. It is for
-	// text of perf script without mappings: its addresses minus Base are addresses of the linker.
-	// HasBase says that Base is set.
+	// text of perf script without mappings: an address minus Base is the address that the linker
+	// assigned. HasBase says that Base is set.
 	Base    uint64
 	HasBase bool
 
-	// Contexts keeps samples of perf.data and perf script that have both a call stack and a branch
-	// stack as they are, for create.ContextProfile: [Set.Traces]. It takes some hundred bytes for
-	// each that is different.
+	// Contexts keeps each sample of perf.data and perf script that has both a call stack and a
+	// branch stack, for [Set.Traces] and create.ContextProfile. A different sample takes some
+	// hundred bytes.
 	Contexts bool
 
-	// Jumps adds the jumps that callgrind counts with --collect-jumps=yes to the branches of the
-	// Set. Without it the branches of callgrind are calls alone, which is what a profile needs.
+	// Jumps adds jumps to the branches of the Set, which callgrind counts with --collect-jumps=yes.
+	// Without Jumps, the branches are only callgrind's calls, which is enough for a profile.
 	Jumps bool
 }
 
-// A choice decides which objects of an input are the binary.
+// A choice decides which objects of an input are the binary, and has the other options.
 type choice struct {
 	binary  *Binary
 	options Options
@@ -156,8 +158,8 @@ func (c *choice) buildID() string {
 	return c.binary.BuildID
 }
 
-// ours reports whether an object is the binary. ids are the build IDs that the input has for its
-// name.
+// ours reports whether an object is the binary. ids are the build IDs that the input has for the
+// object's name.
 func (c *choice) ours(name string, ids ...string) bool {
 	if c.options.Name != nil {
 		return c.options.Name.MatchString(name)
@@ -178,16 +180,16 @@ func (c *choice) ours(name string, ids ...string) bool {
 // errNoCode is returned for an ELF file without code.
 var errNoCode = errors.New("the ELF file has neither an executable segment nor a .text section")
 
-// A Layout converts addresses of the linker into offsets in an ELF file. Profilers and debug info
-// use addresses, and a [Set] uses file offsets. symbolize.File.Address converts back. A Layout
-// never changes and may be used by many goroutines.
+// A Layout converts addresses that the linker assigned to offsets in an ELF file. Profilers and
+// debug info use addresses, and a [Set] uses file offsets. symbolize.File.Address converts back. A
+// Layout never changes and may be used by many goroutines.
 type Layout struct {
 	code elfid.Code
 	base uint64 // address of the page that the first segment begins in, of code or not
 	text uint64 // address of the page that the first segment of code begins in, as llvm-profgen has it
 }
 
-// page is what llvm-profgen takes for the size of a page.
+// page is the size of a page that llvm-profgen assumes.
 const page = 4 << 10
 
 // NewLayout returns the layout of a file: of its executable segments, or of the section .text if it
@@ -213,23 +215,23 @@ func NewLayout(f *elf.File) (*Layout, error) {
 
 func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
 
-// Offset returns the file offset of an address that the linker has given, in a relocatable object
-// of one counted from the begin of .text. It is false where the address is not in code, or where a
-// segment that comes later in the table takes up the same part of the file.
+// Offset returns the file offset of an address that the linker assigned; in a relocatable object,
+// addresses count from the beginning of .text. It returns false if the address is not in code, or
+// if a later segment occupies the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(address) }
 
-// looked is at how many ranges it is looked whether they end in a branch.
-const looked = 1000
+// checkedRanges is the number of ranges whose last instruction guessBase decodes. It only checks
+// that the ranges after these are in code.
+const checkedRanges = 1000
 
-// counted returns the base from which addresses are counted. llvm-profgen counts from the first
-// segment of code unless told otherwise, and other tools count from the first segment or from 0.
-// counted tries the first segment of code, 0 and the first segment. It returns the base for which
-// the most ranges are in code and end in a branch. guessed reports that a second base fits as many
-// ranges.
-func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
+// guessBase guesses the base that was subtracted from the addresses in linked. llvm-profgen
+// subtracts the address of the first segment of code unless told otherwise. Other tools subtract
+// that of the first segment, or nothing. guessBase returns the base with which the most ranges are
+// in code and end in a branch. guessed reports that another base fits as many ranges.
+func (b *Binary) guessBase(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
-		fit, left := 0, looked
+		fit, left := 0, checkedRanges
 		for r := range linked.Ranges.All() {
 			_, begins := b.Layout.Offset(r.Begin + candidate)
 			_, ends := b.Layout.Offset(r.End + candidate)
@@ -250,11 +252,11 @@ func (b *Binary) counted(linked *Set) (base uint64, guessed bool) {
 	return base, guessed
 }
 
-// unlinked makes file offsets of a set's addresses, which are the linker's or counted from some
-// base. What is in no code is left out.
-func (b *Binary) unlinked(linked *Set, report *Report) *Set {
+// toOffsets converts a set of addresses that the linker assigned, less a base, to a set of file
+// offsets. It leaves out ranges and branches outside of code.
+func (b *Binary) toOffsets(linked *Set, report *Report) *Set {
 	l := b.Layout
-	base, guessed := b.counted(linked)
+	base, guessed := b.guessBase(linked)
 	report.Guessed = report.Guessed || guessed
 	set := new(Set)
 	for r, n := range linked.Ranges.m {

@@ -30,7 +30,8 @@ import (
 // Their addresses are addresses of the process.
 const noDebugInfo = "???"
 
-// readCallgrind collects the instruction counts of a binary. Its addresses are the linker's.
+// readCallgrind collects how often each instruction of the binary ran. Its addresses are those that
+// the linker assigned.
 func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
 		textInput: newTextInput(Callgrind, src), choice: c,
@@ -53,7 +54,7 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	}
 }
 
-// noAddress is not the address of an instruction.
+// noAddress means that there is no address. No instruction has it.
 const noAddress = math.MaxUint64
 
 type callgrindReader struct {
@@ -63,26 +64,26 @@ type callgrindReader struct {
 	report *Report
 
 	objects  map[string]*Object
-	object   *Object // in which costs arise
-	callee   *Object // of the next call, nil if in object
-	function string  // in which costs arise, "" if it has no name
+	object   *Object // of the instructions on the next cost lines
+	callee   *Object // of the next call's target, nil if it is object
+	function string  // of the instructions on the next cost lines, "" if it has no name
 
 	objectNames, functionNames map[uint64]string // by the number that the file gives a name
 
 	positions int // columns of positions, of which the first is the address; 0 before that is known
-	event     int // column of the event Ir behind them; -1 if it is not there
+	event     int // column of the event Ir after them; -1 if it is missing
 	address   uint64
 
 	own     uint64          // address of the last cost line that was not a call's, or noAddress
 	sites   map[uint64]bool // addresses of the calls that the function has made so far
 	repeats uint64          // count of a second cost line of own; the next line decides if it counts
 
-	begun bool  // a part whose end is not there yet
-	call  *call // of which the next line tells where
-	jump  *call // a jump; the next line is its position
+	begun bool  // a part has begun, and its totals are still to come
+	call  *call // the pending call; the next line is its position
+	jump  *call // the pending jump; the next line is its position
 }
 
-// A call is how often an address was called, and in what object.
+// A call is a line about a call or jump: how often it was made, and the target with its object.
 type call struct {
 	count, target uint64
 	object        *Object
@@ -180,7 +181,7 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	return numbered[number], nil
 }
 
-// forgetCalls forgets the calls before, which are in another function.
+// forgetCalls drops the state about calls of the current function, before another function begins.
 func (r *callgrindReader) forgetCalls() {
 	r.own, r.repeats = noAddress, 0
 	clear(r.sites)
@@ -194,9 +195,9 @@ func (r *callgrindReader) functionName(at int) (string, error) {
 	return r.name(at, r.functionNames)
 }
 
-// symbolName returns the name of a symbol as callgrind shows it: without the callers and the depth
-// of recursion that may come after it. It is empty where callgrind has found none and shows the
-// address, or shows all that runs before main as one.
+// symbolName returns the name of a symbol from the name that callgrind shows, without the callers
+// and the depth of recursion that may follow. It returns "" for an address, which callgrind shows
+// if it has found no symbol, and for the code that runs before main.
 func symbolName(shown string) string {
 	shown, _, _ = strings.Cut(shown, "'")
 	if strings.HasPrefix(shown, "0x") || shown == "(below main)" || shown == "???" {
@@ -205,7 +206,7 @@ func symbolName(shown string) string {
 	return shown
 }
 
-// enter returns the object of a name.
+// enter returns the object with a name, which it creates if it is new.
 func (r *callgrindReader) enter(name string) *Object {
 	o := r.objects[name]
 	if o == nil {
@@ -218,7 +219,7 @@ func (r *callgrindReader) enter(name string) *Object {
 	return o
 }
 
-// readCall reads "COUNT TARGET...".
+// readCall reads the rest of a "calls=" line: "COUNT TARGET...".
 func (r *callgrindReader) readCall(at int) error {
 	c := columns{textInput: r.textInput, at: at}
 	count := c.number(10)
@@ -233,8 +234,9 @@ func (r *callgrindReader) readCall(at int) error {
 	return c.err
 }
 
-// readJump reads "TAKEN TARGET..." or, of a conditional jump, "TAKEN/EXECUTED TARGET...". A cost
-// line before it has no calls after it, so a second one was the cost of a stub.
+// readJump reads the rest of a "jump=" or "jcnd=" line: "TAKEN TARGET..." or, of a conditional
+// jump, "TAKEN/EXECUTED TARGET...". No calls follow a second cost line before it, so that line was
+// the cost of a stub.
 func (r *callgrindReader) readJump(at int) error {
 	r.repeats = 0
 	c := columns{textInput: r.textInput, at: at}
@@ -246,7 +248,7 @@ func (r *callgrindReader) readJump(at int) error {
 	return c.err
 }
 
-// position reads an address, which may be relative to the last line's.
+// position reads an address, which may be relative to the address of the line before.
 func (r *callgrindReader) position(c *columns) uint64 {
 	c.blanks()
 	switch rest := c.rest(); {
@@ -299,11 +301,11 @@ func (r *callgrindReader) cost() error {
 	return nil
 }
 
-// addOwn adds the count of a cost line that is not a call's. If it is the second one in a row for
-// the address of a call, it is the cost of the call's stub, unless calls follow: then it belongs to
-// a basic block that is only this call, and that other code jumps to. A line for calls need not
-// come between the two, because callgrind does not see the calls of a stub that jumps by a return
-// instruction, as lld's retpolines do.
+// addOwn adds the count of a cost line that does not follow a line for a call or jump. A second
+// such line for the address of a call is the cost of the call's stub, and is left out. But if calls
+// follow it, it is the count of a basic block that consists of this call, and that other code jumps
+// to. The line for calls may be missing between the two, because callgrind does not see the calls
+// of a stub that jumps by a return instruction, as lld's retpolines do.
 func (r *callgrindReader) addOwn(count uint64) {
 	r.repeats = 0
 	if r.address == r.own && (r.sites[r.address] || r.object.Ours && r.choice.binary.entersStub(r.address)) {
@@ -314,7 +316,7 @@ func (r *callgrindReader) addOwn(count uint64) {
 	r.addCost(count)
 }
 
-// addCost adds what an instruction has cost: how often it ran.
+// addCost adds count executions of the instruction at the current address.
 func (r *callgrindReader) addCost(count uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, count)
 	r.object.Samples = saturating.Add(r.object.Samples, count)
@@ -330,8 +332,8 @@ func (r *callgrindReader) addCost(count uint64) {
 	}
 }
 
-// addCall adds the calls from the current address. Those from elsewhere, as the C library calls
-// main and what qsort is given, are entries.
+// addCall adds calls from the current address to the Set's branches. Calls from another file become
+// entries, such as the C library's calls of main and of the function passed to qsort.
 func (r *callgrindReader) addCall(c *call) {
 	to, ok := r.choice.binary.Layout.Offset(c.target)
 	if !c.object.Ours || !ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// columns reads the current line from left to right. Its first error stays.
+// columns parses the current line from left to right. It keeps the first error.
 type columns struct {
 	*textInput
-	at  int // index of what is not read yet
+	at  int // index of the next byte to read
 	err error
 }
 
@@ -67,7 +67,7 @@ func (c *columns) word() {
 	}
 }
 
-// literal reads a text that has to be there.
+// literal reads the given text, and fails if the line does not continue with it.
 func (c *columns) literal(text string) {
 	if c.err != nil {
 		return
@@ -79,7 +79,7 @@ func (c *columns) literal(text string) {
 	c.at += len(text)
 }
 
-// end makes sure that nothing is left.
+// end fails if a part of the line has not been read.
 func (c *columns) end() {
 	if c.err == nil && c.at < len(c.Line) {
 		c.err = c.fail(c.at, fault.ErrSyntax, "the end of the line is due, not %s", lines.Excerpt(c.rest()))
@@ -94,7 +94,7 @@ type textInput struct {
 
 func newTextInput(format Format, r io.Reader) *textInput { return &textInput{lines.New(r), format} }
 
-// next goes to the next line. At the end it returns io.EOF, which an error of the input is not.
+// next reads the next line. It returns io.EOF after the last one.
 func (t *textInput) next() error {
 	err := t.Next()
 	if errors.Is(err, lines.ErrTooLong) {
@@ -111,7 +111,8 @@ func (t *textInput) fail(index int, class error, format string, args ...any) err
 	}
 }
 
-// ended turns io.EOF into an error that says what is missing.
+// ended converts io.EOF to an error that says what is missing, and returns any other error
+// unchanged.
 func (t *textInput) ended(err error, missing string) error {
 	if err != io.EOF {
 		return err

@@ -7,13 +7,14 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrUnknown is the class of an afdo.FormatError for an input that is something else.
+// ErrUnknown is the class of an afdo.FormatError for an input that is not a recording of samples.
 var ErrUnknown = errors.New("not a recording of samples")
 
 // ErrEmpty is the class of an afdo.FormatError for an input without a byte. It matches ErrUnknown.
 var ErrEmpty = fmt.Errorf("%w", ErrUnknown)
 
-// faultAt returns an error about an offset of the decompressed data, which has the given format.
+// faultAt returns an afdo.FormatError about an offset of the decompressed data. format names the
+// format of the input.
 func faultAt(format string, offset int64, class error, detail string, args ...any) error {
 	return &fault.FormatError{
 		Format: format, Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(detail, args...),

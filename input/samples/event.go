@@ -36,8 +36,10 @@ type EventUse struct {
 	Used    bool // its samples are in the Set
 }
 
-// Parts of names of events. What counts something else is looked for first, apart from words that
-// are parts of others, such as the lock in clock.
+// Words by which countsOf classifies the name of an event. A name that contains one of failures
+// does not count execution, one that begins with one of executions does, and one that contains one
+// of others does not. They are tried in this order, because others has parts of executions, such as
+// lock in clock.
 var (
 	failures   = []string{"miss", "misp", "mis_pred", "fault", "stall", "off-cpu", "off_cpu", "offcpu", "wall"}
 	executions = []string{
@@ -76,8 +78,8 @@ func countsOf(name string) Counts {
 	return CountsUnknown
 }
 
-// countsOfRaw says what the event of an x86 processor counts, by its hexadecimal number. Intel and
-// AMD agree in the numbers that are here.
+// countsOfRaw says what the raw event of an x86 processor counts, by its hexadecimal number. The
+// numbers listed here mean the same on Intel's and AMD's processors.
 func countsOfRaw(digits string) Counts {
 	number, length, ok := lines.Number([]byte(digits), 16)
 	if length == 0 || !ok {
@@ -92,8 +94,8 @@ func countsOfRaw(digits string) Counts {
 	return CountsUnknown
 }
 
-// baseEvent returns the name of an event in lower case, without the unit of the processor and
-// without modifiers: "cycles" for "cpu_core/cycles/ppp" and "cycles:u". Events with the same base
+// baseEvent returns the name of an event in lower case, without its modifiers and the processor's
+// monitoring unit: "cycles" for "cpu_core/cycles/ppp" and "cycles:u". Events with the same base
 // name count the same on different kinds of cores.
 func baseEvent(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -143,15 +145,15 @@ func countsOfEvent(e *perfdata.Event, machine elf.Machine) Counts {
 	return countsOf(e.Name())
 }
 
-// A counting is what the samples of one event amount to. Events of the same base name share one,
-// unless only some have branch stacks.
-type counting struct {
+// eventSamples collects the samples of one event. Events with the same base name, such as the
+// cycles of two kinds of cores, share one, unless only some have branch stacks.
+type eventSamples struct {
 	set     *Set
 	report  *Report
 	links   map[link]uint64 // of branch stacks; added to set at the end
-	objects []objectCount   // by number of the object
+	objects []objectCount   // by number of the mapped file
 
-	used      bool // false if the event is not asked for
+	used      bool // its samples may be used: see decide
 	callStack bool // branch stacks are call stacks
 	calls     bool // branch stacks have all calls
 
@@ -163,17 +165,18 @@ type counting struct {
 
 type objectCount struct{ samples, branches uint64 }
 
-// newCounting returns the counting of an event.
-func newCounting(name string, format Format, o *Options) *counting {
-	c := &counting{set: new(Set), report: &Report{Format: format, Event: name, Counts: countsOf(name)}, links: make(map[link]uint64)}
+// newEventSamples returns an eventSamples without samples.
+func newEventSamples(name string, format Format, o *Options) *eventSamples {
+	c := &eventSamples{set: new(Set), report: &Report{Format: format, Event: name, Counts: countsOf(name)}, links: make(map[link]uint64)}
 	c.steps = baseEvent(name) == "steps"
 	c.decide(o)
 	return c
 }
 
-// noteBurst counts the moments of a recording by steps. All samples of a moment are written at
-// once, and two moments are at least as far apart as one takes, some 100 us.
-func (c *counting) noteBurst(s *perfdata.Sample) {
+// noteBurst counts the bursts of a recording by steps, see [Report.Bursts]. A sample begins a new
+// burst if it is of another thread, or more than sameBurst later: samples of one burst are written
+// at once, and bursts are at least some 100 us apart.
+func (c *eventSamples) noteBurst(s *perfdata.Sample) {
 	const sameBurst = 50_000 // nanoseconds
 	if c.steps && (s.TID != c.tid || s.Time > c.time+sameBurst || s.Time == 0) {
 		c.report.Bursts++
@@ -182,9 +185,9 @@ func (c *counting) noteBurst(s *perfdata.Sample) {
 	c.tid, c.time = s.TID, s.Time
 }
 
-// noteWithin counts the current sample as one in the binary, and the burst that it belongs to,
-// once.
-func (c *counting) noteWithin() {
+// noteWithin counts the current sample as one in the binary, and counts its burst with the burst's
+// first such sample.
+func (c *eventSamples) noteWithin() {
 	c.report.Within++
 	if c.steps && !c.found {
 		c.report.BurstsWithin++
@@ -192,34 +195,35 @@ func (c *counting) noteWithin() {
 	c.found = true
 }
 
-// decide finds out whether the event may be used.
-func (c *counting) decide(o *Options) {
+// decide sets used: an event that the user named is used, and otherwise any event that may count
+// execution.
+func (c *eventSamples) decide(o *Options) {
 	c.used = c.report.Counts != CountsOther
 	if o.Event != "" {
 		c.used = isEvent(c.report.Event, o.Event)
 	}
 }
 
-// isEvent reports whether a user means an event: by its whole name or its base name.
+// isEvent reports whether the name that a user gave is the event's whole name or its base name.
 func isEvent(name, asked string) bool {
 	return strings.EqualFold(name, asked) || baseEvent(name) == strings.ToLower(asked)
 }
 
-func (c *counting) count(o *object) *objectCount {
+func (c *eventSamples) count(o *object) *objectCount {
 	if o.number >= len(c.objects) {
 		c.objects = append(c.objects, make([]objectCount, o.number+1-len(c.objects))...)
 	}
 	return &c.objects[o.number]
 }
 
-// sampled counts a sample in a file.
-func (c *counting) sampled(o *object) { c.count(o).samples++ }
+// sampled counts a sample for the mapped file that contains its address.
+func (c *eventSamples) sampled(o *object) { c.count(o).samples++ }
 
-// entered counts a branch into a file.
-func (c *counting) entered(o *object) { c.count(o).branches++ }
+// entered counts a branch for the mapped file that contains its target.
+func (c *eventSamples) entered(o *object) { c.count(o).branches++ }
 
-// countingOf returns the counting of a sample's event.
-func (p *perfCollector) countingOf(s *perfdata.Sample) *counting {
+// samplesOf returns the eventSamples of a sample's event.
+func (p *perfCollector) samplesOf(s *perfdata.Sample) *eventSamples {
 	if p.events == nil {
 		return p.named(s.EventName)
 	}
@@ -229,20 +233,20 @@ func (p *perfCollector) countingOf(s *perfdata.Sample) *counting {
 	return p.byEvent[s.Event]
 }
 
-// named returns the counting of an event of perf script.
-func (p *perfCollector) named(name string) *counting {
+// named returns the eventSamples of an event that perf script names.
+func (p *perfCollector) named(name string) *eventSamples {
 	c := p.byName[name]
 	if c == nil {
-		c = p.join(newCounting(name, PerfScript, &p.maps.choice.options))
+		c = p.join(newEventSamples(name, PerfScript, &p.maps.choice.options))
 		p.byName[name] = c
 	}
 	return c
 }
 
-// described returns the counting of an event of perf.data.
-func (p *perfCollector) described(e *perfdata.Event) *counting {
+// described returns the eventSamples of an event that perf.data describes.
+func (p *perfCollector) described(e *perfdata.Event) *eventSamples {
 	o := &p.maps.choice.options
-	c := newCounting(e.Name(), PerfData, o)
+	c := newEventSamples(e.Name(), PerfData, o)
 	c.report.Counts = countsOfEvent(e, p.maps.choice.binary.machine)
 	c.decide(o)
 	c.report.Filter, c.calls, c.callStack = e.Filter(), e.HasCalls(), e.CallStack()
@@ -250,22 +254,24 @@ func (p *perfCollector) described(e *perfdata.Event) *counting {
 	return p.join(c)
 }
 
-// join returns the counting of an earlier event that counts the same, or adds a new one.
-func (p *perfCollector) join(c *counting) *counting {
-	for _, known := range p.countings {
+// join returns the eventSamples of an earlier event with the same base name and kind of stacks, or
+// else adds c as a new one.
+func (p *perfCollector) join(c *eventSamples) *eventSamples {
+	for _, known := range p.collected {
 		a, b := known.report, c.report
 		if baseEvent(a.Event) == baseEvent(b.Event) && a.Filter == b.Filter && a.HasBranches == b.HasBranches && known.callStack == c.callStack && known.used == c.used {
 			return known
 		}
 	}
-	p.countings = append(p.countings, c)
+	p.collected = append(p.collected, c)
 	return c
 }
 
-// better reports whether an event is a better choice than another: it has samples of the binary,
-// it is known to count execution, and it has all branches.
-func (c *counting) better(other *counting) bool {
-	rank := func(c *counting) (rank int) {
+// better reports whether the samples of one event are preferred to those of another. The criteria,
+// most important first: they are in the binary, the event is known to count execution, and its
+// stacks have all kinds of branches.
+func (c *eventSamples) better(other *eventSamples) bool {
+	rank := func(c *eventSamples) (rank int) {
 		for _, is := range []bool{!c.set.Empty() || len(c.links) > 0, c.report.Counts == CountsExecution, c.report.Branches > 0 && c.report.Filter == "", c.report.Samples > 0} {
 			rank *= 2
 			if is {
@@ -277,18 +283,18 @@ func (c *counting) better(other *counting) bool {
 	return rank(c) > rank(other)
 }
 
-// finish chooses the event that counts, and returns its samples.
+// finish chooses the event to use, and returns its Set and Report.
 func (p *perfCollector) finish() (*Set, *Report, error) {
-	var best *counting
-	for _, c := range p.countings {
+	var best *eventSamples
+	for _, c := range p.collected {
 		if c.used && (best == nil || c.better(best)) {
 			best = c
 		}
 	}
 	if best == nil {
-		best = p.counting
-		if len(p.countings) > 0 {
-			best = p.countings[0]
+		best = p.eventSamples
+		if len(p.collected) > 0 {
+			best = p.collected[0]
 		}
 		best.set = new(Set)
 	}
@@ -301,7 +307,7 @@ func (p *perfCollector) finish() (*Set, *Report, error) {
 	}
 	r.sortObjects()
 	r.Lost, r.Effort = p.lost, p.told.Effort
-	for _, c := range p.countings {
+	for _, c := range p.collected {
 		if c != best {
 			r.Skipped = saturating.Add(r.Skipped, c.report.Samples)
 		}
@@ -312,7 +318,8 @@ func (p *perfCollector) finish() (*Set, *Report, error) {
 	return best.set, r, p.maps.choice.checkEvent(r, best.used)
 }
 
-// checkEvent returns an error if no event may be used.
+// checkEvent returns an error that lists the recording's events, unless the chosen event may be
+// used.
 func (c choice) checkEvent(r *Report, used bool) error {
 	if used || len(r.Events) == 0 && c.options.Event == "" {
 		return nil

@@ -10,8 +10,8 @@ import (
 // then where the file's code was. Recordings show it as an anonymous mapping that replaces a
 // mapping of the file, or that lies between two mappings of the same file.
 
-// isAnonymous reports whether a mapping of that name is memory and no file: anonymous memory, or a
-// file of a file system in memory.
+// isAnonymous reports whether a mapping with this name has no file on disk: it is anonymous memory,
+// or a file of a file system in memory.
 func isAnonymous(name string) bool {
 	if name == "" || strings.Contains(name, "hugetlbfs") {
 		return true
@@ -19,8 +19,9 @@ func isAnonymous(name string) bool {
 	return slices.ContainsFunc([]string{"//anon", "[anon", "/anon_hugepage", "anon_inode:", "/memfd:", "/dev/zero", "/dev/hugepages/", "/mnt/huge", "[heap]"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// movedCode returns the file offset of memory from start to end, if it holds code of the binary. A
-// mapping of the binary begins at the address near, with the file offset nearOffset.
+// movedCode returns the file offset of the byte at start, if the memory from start to end is where
+// the binary's code was loaded. near and nearOffset are the address and the file offset of a
+// mapping of the binary, which show where it was loaded.
 func (b *Binary) movedCode(start, end, near, nearOffset uint64) (uint64, bool) {
 	const smallest, largest = 4 << 10, 64 << 10 // pages
 	for _, p := range b.progs {
@@ -44,11 +45,12 @@ func (b *Binary) movedCode(start, end, near, nearOffset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// maxParts is how many mappings next to each other may take the place of a file's code.
+// maxParts is the largest number of adjacent anonymous mappings that are taken for the moved code
+// of a file.
 const maxParts = 16
 
-// adopt finds out whether the mapping that find returned last is anonymous memory between two
-// mappings of one file. It then belongs to this file.
+// adopt assigns the anonymous mapping that find returned last to a file, if it lies between two
+// mappings of this file.
 func (m *perfMaps) adopt(s *space) {
 	at := &s.maps[s.last]
 	below, above := s.last-1, s.last+1
@@ -77,15 +79,15 @@ func (m *perfMaps) adopt(s *space) {
 	}
 }
 
-// replaces reports whether anonymous memory takes the place of a file's code, which is mapped until
-// then. The memory may end at the end of a huge page.
+// replaces reports whether an anonymous mapping takes the place of old, a mapping of a file's code.
+// The anonymous mapping may extend beyond old to the end of a huge page.
 func (at *mapping) replaces(old *mapping) bool {
 	const hugePage = 2 << 20
 	return old != nil && !old.anonymous && old.object == old.file && at.start >= old.start && at.end <= (old.end+hugePage-1)&^(hugePage-1)
 }
 
-// adopt gives segments of anonymous memory between two segments of the binary to the binary. It
-// sorts the segments.
+// adopt assigns a segment of anonymous memory to the binary if it lies between two segments of the
+// binary, where the binary's code was loaded. It sorts the segments.
 func (b *Binary) adopt(segments []*segment) {
 	slices.SortFunc(segments, func(a, b *segment) int { return cmp.Compare(a.start, b.start) })
 	for i := 1; i+1 < len(segments); i++ {

@@ -30,8 +30,8 @@ const (
 	mappingAttributes = 5
 )
 
-// Limits for a file held in memory. freeEntries is the number of table entries whose positions are
-// held for any file, plus one for each entryRatio bytes. Decompression stops earlier than for other
+// Limits for a file, which is held in memory. The positions of freeEntries table entries are held,
+// plus one for each entryRatio bytes of the file. Decompression stops earlier than for other
 // formats.
 const (
 	maxOTLPRatio = 10
@@ -41,8 +41,8 @@ const (
 	entryRatio  = 8
 )
 
-// readOTLP collects the samples of OpenTelemetry profiles: the innermost address of each sample and
-// the calls around it. If values do not count samples, the number of times does.
+// readOTLP collects the samples of OpenTelemetry profiles: the innermost address of each sample,
+// and the calls of its stack. A sample without values counts once for each of its times.
 func readOTLP(in *input, c choice) (*Set, *Report, error) {
 	data, err := in.readAll(maxOTLPRatio, maxOTLPFree)
 	if err != nil {
@@ -66,11 +66,11 @@ type otlpReader struct {
 	version  otlpVersion // of all messages
 	kinds    []valueType // of the values of all profiles
 	by       valueType   // type of the period, of the first profile that has one
-	kind     valueType   // that counts
-	calls    int         // the most different ones
-	entries  int         // of tables, that may still come
+	kind     valueType   // of the values that are used
+	calls    int         // limit on the number of different calls
+	entries  int         // table entries that may still follow
 
-	unmapped uint64 // samples
+	unmapped uint64 // samples outside of all mappings
 }
 
 func (o *otlpReader) read(data []byte) error {
@@ -107,7 +107,7 @@ func (o *otlpReader) read(data []byte) error {
 	return nil
 }
 
-// otlpMessages yields the messages of a file: one, or several with their lengths before them.
+// otlpMessages yields the messages of a file: a single one, or several, each after its length.
 func otlpMessages(data []byte) iter.Seq2[field, error] {
 	return func(yield func(field, error) bool) {
 		if len(data) == 0 || data[0] != 0 {
@@ -130,7 +130,8 @@ func otlpMessages(data []byte) iter.Seq2[field, error] {
 	}
 }
 
-// prepare reads the mappings and locations of a message, and the types of its values.
+// prepare reads the mappings and locations of a message, and the types of the values in its
+// profiles.
 func (o *otlpReader) prepare(m *otlpMessage) error {
 	m.stacks = make([]uint64, len(m.tables[tableStack]))
 	m.mappings = make([]segment, max(len(m.tables[tableMapping]), 1))
@@ -166,7 +167,7 @@ func (m *otlpMessage) profiles(use func(field) error) error {
 	})
 }
 
-// noteKind notes the type of the values of a profile, if it has samples.
+// noteKind adds the type of a profile's values to kinds, unless the profile has no samples.
 func (o *otlpReader) noteKind(m *otlpMessage, profile field) error {
 	some := false
 	if err := profile.each(otlpSample, func(field) error { some = true; return nil }); err != nil || !some {
@@ -182,7 +183,7 @@ func (o *otlpReader) noteKind(m *otlpMessage, profile field) error {
 	return err
 }
 
-// choose selects the type of the values that count.
+// choose selects the type of values to use. Profiles with values of other types are ignored.
 func (o *otlpReader) choose() error {
 	i, err := o.choice.chooseValue(o.kinds, o.by)
 	if err == nil && len(o.kinds) > 0 {
@@ -192,7 +193,8 @@ func (o *otlpReader) choose() error {
 	return err
 }
 
-// kind returns the type of the values of a profile, and its period.
+// kind returns the type of the values of a profile, and the type and the length of its sampling
+// period.
 func (m *otlpMessage) kind(profile field) (kind, by valueType, period uint64, err error) {
 	read := func(f field) (v valueType, err error) {
 		var name, unit uint64
@@ -224,8 +226,9 @@ func (m *otlpMessage) kind(profile field) (kind, by valueType, period uint64, er
 	return kind, by, period, nil
 }
 
-// count adds the samples of a message, whose values are in a field of that number. Samples refer to
-// stacks that others share, so each stack is gone through once.
+// count adds the samples of a message. values is the number of the field that has a sample's
+// values. Samples share stacks, so count first adds up the samples of each stack, and then visits
+// each stack once.
 func (o *otlpReader) count(m *otlpMessage, values int) error {
 	err := m.profiles(func(profile field) error {
 		kind, by, period, err := m.kind(profile)
@@ -252,7 +255,8 @@ func (o *otlpReader) count(m *otlpMessage, values int) error {
 	return nil
 }
 
-// sample adds a sample to its stack. one is the value of one sample, 0 if it is unknown.
+// sample adds a sample to the sum for its stack. one is the value of one sample, 0 if it is
+// unknown.
 func (o *otlpReader) sample(m *otlpMessage, sample field, values int, one uint64) error {
 	var stack uint64
 	if err := sample.scan(&stack); err != nil {
@@ -274,9 +278,9 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int, one uint64
 	return nil
 }
 
-// sampleCount returns how many samples the values of a sample are, or how many times it has if it
-// has no values. one is the value of one sample; if it is 0, each value is one sample. Values below
-// 0 do not count.
+// sampleCount returns how many samples an entry stands for: the sum of its values divided by one,
+// which is the value of one sample. If one is 0, each value above 0 is one sample. An entry without
+// values stands for one sample at each of its times.
 func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	var counts, times int
 	for part, err := range sample.fields() {
@@ -311,8 +315,9 @@ func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	return perSample(sum, one), nil
 }
 
-// stack adds n samples of a stack. The first location is where they were taken; the byte before
-// each of the others is in a call, whether or not the profiler has taken one off.
+// stack adds n samples with a given stack. They were taken at its first location. The others are in
+// callers: the byte before their address is in the call instruction, even if the profiler has
+// already subtracted one from the return address.
 func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	f, err := m.entry(tableStack, uint64(number), 0)
 	if err != nil {
@@ -346,8 +351,9 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	return nil
 }
 
-// location adds n samples at a location, or during a call there of the function at in. It returns
-// the place of the location.
+// location adds n samples of a stack's location. At depth 0 they were taken at the location,
+// otherwise during a call there of the function at in. location returns the place of the location
+// in the binary.
 func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in place, n uint64) place {
 	known := l.mapping > 0 && m.mappings[l.mapping].holds(l.address)
 	var at place

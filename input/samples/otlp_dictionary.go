@@ -25,14 +25,14 @@ const gnuBuildID = "process.executable.build_id.gnu"
 type otlpMessage struct {
 	data   field
 	tables [numTables][]span
-	texts  map[uint64]string // of the table, that were needed
+	texts  map[uint64]string // strings of the table that were read, by index
 
 	mappings  []segment
 	locations []otlpLocation
-	stacks    []uint64 // samples
+	stacks    []uint64 // number of samples, by index of the stack
 }
 
-// A span is where a field of a message is.
+// A span is the position of a table entry in its message.
 type span struct{ offset, length uint32 }
 
 type otlpLocation struct {
@@ -40,7 +40,7 @@ type otlpLocation struct {
 	mapping uint32 // number, 0 for none
 }
 
-// readTables notes the positions of the tables' entries, and finds out the version of the samples.
+// readTables finds the entries of the dictionary's tables, and the protocol version of the samples.
 func (o *otlpReader) readTables(m *otlpMessage) error {
 	if uint64(len(m.data.bytes)) > math.MaxUint32 {
 		return m.data.faultAt(m.data.offset, fault.ErrLimit, "a message of %d bytes", len(m.data.bytes))
@@ -67,7 +67,7 @@ func (o *otlpReader) readTables(m *otlpMessage) error {
 	})
 }
 
-// readDictionary notes where the entries of tables are.
+// readDictionary records the position of each entry of the dictionary's tables.
 func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
 	for entry, err := range dictionary.fields() {
 		if err != nil {
@@ -84,7 +84,7 @@ func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
 	return nil
 }
 
-// entry returns an entry of a table. What refers to it is at an offset of the data.
+// entry returns entry i of a table. from is the offset of the reference to it, for errors.
 func (m *otlpMessage) entry(table int, i uint64, from int64) (field, error) {
 	if i >= uint64(len(m.tables[table])) {
 		return field{}, m.data.faultAt(from, fault.ErrSymbol, "index %d of a table of %d %s", i, len(m.tables[table]), otlpTables[table])
@@ -97,7 +97,7 @@ var otlpTables = [numTables]string{
 	tableMapping: "mappings", tableLocation: "locations", tableString: "strings", tableAttribute: "attributes", tableStack: "stacks",
 }
 
-// text returns a string of the dictionary.
+// text returns string i of the dictionary. from is the offset of the reference to it, for errors.
 func (m *otlpMessage) text(i uint64, from int64) (string, error) {
 	if s, ok := m.texts[i]; ok || i == 0 {
 		return s, nil
@@ -109,7 +109,7 @@ func (m *otlpMessage) text(i uint64, from int64) (string, error) {
 	return m.texts[i], err
 }
 
-// readLocation reads a location.
+// readLocation reads entry i of the table of locations.
 func (m *otlpMessage) readLocation(i int) error {
 	f, err := m.entry(tableLocation, uint64(i), 0)
 	if err != nil {
@@ -126,7 +126,8 @@ func (m *otlpMessage) readLocation(i int) error {
 	return nil
 }
 
-// readMapping reads a mapping, and decides whether it is the binary. Mapping 0 means no mapping.
+// readMapping reads entry i of the table of mappings, and decides whether it is the binary. Entry 0
+// means no mapping.
 func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error {
 	f, err := m.entry(tableMapping, uint64(i), 0)
 	if err != nil {
@@ -155,7 +156,7 @@ func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error 
 	return err
 }
 
-// buildIDs returns the build IDs that are among the attributes, by their numbers there.
+// buildIDs returns the build IDs in the table of attributes, by index.
 func (m *otlpMessage) buildIDs() (map[uint64]string, error) {
 	keys := make(map[uint64]bool) // strings that name such attributes
 	for i := range m.tables[tableString] {
@@ -187,8 +188,8 @@ func (m *otlpMessage) buildIDs() (map[uint64]string, error) {
 	return ids, nil
 }
 
-// attributeText returns the value of an attribute, or "" if it is not a string. The string is
-// either in the attribute or in the table.
+// attributeText returns the value of an attribute, or "" if it is not a string. The attribute
+// contains the string, or its index in the table of strings.
 func (m *otlpMessage) attributeText(attribute field) (text string, err error) {
 	const value, here, inTable = 2, 1, 8
 	err = attribute.each(value, func(v field) error {

@@ -31,14 +31,15 @@ const (
 	numOTLPVersions
 )
 
-// is notes that the data at an offset belongs to a version.
+// is records that the data at an offset is of a version.
 func (v *otlpVersion) is(version int, offset int64) {
 	if !v.seen[version] {
 		v.seen[version], v.at[version] = true, offset
 	}
 }
 
-// look finds out the version from a sample, in a message with the given number of attributes.
+// look finds the version that a sample shows. attributes is the number of attributes in the
+// message's dictionary.
 func (v *otlpVersion) look(sample field, attributes int) error {
 	counts, times, most := 0, 0, uint64(0) // counts of field 2
 	told := false

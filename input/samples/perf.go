@@ -15,14 +15,16 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// maxRange is the length of straight-line execution that is believed, in bytes.
+// maxRange is the length in bytes of the longest accepted range between two taken branches. Longer
+// ones are counted in Report.Bogus.
 const maxRange = 1 << 20
 
-// maxTwin separates loops from copies. Some processors copy the newest entry of a branch stack. If
-// that entry leads back by at most maxTwin bytes, two equal entries are taken for a loop.
+// maxTwin is the distance in bytes by which isTwin distinguishes loops from duplicates. Some
+// processors record the newest entry of a branch stack twice. Two equal entries that jump back by
+// at most maxTwin bytes are taken for a short loop, all others for a duplicate.
 const maxTwin = 0x1000
 
-// readPerfData collects the samples of a perf.data.
+// readPerfData collects the samples of the binary from a perf.data file.
 func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
 	r, err := perfdata.NewReader(src)
 	if err != nil {
@@ -31,7 +33,8 @@ func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
 	return collectPerfData(r, c)
 }
 
-// readPerfFolder collects the samples of a folder that perf has written.
+// readPerfFolder collects the samples of the binary from a folder that perf record --threads has
+// written.
 func readPerfFolder(dir fs.FS, c choice) (*Set, *Report, error) {
 	r, err := perfdata.OpenFolder(dir)
 	if err != nil {
@@ -55,7 +58,7 @@ func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 	return set, report, err
 }
 
-// readPerfScript collects the samples of the text of perf script.
+// readPerfScript collects the samples of the binary from the text that perf script prints.
 func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
 	p := newPerfCollector(c, PerfScript)
 	r := perfdata.NewScriptReader(src)
@@ -75,17 +78,18 @@ func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
 	return p.finish()
 }
 
-// A perfCollector makes a Set of records of perf.
+// A perfCollector adds up the records of perf.data or perf script: a Set and a Report for each
+// event.
 type perfCollector struct {
-	*counting // of the current sample
-	maps      *perfMaps
+	*eventSamples // of the current sample
+	maps          *perfMaps
 
 	events    func() []*perfdata.Event // nil for perf script
-	countings []*counting              // of all events, in the order of the recording
-	byEvent   []*counting              // by number of the event, of perf.data
-	byName    map[string]*counting     // of perf script
+	collected []*eventSamples          // of all events, in the order of the recording
+	byEvent   []*eventSamples          // by number of the event, of perf.data
+	byName    map[string]*eventSamples // of perf script
 	lost      uint64
-	told      Report // the effort of recorders by steps
+	told      Report // its Effort is the sum of the statistics of all recorders by steps
 
 	damaged error  // the first damaged line
 	spe     uint64 // samples of Arm's SPE
@@ -94,16 +98,16 @@ type perfCollector struct {
 	kept    []perfdata.Branch
 }
 
-// A link joins an entry of a branch stack to the next newer one: code ran from the target of the
-// older branch to the source of the newer one. Branch stacks repeat the same few links. One sum for
-// each link takes half the time of two sums, for the range and for the branch.
+// A link is a taken branch and the range of code that ran after it: from the branch's target to the
+// source of the next newer branch of the stack. Counting links takes half the time of counting
+// ranges and branches separately, because stacks repeat the same few links.
 type link struct {
 	from, to, end uint64
 	inside        bool // from is in the binary
 }
 
-// addLinks adds the links to the set.
-func (c *counting) addLinks() {
+// addLinks adds the counted links to the set, each as a range and as a branch or an entry.
+func (c *eventSamples) addLinks() {
 	for l, n := range c.links {
 		c.set.Ranges.Add(Range{l.to, l.end}, n)
 		if l.inside {
@@ -116,11 +120,11 @@ func (c *counting) addLinks() {
 }
 
 func newPerfCollector(c choice, format Format) *perfCollector {
-	p := &perfCollector{maps: newPerfMaps(c), byName: make(map[string]*counting)}
-	p.counting = newCounting("", format, &c.options)
+	p := &perfCollector{maps: newPerfMaps(c), byName: make(map[string]*eventSamples)}
+	p.eventSamples = newEventSamples("", format, &c.options)
 	if format == PerfScript {
 		p.maps.everywhere = new(space)
-		p.countings, p.byName[""] = append(p.countings, p.counting), p.counting
+		p.collected, p.byName[""] = append(p.collected, p.eventSamples), p.eventSamples
 	}
 	if c.options.HasBase {
 		p.maps.everywhere = new(space)
@@ -129,7 +133,7 @@ func newPerfCollector(c choice, format Format) *perfCollector {
 	return p
 }
 
-// collect takes all records, in the order of their times.
+// collect processes all records in the given order.
 func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) error {
 	for record, err := range records {
 		if err == nil {
@@ -166,12 +170,13 @@ func (p *perfCollector) take(record perfdata.Record) error {
 	return nil
 }
 
-// sample adds a sample.
+// sample counts a sample for its event, and adds its address, branch stack or call chain to the
+// event's Set.
 func (p *perfCollector) sample(s *perfdata.Sample) {
 	if pid := p.maps.choice.options.PID; pid != 0 && pid != s.PID && (s.PID != perfdata.UnknownPID || pid != s.TID) {
 		return
 	}
-	p.counting = p.countingOf(s)
+	p.eventSamples = p.samplesOf(s)
 	p.report.Samples++
 	if !p.used {
 		return
@@ -213,7 +218,8 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 }
 
-// address adds where a sample was taken. It reports whether that is in the binary.
+// address adds the address at which a sample was taken to the Set. It reports whether the address
+// is in the binary.
 func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	at := p.maps.find(process, s.IP)
 	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
@@ -240,7 +246,8 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	return true
 }
 
-// place maps the binary, less base from where the linker has put it, as if a process had.
+// place adds mappings of the binary's code for an input without mappings, base bytes above the
+// addresses that the linker assigned.
 func (p *perfCollector) place(base uint64) {
 	b := p.maps.choice.binary
 	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
@@ -254,7 +261,7 @@ func (p *perfCollector) place(base uint64) {
 	p.maps.seen = true
 }
 
-// ours returns the place of an address.
+// ours converts an address of a process to its place in the binary.
 func (p *perfCollector) ours(process *space, address uint64) place {
 	at := p.maps.find(process, address)
 	if at == nil {
@@ -263,7 +270,7 @@ func (p *perfCollector) ours(process *space, address uint64) place {
 	return p.placeIn(at, address)
 }
 
-// placeIn returns the place of an address in a mapping.
+// placeIn converts an address in the given mapping to its place in the binary.
 func (p *perfCollector) placeIn(at *mapping, address uint64) place {
 	if !at.object.Ours {
 		return place{}
@@ -275,10 +282,10 @@ func (p *perfCollector) placeIn(at *mapping, address uint64) place {
 	return place{true, offset}
 }
 
-// branches adds a branch stack, newest entry first. Code ran straight from the target of a branch
-// to the source of the next newer one. The rules are those of google/autofdo with two differences:
-// an entry off the right path is ignored entirely, and both ends of a range must be in one mapping.
-// It reports whether a branch leads into the binary.
+// branches adds a branch stack, newest entry first, to the Set: its branches, and the ranges
+// between the target of a branch and the source of the next newer one. The rules are those of
+// google/autofdo, with two differences: an entry on a mispredicted path is ignored entirely, and
+// both ends of a range must be in one mapping. It reports whether a branch leads into the binary.
 func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within bool) {
 	stack := p.rightPath(s.Branches)
 	if len(stack) == 0 {
@@ -328,7 +335,8 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 	return within
 }
 
-// target returns the place of a branch's target, and counts the branch for the file there.
+// target converts the target of a branch to its place in the binary, and counts the branch for the
+// file that contains the target.
 func (p *perfCollector) target(process *space, address uint64) place {
 	at := p.maps.find(process, address)
 	if at == nil {
@@ -338,8 +346,9 @@ func (p *perfCollector) target(process *space, address uint64) place {
 	return p.placeIn(at, address)
 }
 
-// filtered adds the branches of a stack that lacks some, so that code between two entries is
-// unknown. If the stack has all calls, they show how often functions were entered.
+// filtered adds a branch stack in which perf recorded only some kinds of branches, so that the code
+// between two entries is unknown. If the stack has all calls, its entries are added as branches,
+// which show how often functions were entered.
 func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (within bool) {
 	for _, b := range stack {
 		from, to := p.ours(process, b.From), p.target(process, b.To)
@@ -351,7 +360,8 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 	return within
 }
 
-// took counts a branch to a place in the binary, from there or from another file.
+// took adds a branch to a place in the binary: to the Set's branches if it comes from the binary,
+// otherwise to the entries.
 func (p *perfCollector) took(from, to place) {
 	if from.inside {
 		p.set.Branches.Add(Branch{from.offset, to.offset}, 1)
@@ -381,7 +391,7 @@ func isTwin(older, newest perfdata.Branch) bool {
 	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
 }
 
-// rightPath returns a stack without the branches that speculation took in vain.
+// rightPath returns a stack without the branches on mispredicted paths, which had no effect.
 func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
 	for i := range stack {
 		if stack[i].Flags.WrongPath() {
@@ -397,13 +407,15 @@ func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
 	return stack
 }
 
-// A place is the file offset of an address, if that is inside of the binary.
+// A place is an address of a process converted to a file offset of the binary. inside is false if
+// the address is not in the binary.
 type place struct {
 	inside bool
 	offset uint64
 }
 
-// addCall adds n samples during a call.
+// addCall adds n samples that were taken in a called function, at in, while the call at from had
+// not returned.
 func (s *Set) addCall(from, in place, n uint64) {
 	switch {
 	case !in.inside:
@@ -418,8 +430,9 @@ func (s *Set) addCall(from, in place, n uint64) {
 // of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
 const maxContext = 1<<64 - 4095
 
-// chain adds the calls of a call chain. The number after a mark is the address that ran. All others
-// are return addresses: the byte before is in the call.
+// chain adds the calls of a sample's call chain, innermost first. The first number after a mark is
+// the address of the instruction that ran. The others are return addresses, so the byte before each
+// of them is in the call instruction.
 func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	known, calls := false, false
 	var in place // the function that is called, if that is known
@@ -443,7 +456,7 @@ func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	}
 }
 
-// frame returns the place of an address of a call chain.
+// frame converts address i of a sample's call chain to its place in the binary.
 func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address uint64) place {
 	if !p.offsets {
 		return p.ours(process, address)
@@ -451,11 +464,12 @@ func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address
 	return place{p.maps.object(s.Objects[i], "").Ours, address}
 }
 
-// speCommand makes text of what Arm's SPE has recorded.
+// speCommand is the command that prints a recording of Arm's SPE as the text that readPerfScript
+// needs.
 const speCommand = "perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
 
-// maxDamaged is the largest share of damaged samples with which the text of an SPE recording is
-// used. The damaged samples are ignored.
+// maxDamaged is the largest accepted share of malformed samples in the text of an SPE recording.
+// The malformed samples are left out.
 const maxDamaged = 0.5
 
 // isSPE reports whether a branch stack is a record of Arm's SPE. perf script shows such a record as
@@ -464,7 +478,8 @@ func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
 	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
 }
 
-// landed adds a record of SPE.
+// landed adds a branch that Arm's SPE recorded: the code at its target ran, even if the branch was
+// not taken.
 func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	if !to.inside {
 		return
@@ -475,13 +490,14 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	}
 }
 
-// damage counts a damaged sample.
+// damage counts a malformed sample, and keeps the first error about one.
 func (p *perfCollector) damage(err error) {
 	p.damaged = cmp.Or(p.damaged, err)
 	p.report.Damaged++
 }
 
-// checkDamage refuses a text that has damaged samples, unless it is of SPE and few are damaged.
+// checkDamage returns an error if samples were malformed, unless the text is of Arm's SPE and at
+// most a share of maxDamaged is.
 func (p *perfCollector) checkDamage() error {
 	damaged, all := p.report.Damaged, p.report.Samples
 	switch {

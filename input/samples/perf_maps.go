@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// An object is a mapped file, by name and build ID.
+// An object is a mapped file of the recording, identified by name and build ID.
 type object struct {
-	Object // without samples, which a counting adds up
+	Object // its samples are set at the end, from the eventSamples of the chosen event
 	kernel bool
 	number int
 }
@@ -22,7 +22,7 @@ const unknownName = "[unknown]"
 
 type objectKey struct{ name, buildID string }
 
-// perfMaps is what all processes of a recording have mapped at a time.
+// perfMaps holds the mappings of all processes of a recording, at the time of the current record.
 type perfMaps struct {
 	choice   choice
 	buildIDs map[string][]string // of the recording's table, by path
@@ -37,7 +37,7 @@ type perfMaps struct {
 	// replace earlier ones.
 	everywhere *space
 
-	seen             bool // a user's mapping
+	seen             bool // a mapping of a process was added
 	inserted, copied int
 }
 
@@ -54,22 +54,22 @@ func newPerfMaps(c choice) *perfMaps {
 	return m
 }
 
-// newObject adds an object.
+// newObject adds the object for a name and a build ID. ours says whether it is the binary.
 func (m *perfMaps) newObject(key objectKey, ours bool) *object {
 	o := &object{Object: Object{Name: key.name, BuildID: key.buildID, Ours: ours}, kernel: isKernelName(key.name), number: len(m.objects)}
 	m.objects[key] = o
 	return o
 }
 
-// Limits on the mappings of a recording. No Linux process has more mappings by default, and fork
-// makes fewer copies than there are mappings.
+// Limits on the mappings of a recording. No Linux process has more than maxMappings by default.
+// Forked processes may copy freeCopies mappings, plus copyRatio for each mapping in the recording.
 const (
 	maxMappings = 1 << 16
 	freeCopies  = 1 << 20
 	copyRatio   = 16
 )
 
-// add notes a mapping.
+// add adds a mapping to its process or to the kernel.
 func (m *perfMaps) add(r *perfdata.Mmap) error {
 	if r.Length == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (m *perfMaps) insert(s *space, at mapping) error {
 	return nil
 }
 
-// kernelDelta is the delta of a mapping of the kernel or one of its modules.
+// kernelDelta returns mapping.delta for a mapping of the kernel or of a kernel module.
 func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 	if !isKernelName(r.Path) {
 		if r.PageOffset == 0 {
@@ -115,7 +115,7 @@ func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 		}
 		return r.PageOffset - r.Start
 	}
-	// The page offset is where the symbol was that the name ends with.
+	// The page offset is the address at run time of the symbol that the name ends with.
 	symbol := r.Path[strings.LastIndexByte(r.Path, ']')+1:]
 	if linked, ok := m.choice.binary.symbols[symbol]; ok {
 		return linked - r.PageOffset
@@ -123,7 +123,8 @@ func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 	return r.PageOffset - r.Start
 }
 
-// own returns the mappings of a process, to be changed.
+// own returns the mappings of a process so that the caller can change them. A process that shares
+// them with its parent or child gets a copy.
 func (m *perfMaps) own(pid int32) *space {
 	s := m.processes[pid]
 	switch {
@@ -138,7 +139,8 @@ func (m *perfMaps) own(pid int32) *space {
 	return s
 }
 
-// exec drops what a process has mapped.
+// exec handles a new name of a thread. If the process has executed another program, exec drops its
+// mappings.
 func (m *perfMaps) exec(r *perfdata.Comm) {
 	m.threads[r.TID] = r.PID
 	if r.Exec {
@@ -146,7 +148,7 @@ func (m *perfMaps) exec(r *perfdata.Comm) {
 	}
 }
 
-// fork gives a child what its parent has mapped.
+// fork handles a new thread or process. A new process has the mappings of its parent.
 func (m *perfMaps) fork(r *perfdata.Fork) error {
 	m.threads[r.TID] = r.PID
 	if r.PID == r.ParentPID {
@@ -167,7 +169,8 @@ func (m *perfMaps) limit(detail string) error {
 	return faultAt(PerfData.String(), -1, fault.ErrLimit, "%s", detail)
 }
 
-// object returns the object of a mapping.
+// object returns the object for a mapping's name and build ID. If id is "", the build ID comes from
+// the recording's table.
 func (m *perfMaps) object(name, id string) *object {
 	ids := []string{id}
 	if id == "" {
@@ -184,7 +187,8 @@ func (m *perfMaps) object(name, id string) *object {
 	return o
 }
 
-// tableName is what the table of build IDs calls a mapping: the kernel without the symbol.
+// tableName returns the name that a mapping has in the recording's table of build IDs: for the
+// kernel, the mapping's name without the symbol.
 func tableName(name string) string {
 	if isKernelName(name) {
 		return name[:strings.IndexByte(name, ']')+1]
@@ -228,16 +232,17 @@ func (m *perfMaps) offset(at *mapping, address uint64) (uint64, bool) {
 	return address + at.delta, true
 }
 
-// A mapping is a stretch of a process's addresses.
+// A mapping is a range of addresses to which a process has mapped one file.
 type mapping struct {
-	start, end uint64 // end is the first address behind it
-	delta      uint64 // what makes a file offset of an address; of the kernel, an address of the linker
+	start, end uint64 // end is the first address after it
+	delta      uint64 // added to an address, gives the file offset; for the kernel, the address that the linker assigned
 	object     *object
-	file       *object // that is mapped, also if it is not executable
-	anonymous  bool    // no file is mapped; object is not known to be code of one
+	file       *object // the mapped file, even if the mapping is not executable
+	anonymous  bool    // no file is mapped, and the memory is not known to hold a file's code
 }
 
-// A space is what a process has mapped: mappings that do not overlap, in ascending order.
+// A space holds the mappings of a process or of the kernel, which do not overlap, in ascending
+// order.
 type space struct {
 	maps   []mapping
 	last   int  // index of the one that was found last

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Fields of a profile that count here. Source: github.com/google/pprof/proto/profile.proto.
+// Fields of a profile that are read. Source: github.com/google/pprof/proto/profile.proto.
 const (
 	profileSampleType = 1
 	profileSample     = 2
@@ -31,16 +31,16 @@ const (
 	maxPprofFree  = 16 << 20
 )
 
-// Limits on a profile's different calls: freeCalls, plus one for each callRatio bytes of the
-// profile.
+// Limits on the number of different calls in a profile: freeCalls, plus one for each callRatio
+// bytes of the profile.
 const (
 	freeCalls = 1 << 19
 	callRatio = 8
 )
 
-// readPprof collects the samples of a CPU profile: of each, the innermost address, the calls around
-// it and the value that counts samples. The messages may come in any order, so they are gone
-// through several times.
+// readPprof collects the samples of a CPU profile: the innermost address of each sample, the calls
+// of its stack, and the value that counts samples. It reads the messages several times, because
+// they may come in any order.
 func readPprof(in *input, c choice) (*Set, *Report, error) {
 	data, err := in.readAll(maxPprofRatio, maxPprofFree)
 	if err != nil {
@@ -66,13 +66,13 @@ type pprofReader struct {
 	types    [][2]uint64       // names and units of the values of samples, as numbers of strings
 	by       [2]uint64         // name and unit of the period
 	period   uint64            // between two samples
-	smallest uint64            // value of a sample
-	strings  map[uint64]string // those that are needed
+	smallest uint64            // smallest value of a sample
+	strings  map[uint64]string // those that the profile's head refers to, by index
 	mappings map[uint64]*pprofMapping
 	leaves   map[uint64]uint64 // samples by innermost location
 	calls    map[pprofCall]uint64
 	places   map[uint64]place // in the binary, by location
-	stack    []uint64         // of the sample at hand
+	stack    []uint64         // locations of the current sample, innermost first
 }
 
 // A pprofCall is a call between two locations.
@@ -81,7 +81,8 @@ type pprofCall struct {
 	leaf     bool // in is the innermost location, not one that a function returns to
 }
 
-// A pprofMapping is a mapping; name and buildID are numbers of strings.
+// A pprofMapping is an entry of the profile's mappings. name and buildID are indices in the table
+// of strings.
 type pprofMapping struct {
 	segment
 	id, name, buildID uint64
@@ -105,7 +106,7 @@ func (p *pprofReader) read() error {
 	return nil
 }
 
-// readHead reads types of values and mappings.
+// readHead reads the types of values, the sampling period and the mappings.
 func (p *pprofReader) readHead() error {
 	for f, err := range p.data.fields() {
 		if err != nil {
@@ -136,7 +137,8 @@ func (p *pprofReader) readHead() error {
 	})
 }
 
-// readStrings reads the strings that are needed, and decides which mappings are the binary.
+// readStrings reads the strings that types and mappings refer to, and decides which mappings are
+// the binary.
 func (p *pprofReader) readStrings() error {
 	number := uint64(0)
 	err := p.data.each(profileString, func(f field) error {
@@ -170,12 +172,13 @@ func (p *pprofReader) readStrings() error {
 	return nil
 }
 
-// valueType returns the type of values with a name and a unit by number.
+// valueType returns the type of values whose name and unit are the strings with these indices.
 func (p *pprofReader) valueType(v [2]uint64) valueType {
 	return valueType{p.strings[v[0]], p.strings[v[1]]}
 }
 
-// readSamples adds up samples by innermost location, and by call.
+// readSamples adds up the samples by innermost location and by call, after it has chosen which of
+// their values to use.
 func (p *pprofReader) readSamples() error {
 	var types []valueType
 	for _, v := range p.types {
@@ -197,7 +200,7 @@ func (p *pprofReader) readSamples() error {
 	return nil
 }
 
-// divide makes numbers of samples of sums of values.
+// divide converts sums of values to numbers of samples. period is the value of one sample.
 func (p *pprofReader) divide(period uint64) {
 	p.report.Samples = 0
 	for location, sum := range p.leaves {
@@ -210,7 +213,7 @@ func (p *pprofReader) divide(period uint64) {
 	p.report.Chains = min(perSample(p.report.Chains, period), p.report.Samples)
 }
 
-// addSamples adds up the values of a column.
+// addSamples adds up the values of all samples that have the index column.
 func (p *pprofReader) addSamples(column int) error {
 	most := freeCalls + len(p.data.bytes)/callRatio
 	return p.data.each(profileSample, func(f field) error {
@@ -230,7 +233,8 @@ func (p *pprofReader) addSamples(column int) error {
 	})
 }
 
-// addStack adds the current sample. A sample without locations counts at location 0, which is none.
+// addStack adds count samples with the current stack. Samples without a location are counted for
+// location 0, which does not exist.
 func (p *pprofReader) addStack(count uint64) {
 	leaf := uint64(0)
 	for i, location := range p.stack {
@@ -247,7 +251,7 @@ func (p *pprofReader) addStack(count uint64) {
 	}
 }
 
-// readSample reads the stack of a sample, and returns the value of a column.
+// readSample reads the stack of a sample, and returns its value with the index column.
 func (p *pprofReader) readSample(f field, column int) (count uint64, err error) {
 	p.stack = p.stack[:0]
 	values := 0
@@ -275,7 +279,8 @@ func (p *pprofReader) readSample(f field, column int) (count uint64, err error) 
 	return count, nil
 }
 
-// readLocations places the samples. What is placed is gone from leaves.
+// readLocations adds the samples and calls of all locations to the Set. It removes the samples
+// whose location is in a mapping from leaves.
 func (p *pprofReader) readLocations() error {
 	err := p.data.each(profileLocation, func(f field) error {
 		var id, mapping, address uint64
@@ -302,9 +307,9 @@ func (p *pprofReader) readLocations() error {
 	return nil
 }
 
-// called adds a call. Some profilers give a caller's return address, and some an address within the
-// call, most often its last byte. In both cases the byte before is in the call, because no call is
-// shorter than two bytes.
+// called adds n samples of a call. Some profilers give a caller's return address, and some an
+// address within the call, most often its last byte. In both cases the byte before is in the call,
+// because no call is shorter than two bytes.
 func (p *pprofReader) called(c pprofCall, n uint64) {
 	from, in := p.places[c.from], p.places[c.in]
 	from.offset--

@@ -29,7 +29,7 @@ import (
 // preAggregatedMarks are the words that lines begin with.
 const preAggregatedMarks = "TRBFfrSE"
 
-// isPreAggregated reports whether a line may be one of the text.
+// isPreAggregated reports whether a line may be one of BOLT's pre-aggregated text.
 func isPreAggregated(line []byte) bool {
 	return len(line) > 2 && lines.IsBlank(line[1]) && strings.IndexByte(preAggregatedMarks, line[0]) >= 0
 }
@@ -62,7 +62,7 @@ type preAggregatedReader struct {
 	others map[string]uint64 // samples of other files, by build ID
 }
 
-// A spot is an address of a record: an offset in the binary if ours.
+// A spot is an address on a line: a file offset of the binary if ours is set.
 type spot struct {
 	offset  uint64
 	ours    bool
@@ -70,7 +70,7 @@ type spot struct {
 	id      string // build ID of another file
 }
 
-// record reads a line.
+// record reads a line and adds what it counts to the Set.
 func (r *preAggregatedReader) record() error {
 	if !isPreAggregated(r.Line) {
 		return r.fail(0, fault.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
@@ -115,7 +115,7 @@ func (c *columns) count() uint64 {
 	return c.number(10)
 }
 
-// spot reads an address.
+// spot reads an address and converts it to a file offset if it is in the binary.
 func (r *preAggregatedReader) spot(c *columns) spot {
 	c.blanks()
 	for _, unknown := range []string{"-1", "ffffffffffffffff"} {
@@ -140,7 +140,7 @@ func (r *preAggregatedReader) spot(c *columns) spot {
 	return s
 }
 
-// sample reports samples.
+// sample adds n samples to the report, for the file that contains a spot.
 func (r *preAggregatedReader) sample(at spot, n uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, n)
 	switch {
@@ -188,8 +188,8 @@ func (r *preAggregatedReader) finish() (*Set, *Report, error) {
 	return r.set, r.report, r.choice.checkEvent(r.report, used)
 }
 
-// WritePreAggregated writes the samples of a binary as BOLT's pre-aggregated text. Without ranges
-// and branches that is samples of addresses; BOLT does not take both.
+// WritePreAggregated writes the samples of a binary as BOLT's pre-aggregated text: ranges and
+// branches, or addresses if there are no ranges. BOLT does not accept both.
 func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
 	w := preAggregatedWriter{bufio.NewWriter(out), b}
 	if s.Ranges.Len() == 0 {
@@ -227,7 +227,7 @@ type preAggregatedWriter struct {
 	binary        *Binary
 }
 
-// address returns the address of a file offset as BOLT wants it.
+// address converts a file offset to the address that BOLT expects, see the top of this file.
 func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
 	at, ok := w.binary.Layout.code.Address(offset)
 	if w.binary.kind == elf.ET_DYN {

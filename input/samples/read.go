@@ -77,7 +77,7 @@ func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
 	return c.result(readPerfFolder(dir, c))
 }
 
-// result makes an error of an input that has no samples of the binary.
+// result returns a NoSamplesError instead of a Set without samples.
 func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	if err == nil && s.Empty() {
 		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: c.hint(r)}
@@ -85,8 +85,9 @@ func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	return s, r, err
 }
 
-// manyUnnamed: callgrind always has a few counts without a file, of code before the program. If
-// more than 1/manyUnnamed of all counts have none, it did not understand the program.
+// manyUnnamed: callgrind always counts some code that runs before the program without a file. If
+// more than 1/manyUnnamed of all counts have no file, callgrind could not read the program's debug
+// info.
 const manyUnnamed = 20
 
 // hint says what to do about an input that has no samples of the binary.
@@ -136,8 +137,8 @@ func recognise(head []byte) Format {
 	return PerfScript
 }
 
-// isProcessor reports whether a line begins with "[000] ", as perf script does with -F cpu. Calling
-// contexts have a line of their own.
+// isProcessor reports whether a line begins with the number of a processor, "[000] ", as perf
+// script prints it with -F cpu. The brackets of a calling context fill a line of their own.
 func isProcessor(line []byte) bool {
 	inside, more, ok := bytes.Cut(line, []byte("] "))
 	inside, open := bytes.CutPrefix(inside, []byte("["))
@@ -183,7 +184,8 @@ const (
 	cachegrind  = "it is of cachegrind, which counts lines, not addresses: use valgrind --tool=callgrind --dump-instr=yes"
 )
 
-// foreign says what an input is that has no samples of any known format, "" if it may have.
+// foreign describes an input that has no samples of any known format, by its first bytes. It
+// returns "" if the input may have samples.
 func foreign(head []byte) string {
 	if len(head) == 0 {
 		return "it is empty; with --separate-threads=yes, valgrind writes the threads to files of their own, such as callgrind.out.PID-01"
@@ -203,7 +205,8 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// isFolded reports whether a line, or its begin, is a call stack of names and a count: "main;f 12".
+// isFolded reports whether a line is a call stack of names and a count, such as "main;f 12". If
+// whole is false, line is only the beginning of the line.
 func isFolded(line []byte, whole bool) bool {
 	names, count, _ := bytes.Cut(line, []byte(";"))
 	if len(count) == 0 || bytes.IndexFunc(line, isControl) >= 0 || len(names) == 0 || bytes.ContainsAny(names, "/\t") {
@@ -219,21 +222,22 @@ func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '
 const (
 	headSize = 512
 
-	// maxRatio and maxFree limit decompression, and so the time that a small file can take: it
-	// stops when the data is longer than maxFree and maxRatio times its compressed form. Real
-	// recordings shrink to a fiftieth at most: text of perf script with branch stacks.
+	// maxRatio and maxFree limit decompression, so that a small file cannot take much time.
+	// Decompression stops when the data is longer than maxFree, and more than maxRatio times as
+	// long as its compressed form. Real recordings shrink to a fiftieth at most: text of perf
+	// script with branch stacks.
 	maxRatio = 128
 	maxFree  = 64 << 20
 )
 
-// An input is what Read reads.
+// An input is a recording that Read reads, decompressed if necessary.
 type input struct {
 	io.Reader
 	head     []byte // the first bytes of Reader
 	closes   []func()
-	source   io.Reader       // what Reader was made of, if that is not compressed; else nil
+	source   io.Reader       // the original recording, if it is not compressed; else nil
 	consumed *unpack.Counter // of source
-	bounded  *boundedReader  // within Reader, if that decompresses
+	bounded  *boundedReader  // limits the decompressed data, nil if there is no compression
 }
 
 func (in *input) close() {
@@ -242,8 +246,8 @@ func (in *input) close() {
 	}
 }
 
-// readAll reads an input that is held in memory. Decompression stops when the data is longer than
-// free and more than ratio times as long as its compressed form.
+// readAll reads a whole input into memory. Decompression stops when the data is longer than free
+// and more than ratio times as long as its compressed form.
 func (in *input) readAll(ratio, free int64) ([]byte, error) {
 	if in.bounded != nil {
 		in.bounded.ratio, in.bounded.free = ratio, free
@@ -251,7 +255,7 @@ func (in *input) readAll(ratio, free int64) ([]byte, error) {
 	return io.ReadAll(in)
 }
 
-// unwrap looks into an input, and decompresses it if it has to.
+// unwrap detects whether a recording is compressed, and returns its decompressed data.
 func unwrap(src io.Reader) (*input, error) {
 	in := &input{}
 	compressed := &unpack.Counter{R: src}
@@ -303,8 +307,8 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compressionError makes an error of a decompressor one of this package. Those of the input itself
-// pass.
+// compressionError converts the error of a decompressor to an afdo.FormatError. It returns errors
+// of the input itself unchanged.
 func compressionError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -339,7 +343,8 @@ func (f Format) String() string { return formatNames[f] }
 // maxMemory is how much of an input that cannot seek is kept in memory.
 const maxMemory = 16 << 20
 
-// perfData collects the samples of a perf.data, which has to seek unless it is in pipe mode.
+// perfData collects the samples of a perf.data file. Unless the file is in pipe mode, it is made
+// seekable first.
 func (in *input) perfData(c choice) (*Set, *Report, error) {
 	const pipeHeader = 16
 	if size := headerSize(in.head); size != pipeHeader {
@@ -352,7 +357,7 @@ func (in *input) perfData(c choice) (*Set, *Report, error) {
 	return readPerfData(in, c)
 }
 
-// headerSize returns the low byte of the size that a perf.data says its header has.
+// headerSize returns the lowest byte of the header size that a perf.data file contains.
 func headerSize(head []byte) byte {
 	if len(head) < 16 {
 		return 0

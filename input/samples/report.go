@@ -15,10 +15,10 @@ import (
 // A Report says how the samples of an input were used.
 type Report struct {
 	Format   Format
-	Samples  uint64 // all that could count: of the events used and the process asked for; instructions of callgrind
-	InBinary uint64 // those of them whose address is in the binary
-	Within   uint64 // those of them with an address or a branch in the binary, of recordings of perf
-	Outside  uint64 // those of InBinary that are left out: they are in no code of the file
+	Samples  uint64 // samples of the chosen event and process; instructions that ran, of callgrind
+	InBinary uint64 // those of Samples whose address is in the binary
+	Within   uint64 // those of Samples with an address or a branch in the binary, of recordings of perf
+	Outside  uint64 // those of InBinary that are left out, because the file has no code at their address
 	Stacks   uint64 // those of Samples that have a branch stack
 	Branches uint64 // entries of these stacks
 	Chains   uint64 // those of Samples that have a call stack of more than the address
@@ -34,16 +34,17 @@ type Report struct {
 	Counts Counts // what it counts
 	Events []EventUse
 
-	// HasBranches: samples of the event can have branch stacks. Filter is the kinds of branches
-	// that these are limited to, as perf record -j calls them, or "" if they have all. With a
-	// filter, code between two branches is unknown, so that addresses count.
+	// HasBranches: samples of the event can have branch stacks. Filter has the kinds of branches in
+	// these stacks, as perf record -j calls them, or is "" if all kinds are recorded. With a
+	// filter, the code between two branches is unknown, so a profile is made of addresses instead.
 	HasBranches bool
 	Filter      string
 	AtBranch    uint64 // samples with such a filter that were taken at the source or target of their newest branch
 
-	// Bursts is how many independent moments a recording by steps has, and BurstsWithin how many
-	// of them are in the binary. Effort is what the recorder says of itself; it is zero if the
-	// recorder was killed, or is older.
+	// Bursts is the number of bursts in a recording by steps, in each of which the recorder stopped
+	// a thread and followed it. BurstsWithin is the number of bursts with samples in the binary.
+	// Effort has the statistics of the recorder; it is zero if the recorder was killed, or too old
+	// to write them.
 	Bursts, BurstsWithin uint64
 	Effort               Effort
 
@@ -52,14 +53,15 @@ type Report struct {
 	// 0.
 	Guessed bool
 
-	// Flattened is set if an unsymbolized profile of llvm-profgen had calling contexts, which were
-	// added up.
+	// Flattened is set if an unsymbolized profile of llvm-profgen had separate counts for each
+	// calling context. The counts of all contexts were added up.
 	Flattened bool
 
 	trace perfdata.Trace // of a processor, that perf.data holds
 }
 
-// An Object is a file, or what takes the place of one, and how many samples it has.
+// An Object is a mapped file, or other memory with code such as the kernel, and its number of
+// samples.
 type Object struct {
 	Name     string
 	BuildID  string // "" if not known
@@ -68,7 +70,7 @@ type Object struct {
 	Ours     bool   // it was taken for the binary
 }
 
-// An Effort is what a recorder by steps has done. The recorder writes it into the recording
+// An Effort has the statistics of a recorder by steps, which the recorder writes into the recording
 // as JSON.
 type Effort struct {
 	Moments   uint64 `json:"moments"`   // moments at which a thread of the program ran
@@ -113,14 +115,14 @@ func (r *Report) Add(other *Report) {
 	r.sortObjects()
 }
 
-// addObject adds a file, if it has samples.
+// addObject adds an object to the report, if it has samples or branches.
 func (r *Report) addObject(o Object) {
 	if o.Samples > 0 || o.Branches > 0 {
 		r.Objects = append(r.Objects, o)
 	}
 }
 
-// sortObjects sorts the objects by samples, the most first, and joins objects that are listed
+// sortObjects sorts the objects by samples, the most first, and adds up those that are listed
 // twice.
 func (r *Report) sortObjects() {
 	type key struct {
@@ -140,7 +142,8 @@ func (r *Report) sortObjects() {
 	})
 }
 
-// TraceHint says how to make samples of a trace, "" if there is none.
+// TraceHint says how to convert the processor trace in the recording to samples. It returns "" if
+// there is no trace.
 func (r *Report) TraceHint() string {
 	switch r.trace {
 	case perfdata.NoTrace:

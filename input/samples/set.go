@@ -51,11 +51,12 @@ type Set struct {
 	Entries   Sums[uint64] // branches from other files to a file offset; not in the text form
 	Calls     Sums[Call]   // samples taken during a call, not its executions; not in the text form
 
-	// Landings are the beginnings of ranges with an unknown end, which create.EndRanges finds.
+	// Landings counts the beginnings of ranges with an unknown end. create.EndRanges finds the
+	// ends.
 	Landings Sums[uint64]
 
-	// Times has the first time of file offsets, if known, in nanoseconds of the recording's clock.
-	// Compare times with each other only.
+	// Times has the time at which each file offset was first sampled, if known, in nanoseconds of
+	// the recording's clock. Compare times only with each other.
 	Times map[uint64]uint64
 
 	// Names has the recording's names for functions by file offset. C++ names may be demangled.
@@ -156,8 +157,8 @@ func (s *Set) Empty() bool {
 }
 
 // Merge adds the samples of other, which does not change. It does not add the names, which serve to
-// check a single recording against the binary. The sum is exact if both parts are exact. An empty
-// part does not count.
+// check a single recording against the binary. The sum is exact if all parts with samples are
+// exact.
 func (s *Set) Merge(other *Set) {
 	switch {
 	case other.Empty():

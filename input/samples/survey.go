@@ -13,7 +13,7 @@ import (
 
 // A Survey says what is in a recording of perf. It is made without the program that was recorded.
 type Survey struct {
-	Report    *Report // of the event that counts; no sample is in the binary
+	Report    *Report // of the event that create would use; without a binary, no sample is in it
 	Events    int     // in the recording
 	Samples   uint64  // of all events
 	Throttled uint64  // number of times that the kernel paused an event

@@ -16,8 +16,8 @@ const (
 	branchMark = "->"
 )
 
-// Write writes the text form. Keys are in ascending order, so equal sets are equal texts. What the
-// text cannot hold, times and whether the counts are exact, is not written.
+// Write writes the text form. Keys are in ascending order, so equal sets are equal texts. The text
+// has neither times nor whether the counts are exact.
 func (s *Set) Write(w io.Writer) error {
 	t := textWriter{w: bufio.NewWriter(w)}
 	t.number(uint64(s.Ranges.Len()), 10, "\n")

@@ -43,7 +43,7 @@ func readText(src io.Reader, c choice) (*Set, *Report, error) {
 		o := Object{Name: b.path, BuildID: b.buildID, Samples: b.set.samples()}
 		if o.Ours = b.path == "" && b.buildID == "" || c.ours(b.path, b.buildID); o.Ours {
 			if b.linked {
-				b.set = c.binary.unlinked(b.set, report)
+				b.set = c.binary.toOffsets(b.set, report)
 			}
 			set.Merge(b.set)
 			report.InBinary = saturating.Add(report.InBinary, o.Samples)
@@ -81,18 +81,18 @@ func (s *Set) samples() (n uint64) {
 // brackets.
 type textReader struct {
 	*textInput
-	held bool // the current line has not been taken yet
+	held bool // the next call of next returns the current line again
 }
 
 // A textBlock holds the lists of one binary, and the build ID and path from its comments.
 type textBlock struct {
 	set           *Set
-	linked        bool   // offsets are addresses of the linker
+	linked        bool   // offsets are addresses that the linker assigned
 	contexts      bool   // lists are of calling contexts
 	path, buildID string // "" if not known
 }
 
-// next goes to the next line, if the current one has been taken.
+// next reads the next line. If the current line is held, next returns it once more instead.
 func (t *textReader) next() error {
 	if t.held {
 		t.held = false
@@ -102,7 +102,7 @@ func (t *textReader) next() error {
 }
 
 // block reads the lists of the next binary, of all its calling contexts, and the comments after
-// them. When it returns, the line that begins the lists of another binary is held, if there is one.
+// them. If the lists of another binary follow, their first line is held for the next call.
 func (t *textReader) block() (b textBlock, err error) {
 	b.set = new(Set)
 	for context := true; context; {
@@ -119,7 +119,7 @@ func (t *textReader) block() (b textBlock, err error) {
 	return b, nil
 }
 
-// passHeading goes to the line that begins the lists.
+// passHeading skips comments and names of calling contexts, up to the first line of the lists.
 func (t *textReader) passHeading(b *textBlock) error {
 	for {
 		if err := t.next(); err != nil {
@@ -140,8 +140,8 @@ func isComment(line []byte) bool {
 
 func isContext(line []byte) bool { return bytes.HasPrefix(line, []byte("[")) }
 
-// comments reads what follows the lists. It is true if lists of another calling context do, and
-// holds the line that begins the lists of another binary.
+// comments reads the comments after the lists. It reports whether lists of another calling context
+// follow. The first line of any further lists is held.
 func (t *textReader) comments(b *textBlock) (context bool, err error) {
 	for {
 		if err := t.next(); err == io.EOF {
@@ -171,7 +171,7 @@ func (b *textBlock) describe(comment string) {
 	}
 }
 
-// A counted key is an offset, or two of them, and how often it was seen.
+// A counted is an entry of a list: one or two offsets, and a count.
 type counted struct{ first, second, count uint64 }
 
 // lists reads the lists of ranges, addresses and branches. If the list of branches comes directly
@@ -211,7 +211,7 @@ func (t *textReader) lists(b *textBlock) error {
 	return t.keys(n, "branch", branchMark, addBranch)
 }
 
-// length reads the line before a list.
+// length reads the line before a list, which has the number of its entries.
 func (t *textReader) length(what string) (uint64, error) {
 	if err := t.next(); err != nil {
 		return 0, t.ended(err, "the number of "+what+" lines")
@@ -223,8 +223,8 @@ func (t *textReader) length(what string) (uint64, error) {
 	return n, c.err
 }
 
-// keys reads the n keys of a list. mark separates the two offsets of a key. It is empty for keys of
-// one offset.
+// keys reads n entries of a list, and calls add for each. mark separates the two offsets of an
+// entry; it is empty for entries with one offset.
 func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error {
 	for ; n > 0; n-- {
 		if err := t.next(); err != nil {

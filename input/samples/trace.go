@@ -36,7 +36,8 @@ func (s *Set) Traces() iter.Seq2[Trace, uint64] {
 	}
 }
 
-// key returns bytes that are different for different traces. Branches are near each other.
+// key encodes a trace so that equal traces have equal keys. It stores differences of offsets, which
+// are small because branches are near each other.
 func (t *Trace) key() string {
 	b := binary.AppendUvarint(make([]byte, 0, 8+4*len(t.Calls)+6*len(t.Branches)), uint64(len(t.Calls)))
 	last := uint64(0)
@@ -77,8 +78,9 @@ func (t *Trace) decode(key string) {
 	}
 }
 
-// trace adds a sample that has both stacks. Of a call chain, what follows the last mark is the
-// program's part: its first address ran, to the others functions return.
+// trace adds a sample with both stacks to the Set's traces. The program's part of the call chain
+// follows the last mark. It begins with the address of the instruction that ran, followed by return
+// addresses.
 func (p *perfCollector) trace(s *perfdata.Sample, stack []perfdata.Branch, process *space) {
 	t := Trace{At: p.offset(process, s.IP)}
 	chain := s.Stack
@@ -104,7 +106,8 @@ func (p *perfCollector) trace(s *perfdata.Sample, stack []perfdata.Branch, proce
 	}
 }
 
-// offset returns the file offset of an address, Elsewhere if it is not in the binary.
+// offset converts an address of a process to a file offset, or to Elsewhere if it is not in the
+// binary.
 func (p *perfCollector) offset(process *space, address uint64) uint64 {
 	if at := p.ours(process, address); at.inside {
 		return at.offset

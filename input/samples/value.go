@@ -27,7 +27,8 @@ func (v valueType) nanoseconds() uint64 {
 	return 0
 }
 
-// countsSamples reports whether a value is a number of samples, of what the period's type says.
+// countsSamples reports whether a value is a number of samples. The type of the sampling period
+// then says what was sampled.
 func (v valueType) countsSamples() bool {
 	switch strings.ToLower(v.name) {
 	case "samples", "sample", "count", "events", "event", "":
@@ -36,9 +37,9 @@ func (v valueType) countsSamples() bool {
 	return false
 }
 
-// chooseValue returns the index of the type of values that counts execution: numbers of samples
-// before times. Numbers of samples are of execution if the period or the other types say so, or if
-// nothing says what they are of.
+// chooseValue returns the index of the type of values that counts execution. It prefers numbers of
+// samples to times. It uses numbers of samples if the sampling period or the other types show that
+// execution was sampled, or if nothing shows what was sampled.
 func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	if c.options.Event != "" {
 		i := slices.IndexFunc(types, func(v valueType) bool { return isEvent(v.name, c.options.Event) })
@@ -67,8 +68,8 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrNoEvent, listed(types), of)
 }
 
-// countsOf says what a value of a pprof profile is a number of: executed code, or something else
-// that the user asked for by name.
+// countsOf says what a value of a profile counts: execution, unless the user asked for a type of
+// values by name.
 func (c choice) countsOf(v valueType) Counts {
 	if c.options.Event != "" && !v.countsSamples() {
 		return countsOf(v.name)
@@ -99,7 +100,8 @@ func (v valueType) samplePeriod(by valueType, period uint64) uint64 {
 	return 0
 }
 
-// perSample returns the number of samples for a sum of values: rounded, and at least 1.
+// perSample converts a sum of values to a number of samples, rounded and at least 1. period is the
+// value of one sample.
 func perSample(sum, period uint64) uint64 {
 	if period <= 1 || sum == 0 {
 		return sum

@@ -15,7 +15,7 @@ const (
 	wire32     = 5
 )
 
-// A field is a field of a message, or the message that is all of the data.
+// A field is a field of a message, or a whole message at the top level.
 type field struct {
 	format Format // of the data
 	number int
@@ -25,7 +25,8 @@ type field struct {
 	offset int64  // of bytes, or of the field if it is a number
 }
 
-// wholeMessage returns the message that is all of the data at an offset.
+// wholeMessage returns the field that contains a whole message, which begins at an offset of the
+// input.
 func wholeMessage(format Format, data []byte, offset int64) field {
 	return field{format: format, wire: wireBytes, bytes: data, offset: offset}
 }
@@ -43,7 +44,7 @@ func (f field) fields() iter.Seq2[field, error] {
 	}
 }
 
-// each calls use for each field of that number of a message.
+// each calls use for each field with the given number in a message.
 func (f field) each(number int, use func(field) error) error {
 	for part, err := range f.fields() {
 		if err == nil && part.number == number {
@@ -56,7 +57,8 @@ func (f field) each(number int, use func(field) error) error {
 	return nil
 }
 
-// scan reads the numbers of a message: field 1 into the first variable, and so on.
+// scan reads the integers of a message: field 1 into the first variable, field 2 into the second,
+// and so on.
 func (f field) scan(into ...*uint64) error {
 	for part, err := range f.fields() {
 		if err != nil {
@@ -69,7 +71,8 @@ func (f field) scan(into ...*uint64) error {
 	return nil
 }
 
-// readField reads the first field of the rest of a message, and returns its length.
+// readField reads the first field in b, which begins at offset at of the input. It also returns the
+// field's length in bytes.
 func (f field) readField(b []byte, at int64) (field, int, error) {
 	tag, n := binary.Uvarint(b)
 	if n <= 0 {
@@ -144,7 +147,7 @@ func (f field) numbers() iter.Seq2[uint64, error] {
 // maxText is the longest name that is read. No path of Linux is longer.
 const maxText = 4096
 
-// text returns the string that a field is.
+// text returns the value of a string field.
 func (f field) text() (string, error) {
 	if len(f.bytes) > maxText {
 		return "", f.faultAt(f.offset, fault.ErrLimit, "a name of %d bytes, more than %d", len(f.bytes), maxText)
