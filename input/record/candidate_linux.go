@@ -40,7 +40,8 @@ var candidates = []candidate{
 	{event: Clock, name: "cpu-clock:u", kind: unix.PERF_TYPE_SOFTWARE, config: unix.PERF_COUNT_SW_CPU_CLOCK},
 }
 
-// there reports whether the kernel may have the event.
+// there reports whether the event may exist on this machine: it needs no file of the kernel, or the
+// file exists.
 func (c *candidate) there() bool {
 	if c.needsFile == "" {
 		return true
@@ -49,7 +50,7 @@ func (c *candidate) there() bool {
 	return err == nil
 }
 
-// allowed returns the candidates for an event.
+// allowed returns the candidates for an event that may exist on this machine, best first.
 func allowed(event Event) []candidate {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
 		return event != Best && event != c.event || !c.there()
@@ -64,7 +65,8 @@ const (
 	withBuildIDs = unix.CBitFieldMaskBit34
 )
 
-// attr returns the attributes with which the event is opened.
+// attr returns the perf_event_attr with which the candidate is opened. With onExec, sampling starts
+// when the thread executes a program.
 func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{
 		Type: c.kind, Config: c.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
@@ -96,7 +98,7 @@ func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	return a
 }
 
-// encode encodes an attribute as stored in a file, in the byte order of this machine.
+// encode encodes a perf_event_attr as perf.data stores it, in the byte order of this machine.
 func encode(a *unix.PerfEventAttr) ([]byte, error) {
 	return binary.Append(nil, binary.NativeEndian, a)
 }

@@ -30,8 +30,8 @@ func threadsOf(pid int) ([]int, error) {
 // gone reports whether an error means that a process has ended.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// tellRunning adds records for the state before the recording: the names and mappings of running
-// processes.
+// tellRunning writes records about the processes that run when the recording begins: their names
+// and mappings.
 func (r *Recorder) tellRunning(s *sink) error {
 	pids := []int{r.target.PID}
 	if r.target.Machine {
@@ -53,7 +53,7 @@ func (r *Recorder) tellRunning(s *sink) error {
 	return nil
 }
 
-// tellProcess adds the names of a process's threads and its mappings.
+// tellProcess writes records with the names of a process's threads and its mappings.
 func tellProcess(s *sink, pid int) error {
 	threads, err := threadsOf(pid)
 	if err != nil {

@@ -78,11 +78,11 @@ func (t *Target) check() error {
 	return nil
 }
 
-// An Event is an event that triggers samples.
+// An Event is a kind of event that triggers samples.
 type Event int
 
 const (
-	// Best is the first of the other events that works here.
+	// Best is the first of the other events that works on this machine.
 	Best Event = iota
 	// Branches samples by branches or cycles, with a branch stack.
 	Branches
@@ -115,7 +115,7 @@ type Options struct {
 	// 1; 0 means [DefaultOverhead].
 	Overhead float64
 
-	// For the command.
+	// Stdin, Stdout and Stderr are those of the target's command.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }

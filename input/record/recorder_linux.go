@@ -43,7 +43,7 @@ type Recorder struct {
 
 // Open prepares a recording. Nothing is recorded before [Recorder.Run].
 //
-// Errors are about a target that is none or ambiguous, match [ErrEvent], or are those of the
+// The error is about a target that is empty or ambiguous, matches [ErrEvent], or is an error of the
 // system, for example [unix.EACCES].
 func Open(t Target, o Options) (*Recorder, error) {
 	if err := t.check(); err != nil {
@@ -81,7 +81,7 @@ func (r *Recorder) Close() error {
 // Warnings returns limitations of the recording, one sentence each.
 func (r *Recorder) Warnings() []string { return r.warnings }
 
-// Event returns the name of the event that is sampled, as perf has it.
+// Event returns the name of the event that is sampled, as perf calls it.
 func (r *Recorder) Event() string { return r.head().Name }
 
 // WriteHead writes the header of a recording that is written to a stream, as "perf record -o -"
@@ -117,8 +117,8 @@ func arch() string {
 	return unix.ByteSliceToString(name.Machine[:])
 }
 
-// open chooses the event. Steps is preferred to other events without branches, unless a period is
-// given, which steps do not have.
+// open chooses the event and opens it. [Best] prefers Steps to events without branch stacks, unless
+// the options have a period, which Steps does not support.
 func (r *Recorder) open() error {
 	switch r.options.Event {
 	case Best:
@@ -144,7 +144,7 @@ func (r *Recorder) open() error {
 	return r.openEvents(r.options.Event)
 }
 
-// openEvents opens an event of the kernel.
+// openEvents finds the best candidate for an event and opens it for all threads of the target.
 func (r *Recorder) openEvents(event Event) (err error) {
 	if r.cpus, err = onlineCPUs(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (r *Recorder) chooseRate() {
 	}
 }
 
-// warnOfEvent adds a warning if no better event is available.
+// warnOfEvent adds a warning if the best event that works has no branch stacks.
 func (r *Recorder) warnOfEvent() {
 	if r.options.Event != Best {
 		return
@@ -204,8 +204,8 @@ func (r *Recorder) threads() ([]int, error) {
 	return threadsOf(r.target.PID)
 }
 
-// openThreads opens the event for threads, and repeatedly for threads that the target has started
-// in the meantime. Threads inherit the event if their parent has it.
+// openThreads opens the event for the given threads, and then for threads that the target has
+// started in the meantime, until there are none. A thread inherits the event if its parent has it.
 func (r *Recorder) openThreads(fresh []int) error {
 	known := make(map[int]bool)
 	for len(fresh) > 0 {
@@ -274,7 +274,7 @@ func (r *Recorder) mapRing(fd int) error {
 	return nil
 }
 
-// each applies a request to all events.
+// each makes an ioctl request for all events.
 func (r *Recorder) each(request uint) error {
 	for _, fd := range r.events {
 		if err := unix.IoctlSetInt(fd, request, 0); err != nil {

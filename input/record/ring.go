@@ -38,7 +38,8 @@ func (r *ring) drain(use func(record []byte) error) error {
 	return nil
 }
 
-// next returns the next record. left is the number of bytes before the head.
+// next returns the next record. left is the number of bytes that the kernel has written and drain
+// has not read.
 func (r *ring) next(left uint64) ([]byte, error) {
 	if left < recordHeader {
 		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", errRing, left)

@@ -94,7 +94,7 @@ func alive(fds []unix.PollFd) bool {
 	return some
 }
 
-// A command is the started program, if there is one.
+// A command is the target's program after it was started.
 type command struct {
 	*exec.Cmd
 	exited chan struct{} // closed when the program has ended; nil if there is no command
@@ -110,14 +110,14 @@ func (r *Recorder) start() (*command, error) {
 	return waiting(cmd), nil
 }
 
-// command returns the command as it is to be started.
+// command returns the target's command, ready to be started.
 func (r *Recorder) command() *exec.Cmd {
 	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr
 	return cmd
 }
 
-// waiting waits in the background for a command that was started.
+// waiting returns a started command, and waits for its end in the background.
 func waiting(cmd *exec.Cmd) *command {
 	c := &command{cmd, make(chan struct{})}
 	go func() {

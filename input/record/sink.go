@@ -2,7 +2,7 @@ package record
 
 import "github.com/go-afdo/afdo/internal/perfdata"
 
-// A sink writes records and counts them. It collects the mapped files.
+// A sink writes the records of a recording and counts them. It collects the mapped files.
 type sink struct {
 	writer *perfdata.Writer
 	report *Report
@@ -14,7 +14,7 @@ func newSink(w *perfdata.Writer) *sink {
 	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool), builds: make(map[string]string)}
 }
 
-// take writes a record from a ring.
+// take writes a record that the kernel or a tracer has encoded, and counts it.
 func (s *sink) take(record []byte) error {
 	decoded, err := s.writer.Copy(record)
 	switch r := decoded.(type) {
@@ -33,7 +33,7 @@ func (s *sink) take(record []byte) error {
 	return err
 }
 
-// add writes a record about the state before the recording.
+// add writes a record that this package has created.
 func (s *sink) add(record perfdata.Record) error {
 	if m, ok := record.(*perfdata.Mmap); ok {
 		s.note(m)
@@ -47,7 +47,7 @@ func (s *sink) note(m *perfdata.Mmap) {
 	}
 }
 
-// drain writes the records in some rings.
+// drain writes the records in the given ring buffers.
 func (s *sink) drain(rings []*ring) error {
 	for _, r := range rings {
 		if err := r.drain(s.take); err != nil {
@@ -57,7 +57,8 @@ func (s *sink) drain(rings []*ring) error {
 	return nil
 }
 
-// round writes the records in all rings, and a mark for the end of the round.
+// round writes the records in all ring buffers, and a mark for the end of the round: see
+// perfdata.Reader.Ordered.
 func (s *sink) round(rings []*ring) error {
 	if err := s.drain(rings); err != nil {
 		return err

@@ -18,7 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// A stepRecorder records by [Steps]: it copies what a tracer writes.
+// A stepRecorder records by [Steps]. It starts a tracer, and copies the records that the tracer
+// writes.
 type stepRecorder struct {
 	session  *steps.Session
 	overhead float64
@@ -26,7 +27,7 @@ type stepRecorder struct {
 	waited   bool     // the session has ended
 }
 
-// openSteps starts a tracer and attaches it to the target, which is not recorded yet.
+// openSteps starts a tracer and attaches it to the target. Recording starts later, in runSteps.
 func (r *Recorder) openSteps() error {
 	if r.target.Machine {
 		return fmt.Errorf("record: %w: steps cannot record the whole machine, because it would have to trace every process: record a command or a process", ErrEvent)
@@ -80,7 +81,7 @@ func (r *Recorder) explainSteps(err error) error {
 	return fmt.Errorf("record: %w: %s", err, advice)
 }
 
-// close ends the tracer, and a command that was not executed.
+// close ends the tracer, and a command that has not executed its program yet.
 func (s *stepRecorder) close() {
 	if s.waited {
 		return
@@ -115,8 +116,8 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 	return s.report, err
 }
 
-// awaitSteps waits for the end of the recording: of its processes, of the command, of ctx, or an
-// error. Then it waits for the last records.
+// awaitSteps waits until the processes or the command have ended, ctx is done or a record cannot be
+// copied. Then it waits for the last records.
 func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) (err error) {
 	var exited chan struct{}
 	if r.steps.command != nil {
@@ -138,11 +139,12 @@ func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) (err err
 	return err
 }
 
-// stepsRound is how many bytes of records are in one round: see perfdata.Reader.Ordered.
+// stepsRound is the number of bytes of records after which a round ends: see
+// perfdata.Reader.Ordered.
 const stepsRound = 1 << 20
 
-// copySteps copies records from a tracer. Their times are in order, but for those of mappings. A
-// tracer that was killed leaves out the end of its last record.
+// copySteps copies the records of a tracer into the recording. Their times are in order, except
+// those of mappings. If the tracer was killed, its last record is incomplete and left out.
 func (s *sink) copySteps(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 1<<17)
 	round := 0
@@ -173,7 +175,7 @@ func (s *sink) copySteps(from io.Reader) error {
 	}
 }
 
-// takeStep writes a record of a tracer. Mappings get the build ID of their file.
+// takeStep writes a record of a tracer. It adds the build ID of the mapped file to a mapping.
 func (s *sink) takeStep(record []byte) error {
 	if binary.NativeEndian.Uint32(record) != unix.PERF_RECORD_MMAP2 {
 		return s.take(record)
@@ -191,7 +193,7 @@ func (s *sink) takeStep(record []byte) error {
 	return s.add(&m)
 }
 
-// buildID returns the build ID of a file as a process sees it, "" if it has none.
+// buildID returns the build ID of the file that a process sees at a path, "" if it has none.
 func (s *sink) buildID(pid int32, path string) string {
 	id, known := s.builds[path]
 	if !known {

@@ -17,30 +17,32 @@ const (
 	// maxBurst is the longest time of a burst. Most take less than 1 ms.
 	maxBurst = int64(5 * time.Millisecond)
 
-	// clockEvery is how many instructions, or pieces of strings, the tracer simulates between two
-	// looks at the clock. They take some 2 us.
+	// clockEvery is the number of instructions, or pieces of strings, that the tracer simulates
+	// before it checks the clock again. They take some 2 us.
 	clockEvery = 32
 
-	// maxTail bounds the instructions from the length of a burst to the next branch.
+	// maxTail limits how many instructions beyond its length a burst simulates to reach the next
+	// taken branch.
 	maxTail = 100
 
-	// maxStack is the number of branches of a sample. A record has room for 2,700.
+	// maxStack is the largest number of branches in a sample. A record has room for 2,700.
 	maxStack = 2000
 )
 
-// A burst follows one thread: it stops the thread, and simulates what the thread is about to do.
+// A burst stops one thread and simulates the instructions that the thread will execute next.
 type burst struct {
 	*tracer
 	th      *thread
 	picked  activity // of the thread when it was picked
-	lengths []int    // instructions of each sample; all samples begin at the start
+	lengths []int    // instructions of each sample; all samples begin where the thread stopped
 	cpu     *processor
-	walked  int
+	walked  int // instructions simulated so far
 	stack   []perfdata.Branch
 	at      []int // for each branch of stack, how many instructions were simulated up to it
 }
 
-// moment starts a burst of a running thread, if there is one.
+// moment picks a running thread and makes a burst of it, if there is one. Then it plans the next
+// moment.
 func (t *tracer) moment(now int64) {
 	if t.stopping.Load() || t.out.isFull() {
 		t.schedule.plan(now)
@@ -70,7 +72,7 @@ func (t *tracer) moment(now int64) {
 	t.schedule.add(clock(), float64(cost))
 }
 
-// miss counts a moment at which a thread ran, but was not stopped.
+// miss counts a moment at which a thread ran, but could not be stopped for a burst.
 func (t *tracer) miss(th *thread) {
 	t.stats.Missed++
 	if !th.sampled {
@@ -79,10 +81,10 @@ func (t *tracer) miss(th *thread) {
 	}
 }
 
-// maxPicks bounds how many threads a moment looks at.
+// maxPicks limits how many threads are checked at one moment to find a running thread.
 const maxPicks = 32
 
-// pick returns a random thread that is running, nil if none was found, and what it has done.
+// pick returns a random running thread and its activity, nil if none was found.
 func (t *tracer) pick() (*thread, activity) {
 	n := len(t.order)
 	for range min(n, maxPicks) {
@@ -102,8 +104,8 @@ func (t *tracer) pick() (*thread, activity) {
 	return nil, activity{}
 }
 
-// run is the whole burst. It returns for how long the thread was stopped, in nanoseconds. The
-// thread runs freely afterwards.
+// run makes the burst: it stops the thread, simulates it, lets it run on and writes the samples. It
+// returns for how long the thread was stopped, in nanoseconds.
 func (b *burst) run() int64 {
 	if ptrace(unix.PTRACE_INTERRUPT, b.th.tid, 0, 0) != nil || !b.await() {
 		b.miss(b.th)
@@ -129,8 +131,8 @@ func (b *burst) run() int64 {
 }
 
 // await waits until the thread has stopped, and handles the events of all other threads meanwhile.
-// It returns false if the thread has stopped for something else, or is gone. An interrupt that is
-// still to come is handled as an event.
+// It returns false if the thread has stopped for another reason than the burst, or has ended. If
+// the interrupt of the burst stops the thread later, that is handled as an event.
 func (b *burst) await() bool {
 	for {
 		b.alarm.set(alarmRepeat)
@@ -155,7 +157,8 @@ func isInterrupt(s unix.WaitStatus) bool {
 	return s.Stopped() && int(s)>>16 == unix.PTRACE_EVENT_STOP && s.StopSignal() == unix.SIGTRAP
 }
 
-// start copies the registers of the thread, and reports whether a burst can start there.
+// start copies the registers of the thread, and reports whether the simulation can start where the
+// thread has stopped.
 func (b *burst) start() bool {
 	var r registers
 	if !r.read(b.th.tid) {
@@ -190,7 +193,7 @@ func (b *burst) resetMemory() {
 	b.pages.trim(&b.cpu.Kept)
 }
 
-// maxPause is the longest time for which the tracer sleeps on the processor of the thread.
+// maxPause limits the random time for which join sleeps.
 const maxPause = int64(300 * time.Microsecond)
 
 // join moves the tracer to the processor of the thread, and sleeps there for a random time. The
@@ -208,7 +211,7 @@ func (b *burst) join() bool {
 	return b.picked.running && (ownProcessor() == b.picked.cpu || !b.processors.IsSet(b.picked.cpu))
 }
 
-// isRecorded reports whether an address is in code to record.
+// isRecorded reports whether an address is in code that bursts record.
 func (b *burst) isRecorded(address uint64) bool {
 	m := b.mapping(address)
 	return m != nil && m.recorded
@@ -225,13 +228,13 @@ type place struct {
 	offset uint64
 }
 
-// Limits of tracer.unfinished: places, and numbers at each place.
+// Limits of tracer.unfinished: the number of places, and of lengths at each place.
 const (
 	maxPlaces = 1000
 	maxCut    = 50
 )
 
-// placeOf returns the place of an address. ok is false if the memory there is not of a file.
+// placeOf returns the place of an address. ok is false if no file is mapped at the address.
 func (b *burst) placeOf(address uint64) (place, bool) {
 	m := b.mapping(address)
 	if m == nil || m.file == (fileID{}) {
@@ -240,10 +243,11 @@ func (b *burst) placeOf(address uint64) (place, bool) {
 	return place{m.file, address - m.Start + m.PageOffset}, true
 }
 
-// cut remembers how many instructions each sample lacks, because the simulation cannot execute the
-// instruction before an address. Mostly, that is a system call. A thread that is in the kernel at a
-// later moment stops at the end of its call. The burst that begins there shows what is missing, and
-// no more. So code after a call is seen as often as it runs, however long the call takes.
+// cut is called when the simulation cannot execute the instruction before an address, mostly a
+// system call. It stores how many instructions each sample still lacks. If a later moment finds the
+// thread in the kernel, the thread stops at the end of its call. The burst that begins there
+// simulates the missing instructions, and no more. So code after a call is sampled as often as it
+// runs, however long the call takes.
 func (b *burst) cut(address uint64) {
 	at, ok := b.placeOf(address)
 	if !ok || len(b.unfinished) >= maxPlaces && b.unfinished[at] == nil {
@@ -256,9 +260,10 @@ func (b *burst) cut(address uint64) {
 	}
 }
 
-// follow simulates the thread until the burst is long enough, or an instruction cannot be
-// simulated, such as a system call. It ends at a taken branch, so that every piece of code that
-// begins within the burst is as likely to be whole as any other.
+// follow simulates the thread until the burst has its length and has reached a taken branch. It
+// ends earlier at the deadline, or if an instruction cannot be simulated, such as a system call.
+// Since a burst ends at a branch, every range of code that begins within it is equally likely to be
+// complete.
 func (b *burst) follow(deadline int64) {
 	c, look, length := b.cpu, 0, slices.Max(b.lengths)
 	c.Work = 0
@@ -298,15 +303,16 @@ func (b *burst) follow(deadline int64) {
 	}
 }
 
-// taken adds a taken branch to the sample, unless it is one within code that is not recorded.
+// taken adds a taken branch to the stack, unless both of its ends are in code that is not recorded.
 func (b *burst) taken(from, to uint64) {
 	if b.isRecorded(from) || b.isRecorded(to) {
 		b.stack, b.at = append(b.stack, perfdata.Branch{From: from, To: to}), append(b.at, b.walked)
 	}
 }
 
-// libraryFunction returns the name of the C library's function that an instruction enters, if it
-// is one that need not be simulated. The instruction gets its target from a slot of a table.
+// libraryFunction returns the name of the C library's function that a jump or call enters, if the
+// simulation knows the effect of this function, and "" otherwise. slot is the address of the table
+// entry with the target.
 func (b *burst) libraryFunction(from, slot uint64) string {
 	m := b.mapping(from)
 	if m == nil {

@@ -28,7 +28,7 @@ const (
 // selfPath is the running binary, also after its file was replaced.
 const selfPath = "/proc/self/exe"
 
-// A request is a message to the tracer. The first one has the Config, any other a process.
+// A request is a message to the tracer: first the Config, then processes to attach to, then Begin.
 type request struct {
 	Config *Config `json:",omitempty"`
 	PID    int     `json:",omitempty"`
@@ -206,7 +206,8 @@ func (s *Session) closeLauncher() {
 	}
 }
 
-// launch is the launcher. It waits until the tracer has attached, and executes the program.
+// launch is the main function of the launcher: a process that waits until the tracer has attached
+// to it, and then executes the command's program.
 func launch(args []string) {
 	const socket = 3
 	unix.CloseOnExec(socket)

@@ -38,12 +38,13 @@ func fileOf(pid int, path, inode string) fileID {
 	return fileID{path, inode, s.Mtim.Nano(), s.Size}
 }
 
-// runTime matches the names of libraries that come with the compiler and the C library. Bursts do
-// not follow calls of these: nobody compiles them with the program's profile.
+// runTime matches the file names of the C library and of libraries that come with the compiler.
+// Bursts do not record their code, because nobody compiles them with the program's profile.
 var runTime = pattern.Of(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
 
-// isRecorded reports whether bursts record the code of a file. Names in brackets are code of the
-// kernel, and memory without a name is code that was generated at run time.
+// isRecorded reports whether bursts record the code of a mapped file. They record neither code of
+// the kernel, whose name is in brackets, nor memory without a name, which holds code that was
+// generated at run time.
 func isRecorded(path string) bool {
 	path = strings.TrimSuffix(path, " (deleted)")
 	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime().MatchString(filepath.Base(path))

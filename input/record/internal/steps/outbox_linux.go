@@ -46,7 +46,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// isFull reports whether bursts should wait.
+// isFull reports whether bursts should wait until records have been written.
 func (o *outbox) isFull() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +62,8 @@ func (o *outbox) finish() uint64 {
 	return o.dropped
 }
 
-// close lets done be closed once everything is written.
+// close announces that no more records follow. The channel done is closed once all have been
+// written.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true

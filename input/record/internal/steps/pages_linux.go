@@ -30,17 +30,18 @@ type cachedPage struct {
 	read int64 // when
 }
 
-// Limits of a pageCache. It is emptied when it has reached one, and at most 30 MB large.
+// Limits of a pageCache. It is emptied when it reaches one of them, and takes at most 30 MB.
 const (
 	maxCachedPages  = 1024    // 4 or 12 KiB each
 	maxInstructions = 1 << 16 // 250 bytes each
 
-	// pageAge is when a page is read from a process again. The process may have patched its code,
-	// or it has unmapped a library and mapped another one there.
+	// pageAge is the time after which a page is read from its process again. The process may have
+	// patched its code, or mapped another library at the same address.
 	pageAge = int64(time.Second)
 )
 
-// trim empties the cache if it is full. It has as many instructions as given.
+// trim empties the cache if it is full. instructions is the number of decoded instructions in the
+// cache, which becomes 0.
 func (c *pageCache) trim(instructions *int) {
 	if c.pages == nil || len(c.pages) >= maxCachedPages {
 		c.pages = make(map[pageOf]cachedPage)
@@ -50,7 +51,7 @@ func (c *pageCache) trim(instructions *int) {
 	}
 }
 
-// of returns the page of a process at an address in a mapping that does not change.
+// of returns the page at an address of a process, in a mapping that does not change.
 func (c *pageCache) of(p *process, m *mapping, address uint64, read func(addresses []uint64, to [][]byte) int) *simulate.Page {
 	key, now := pageOf{p, address}, clock()
 	known, ok := c.pages[key]

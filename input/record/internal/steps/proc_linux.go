@@ -30,7 +30,7 @@ func statusField(pid int, name string) string {
 // isFiltered reports whether a thread has a seccomp filter, which may allow few system calls.
 func isFiltered(tid int) bool { return statusField(tid, "Seccomp") == "2" }
 
-// An activity is what a thread does at a moment, as the kernel tells.
+// An activity is what a thread does at a moment, as /proc shows it.
 type activity struct {
 	running bool // it executes, or waits for a processor
 	cpu     int  // processor on which it executed last
@@ -42,7 +42,7 @@ func openStat(pid, tid int) *os.File {
 	return f
 }
 
-// readActivity reads what a thread does from its open file stat.
+// readActivity reads the activity of a thread from its open file stat.
 func readActivity(stat *os.File) (a activity) {
 	var buffer [4096]byte
 	n, err := unix.Pread(int(stat.Fd()), buffer[:], 0)

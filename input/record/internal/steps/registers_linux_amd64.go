@@ -9,10 +9,11 @@ import (
 	"github.com/go-afdo/afdo/input/record/internal/simulate/x86"
 )
 
-// A processor simulates a thread.
+// A processor is the simulated processor of this architecture.
 type processor = x86.CPU
 
-// unsupportedMachine is none: 32-bit code is simulated as well.
+// unsupportedMachine is the machine of programs that run on this processor but cannot be simulated.
+// There is none, because 32-bit code is simulated as well.
 const unsupportedMachine = elf.EM_NONE
 
 // registers are the general registers of a stopped thread.
@@ -41,7 +42,7 @@ func (r *registers) systemCall(*processor) (ended, restarted bool) {
 	return int64(r.Orig_rax) >= 0, result >= firstRestart && result <= restartBlock
 }
 
-// keepsCalls reports whether keepCall works.
+// keepsCalls reports whether keepCall works on this architecture.
 const keepsCalls = true
 
 // keepCall makes the kernel repeat an interrupted call of a stopped thread by the number of the
@@ -68,14 +69,14 @@ const (
 	sizeXSAVE  = 4096
 )
 
-// otherRegisters has room for the registers that are not in registers.
+// otherRegisters is a buffer for the registers of a thread that type registers does not contain.
 type otherRegisters struct {
 	vectors [sizeXSAVE]byte
 	upper   int // offset of vector registers 16 to 31 in what XSAVE stores; 0: not known yet
 }
 
-// saveOffset returns where XSAVE stores a component of the registers. Only processors with XSAVE
-// have the instruction that it executes.
+// saveOffset returns the offset at which XSAVE stores a component of the registers. Only processors
+// with XSAVE have the instruction that it executes.
 func saveOffset(component uint32) uint32
 
 // read returns the vector registers of a stopped thread, laid out as XSAVE or FXSAVE stores them.
@@ -91,7 +92,8 @@ func (o *otherRegisters) read(tid int) []byte {
 	return o.vectors[:sizeFXSAVE]
 }
 
-// set copies all registers of a stopped thread. It reports whether they could be read.
+// set copies all registers of a stopped thread to the simulated processor. It reports whether they
+// could be read.
 func (o *otherRegisters) set(c *processor, tid int, r *registers) bool {
 	const code32 = 0x23 // the code segment of 32-bit code
 	c.Mode = 64

@@ -9,10 +9,11 @@ import (
 	"github.com/go-afdo/afdo/input/record/internal/simulate/arm64"
 )
 
-// A processor simulates a thread.
+// A processor is the simulated processor of this architecture.
 type processor = arm64.CPU
 
-// unsupportedMachine is that of 32-bit code.
+// unsupportedMachine is the machine of 32-bit programs, which run on this processor but cannot be
+// simulated.
 const unsupportedMachine = elf.EM_ARM
 
 // registers are the general registers of a stopped thread.
@@ -75,7 +76,7 @@ func keepCall(int) {}
 // made one.
 func (r *registers) endsFault(c *processor) bool { return c.TouchesZeros() }
 
-// otherRegisters has room for the registers that are not in registers.
+// otherRegisters is a buffer for the registers of a thread that type registers does not contain.
 type otherRegisters struct {
 	vectors struct {
 		v            [32]arm64.Vector
@@ -86,7 +87,8 @@ type otherRegisters struct {
 	tls  uint64
 }
 
-// set copies all registers of a stopped thread. It reports whether they could be read.
+// set copies all registers of a stopped thread to the simulated processor. It reports whether they
+// could be read.
 func (o *otherRegisters) set(c *processor, tid int, r *registers) bool {
 	if readSet(tid, setVectors, unsafe.Pointer(&o.vectors), unsafe.Sizeof(o.vectors)) != unsafe.Sizeof(o.vectors) ||
 		readSet(tid, setTLS, unsafe.Pointer(&o.tls), unsafe.Sizeof(o.tls)) != unsafe.Sizeof(o.tls) {

@@ -31,11 +31,11 @@ const (
 	// costShare is the weight of the latest burst in the average cost.
 	costShare = 0.1
 
-	// hitShare is the weight of the latest moment in the average of hits.
+	// hitShare is the weight of the latest moment in the moving average schedule.hits.
 	hitShare = 0.02
 
-	// minHits bounds how many more moments there are if few of them become bursts. Looking for a
-	// thread takes some 100 us of the tracer's processor time.
+	// minHits limits how much more frequent moments become if few of them lead to a burst: four
+	// times at most. Looking for a running thread takes some 100 us of the tracer's processor time.
 	minHits = 0.25
 
 	// minDistance bounds how often the tracer looks for a running thread, in nanoseconds.
@@ -48,15 +48,15 @@ func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
 	return s
 }
 
-// add charges a burst that took some time, at a moment at which a thread ran.
+// add charges the cost of a burst, in nanoseconds, and plans the next moment.
 func (s *schedule) add(now int64, cost float64) {
 	s.spent += cost
 	s.cost += costShare * (cost - s.cost)
 	s.ran(now, 1)
 }
 
-// miss plans the next moment after a moment that brought no burst. The thread that was chosen had
-// begun to wait, or had moved to another processor, before the tracer could stop it.
+// miss plans the next moment after a moment without a burst: the chosen thread had begun to wait,
+// or had moved to another processor, before the tracer could stop it.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {
@@ -65,10 +65,10 @@ func (s *schedule) ran(now int64, hit float64) {
 	s.plan(now)
 }
 
-// charge charges time outside of bursts.
+// charge charges the cost of a stop outside of bursts, in nanoseconds.
 func (s *schedule) charge(cost float64) { s.other += cost }
 
-// plan draws the next moment.
+// plan chooses the random time of the next moment.
 func (s *schedule) plan(now int64) {
 	s.last = now
 	mean := s.cost / s.overhead * max(minHits, s.hits)
@@ -80,12 +80,12 @@ func (s *schedule) plan(now int64) {
 	s.next = now + int64(distance)
 }
 
-// maxOther is the share of the budget that stops outside of bursts are charged at most. These stops
-// are needed to follow a program. A program that starts many processes, or gets many signals, would
-// otherwise not be recorded at all. Its stops may take more time than they are charged, so such a
-// program is slowed down by more than the budget.
+// maxOther limits the share of the budget that stops outside of bursts can use up. These stops are
+// needed to follow a program. Without the limit, a program that starts many processes, or gets many
+// signals, would not be recorded at all. With it, such a program is slowed down by more than the
+// budget.
 const maxOther = 0.75
 
-// debtSpread is over how many moments a debt is paid back. A debt that was paid at once would keep
-// bursts away from the code that follows an expensive one.
+// debtSpread is the number of moments over which time beyond the budget is paid back. If it were
+// paid back at once, no burst would reach the code that runs after an expensive burst.
 const debtSpread = 4

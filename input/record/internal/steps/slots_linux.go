@@ -6,22 +6,22 @@ import (
 	"github.com/go-afdo/afdo/input/record/internal/simulate"
 )
 
-// A slotTable has the addresses that a file's procedure linkage table jumps to, as far as these are
-// functions of the C library that need not be simulated. The C library selects a variant of such a
-// function for the processor, and its code has no name.
+// A slotTable names the functions of the C library that a file calls through its procedure linkage
+// table, as far as the simulation knows their effect. The table is needed because the C library
+// selects a variant of such a function for the processor, and the variant's code has no name.
 type slotTable struct {
 	names    map[uint64]string // by the slot's address in the file
 	segments []elf.ProgHeader  // with code
 	patched  bool              // the dynamic linker writes into the code
 }
 
-// A slotCache holds the tables of files.
+// A slotCache holds the slot tables of mapped files.
 type slotCache map[fileID]*slotTable
 
-// maxSlotTables bounds the cache. Each is some kilobytes.
+// maxSlotTables limits the number of tables in the cache. Each takes some kilobytes.
 const maxSlotTables = 1000
 
-// of returns the table of a mapping's file, which is empty if the file cannot be read.
+// of returns the slot table of a mapping's file, which is empty if the file cannot be read.
 func (c slotCache) of(m *mapping) *slotTable {
 	if t := c[m.file]; t != nil {
 		return t
@@ -37,7 +37,8 @@ func (c slotCache) of(m *mapping) *slotTable {
 	return t
 }
 
-// name returns the name of the function in a slot, "" if it is none of those.
+// name returns the name of the function whose address is in a slot, "" if the table does not
+// contain the slot.
 func (t *slotTable) name(m *mapping, slot uint64) string {
 	for _, s := range t.segments {
 		if m.Executable && m.PageOffset+m.Length > s.Off && m.PageOffset < s.Off+s.Filesz {
@@ -48,7 +49,7 @@ func (t *slotTable) name(m *mapping, slot uint64) string {
 	return ""
 }
 
-// readSlots reads the table of a file.
+// readSlots reads the slot table of an ELF file.
 func readSlots(path string) *slotTable {
 	t := &slotTable{names: make(map[uint64]string)}
 	defer func() { _ = recover() }() // debug/elf is not made for damaged files
@@ -87,13 +88,13 @@ func readSlots(path string) *slotTable {
 // with that of any symbol, or with the result of a function that selects a variant.
 type relocationKinds struct{ slot, symbol, resolver uint32 }
 
-// relocations are the kinds of each machine.
+// relocations has the kinds of relocations of each machine.
 var relocations = map[elf.Machine]relocationKinds{
 	elf.EM_X86_64:  {uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_IRELATIVE)},
 	elf.EM_AARCH64: {uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_IRELATIVE)},
 }
 
-// addRelocations adds the slots of a section with relocations.
+// addRelocations adds the slots that the relocations in a section fill.
 func (t *slotTable) addRelocations(f *elf.File, s *elf.Section, kinds relocationKinds, dynamic []elf.Symbol, resolvers map[uint64]string) {
 	data, err := s.Data()
 	const size = 24 // address, type and symbol, addend

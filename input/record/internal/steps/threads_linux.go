@@ -41,7 +41,7 @@ type process struct {
 	known    map[known]bool
 }
 
-// known is a mapping that the recording contains.
+// A known is a mapping of a process that was already written to the recording.
 type known struct {
 	start, length, offset uint64
 	path                  string
@@ -90,7 +90,7 @@ func (t *tracer) forgetAll() {
 // opened for each read.
 const maxOpen = 200
 
-// activity returns what a thread does.
+// activity reads the activity of a thread at this moment.
 func (t *tracer) activity(th *thread) activity {
 	if th.stat == nil {
 		if th.stat = openStat(th.process.pid, th.tid); th.stat == nil {
@@ -162,7 +162,8 @@ func (t *tracer) release(th *thread, signal int) {
 	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
 }
 
-// message returns the message of the event that has stopped a thread.
+// message returns the number that the kernel reports with the event that has stopped a thread, such
+// as the ID of a new thread.
 func message(th *thread) int {
 	id, err := unix.PtraceGetEventMsg(th.tid)
 	if err != nil {
@@ -171,7 +172,7 @@ func message(th *thread) int {
 	return int(id)
 }
 
-// forked handles the start of a thread or process.
+// forked handles the event that a thread has started another thread or a process.
 func (t *tracer) forked(parent *thread, cause int) {
 	tid := message(parent)
 	if tid == 0 {
@@ -204,8 +205,8 @@ func (t *tracer) forked(parent *thread, cause int) {
 	}
 }
 
-// executed handles execve. Other threads of the process are gone without a notice, and the thread
-// has the number of the process.
+// executed handles execve: all other threads of the process have ended without an event, and the
+// thread has got the ID of the process.
 func (t *tracer) executed(th *thread) {
 	p := th.process
 	for _, other := range slices.Clone(t.order) {
@@ -222,7 +223,7 @@ func (t *tracer) executed(th *thread) {
 	t.name(th, true)
 }
 
-// name records the name of a thread.
+// name writes a record with the name of a thread.
 func (t *tracer) name(th *thread, exec bool) {
 	name, err := threadName(th.process.pid, th.tid)
 	if err != nil {
@@ -233,7 +234,8 @@ func (t *tracer) name(th *thread, exec bool) {
 	})
 }
 
-// announce records the names of the threads of a process that runs already.
+// announce writes records with the names of the threads and the mappings of a process that ran
+// before the recording.
 func (t *tracer) announce(p *process) {
 	for _, th := range t.order {
 		if th.process == p {
@@ -243,15 +245,16 @@ func (t *tracer) announce(p *process) {
 	t.refresh(p)
 }
 
-// Maps are read again after mapsShare times as long as reading them took, and after mapsAge at
-// least. A young process loads libraries, so its maps are read again at twice its age. Reading
-// takes time of the tracer alone: it never reads maps while a thread is stopped.
+// The mappings of a process are read again after mapsShare times as long as reading them took, and
+// after mapsAge at least. A young process loads libraries, so its mappings are read again at twice
+// its age. Reading takes time only from the tracer: it never reads mappings while a thread is
+// stopped.
 const (
 	mapsShare = 20
 	mapsAge   = int64(50 * time.Millisecond)
 )
 
-// refresh reads the mappings of a process, and records those that are new.
+// refresh reads the mappings of a process, and writes records of new ones.
 func (t *tracer) refresh(p *process) {
 	before := clock()
 	list, err := readMaps(p.pid)

@@ -67,7 +67,7 @@ type tracer struct {
 	pages      pageCache
 	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
-	unfinished map[place][]int   // instructions that bursts lack which were cut short at a place
+	unfinished map[place][]int   // by place, how many instructions each sample lacks: see burst.cut
 	open       int               // threads whose files are open
 	moments    int               // since the start
 }
@@ -134,7 +134,8 @@ func protect() {
 	avoidOOM()
 }
 
-// prepare sets up what interrupts the waits of this thread, and the writer.
+// prepare sets up the signal and the timer that interrupt this thread's waits, the schedule and the
+// writer.
 func (t *tracer) prepare() (err error) {
 	signal.Notify(make(chan os.Signal, 1), wakeSignal)
 	if err := makeInterrupting(int(wakeSignal)); err != nil {
@@ -151,7 +152,7 @@ func (t *tracer) prepare() (err error) {
 	return err
 }
 
-// receive passes requests to the main thread, until the caller closes the pipe.
+// receive passes the caller's requests to the main thread, until the caller closes the pipe.
 func (t *tracer) receive(requests *json.Decoder) {
 	main := t.self // the main thread has the number of the process
 	for {
@@ -173,7 +174,8 @@ func (t *tracer) receive(requests *json.Decoder) {
 	}
 }
 
-// serve handles requests and events until all processes have ended, or the caller wants an end.
+// serve handles requests and events until all processes have ended, or the caller has closed the
+// control pipe.
 func (t *tracer) serve() error {
 	for !t.stopping.Load() {
 		if len(t.threads) == 0 && t.attached {
@@ -219,7 +221,7 @@ func (t *tracer) collect() {
 	}
 }
 
-// handle does what the caller asks for.
+// handle executes a request of the caller.
 func (t *tracer) handle(r request) error {
 	if r.Begin {
 		t.begin()
@@ -228,7 +230,7 @@ func (t *tracer) handle(r request) error {
 	return t.attach(r)
 }
 
-// waitOnce handles one event, or returns when a burst is due or the caller has something to say.
+// waitOnce handles one event. It returns without one if a burst is due or a request has arrived.
 func (t *tracer) waitOnce() error {
 	t.alarm.set(max(1, t.schedule.next-clock()))
 	tid, status, err := wait(0)
