@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// maxString bounds the bytes that a simulated function of the C library handles. Of 256 KiB, one
-// call took 14 ms in a virtual machine, which is too long for a thread to be stopped.
+// maxString limits the number of bytes that a simulated call of a C library function handles. A
+// call that handled 256 KiB took 14 ms in a virtual machine, which is too long for a thread to be
+// stopped.
 const maxString = 1 << 16
 
-// library are functions of the C library that use instructions of the newest processors. Their
-// effect is known, so their code need not be simulated. They get their first three arguments and
-// return their result.
+// library has functions of the C library that use instructions of the newest processors. Their
+// effect is known, so their code need not be simulated. Each function here gets the first three
+// arguments of the call and returns its result.
 var library = map[string]func(c *call, a, b, n uint64) uint64{
 	"memcpy": copyMemory, "memmove": copyMemory, "mempcpy": func(c *call, a, b, n uint64) uint64 { return copyMemory(c, a, b, n) + n },
 	"memset": func(c *call, a, b, n uint64) uint64 {
@@ -66,8 +67,8 @@ var library = map[string]func(c *call, a, b, n uint64) uint64{
 	},
 }
 
-// numbers are functions of libm that have a variant for each kind of processor. The last digits
-// may differ.
+// numbers has the functions of libm with a variant for each kind of processor. Their results may
+// differ from those of libm in the last digits.
 var numbers = map[string]func(a, b float64) float64{
 	"sin": func(a, _ float64) float64 { return math.Sin(a) }, "cos": func(a, _ float64) float64 { return math.Cos(a) },
 	"tan": func(a, _ float64) float64 { return math.Tan(a) }, "atan": func(a, _ float64) float64 { return math.Atan(a) },
@@ -89,27 +90,28 @@ func lower(text []byte) []byte {
 	return small
 }
 
-// canonical returns the name of a function without the marks of checked and internal variants.
+// canonical returns the name of a C library function without the prefix or suffix of its checked
+// and internal variants.
 func canonical(name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(name, "__"), "_chk")
 }
 
-// IsLibrary reports whether Call knows a function.
+// IsLibrary reports whether the simulation knows the effect of a C library function.
 func IsLibrary(name string) bool {
 	name = canonical(name)
 	return library[name] != nil || numbers[name] != nil || numbers[strings.TrimSuffix(name, "f")] != nil
 }
 
-// A call is a call of a function of the C library.
+// A call is the state of a simulated call of a C library function.
 type call struct {
 	memory *Memory
 	work   int
 	failed bool
 }
 
-// Call does what a function of the C library does. It returns the result of the function, and how
-// many pieces of strings were handled, each of which takes as long as an instruction. It returns
-// false if it does not know the function, or cannot read its operands.
+// Call does what a function of the C library does. It returns the function's result and, as work,
+// the number of pieces of strings that it handled, each of which takes as long as an instruction.
+// ok is false if Call does not know the function, or cannot read its operands.
 func (m *Memory) Call(name string, a, b, n uint64) (result uint64, work int, ok bool) {
 	f := library[canonical(name)]
 	if f == nil {
@@ -120,8 +122,8 @@ func (m *Memory) Call(name string, a, b, n uint64) (result uint64, work int, ok 
 	return result, c.work, !c.failed
 }
 
-// Number returns a function of libm, as one of the bits of its arguments. It returns nil if it does
-// not know the function.
+// Number returns a function of libm that takes and returns the bits of floating-point numbers. It
+// returns nil if it does not know the function.
 func Number(name string) func(a, b uint64) uint64 {
 	name = canonical(name)
 	if f := numbers[name]; f != nil {
@@ -142,7 +144,7 @@ func Number(name string) func(a, b uint64) uint64 {
 // pieceSize is the number of bytes of a string that count as one instruction.
 const pieceSize = 64
 
-// take returns a copy of memory.
+// take returns a copy of n bytes of the simulated memory.
 func (c *call) take(address, n uint64) []byte {
 	c.work += int(min(n, maxString) / pieceSize)
 	if n > maxString {
@@ -156,7 +158,7 @@ func (c *call) take(address, n uint64) []byte {
 	return b
 }
 
-// put changes memory.
+// put writes bytes to the simulated memory.
 func (c *call) put(address uint64, b []byte) {
 	if c.failed || len(b) > maxString || !c.memory.Write(address, b) {
 		c.failed = true
@@ -164,7 +166,8 @@ func (c *call) put(address uint64, b []byte) {
 	c.memory.SetUnknown(address, len(b), false)
 }
 
-// find returns memory up to a byte and with it, or n bytes if it is not there.
+// find returns the memory from address up to and including the byte what, or n bytes if these do
+// not contain it.
 func (c *call) find(address uint64, what byte, n uint64) (b []byte) {
 	defer func() { c.work += len(b) / pieceSize }()
 	for uint64(len(b)) < n {
@@ -183,7 +186,7 @@ func (c *call) find(address uint64, what byte, n uint64) (b []byte) {
 	return b
 }
 
-// text returns a string without the zero byte at its end, of at most n bytes.
+// text returns the string at an address without the zero byte at its end, at most n bytes.
 func (c *call) text(address, n uint64) []byte {
 	return bytes.TrimSuffix(c.find(address, 0, n), []byte{0})
 }
@@ -193,7 +196,8 @@ func copyMemory(c *call, to, from, n uint64) uint64 {
 	return to
 }
 
-// span returns how many bytes a string begins with that are in a set, or are not.
+// span returns how many bytes at the beginning of the string text are in a set, or are not in it if
+// in is false.
 func span(c *call, text, set uint64, in bool) (n uint64) {
 	var of [256]bool
 	for _, b := range c.text(set, maxString) {
@@ -209,10 +213,10 @@ func span(c *call, text, set uint64, in bool) (n uint64) {
 	return n
 }
 
-// order returns the result of a comparison, whose sign counts.
+// order returns the result of a comparison as C functions return it: negative, zero or positive.
 func order(a, b []byte) uint64 { return uint64(int64(bytes.Compare(a, b))) & 0xffffffff }
 
-// found returns the address of a byte of a string, 0 if it was not found.
+// found returns the address of the byte with index i in a string, 0 if i is negative.
 func found(address uint64, i int) uint64 {
 	if i < 0 {
 		return 0

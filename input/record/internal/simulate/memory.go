@@ -10,7 +10,7 @@ import (
 // multiple of it.
 const PageSize = 4096
 
-// maxPages bounds the memory of a simulation: most bursts need a few dozen pages.
+// maxPages limits the number of pages in a Memory. Most bursts need a few dozen.
 const maxPages = 512
 
 // A Memory holds copies of the pages that a simulation has touched.
@@ -19,7 +19,7 @@ type Memory struct {
 	// ends at the first byte that cannot be read.
 	Read func(addresses []uint64, to [][]byte) int
 
-	// Constant returns a page if it does not change, and nil otherwise.
+	// Constant returns the page at an address if its content does not change, and nil otherwise.
 	Constant func(address uint64) *Page
 
 	pages  map[uint64]*page
@@ -44,8 +44,8 @@ func (m *Memory) IsUnknown(address uint64, size int) bool {
 	return false
 }
 
-// SetUnknown sets whether the content of a piece of memory is unknown, after the simulation has
-// written there.
+// SetUnknown records that the simulation has written to a piece of memory, and whether it knows the
+// content.
 func (m *Memory) SetUnknown(address uint64, size int, unknown bool) {
 	switch {
 	case unknown:
@@ -84,7 +84,7 @@ func (m *Memory) Reset() {
 	clear(m.unknown)
 }
 
-// page returns the page of an address, nil if there is none.
+// page returns the copy of the page that contains an address, nil if the page cannot be read.
 func (m *Memory) page(address uint64) *page {
 	start := address &^ (PageSize - 1)
 	recent := &m.recent[start/PageSize%uint64(len(m.recent))]
@@ -111,7 +111,7 @@ func (m *Memory) At(address uint64) []byte {
 	return p.bytes[min(int(address&(PageSize-1)), len(p.bytes)):]
 }
 
-// Unchanging returns the page of an address, nil if the page can change or cannot be read.
+// Unchanging returns the page at an address, nil if its content can change or cannot be read.
 func (m *Memory) Unchanging(address uint64) *Page {
 	if p := m.page(address); p != nil {
 		return p.constant
@@ -119,8 +119,8 @@ func (m *Memory) Unchanging(address uint64) *Page {
 	return nil
 }
 
-// HasZeros reports whether the page of an address has zeros only, as it has when the kernel has
-// just made it.
+// HasZeros reports whether the page at an address contains only zeros, as a page does that the
+// kernel has just created.
 func (m *Memory) HasZeros(address uint64) bool {
 	p := m.page(address)
 	return p != nil && bytes.Equal(p.bytes, zeros[:len(p.bytes)])
@@ -128,7 +128,7 @@ func (m *Memory) HasZeros(address uint64) bool {
 
 var zeros [PageSize]byte
 
-// fetch copies a page.
+// fetch copies the page that begins at an address from the process.
 func (m *Memory) fetch(start uint64) *page {
 	if len(m.pages) >= maxPages {
 		return nil
@@ -144,7 +144,7 @@ func (m *Memory) fetch(start uint64) *page {
 	return p
 }
 
-// newPage returns a page for a copy.
+// newPage returns an empty page for a copy of the memory at an address.
 func (m *Memory) newPage(start uint64) *page {
 	p := &page{bytes: make([]byte, PageSize)}
 	if n := len(m.unused); n > 0 {
@@ -154,11 +154,11 @@ func (m *Memory) newPage(start uint64) *page {
 	return p
 }
 
-// maxAhead bounds the pages of a ReadAhead.
+// maxAhead limits the number of pages that ReadAhead copies.
 const maxAhead = 24
 
-// ReadAhead copies the pages of some addresses, as far as they can be read. Copying them at once is
-// faster than one by one: the first page costs 2 us, any other 0.2.
+// ReadAhead copies the pages that contain some addresses, as far as they can be read. Copying them
+// together is faster than one by one: the first page costs 2 us, each further one 0.2 us.
 func (m *Memory) ReadAhead(addresses []uint64) {
 	var wanted []uint64
 	for _, a := range addresses {
@@ -186,7 +186,7 @@ func (m *Memory) ReadAhead(addresses []uint64) {
 	}
 }
 
-// Used appends the addresses of the pages that were copied and used.
+// Used appends the addresses of the pages that the simulation has copied and accessed.
 func (m *Memory) Used(to []uint64) []uint64 {
 	for a, p := range m.pages {
 		if p.constant == nil && p.used {
@@ -196,7 +196,7 @@ func (m *Memory) Used(to []uint64) []uint64 {
 	return to
 }
 
-// Bytes copies memory as the simulation sees it, and returns the number of bytes copied.
+// Bytes copies memory as the simulation has left it, and returns the number of bytes copied.
 func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	for n < len(to) {
 		from := m.At(address + uint64(n))
@@ -208,7 +208,7 @@ func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	return n
 }
 
-// Write changes the copy of the memory. It returns false for memory that does not change.
+// Write changes the copy of the memory. It returns false for memory whose content does not change.
 func (m *Memory) Write(address uint64, from []byte) bool {
 	for len(from) > 0 {
 		to := m.At(address)

@@ -9,18 +9,18 @@ type Page struct {
 	list  []any
 }
 
-// NewPage returns a page. Short pages end at the end of readable memory.
+// NewPage returns a page with the given content. A content shorter than a page means that the rest
+// cannot be read.
 func NewPage(content []byte) *Page {
 	p := new(Page)
 	p.size = copy(p.bytes[:], content)
 	return p
 }
 
-// Holds reports whether a page has a content.
+// Holds reports whether the page has the given content.
 func (p *Page) Holds(content []byte) bool { return string(p.bytes[:p.size]) == string(content) }
 
-// After returns the number of bytes from an address to the end of the page. The page of an address
-// that changes is nil, and has none.
+// After returns the number of bytes from an address to the end of the page, 0 for a nil page.
 func (p *Page) After(address uint64) int {
 	if p == nil {
 		return 0
@@ -28,8 +28,8 @@ func (p *Page) After(address uint64) int {
 	return p.size - int(address&(PageSize-1))
 }
 
-// Instruction returns the instruction that was kept for an address, nil if there is none, as of a
-// page that is nil.
+// Instruction returns the decoded instruction that Keep stored for an address, nil if there is none
+// or the page is nil.
 func (p *Page) Instruction(address uint64) any {
 	if p == nil || p.index == nil {
 		return nil
@@ -40,7 +40,7 @@ func (p *Page) Instruction(address uint64) any {
 	return nil
 }
 
-// Keep keeps a decoded instruction for an address.
+// Keep stores the decoded instruction at an address.
 func (p *Page) Keep(address uint64, instruction any) {
 	if p.index == nil {
 		p.index = new([PageSize]uint16)

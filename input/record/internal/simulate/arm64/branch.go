@@ -1,6 +1,6 @@
 package arm64
 
-// branchPatterns are branches.
+// branchPatterns has the encodings of branches.
 var branchPatterns = []pattern{
 	{text: ". 00101 ..........................", does: (*CPU).branch},
 	{text: "01010100 ................... . ....", does: (*CPU).branchIf},
@@ -14,7 +14,8 @@ var branchPatterns = []pattern{
 	{text: "1101011 0010 11111 00001 . 11111 11111", does: (*CPU).branchRegister},  // RETAA
 }
 
-// systemPatterns are hints, barriers and the registers of the system that are simulated.
+// systemPatterns has the encodings of hints, barriers, and accesses to the system registers that
+// are simulated.
 var systemPatterns = []pattern{
 	{text: "11010101000000110010 0000 000 11111", does: nothing},             // NOP
 	{text: "11010101000000110010 0000 001 11111", does: nothing},             // YIELD
@@ -45,10 +46,10 @@ var systemPatterns = []pattern{
 
 func nothing(*CPU, word) {}
 
-// link sets the register of the return address.
+// link sets the register with the return address.
 func (c *CPU) link() { c.X[linkRegister] = c.IP + instructionSize }
 
-// branch makes B and BL.
+// branch executes B and BL.
 func (c *CPU) branch(w word) {
 	if w.bit(31) {
 		c.link()
@@ -62,14 +63,14 @@ func (c *CPU) branchIf(w word) {
 	}
 }
 
-// compareBranch makes CBZ and CBNZ.
+// compareBranch executes CBZ and CBNZ.
 func (c *CPU) compareBranch(w word) {
 	if (w.cut(c.X[w.rd()]) != 0) == w.bit(24) {
 		c.next = c.IP + w.signed(5, 19)*instructionSize
 	}
 }
 
-// testBranch makes TBZ and TBNZ.
+// testBranch executes TBZ and TBNZ.
 func (c *CPU) testBranch(w word) {
 	n := w.field(31, 1)<<5 | w.field(19, 5)
 	if (c.X[w.rd()]>>n&1 != 0) == w.bit(24) {
@@ -77,7 +78,8 @@ func (c *CPU) testBranch(w word) {
 	}
 }
 
-// branchRegister makes BR, BLR and RET, and those that check the signature of the address.
+// branchRegister executes BR, BLR and RET, and their variants that check the signature of the
+// address.
 func (c *CPU) branchRegister(w word) {
 	to, checks := c.X[w.rn()], w.bit(11)
 	if checks && w.field(21, 2) == 2 { // RETAA
@@ -95,7 +97,7 @@ func (c *CPU) branchRegister(w word) {
 	c.next = to
 }
 
-// unsigned returns an address of code without its signature.
+// unsigned returns an address of code without its signature bits.
 func (c *CPU) unsigned(address uint64) uint64 {
 	const half = 1 << 55 // the bit that is set in addresses of the kernel
 	if address&half != 0 {
@@ -107,15 +109,15 @@ func (c *CPU) unsigned(address uint64) uint64 {
 func (c *CPU) stripLink(word) { c.X[linkRegister] = c.unsigned(c.X[linkRegister]) }
 func (c *CPU) strip17(word)   { c.X[17] = c.unsigned(c.X[17]) }
 
-// sign makes the instructions that sign an address, which do nothing, and those that check it or
-// remove the signature.
+// sign executes the instructions that sign an address, which do nothing, and those that check or
+// remove the signature of an address.
 func (c *CPU) sign(w word) {
 	if checks, removes := w.bit(12), w.bit(14); checks || removes {
 		c.set(w.rd(), c.unsigned(c.X[w.rd()]))
 	}
 }
 
-// readZeroBlock reads DCZID_EL0.
+// readZeroBlock executes a read of the register DCZID_EL0.
 func (c *CPU) readZeroBlock(w word) {
 	if c.ZeroBlock == 0 {
 		c.fail()
@@ -123,7 +125,7 @@ func (c *CPU) readZeroBlock(w word) {
 	c.set(w.rd(), c.ZeroBlock)
 }
 
-// clearBlock makes DC ZVA.
+// clearBlock executes DC ZVA.
 func (c *CPU) clearBlock(w word) {
 	const forbidden = 1 << 4
 	if c.ZeroBlock == 0 || c.ZeroBlock&forbidden != 0 {

@@ -72,7 +72,7 @@ func (c *CPU) Addresses(to []uint64) []uint64 {
 	return append(append(to, c.SP), c.X[:zeroOrStack]...)
 }
 
-// fail marks the instruction as one that cannot be simulated.
+// fail records that the current instruction cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
 
 // set changes a general register, or does nothing for the zero register.
@@ -93,8 +93,8 @@ func (c *CPU) base(n uint64) uint64 {
 	return c.X[n]
 }
 
-// setBase changes a general register or the stack pointer. The value does not depend on what the
-// instruction has loaded.
+// setBase changes a general register or the stack pointer, to a value that does not depend on
+// memory that the instruction has loaded.
 func (c *CPU) setBase(n, v uint64) {
 	if n == zeroOrStack {
 		c.SP = v
@@ -103,7 +103,7 @@ func (c *CPU) setBase(n, v uint64) {
 	}
 }
 
-// setFlags sets all flags.
+// setFlags sets all four flags.
 func (c *CPU) setFlags(flags uint64) {
 	if c.tainted {
 		c.fail()
@@ -117,8 +117,8 @@ func (c *CPU) vector(n uint64) Vector {
 	return c.V[n]
 }
 
-// setVector changes a vector register. Its content is unknown if the instruction has used something
-// unknown.
+// setVector changes a vector register. Its content becomes unknown if the instruction has used
+// unknown data.
 func (c *CPU) setVector(n uint64, v Vector) {
 	c.V[n] = v
 	if c.unknown &^= 1 << n; c.tainted {
@@ -126,7 +126,7 @@ func (c *CPU) setVector(n uint64, v Vector) {
 	}
 }
 
-// forget makes the vector register unknown that an instruction changes.
+// forget marks the content of the vector register that an instruction changes as unknown.
 func (c *CPU) forget(w word) {
 	c.tainted = true
 	c.setVector(w.rd(), Vector{})
@@ -155,7 +155,7 @@ func (c *CPU) store(address uint64, size int, v uint64) {
 	c.Memory.SetUnknown(address, size, c.tainted)
 }
 
-// loadVector reads up to 16 bytes.
+// loadVector reads a vector of up to 16 bytes from memory.
 func (c *CPU) loadVector(address uint64, size int) (v Vector) {
 	v[0] = c.load(address, min(size, 8))
 	if size == 16 {
@@ -164,7 +164,7 @@ func (c *CPU) loadVector(address uint64, size int) (v Vector) {
 	return v
 }
 
-// storeVector writes up to 16 bytes.
+// storeVector writes up to 16 bytes of a vector into the copy of the memory.
 func (c *CPU) storeVector(address uint64, size int, v Vector) {
 	c.store(address, min(size, 8), v[0])
 	if size == 16 {

@@ -19,13 +19,13 @@ type Instruction struct {
 	does func(*CPU, word) // nil if the instruction cannot be simulated
 }
 
-// A word is an instruction as it is encoded.
+// A word is an encoded instruction.
 type word uint32
 
-// field returns some bits, from the lowest of them on.
+// field returns a field of the instruction: its lowest bit is low, and it has bits bits.
 func (w word) field(low, bits int) uint64 { return uint64(w>>low) & (1<<bits - 1) }
 
-// signed returns some bits as a signed number.
+// signed returns a field of the instruction, extended with its sign to 64 bits.
 func (w word) signed(low, bits int) uint64 { return extend(w.field(low, bits), bits) }
 
 func (w word) bit(n int) bool { return w>>n&1 != 0 }
@@ -47,13 +47,13 @@ func (w word) width() int {
 	return 32
 }
 
-// cut returns the bits of a number that an instruction of general registers works with.
+// cut truncates a number to the width of the instruction's general registers.
 func (w word) cut(v uint64) uint64 { return v & mask(w.width()) }
 
-// mask returns a number of some bits, up to 64, that are all 1.
+// mask returns a number whose lowest bits are 1. Their number is 1 to 64.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
-// extend returns a number of some bits with its sign.
+// extend extends a number of some bits with its sign to 64 bits.
 func extend(v uint64, bits int) uint64 { return uint64(int64(v<<(64-bits)) >> (64 - bits)) }
 
 // A pattern matches words. Its text has a digit for each bit that the words have in common, from
@@ -78,8 +78,8 @@ func (p *pattern) compile() {
 	}
 }
 
-// classes are the patterns by bits 25 to 28 of the words, which Arm calls op0. Few runs of the
-// command need them.
+// classes has the patterns of all instructions, by bits 25 to 28, which Arm calls op0. It is
+// computed at the first use, because few runs of the command simulate.
 var classes = sync.OnceValue(func() *[16][]pattern {
 	classes := new([16][]pattern)
 	for _, list := range [][]pattern{
@@ -99,8 +99,8 @@ var classes = sync.OnceValue(func() *[16][]pattern {
 	return classes
 })
 
-// operation returns what a word does, nil if that is not known. The first pattern that matches
-// counts.
+// operation returns the method that executes an instruction, nil if it is unknown: that of the
+// first pattern that matches.
 func operation(w word) func(*CPU, word) {
 	for _, p := range classes()[w.field(25, 4)] {
 		if (w^p.value)&p.mask == 0 {

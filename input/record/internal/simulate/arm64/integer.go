@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// immediatePatterns are data processing with an immediate.
+// immediatePatterns has the encodings of integer instructions with an immediate.
 var immediatePatterns = []pattern{
 	{text: ". .. 10000 ................... .....", does: (*CPU).adr},
 	{text: ". . . 100010 . ............ ..... .....", does: (*CPU).addImmediate},
@@ -15,7 +15,7 @@ var immediatePatterns = []pattern{
 	{text: ". 00 100111 . 0 ..... ...... ..... .....", does: (*CPU).extract},
 }
 
-// registerPatterns are data processing of registers.
+// registerPatterns has the encodings of integer instructions whose operands are registers.
 var registerPatterns = []pattern{
 	{text: ". .. 01010 .. . ..... ...... ..... .....", does: (*CPU).logicalShifted},
 	{text: ". . . 01011 .. 0 ..... ...... ..... .....", does: (*CPU).addShifted},
@@ -36,7 +36,7 @@ var registerPatterns = []pattern{
 	{text: "1 00 11011 . 10 ..... 0 ..... ..... .....", does: (*CPU).multiplyHigh},
 }
 
-// adr makes ADR and ADRP.
+// adr executes ADR and ADRP.
 func (c *CPU) adr(w word) {
 	by := w.signed(5, 19)<<2 | w.field(29, 2)
 	at := c.IP
@@ -46,7 +46,7 @@ func (c *CPU) adr(w word) {
 	c.set(w.rd(), at+by)
 }
 
-// add returns the sum of two numbers and a carry, and the flags.
+// add returns the sum of two numbers and a carry, and the flags of this sum.
 func (w word) add(a, b, in uint64) (sum, flags uint64) {
 	width := w.width()
 	a, b = w.cut(a), w.cut(b)
@@ -61,7 +61,7 @@ func (w word) add(a, b, in uint64) (sum, flags uint64) {
 	return w.cut(sum), flags
 }
 
-// flagsOf returns the flags that depend on a result alone.
+// flagsOf returns the flags N and Z, which depend on the result alone.
 func (w word) flagsOf(v uint64) (flags uint64) {
 	if w.cut(v) == 0 {
 		flags |= zero
@@ -113,7 +113,8 @@ func (c *CPU) addExtended(w word) {
 	c.addOrSubtract(w, c.base(w.rn()), w.extended(c.X[w.rm()])<<n, true)
 }
 
-// extended returns a register as an operand that is extended from 8 to 64 bits.
+// extended returns the value of a register operand whose lowest 8, 16, 32 or 64 bits are extended,
+// with or without sign as the instruction says.
 func (w word) extended(v uint64) uint64 {
 	size := 8 << w.field(13, 2)
 	if w.bit(15) {
@@ -225,7 +226,7 @@ func (c *CPU) moveWide(w word) {
 	c.set(w.rd(), w.cut(v))
 }
 
-// bitfield makes SBFM, BFM and UBFM.
+// bitfield executes SBFM, BFM and UBFM.
 func (c *CPU) bitfield(w word) {
 	run, top, ok := w.bitMasks()
 	r, s, kind := int(w.field(16, 6)), int(w.field(10, 6)), w.field(29, 2)
@@ -245,7 +246,7 @@ func (c *CPU) bitfield(w word) {
 	c.set(w.rd(), w.cut(old&^top|bottom&top))
 }
 
-// extract makes EXTR.
+// extract executes EXTR.
 func (c *CPU) extract(w word) {
 	n, width := int(w.field(10, 6)), w.width()
 	if w.bit(22) != w.wide() || n >= width {
@@ -255,7 +256,7 @@ func (c *CPU) extract(w word) {
 	c.set(w.rd(), w.cut(w.cut(c.X[w.rm()])>>n|c.X[w.rn()]<<(width-n)))
 }
 
-// holds reports whether a condition holds.
+// holds reports whether the condition of a conditional instruction is met.
 func (c *CPU) holds(condition uint64) bool {
 	n, z, v := c.Flags&negative != 0, c.Flags&zero != 0, c.Flags&overflow != 0
 	has := c.Flags&carry != 0
@@ -263,7 +264,7 @@ func (c *CPU) holds(condition uint64) bool {
 	return r != (condition&1 != 0 && condition != 15)
 }
 
-// conditionalCompare makes CCMP and CCMN.
+// conditionalCompare executes CCMP and CCMN.
 func (c *CPU) conditionalCompare(w word) {
 	flags := w.field(0, 4) * overflow
 	if c.holds(w.field(12, 4)) {
@@ -279,7 +280,7 @@ func (c *CPU) conditionalCompare(w word) {
 	c.setFlags(flags)
 }
 
-// conditionalSelect makes CSEL, CSINC, CSINV and CSNEG.
+// conditionalSelect executes CSEL, CSINC, CSINV and CSNEG.
 func (c *CPU) conditionalSelect(w word) {
 	v := c.X[w.rn()]
 	if !c.holds(w.field(12, 4)) {
@@ -308,7 +309,7 @@ func (c *CPU) divide(w word) {
 	c.set(w.rd(), w.cut(v))
 }
 
-// checksum makes CRC32 and CRC32C, which do not invert what they start with, as Go does.
+// checksum executes CRC32 and CRC32C. Unlike Go's functions, they do not invert the initial value.
 func (c *CPU) checksum(w word) {
 	size := 1 << w.field(10, 2)
 	if w.wide() != (size == 8) {
@@ -323,7 +324,7 @@ func (c *CPU) checksum(w word) {
 	c.set(w.rd(), uint64(^crc32.Update(^uint32(c.X[w.rn()]), table, bytesOf(v)[:size])))
 }
 
-// reverse makes RBIT, REV16, REV32 and REV.
+// reverse executes RBIT, REV16, REV32 and REV.
 func (c *CPU) reverse(w word) {
 	v, low, r := w.cut(c.X[w.rn()]), uint64(0x00ff00ff00ff00ff), uint64(0)
 	switch w.field(10, 2) {
@@ -341,14 +342,14 @@ func (c *CPU) reverse(w word) {
 	c.set(w.rd(), r)
 }
 
-// countLeading makes CLZ and CLS.
+// countLeading executes CLZ and CLS.
 func (c *CPU) countLeading(w word) {
 	v, width := w.cut(c.X[w.rn()]), w.width()
 	c.set(w.rd(), countLeading(v, width, w.bit(10)))
 }
 
-// countLeading returns the number of leading zeros, or of leading bits after the sign that are like
-// it.
+// countLeading returns the number of leading zeros, or of the bits after the sign that equal the
+// sign.
 func countLeading(v uint64, width int, signs bool) uint64 {
 	if !signs {
 		return uint64(bits.LeadingZeros64(v) - 64 + width)
@@ -357,7 +358,7 @@ func countLeading(v uint64, width int, signs bool) uint64 {
 	return uint64(bits.LeadingZeros64(v^uint64(int64(v)>>63)) - 1 - 64 + width)
 }
 
-// multiplyAdd makes MADD and MSUB.
+// multiplyAdd executes MADD and MSUB.
 func (c *CPU) multiplyAdd(w word) {
 	product := c.X[w.rn()] * c.X[w.rm()]
 	c.addProduct(w, product)
@@ -370,7 +371,7 @@ func (c *CPU) addProduct(w word, product uint64) {
 	c.set(w.rd(), w.cut(c.X[w.ra()]+product))
 }
 
-// multiplyAddLong makes SMADDL, SMSUBL, UMADDL and UMSUBL.
+// multiplyAddLong executes SMADDL, SMSUBL, UMADDL and UMSUBL.
 func (c *CPU) multiplyAddLong(w word) {
 	a, b := c.X[w.rn()], c.X[w.rm()]
 	if w.bit(23) {
@@ -380,7 +381,7 @@ func (c *CPU) multiplyAddLong(w word) {
 	}
 }
 
-// multiplyHigh makes SMULH and UMULH.
+// multiplyHigh executes SMULH and UMULH.
 func (c *CPU) multiplyHigh(w word) {
 	a, b := c.X[w.rn()], c.X[w.rm()]
 	high, _ := bits.Mul64(a, b)

@@ -1,6 +1,6 @@
 package arm64
 
-// memoryPatterns are loads and stores of registers.
+// memoryPatterns has the encodings of loads and stores of registers.
 var memoryPatterns = []pattern{
 	{text: ".. 111 . 01 .. ............ ..... .....", does: (*CPU).transfer},            // unsigned offset
 	{text: ".. 111 . 00 .. 0 ......... 00 ..... .....", does: (*CPU).transfer},          // signed offset
@@ -21,7 +21,7 @@ var memoryPatterns = []pattern{
 	{text: "11 111000 . . 1 ......... . 1 ..... .....", does: (*CPU).loadAuthenticated}, // LDRAA
 }
 
-// size returns the size in bytes of the one register that an instruction loads or stores.
+// size returns the size in bytes of the register that an instruction loads or stores.
 func (w word) size() int {
 	if isVector := w.bit(26); isVector && w.bit(23) {
 		return 16
@@ -29,7 +29,8 @@ func (w word) size() int {
 	return 1 << w.field(30, 2)
 }
 
-// Kinds of addresses, by fields that memoryPatterns also have.
+// These methods distinguish the addressing modes of loads and stores, by fields that memoryPatterns
+// also have.
 func (w word) isLiteral() bool    { return w.field(27, 3) == 3 && w.field(24, 2) == 0 }
 func (w word) isPair() bool       { return w.field(27, 3) == 5 && !w.bit(25) }
 func (w word) isSingle() bool     { return w.field(27, 3) == 7 && !w.bit(25) }
@@ -124,7 +125,7 @@ func (c *CPU) transferVector(w word, address uint64) {
 	}
 }
 
-// transferAsUser makes LDTR and STTR, which do what other loads and stores of a program do.
+// transferAsUser executes LDTR and STTR, which have the same effect as LDR and STR in a program.
 func (c *CPU) transferAsUser(w word) {
 	if w.isPrefetch() {
 		c.fail()
@@ -133,7 +134,8 @@ func (c *CPU) transferAsUser(w word) {
 	c.transfer(w)
 }
 
-// transferAndIndex makes the forms that add the offset to the base, before or after the transfer.
+// transferAndIndex executes loads and stores that add the offset to the base register, before or
+// after the transfer.
 func (c *CPU) transferAndIndex(w word) {
 	if w.isPrefetch() {
 		c.fail()
@@ -144,7 +146,7 @@ func (c *CPU) transferAndIndex(w word) {
 	c.setBase(w.rn(), to)
 }
 
-// transferPair makes LDP, STP and LDPSW.
+// transferPair executes LDP, STP and LDPSW.
 func (c *CPU) transferPair(w word) {
 	const streams, after, before = 0, 1, 3 // kinds of addresses
 	isVector, loads, kind := w.bit(26), w.bit(22), w.field(30, 2)
@@ -189,7 +191,7 @@ func (c *CPU) loadLiteral(w word) {
 	}
 }
 
-// exclusive makes LDXR and STXR, which always succeeds.
+// exclusive executes LDXR and STXR. The store always succeeds.
 func (c *CPU) exclusive(w word) {
 	address, size := c.base(w.rn()), w.size()
 	if w.bit(22) {
@@ -212,7 +214,7 @@ func (c *CPU) exclusivePair(w word) {
 	c.set(w.rm(), 0)
 }
 
-// ordered makes LDAR, STLR and LDAPR.
+// ordered executes LDAR, STLR and LDAPR.
 func (c *CPU) ordered(w word) {
 	address, size := c.base(w.rn()), w.size()
 	if w.bit(22) || w.field(27, 3) == 7 {
@@ -222,7 +224,7 @@ func (c *CPU) ordered(w word) {
 	}
 }
 
-// compareSwap makes CAS.
+// compareSwap executes CAS.
 func (c *CPU) compareSwap(w word) {
 	address, size := c.base(w.rn()), w.size()
 	old := c.load(address, size)
@@ -232,7 +234,7 @@ func (c *CPU) compareSwap(w word) {
 	c.set(w.rm(), old)
 }
 
-// compareSwapPair makes CASP.
+// compareSwapPair executes CASP.
 func (c *CPU) compareSwapPair(w word) {
 	if w.rm()&1 != 0 || w.rd()&1 != 0 {
 		c.fail()
@@ -250,7 +252,7 @@ func (c *CPU) compareSwapPair(w word) {
 	c.set(w.rm()+1, b)
 }
 
-// atomic makes LDADD and its relatives, and SWP.
+// atomic executes LDADD and its relatives, and SWP.
 func (c *CPU) atomic(w word) {
 	address, size := c.base(w.rn()), w.size()
 	old, by := c.load(address, size), c.X[w.rm()]&mask(8*size)
@@ -265,7 +267,7 @@ func (c *CPU) atomic(w word) {
 	c.set(w.rd(), old)
 }
 
-// loadAuthenticated makes LDRAA and LDRAB.
+// loadAuthenticated executes LDRAA and LDRAB.
 func (c *CPU) loadAuthenticated(w word) {
 	address := c.unsigned(c.base(w.rn())) + extend(w.field(22, 1)<<9|w.field(12, 9), 10)*8
 	c.set(w.rd(), c.load(address, 8))

@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// numberPatterns are instructions of single floating-point numbers, of 32 or 64 bits.
+// numberPatterns has the encodings of instructions for single floating-point numbers, of 32 or 64
+// bits.
 var numberPatterns = []pattern{
 	{text: "00011110 .. 1 ...... 10000 ..... .....", does: (*CPU).oneNumber},
 	{text: "00011110 .. 1 ..... .... 10 ..... .....", does: (*CPU).twoNumbers},
@@ -33,7 +34,7 @@ const (
 // format returns the format of an instruction's numbers, 0 if it is not simulated.
 func (w word) format() format { return [4]format{single, double, 0, 0}[w.field(22, 2)] }
 
-// bits returns the bits of a number.
+// bits returns the bits that encode a number in the format.
 func (f format) bits(v float64) uint64 {
 	if f == single {
 		return uint64(math.Float32bits(float32(v)))
@@ -41,7 +42,7 @@ func (f format) bits(v float64) uint64 {
 	return math.Float64bits(v)
 }
 
-// number is the reverse of bits.
+// number returns the number that bits encode in the format.
 func (f format) number(bits uint64) float64 {
 	if f == single {
 		return float64(math.Float32frombits(uint32(bits)))
@@ -53,7 +54,7 @@ func (f format) number(bits uint64) float64 {
 func (f format) top() uint64   { return 1 << (8*f - 1) }
 func (f format) quiet() uint64 { return [...]uint64{single: 1 << 22, double: 1 << 51}[f] }
 
-// defaultNaN is the result of an operation that has none.
+// defaultNaN returns the bits of the NaN that invalid operations have as their result.
 func (f format) defaultNaN() uint64 {
 	return [...]uint64{single: 0x7fc00000, double: 0x7ff8000000000000}[f]
 }
@@ -63,11 +64,11 @@ func (f format) isNaN(bits uint64) bool {
 	return v != v
 }
 
-// signals reports whether a number is a NaN that signals.
+// signals reports whether a number is a signaling NaN.
 func (f format) signals(bits uint64) bool { return f.isNaN(bits) && bits&f.quiet() == 0 }
 
-// nan returns the NaN that an operation has as its result if one of its operands is one: the first
-// that signals, or else the first.
+// nan returns the NaN that an operation has as its result if one of its operands is a NaN: the
+// first signaling operand, or else the first NaN.
 func (f format) nan(operands ...uint64) (uint64, bool) {
 	for _, v := range operands {
 		if f.signals(v) {
@@ -82,11 +83,13 @@ func (f format) nan(operands ...uint64) (uint64, bool) {
 	return 0, false
 }
 
-// An ofTwo is an operation of the bits of two numbers.
+// An ofTwo computes an operation on two numbers of a format. The numbers and the result are given
+// as bits.
 type ofTwo func(f format, a, b uint64) uint64
 
-// rounded makes an operation. The result of a single-precision operation of these kinds is the same
-// if it is computed in double precision and rounded, since that has more than twice the digits.
+// rounded returns an ofTwo that computes an operation in double precision and rounds its result to
+// the format. For these operations, that is also the right result in single precision, since double
+// precision has more than twice the digits.
 func rounded(of func(a, b float64) float64) ofTwo {
 	return func(f format, a, b uint64) uint64 {
 		if r, ok := f.nan(a, b); ok {
@@ -101,7 +104,8 @@ func rounded(of func(a, b float64) float64) ofTwo {
 
 func (f format) negate(v uint64) uint64 { return v ^ f.top() }
 
-// preferring makes FMAXNM and FMINNM: a quiet NaN counts as no number.
+// preferring returns the variant of an operation that ignores a quiet NaN if the other operand is a
+// number, as FMAXNM and FMINNM do.
 func preferring(of ofTwo) ofTwo {
 	return func(f format, a, b uint64) uint64 {
 		aQuiet, bQuiet := f.isNaN(a) && !f.signals(a), f.isNaN(b) && !f.signals(b)
@@ -124,13 +128,14 @@ var (
 	least      = rounded(math.Min)
 )
 
-// twoOperands are the operations of two numbers, by opcode.
+// twoOperands has the operations on two numbers, by opcode.
 var twoOperands = [16]ofTwo{
 	0: product, 1: quotient, 2: sum, 3: difference, 4: greatest, 5: least, 6: preferring(greatest), 7: preferring(least),
 	8: func(f format, a, b uint64) uint64 { return f.negate(product(f, a, b)) },
 }
 
-// computes marks the result of floating-point arithmetic as unknown unless its mode is the default.
+// computes is called by floating-point operations. It marks their result as unknown unless FPCR
+// selects the default mode.
 func (c *CPU) computes() { c.tainted = c.tainted || c.Mode != 0 }
 
 func (c *CPU) twoNumbers(w word) {
@@ -165,8 +170,8 @@ func (f format) fused(s, a, b uint64) uint64 {
 	return f.bits(r)
 }
 
-// roundedSum returns the sum of a product of two single-precision numbers, which is exact, and
-// another number. It is rounded once, where a sum in double precision would be rounded twice.
+// roundedSum returns the sum of product, which is an exact product of two single-precision numbers,
+// and s. It is rounded once, while a sum in double precision would be rounded twice.
 func roundedSum(product, s float64) float32 {
 	const enough = 640 // bits of the exact sum
 	exact := new(big.Float).SetPrec(enough).SetFloat64(product)
@@ -175,7 +180,7 @@ func roundedSum(product, s float64) float32 {
 	return r
 }
 
-// threeNumbers makes FMADD, FMSUB, FNMADD and FNMSUB.
+// threeNumbers executes FMADD, FMSUB, FNMADD and FNMSUB.
 func (c *CPU) threeNumbers(w word) {
 	f := w.format()
 	if f == 0 {
@@ -195,10 +200,11 @@ func (c *CPU) threeNumbers(w word) {
 	c.setVector(w.rd(), Vector{f.fused(s, a, b)})
 }
 
-// Ways of rounding to an integer, in the order of the field rmode, and ties away from zero.
+// roundings has the functions that round to an integer, by the field rmode, and then the one that
+// rounds ties away from zero.
 var roundings = [5]func(float64) float64{math.RoundToEven, math.Ceil, math.Floor, math.Trunc, math.Round}
 
-// round rounds to an integer.
+// round rounds a number to an integer with the function how.
 func (f format) round(v uint64, how func(float64) float64) uint64 {
 	if r, ok := f.nan(v); ok {
 		return r
@@ -222,7 +228,7 @@ func (f format) convert(v uint64, to format) uint64 {
 	return to.bits(f.number(v))
 }
 
-// oneNumber makes the instructions of one operand.
+// oneNumber executes the instructions of one operand.
 func (c *CPU) oneNumber(w word) {
 	f, opcode := w.format(), w.field(15, 6)
 	v := c.vector(w.rn())[0] & f.mask()
@@ -255,7 +261,7 @@ func (c *CPU) oneNumber(w word) {
 	c.setVector(w.rd(), Vector{v})
 }
 
-// compared returns the flags of a comparison.
+// compared returns the flags that a comparison of two numbers sets.
 func (f format) compared(a, b uint64) uint64 {
 	x, y := f.number(a), f.number(b)
 	switch {
@@ -297,8 +303,8 @@ func (c *CPU) selectNumber(w word) {
 	c.setVector(w.rd(), Vector{c.vector(n)[0] & w.format().mask()})
 }
 
-// expanded returns the bits of a number that an instruction has in 8 bits: a sign, 3 bits of the
-// exponent and 4 of the fraction.
+// expanded returns the bits of the number that an immediate of 8 bits encodes: a sign, 3 bits of
+// the exponent and 4 of the fraction.
 func (f format) expanded(v uint64) uint64 {
 	exponent := [...]int{single: 8, double: 11}[f]
 	fraction := 8*int(f) - 1 - exponent
@@ -311,7 +317,7 @@ func (c *CPU) numberImmediate(w word) {
 	c.setVector(w.rd(), Vector{w.format().expanded(w.field(13, 8))})
 }
 
-// moveNumber makes FMOV between a vector and a general register.
+// moveNumber executes FMOV between a vector and a general register.
 func (c *CPU) moveNumber(w word) {
 	from, isTop := w.bit(16), false
 	switch w.field(31, 1)<<4 | w.field(22, 2)<<2 | w.field(19, 2) {
@@ -366,7 +372,7 @@ func (w word) fraction() int {
 	return 64 - int(w.field(10, 6))
 }
 
-// toInteger makes FCVTNS and its relatives.
+// toInteger executes FCVTNS and its relatives.
 func (c *CPU) toInteger(w word) {
 	how := roundings[w.field(19, 2)]
 	if away := w.field(17, 2) == 2; away {
@@ -381,7 +387,7 @@ func (c *CPU) toInteger(w word) {
 	c.set(w.rd(), integer(how(v), w.width(), w.bit(16)))
 }
 
-// fromInteger makes SCVTF and UCVTF.
+// fromInteger executes SCVTF and UCVTF.
 func (c *CPU) fromInteger(w word) {
 	if w.fraction() > w.width() {
 		c.fail()

@@ -1,6 +1,7 @@
 package arm64
 
-// structurePatterns are loads and stores of vectors whose elements are interleaved in memory.
+// structurePatterns has the encodings of loads and stores of vectors whose elements are interleaved
+// in memory.
 var structurePatterns = []pattern{
 	{text: "0 . 0011000 . 000000 .... .. ..... .....", does: (*CPU).transferMultiple},
 	{text: "0 . 0011001 . 0 ..... .... .. ..... .....", does: (*CPU).transferMultiple},
@@ -8,16 +9,16 @@ var structurePatterns = []pattern{
 	{text: "0 . 0011011 . . ..... ... . .. ..... .....", does: (*CPU).transferElement},
 }
 
-// multiples are the opcodes of LD1 to LD4: how many groups of registers there are, and how many
-// registers a group has, whose elements alternate.
+// multiples has, for each opcode of LD1 to LD4, the number of groups of registers, and the number
+// of registers in a group. The elements of these registers alternate in memory.
 var multiples = [16]struct{ groups, registers int }{
 	0: {1, 4}, 2: {4, 1}, 4: {1, 3}, 6: {3, 1}, 7: {1, 1}, 8: {1, 2}, 10: {2, 1},
 }
 
-// vectorBytes returns how many bytes of the vectors an instruction uses, 8 or 16.
+// vectorBytes returns the size in bytes of the vectors that an instruction uses, 8 or 16.
 func (w word) vectorBytes() int { return 8 << w.field(30, 1) }
 
-// transferMultiple makes LD1 to LD4 and ST1 to ST4 of whole registers.
+// transferMultiple executes LD1 to LD4 and ST1 to ST4 of whole registers.
 func (c *CPU) transferMultiple(w word) {
 	m, size, loads := multiples[w.field(12, 4)], 1<<w.field(10, 2), w.bit(22)
 	if m.groups == 0 || size == 8 && !w.bit(30) && m.registers > 1 {
@@ -47,7 +48,8 @@ func (c *CPU) transferMultiple(w word) {
 	c.indexAfter(w, len(registers)*w.vectorBytes())
 }
 
-// after returns the number of a register after that of the result. The first one follows the last.
+// after returns the number of the nth register after the first register of the instruction.
+// Register 0 follows register 31.
 func (w word) after(n int) uint64 { return (w.rd() + uint64(n)) % 32 }
 
 // transferPart loads or stores an element of a vector.
@@ -59,7 +61,7 @@ func (c *CPU) transferPart(v *Vector, address uint64, size, element int, loads b
 	}
 }
 
-// indexAfter adds to the base what was transferred, or a register.
+// indexAfter adds the number of bytes transferred, or a register, to the base register.
 func (c *CPU) indexAfter(w word, size int) {
 	if !w.bit(23) {
 		return
@@ -97,7 +99,7 @@ func (w word) element() (size, element int) {
 	return 0, 0
 }
 
-// transferElement makes LD1 to LD4 and ST1 to ST4 of one element of each register, and LD1R to
+// transferElement executes LD1 to LD4 and ST1 to ST4 of one element of each register, and LD1R to
 // LD4R.
 func (c *CPU) transferElement(w word) {
 	size, element := w.element()

@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// vectorPatterns are instructions of vectors, or of the lowest element of vectors, which have the
-// same form. The second bit is 1 for a lowest element.
+// vectorPatterns has the encodings of instructions that work on all elements of vectors, and of the
+// instructions of the same form that work on the lowest element. In the latter, the second bit is
+// 1.
 var vectorPatterns = []pattern{
 	{text: "0 . . 01110 .. 1 ..... ..... 1 ..... .....", does: (*CPU).threeSame},
 	{text: "0 1 . 11110 .. 1 ..... ..... 1 ..... .....", does: (*CPU).threeSame},
@@ -49,7 +50,7 @@ func (w word) lanes(size int) int {
 // element is in bytes.
 type lane func(d, a, b uint64, size int) uint64
 
-// ofSigned makes an operation of signed numbers.
+// ofSigned returns a lane that computes f of the elements as signed numbers.
 func ofSigned(f func(a, b int64, size int) int64) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		return uint64(f(int64(extend(a, 8*size)), int64(extend(b, 8*size)), size))
@@ -60,7 +61,7 @@ func ofUnsigned(f func(a, b uint64) uint64) lane {
 	return func(_, a, b uint64, _ int) uint64 { return f(a, b) }
 }
 
-// all returns an element with all bits if a condition holds, else 0.
+// all returns an element whose bits are all 1 if a condition is met, else 0.
 func all(holds bool) uint64 {
 	if holds {
 		return ^uint64(0)
@@ -68,13 +69,14 @@ func all(holds bool) uint64 {
 	return 0
 }
 
-// saturate returns the number of some bytes that is next to a number.
+// saturate limits a number to the range of signed numbers of size bytes.
 func saturate(v int64, size int) int64 {
 	most := int64(mask(8*size - 1))
 	return max(min(v, most), -most-1)
 }
 
-// addSaturated returns a sum, or the number that is next to it.
+// addSaturated returns the sum of two numbers, limited to the range of signed numbers of size
+// bytes.
 func addSaturated(a, b int64, size int) int64 {
 	r := a + b
 	return saturateSum(r, a, (a^r)&(b^r) < 0, size)
@@ -85,8 +87,9 @@ func subtractSaturated(a, b int64, size int) int64 {
 	return saturateSum(r, a, (a^b)&(a^r) < 0, size)
 }
 
-// saturateSum limits r, a sum or difference, to what a signed number of size bytes can hold. If r
-// has overflown 64 bits, first, which is the first operand, tells the sign.
+// saturateSum limits r, a sum or difference, to the range of signed numbers of size bytes. If r has
+// overflowed 64 bits, the sign of the first operand decides at which end of the range the result
+// is.
 func saturateSum(r, first int64, overflows bool, size int) int64 {
 	if overflows {
 		r = first>>63 ^ int64(mask(63))
@@ -94,8 +97,8 @@ func saturateSum(r, first int64, overflows bool, size int) int64 {
 	return saturate(r, size)
 }
 
-// halved makes an operation of sums or differences that are halved. They have more bits than the
-// elements, but never more than 64: there are no such operations of elements of 8 bytes.
+// halved returns a lane that halves the sum or difference of two elements. The sum has one bit more
+// than the elements, but fits into 64 bits: there are no such operations on elements of 8 bytes.
 func halved(signed bool, minus, round int64) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		if signed {
@@ -105,7 +108,8 @@ func halved(signed bool, minus, round int64) lane {
 	}
 }
 
-// shiftBy shifts to the left, or to the right if the count is negative.
+// shiftBy returns a lane that shifts an element to the left, or to the right if the count is
+// negative.
 func shiftBy(isSigned bool) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		n := int(int8(b))
@@ -124,7 +128,7 @@ func shiftBy(isSigned bool) lane {
 
 func absolute(a, b int64) int64 { return max(a, b) - min(a, b) }
 
-// byBits are the operations of single bits.
+// byBits has the bitwise operations: AND, BIC, ORR, ORN, EOR, BSL, BIT and BIF.
 var byBits = [8]lane{
 	func(_, a, b uint64, _ int) uint64 { return a & b },
 	func(_, a, b uint64, _ int) uint64 { return a &^ b },
@@ -136,8 +140,8 @@ var byBits = [8]lane{
 	func(d, a, b uint64, _ int) uint64 { return d&b | a&^b },
 }
 
-// threeSameLanes are the operations of two vectors, by opcode: of signed numbers, and then of
-// unsigned ones.
+// threeSameLanes has the operations on two vectors, by opcode: first those on signed numbers, then
+// those on unsigned ones.
 var threeSameLanes = [2][32]lane{
 	{
 		0: halved(true, 1, 0), 2: halved(true, 1, 1), 4: halved(true, -1, 0), 1: ofSigned(addSaturated), 5: ofSigned(subtractSaturated),
@@ -190,7 +194,8 @@ const (
 	usesResult = 1<<15 | 1<<18
 )
 
-// hasThreeSame reports whether there is an instruction of threeSame with elements of a size.
+// hasThreeSame reports whether threeSame has an instruction with this opcode for elements of size
+// bytes.
 func (w word) hasThreeSame(opcode uint64, size int) bool {
 	is := func(set uint64) bool { return set>>opcode&1 != 0 }
 	if w.isLowest() {
@@ -199,7 +204,7 @@ func (w word) hasThreeSame(opcode uint64, size int) bool {
 	return w.lanes(size) != 0 && (size < 8 || !is(never8))
 }
 
-// threeSame makes the instructions of two vectors with elements of the same size.
+// threeSame executes the instructions of two vectors with elements of the same size.
 func (c *CPU) threeSame(w word) {
 	const logical, numbers = 3, 24
 	opcode, size := w.field(11, 5), w.elementSize()
@@ -222,7 +227,7 @@ func (c *CPU) threeSame(w word) {
 	}
 }
 
-// logicalVector makes AND, BIC, ORR, ORN, EOR, BSL, BIT and BIF.
+// logicalVector executes AND, BIC, ORR, ORN, EOR, BSL, BIT and BIF.
 func (c *CPU) logicalVector(w word) {
 	kind := w.field(29, 1)<<2 | w.field(22, 2)
 	if exclusive := kind == 4; exclusive && w.rn() == w.rm() {
@@ -232,12 +237,13 @@ func (c *CPU) logicalVector(w word) {
 	c.eachLane(w, 4, byBits[kind], kind > 4)
 }
 
-// eachLane sets each element of the result, which may depend on what the result was before.
+// eachLane computes each element of the result from the elements of two vector registers. With
+// accumulates, the operation also gets the old element of the result.
 func (c *CPU) eachLane(w word, size int, of lane, accumulates bool) {
 	c.lanesWith(w, c.vector(w.rm()), size, of, accumulates)
 }
 
-// lanesWith is eachLane with a second operand that is not a register.
+// lanesWith does the same as eachLane with a second operand that is not a register.
 func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 	a, d, r := c.vector(w.rn()), c.V[w.rd()], Vector{}
 	if accumulates {
@@ -249,8 +255,8 @@ func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 	c.setVector(w.rd(), r)
 }
 
-// pairwise sets each element of the result from two neighbours, of the first vector and then of the
-// second.
+// pairwise computes each element of the result from two neighbours: first those of the first
+// vector, then those of the second.
 func (c *CPU) pairwise(w word, size int, of lane) {
 	both := [2]Vector{c.vector(w.rn()), c.vector(w.rm())}
 	n := w.lanes(size)

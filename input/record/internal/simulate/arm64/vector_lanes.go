@@ -2,7 +2,7 @@ package arm64
 
 import "math/bits"
 
-// oneLane sets each element of the result from an element of one vector.
+// oneLane computes each element of the result from the element at the same place of one vector.
 func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
 	v := c.vector(w.rn())
 	var r Vector
@@ -21,12 +21,13 @@ func (c *CPU) setHalf(w word, half uint64) {
 	c.setVector(w.rd(), v)
 }
 
-// signedZero makes a comparison of a signed element with 0.
+// signedZero returns a function that compares a signed element with 0. The bits of its result are
+// all 1 if the condition is met, else 0.
 func signedZero(holds func(v int64) bool) func(v uint64, size int) uint64 {
 	return func(v uint64, size int) uint64 { return all(holds(int64(extend(v, 8*size)))) }
 }
 
-// oneSameLanes are the operations of one vector, by bit 29 and the opcode.
+// oneSameLanes has the operations on one vector, by bit 29 and the opcode.
 var oneSameLanes = [2][12]func(v uint64, size int) uint64{
 	{
 		4:  func(v uint64, size int) uint64 { return countLeading(v, 8*size, true) },
@@ -44,7 +45,7 @@ var oneSameLanes = [2][12]func(v uint64, size int) uint64{
 	},
 }
 
-// twoSame makes the instructions of one vector.
+// twoSame executes the instructions of one vector.
 func (c *CPU) twoSame(w word) {
 	const counts, numbers = 5, 12
 	opcode, size := w.field(12, 5), w.elementSize()
@@ -75,7 +76,7 @@ func (c *CPU) twoSame(w word) {
 	}
 }
 
-// inverted returns what NOT and RBIT do with a byte.
+// inverted returns the operation of NOT or RBIT on a byte.
 func inverted(size int) func(v uint64, size int) uint64 {
 	switch size {
 	case 1:
@@ -86,7 +87,7 @@ func inverted(size int) func(v uint64, size int) uint64 {
 	return nil
 }
 
-// reverseElements makes REV16, REV32 and REV64.
+// reverseElements executes REV16, REV32 and REV64.
 func (c *CPU) reverseElements(w word) {
 	group, size := 8>>(w.field(12, 1)<<1|w.field(29, 1)), w.elementSize()
 	if size >= group || w.isLowest() || w.field(12, 1)<<1|w.field(29, 1) == 3 {
@@ -101,7 +102,7 @@ func (c *CPU) reverseElements(w word) {
 	c.setVector(w.rd(), r)
 }
 
-// long returns an element, extended as an instruction does.
+// long returns element i of a vector, extended with or without its sign as the instruction says.
 func (w word) long(v *Vector, size, i int) uint64 {
 	if isUnsigned := w.bit(29); isUnsigned {
 		return v.Get(size, i)
@@ -109,7 +110,7 @@ func (w word) long(v *Vector, size, i int) uint64 {
 	return uint64(v.Signed(size, i))
 }
 
-// addNeighbours makes SADDLP, UADDLP and those that add to the result.
+// addNeighbours executes SADDLP, UADDLP and their variants that add to the result.
 func (c *CPU) addNeighbours(w word, size int, adds bool) {
 	if size == 8 || w.isLowest() {
 		c.forget(w)
@@ -128,7 +129,7 @@ func (c *CPU) addNeighbours(w word, size int, adds bool) {
 	c.setVector(w.rd(), r)
 }
 
-// narrow makes XTN, SQXTN, SQXTUN and UQXTN.
+// narrow executes XTN, SQXTN, SQXTUN and UQXTN.
 func (c *CPU) narrow(w word, size int) {
 	if size == 8 || w.isLowest() {
 		c.forget(w)
@@ -150,7 +151,7 @@ func (c *CPU) narrow(w word, size int) {
 	c.setHalf(w, half[0])
 }
 
-// shiftLong makes SHLL.
+// shiftLong executes SHLL.
 func (c *CPU) shiftLong(w word, size int) {
 	if size == 8 || w.isLowest() || !w.bit(29) {
 		c.forget(w)
@@ -159,7 +160,7 @@ func (c *CPU) shiftLong(w word, size int) {
 	c.lengthen(w, size, 8*size)
 }
 
-// lengthen sets elements of twice the size, shifted to the left.
+// lengthen computes elements of twice the size, shifted to the left.
 func (c *CPU) lengthen(w word, size, by int) {
 	from, r := Vector{c.vector(w.rn())[w.field(30, 1)]}, Vector{}
 	for i := range 8 / size {
@@ -168,7 +169,7 @@ func (c *CPU) lengthen(w word, size, by int) {
 	c.setVector(w.rd(), r)
 }
 
-// acrossLanes makes ADDV, SADDLV, UADDLV, SMAXV and its relatives.
+// acrossLanes executes ADDV, SADDLV, UADDLV, SMAXV and its relatives.
 func (c *CPU) acrossLanes(w word) {
 	const addLong, greatest, least, add = 3, 10, 26, 27
 	opcode, size := w.field(12, 5), w.elementSize()
@@ -195,7 +196,8 @@ func (c *CPU) acrossLanes(w word) {
 	c.setVector(w.rd(), Vector{r & mask(8*size)})
 }
 
-// threeDifferent makes the instructions of two vectors whose result has elements of another size.
+// threeDifferent executes the instructions of two vectors whose result has elements of another
+// size.
 func (c *CPU) threeDifferent(w word) {
 	opcode, size := w.field(12, 4), w.elementSize()
 	switch {
@@ -221,7 +223,8 @@ func (w word) lengthened(v Vector, size int) (r Vector) {
 	return r
 }
 
-// longOperation does what the opcode of threeDifferent says with elements of twice the size.
+// longOperation computes the instruction of threeDifferent with this opcode, on elements that were
+// extended to twice their size.
 func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 	var d Vector
 	if adds := opcode == 5 || opcode == 8 || opcode == 10; adds {
@@ -250,7 +253,7 @@ func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 	c.setVector(w.rd(), d)
 }
 
-// highHalves makes ADDHN, SUBHN and those that round.
+// highHalves executes ADDHN, SUBHN and their variants that round.
 func (c *CPU) highHalves(w word, size int, minus bool) {
 	a, b, half := c.vector(w.rn()), c.vector(w.rm()), Vector{}
 	for i := range 8 / size {

@@ -2,7 +2,7 @@ package arm64
 
 import "math"
 
-// numberFormat returns the format of the numbers of an instruction of vectors.
+// numberFormat returns the format of the numbers in an instruction's vectors.
 func (w word) numberFormat() format {
 	if w.bit(22) {
 		return double
@@ -10,12 +10,13 @@ func (w word) numberFormat() format {
 	return single
 }
 
-// comparison makes an operation of two numbers whose result has all bits or none.
+// comparison returns an ofTwo that compares two numbers. The bits of its result are all 1 if the
+// condition is met, else 0.
 func comparison(holds func(a, b float64) bool) ofTwo {
 	return func(f format, a, b uint64) uint64 { return all(holds(f.number(a), f.number(b))) }
 }
 
-// fusedWith returns the sum of the result and a product, which may be subtracted.
+// fusedWith returns d plus or minus the product of a and b, rounded once.
 func fusedWith(f format, d, a, b uint64, minus bool) uint64 {
 	if minus {
 		a = f.negate(a)
@@ -29,8 +30,8 @@ var (
 	greater = comparison(func(a, b float64) bool { return a > b })
 )
 
-// threeSameNumbers are the operations of vectors of two numbers, by bits 29 and 23 and the low bits
-// of the opcode. FMLA and FMLS are not among them.
+// threeSameNumbers has the operations on two vectors of floating-point numbers, by bits 29 and 23
+// and the low bits of the opcode. It lacks FMLA and FMLS.
 var threeSameNumbers = [4][8]ofTwo{
 	{0: preferring(greatest), 2: sum, 4: equal, 6: greatest},
 	{0: preferring(least), 2: difference, 6: least},
@@ -40,12 +41,12 @@ var threeSameNumbers = [4][8]ofTwo{
 
 func absoluteDifference(f format, a, b uint64) uint64 { return difference(f, a, b) &^ f.top() }
 
-// ofAbsolutes makes an operation of two numbers without their signs.
+// ofAbsolutes returns an ofTwo that computes an operation on the numbers without their signs.
 func ofAbsolutes(of ofTwo) ofTwo {
 	return func(f format, a, b uint64) uint64 { return of(f, a&^f.top(), b&^f.top()) }
 }
 
-// threeNumbersSame makes the instructions of two vectors of floating-point numbers.
+// threeNumbersSame executes the instructions of two vectors of floating-point numbers.
 func (c *CPU) threeNumbersSame(w word) {
 	f, kind, opcode := w.numberFormat(), w.field(29, 1)<<1|w.field(23, 1), w.field(11, 3)
 	of, fused := threeSameNumbers[kind][opcode], kind < 2 && opcode == 1
@@ -69,14 +70,16 @@ func (c *CPU) threeNumbersSame(w word) {
 	}
 }
 
-// An ofOne is an operation of the bits of a number.
+// An ofOne computes an operation on one number of a format. The number and the result are given as
+// bits.
 type ofOne func(f format, v uint64) uint64
 
 func rounds(how func(float64) float64) ofOne {
 	return func(f format, v uint64) uint64 { return f.round(v, how) }
 }
 
-// toIntegers makes a conversion to an integer of the same size.
+// toIntegers returns an ofOne that converts a number to an integer of the same size, rounded with
+// the function how.
 func toIntegers(how func(float64) float64, isUnsigned bool) ofOne {
 	return func(f format, v uint64) uint64 { return integer(how(f.number(v)), 8*int(f), isUnsigned) }
 }
@@ -89,8 +92,8 @@ func withZero(of func(a, b float64) bool) ofOne {
 	return func(f format, v uint64) uint64 { return all(of(f.number(v), 0)) }
 }
 
-// oneSameNumbers are the operations of vectors of one number, by bits 29 and 23 and the opcode
-// from 12 on.
+// oneSameNumbers has the operations on one vector of floating-point numbers, by bits 29 and 23 and
+// the opcode, which begins at bit 12.
 var oneSameNumbers = [4][20]ofOne{
 	{
 		12: rounds(math.RoundToEven), 13: rounds(math.Floor),
@@ -113,7 +116,7 @@ var oneSameNumbers = [4][20]ofOne{
 	},
 }
 
-// oneNumberSame makes the instructions of one vector of floating-point numbers.
+// oneNumberSame executes the instructions of one vector of floating-point numbers.
 func (c *CPU) oneNumberSame(w word) {
 	const first, narrow, lengthen = 12, 22, 23
 	f, kind, opcode := w.numberFormat(), w.field(29, 1)<<1|w.field(23, 1), w.field(12, 5)
@@ -132,13 +135,13 @@ func (c *CPU) oneNumberSame(w word) {
 	}
 }
 
-// pairs are the operations of the two lowest elements of a vector, by bit 23 and the opcode.
+// pairs has the operations on the two lowest elements of a vector, by bit 23 and the opcode.
 var pairs = [2]map[uint64]ofTwo{
 	{12: preferring(greatest), 13: sum, 15: greatest},
 	{12: preferring(least), 15: least},
 }
 
-// pairwiseLowest makes ADDP, FADDP and its relatives of the two lowest elements of a vector.
+// pairwiseLowest executes ADDP, FADDP and its relatives on the two lowest elements of a vector.
 func (c *CPU) pairwiseLowest(w word) {
 	f, v := w.numberFormat(), c.vector(w.rn())
 	of := pairs[w.field(23, 1)][w.field(12, 5)]

@@ -2,8 +2,8 @@ package arm64
 
 import "math/bits"
 
-// otherVectorPatterns are instructions of vectors with a form of their own. The last patterns match
-// what the others do not: these instructions change one vector register and nothing else.
+// otherVectorPatterns has the encodings of vector instructions with a form of their own. The last
+// patterns match all other vector instructions, which change one vector register and nothing else.
 var otherVectorPatterns = []pattern{
 	{text: "0 . 101110 00 0 ..... 0 .... 0 ..... .....", does: (*CPU).extractBytes},
 	{text: "0 . 001110 00 0 ..... 0 .. . 00 ..... .....", does: (*CPU).lookUp},
@@ -21,10 +21,10 @@ var otherVectorPatterns = []pattern{
 	{text: "11001110 ........................", does: (*CPU).forget}, // SHA-3, SHA-512, SM3, SM4
 }
 
-// longKinds are the opcodes of instructions with one element, as threeDifferent has them.
+// longKinds has the opcode of threeDifferent for each opcode of byElement with the same operation.
 var longKinds = [16]uint64{2: 8, 6: 10, 10: 12}
 
-// byElement makes the instructions of a vector and one element of another.
+// byElement executes the instructions of a vector and one element of another.
 func (c *CPU) byElement(w word) {
 	size, opcode := w.elementSize(), w.field(12, 4)
 	m, index := w.rm(), int(w.field(11, 1)<<2|w.field(21, 1)<<1|w.field(20, 1))
@@ -85,7 +85,7 @@ func (w word) immediate() uint64 {
 	return r[0]
 }
 
-// modifiedImmediate makes MOVI, MVNI, ORR, BIC and FMOV of vectors.
+// modifiedImmediate executes MOVI, MVNI, ORR, BIC and FMOV of vectors.
 func (c *CPU) modifiedImmediate(w word) {
 	v, mode, inverts := w.immediate(), w.field(12, 4), w.bit(29)
 	if isDouble := mode == 15 && inverts; isDouble && !w.bit(30) {
@@ -111,7 +111,7 @@ func (c *CPU) modifiedImmediate(w word) {
 	c.setVector(w.rd(), r)
 }
 
-// shiftImmediate makes the shifts by a fixed number of bits.
+// shiftImmediate executes the shifts by a fixed number of bits.
 func (c *CPU) shiftImmediate(w word) {
 	high := bits.Len64(w.field(19, 4)) // of the bits that are set in immh
 	if high == 0 {
@@ -141,12 +141,12 @@ func (c *CPU) shiftImmediate(w word) {
 	}
 }
 
-// shiftsLanes reports whether elements of a size can be shifted.
+// shiftsLanes reports whether the instruction can shift elements of size bytes.
 func (c *CPU) shiftsLanes(w word, size int) bool {
 	return w.lanes(size) != 0 && (size == 8 || !w.isLowest())
 }
 
-// shiftRight makes SSHR and USHR, and those that round or add to the result.
+// shiftRight executes SSHR and USHR, and those that round or add to the result.
 func (c *CPU) shiftRight(w word, size, by int) {
 	v, r := c.vector(w.rn()), Vector{}
 	rounds, adds := w.field(13, 1), w.bit(12)
@@ -165,7 +165,7 @@ func (c *CPU) shiftRight(w word, size, by int) {
 	c.setVector(w.rd(), w.lowLanes(r, size))
 }
 
-// lowLanes returns a vector without what is above the elements of an instruction.
+// lowLanes clears the upper half of a vector if the instruction uses vectors of 8 bytes.
 func (w word) lowLanes(v Vector, size int) Vector {
 	if w.lanes(size)*size == 8 {
 		v[1] = 0
@@ -173,7 +173,7 @@ func (w word) lowLanes(v Vector, size int) Vector {
 	return v
 }
 
-// shiftInsert makes SHL, SLI and SRI. The last two keep the other bits of the result.
+// shiftInsert executes SHL, SLI and SRI. The last two keep the other bits of the result.
 func (c *CPU) shiftInsert(w word, size, left, right int) {
 	v, r := c.vector(w.rn()), Vector{}
 	keeps, m := w.bit(29), mask(8*size)
@@ -191,7 +191,7 @@ func (c *CPU) shiftInsert(w word, size, left, right int) {
 	c.setVector(w.rd(), w.lowLanes(r, size))
 }
 
-// extractBytes makes EXT.
+// extractBytes executes EXT.
 func (c *CPU) extractBytes(w word) {
 	n, at := w.vectorBytes(), int(w.field(11, 4))
 	if at >= n {
@@ -202,7 +202,7 @@ func (c *CPU) extractBytes(w word) {
 	c.setVector(w.rd(), vectorOf(both[at:at+n]))
 }
 
-// vectorOf returns a vector of 8 or 16 bytes. It is the reverse of bytesOf.
+// vectorOf returns the vector with the given 8 or 16 bytes.
 func vectorOf(b []byte) (v Vector) {
 	for i, x := range b {
 		v.Put(1, i, uint64(x))
@@ -210,7 +210,7 @@ func vectorOf(b []byte) (v Vector) {
 	return v
 }
 
-// lookUp makes TBL and TBX.
+// lookUp executes TBL and TBX.
 func (c *CPU) lookUp(w word) {
 	var table []byte
 	for i := range w.field(13, 2) + 1 {
@@ -228,7 +228,7 @@ func (c *CPU) lookUp(w word) {
 	c.setVector(w.rd(), vectorOf(r))
 }
 
-// permute makes UZP1, TRN1, ZIP1 and their second forms.
+// permute executes UZP1, TRN1, ZIP1 and their second forms.
 func (c *CPU) permute(w word) {
 	const unzip, transpose = 1, 2
 	size, second := w.elementSize(), int(w.field(14, 1))
@@ -261,7 +261,7 @@ func (w word) position() (size, element int) {
 	return size, int(code) / max(1, 2*size)
 }
 
-// duplicateElement makes DUP of an element.
+// duplicateElement executes DUP of an element.
 func (c *CPU) duplicateElement(w word) {
 	size, element := w.position()
 	v := c.vector(w.rn())
@@ -275,7 +275,7 @@ func (c *CPU) duplicateElement(w word) {
 	}
 }
 
-// duplicate makes DUP of a general register.
+// duplicate executes DUP of a general register.
 func (c *CPU) duplicate(w word) {
 	size, _ := w.position()
 	if size == 0 || w.lanes(size) == 0 {
@@ -285,7 +285,7 @@ func (c *CPU) duplicate(w word) {
 	c.setVector(w.rd(), duplicated(c.X[w.rn()], size, w.vectorBytes()))
 }
 
-// insert makes INS of a general register.
+// insert executes INS of a general register.
 func (c *CPU) insert(w word) { c.insertValue(w, c.X[w.rn()]) }
 
 func (c *CPU) insertValue(w word, value uint64) {
@@ -299,7 +299,7 @@ func (c *CPU) insertValue(w word, value uint64) {
 	c.setVector(w.rd(), v)
 }
 
-// insertElement makes INS of an element.
+// insertElement executes INS of an element.
 func (c *CPU) insertElement(w word) {
 	size, _ := w.position()
 	if size == 0 {
@@ -310,7 +310,7 @@ func (c *CPU) insertElement(w word) {
 	c.insertValue(w, v.Get(size, int(w.field(11, 4))/size))
 }
 
-// moveElement makes UMOV and SMOV.
+// moveElement executes UMOV and SMOV.
 func (c *CPU) moveElement(w word) {
 	size, element := w.position()
 	v, isSigned, isWide := c.vector(w.rn()), !w.bit(12), w.bit(30)

@@ -18,7 +18,7 @@ type ownOperation struct {
 	when    func(w *wide) bool
 }
 
-// fits reports whether the operation can be executed with a prefix.
+// fits reports whether the operation can be executed for an instruction with this prefix.
 func (o *ownOperation) fits(w *wide) bool {
 	return !w.masked && w.lanes <= lanes128 && (o.when == nil || o.when(w))
 }
@@ -51,7 +51,7 @@ func (w *wide) element() int {
 	return 4
 }
 
-// ownOperations are by opcode map, prefix and opcode.
+// ownOperations has these operations by opcode map, prefix and opcode: see wide.key.
 var ownOperations = make(map[uint32]*ownOperation)
 
 func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {
@@ -60,7 +60,7 @@ func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {
 	}
 }
 
-// both returns all Vectors of an operand.
+// both returns the value of an operand as all its Vectors of 128 bits.
 func (c *CPU) both(i int) (v [lanes128]Vector) {
 	lane := c.lane
 	for c.lane = range c.wide.lanes {
@@ -70,7 +70,7 @@ func (c *CPU) both(i int) (v [lanes128]Vector) {
 	return v
 }
 
-// repeat returns a Vector of equal elements.
+// repeat returns a Vector whose elements of size bytes all equal v.
 func repeat(v uint64, size int) Vector {
 	v &= mask(size)
 	for shift := 8 * size; shift < 64; shift *= 2 {
@@ -83,7 +83,8 @@ func broadcast(size int) func(*CPU) {
 	return func(c *CPU) { c.setVector(0, repeat(c.vector(1)[0], size)) }
 }
 
-// broadcastRegister makes VPBROADCASTB and its relatives with a general register.
+// broadcastRegister returns the operation of VPBROADCASTB and its relatives with a general
+// register.
 func broadcastRegister(size int) ownOperation {
 	return ownOperation{when: func(w *wide) bool { return w.isEVEX }, does: func(c *CPU) {
 		n := size
@@ -92,13 +93,13 @@ func broadcastRegister(size int) ownOperation {
 	}}
 }
 
-// permuteQuads makes VPERMQ and VPERMPD.
+// permuteQuads executes VPERMQ and VPERMPD.
 func (c *CPU) permuteQuads() {
 	from, by := c.both(1), c.get(2)>>(4*c.lane)
 	c.setVector(0, Vector{from[by>>1&1][by&1], from[by>>3&1][by>>2&1]})
 }
 
-// permuteWords makes VPERMD and VPERMPS.
+// permuteWords executes VPERMD and VPERMPS.
 func (c *CPU) permuteWords() {
 	from, by, r := c.both(1), c.vector(0), Vector{}
 	for i := range 4 {
@@ -108,7 +109,7 @@ func (c *CPU) permuteWords() {
 	c.setVector(0, r)
 }
 
-// permuteHalves makes VPERM2F128 and VPERM2I128.
+// permuteHalves executes VPERM2F128 and VPERM2I128.
 func (c *CPU) permuteHalves() {
 	by := c.get(2) >> (4 * c.lane)
 	from := c.both(int(by >> 1 & 1))
@@ -118,13 +119,13 @@ func (c *CPU) permuteHalves() {
 	c.setVector(0, from[by&1])
 }
 
-// permuteDoubles makes VPERMILPD with a number.
+// permuteDoubles executes VPERMILPD with an immediate.
 func (c *CPU) permuteDoubles() {
 	from, by := c.vector(1), c.get(2)>>(2*c.lane)
 	c.setVector(0, Vector{from[by&1], from[by>>1&1]})
 }
 
-// insertHalf makes VINSERTF128 and its relatives.
+// insertHalf executes VINSERTF128 and its relatives.
 func (c *CPU) insertHalf() {
 	v := c.vector(0)
 	if int(c.get(2)&1) == c.lane {
@@ -133,7 +134,7 @@ func (c *CPU) insertHalf() {
 	c.setVector(0, v)
 }
 
-// extractHalf makes VEXTRACTF128 and its relatives.
+// extractHalf executes VEXTRACTF128 and its relatives.
 func (c *CPU) extractHalf() {
 	w := c.wide
 	c.uses(w.reg)
@@ -146,7 +147,8 @@ func (c *CPU) extractHalf() {
 	c.setVector(0, v)
 }
 
-// blend takes elements of the second operand where bits of a number are set.
+// blend returns an operation that takes an element from the second operand where the bit in an
+// immediate is set, and else from the first.
 func blend(size int) func(*CPU) {
 	return func(c *CPU) {
 		by := c.get(2)
@@ -157,8 +159,8 @@ func blend(size int) func(*CPU) {
 	}
 }
 
-// blendBySigns makes VBLENDVPS and its relatives. The sign of an element in a third register
-// decides from which operand the element is taken.
+// blendBySigns returns the operation of VBLENDVPS and its relatives. The sign of an element in a
+// third register decides from which operand the element is taken.
 func blendBySigns(size int) func(*CPU) {
 	return func(c *CPU) {
 		n := 0 // the older instructions use the first register
@@ -181,8 +183,8 @@ func chooseElements(c *CPU, size int, second func(i int) bool) {
 	c.setVector(0, a)
 }
 
-// shiftEach makes VPSLLVD and its relatives: each element of one operand is shifted by the number
-// in the same element of the other operand.
+// shiftEach returns the operation of VPSLLVD and its relatives: each element of one operand is
+// shifted by the number in the same element of the other operand.
 func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size := c.wide.element()
@@ -190,7 +192,8 @@ func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
 	}
 }
 
-// ternary makes VPTERNLOGD: each bit is looked up by the bits of three operands.
+// ternary executes VPTERNLOGD: the bits of three operands are the index of the result's bit in an
+// immediate.
 func (c *CPU) ternary() {
 	c.uses(c.wide.reg)
 	d, a, b, by := c.X[c.wide.reg][c.lane], c.vector(0), c.vector(1), c.get(2)
@@ -212,7 +215,7 @@ func (c *CPU) ternary() {
 	c.setVector(0, r)
 }
 
-// toUnsigned makes VCVTTSD2USI and its relatives.
+// toUnsigned returns the operation of VCVTTSD2USI and its relatives.
 func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CPU) {
 	return func(c *CPU) {
 		size, v := c.wide.element(), round(from(c.vector(1)))
@@ -225,7 +228,7 @@ func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CP
 	}
 }
 
-// fromUnsigned makes VCVTUSI2SD and VCVTUSI2SS.
+// fromUnsigned returns the operation of VCVTUSI2SD and VCVTUSI2SS.
 func fromUnsigned(size int) func(*CPU) {
 	return func(c *CPU) {
 		v, from := c.vector(0), c.R[c.wide.rm&15]
@@ -253,8 +256,8 @@ func (c *CPU) zeroUpper() {
 	c.wide.writes = -1
 }
 
-// fused makes VFMADD132PD and its relatives. The high digit of the opcode selects the order of the
-// operands, the low one the signs.
+// fused returns the operation of VFMADD132PD and its relatives. The high digit of the opcode
+// selects the order of the operands, the low one the signs.
 func fused(opcode byte) func(*CPU) {
 	scalar, kind := opcode&1 != 0 && opcode&15 > 7, opcode&15&^1
 	negative := func(i int) (product, sum bool) {
@@ -294,7 +297,7 @@ func fused(opcode byte) func(*CPU) {
 	}
 }
 
-// fuse returns the bits of x*y+z.
+// fuse returns the bits of x*y+z, rounded once.
 func fuse(x, y, z uint64, size int, minusProduct, minusSum bool) uint64 {
 	number := func(v uint64) float64 {
 		if size == 4 {
@@ -355,7 +358,7 @@ func ownVectorOperations() {
 	}
 }
 
-// bitOperation makes an instruction of BMI from a function of its two sources.
+// bitOperation returns the operation of a BMI instruction that computes f of its two sources.
 func bitOperation(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size := c.size(0)
@@ -363,7 +366,7 @@ func bitOperation(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	}
 }
 
-// lowestBit makes BLSR, BLSMSK and BLSI, which the field of the other register selects.
+// lowestBit executes BLSR, BLSMSK and BLSI, which the instruction's register field distinguishes.
 func (c *CPU) lowestBit() {
 	size, v := c.size(0), c.get(1)
 	var r uint64
@@ -382,7 +385,7 @@ func (c *CPU) lowestBit() {
 	c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.first&15), r)
 }
 
-// extractBits makes BEXTR.
+// extractBits computes BEXTR.
 func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	start, length := b&0xff, b>>8&0xff
 	r := a >> min(start, 64)
@@ -392,7 +395,7 @@ func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	return c.logic(r, size)
 }
 
-// zeroHighBits makes BZHI.
+// zeroHighBits computes BZHI.
 func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	n := b & 0xff
 	if n < uint64(8*size) {
@@ -403,7 +406,7 @@ func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	return r
 }
 
-// scatter makes PDEP, gather makes PEXT.
+// scatter computes PDEP, and gather computes PEXT.
 func scatter(_ *CPU, to, from uint64, _ int) (r uint64) {
 	for ; to != 0; to &= to - 1 {
 		if from&1 != 0 {
@@ -424,7 +427,7 @@ func gather(_ *CPU, which, from uint64, _ int) (r uint64) {
 	return r
 }
 
-// multiplyWide makes MULX.
+// multiplyWide executes MULX.
 func (c *CPU) multiplyWide() {
 	size := c.size(0)
 	high, low := bits.Mul64(c.get(1), c.R[2]&mask(size))

@@ -73,9 +73,9 @@ func decode(to *Instruction, code []byte, mode int) bool {
 	return true
 }
 
-// Slot returns the address of the table entry from which an instruction that Decode has returned
-// gets its target, 0 if there is none. It is a jump of a procedure linkage table, or a call of this
-// form.
+// Slot returns the address of the table entry that contains the target of an instruction, 0 if
+// there is none. Decode has returned the instruction. Jumps of a procedure linkage table have such
+// an entry, and calls of the same form.
 func (c *CPU) Slot(i *Instruction) uint64 {
 	if i.slot == 0 {
 		return 0
@@ -83,7 +83,8 @@ func (c *CPU) Slot(i *Instruction) uint64 {
 	return c.IP + i.Flow.Size + uint64(i.slot)
 }
 
-// slot returns the distance of the table of a jump or call.
+// slot returns the distance from the end of a jump or call to the table entry that contains its
+// target, 0 if the instruction has another form.
 func slot(code []byte) int64 {
 	for len(code) > 0 && (code[0] == 0xf2 || code[0] == 0x3e) { // bnd, notrack
 		code = code[1:]

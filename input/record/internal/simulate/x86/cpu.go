@@ -22,7 +22,7 @@ const (
 // A Vector is 128 bits of a vector register, the low half first.
 type Vector = simulate.Vector
 
-// lanes128 is the number of Vectors of a register. Longer ones are not simulated.
+// lanes128 is the number of Vectors in a vector register. Registers of 512 bits are not simulated.
 const lanes128 = 2
 
 // A CPU is a simulated thread.
@@ -50,10 +50,12 @@ type CPU struct {
 	sum     uint64 // bits of a general register, to which each Vector of the instruction adds
 }
 
-// uses marks the instruction as one that uses a vector register.
+// uses records that the instruction reads vector register n. If its content is unknown, so is the
+// result.
 func (c *CPU) uses(n int) { c.tainted = c.tainted || c.unknown>>n&1 != 0 }
 
-// know sets whether the content of a vector register is known, after the instruction has set it.
+// know records that the instruction has set vector register n. Its content is known unless the
+// instruction has used unknown data.
 func (c *CPU) know(n int) {
 	if c.unknown &^= 1 << n; c.tainted {
 		c.unknown |= 1 << n
@@ -84,7 +86,7 @@ func (c *CPU) SetVectors(saved []byte, more int) {
 // Addresses appends the registers, most of which are addresses that the next instructions use.
 func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
 
-// fail marks the instruction as one that cannot be simulated.
+// fail records that the current instruction cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
 
 // has reports whether the instruction has a prefix.
@@ -117,13 +119,13 @@ func register(r x86asm.Reg) (number, size int, second bool) {
 	return int(r - x86asm.RAX), 8, false
 }
 
-// mask returns the bits of a number of some bytes.
+// mask returns a number of size bytes whose bits are all 1.
 func mask(size int) uint64 { return ^uint64(0) >> (64 - 8*size) }
 
-// top returns the highest bit of a number of some bytes.
+// top returns a number of size bytes in which only the highest bit is 1.
 func top(size int) uint64 { return 1 << (8*size - 1) }
 
-// extend returns a number of some bytes with its sign.
+// extend extends a number of size bytes with its sign to 64 bits.
 func extend(v uint64, size int) uint64 {
 	shift := 64 - 8*size
 	return uint64(int64(v<<shift) >> shift)
@@ -186,7 +188,7 @@ func (c *CPU) writeRegister(r x86asm.Reg, v uint64) {
 	}
 }
 
-// size returns the size in bytes of an operand.
+// size returns the size in bytes of operand i.
 func (c *CPU) size(i int) int {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:
@@ -202,7 +204,7 @@ func (c *CPU) size(i int) int {
 	return 8
 }
 
-// get returns an operand. A number is extended with its sign.
+// get returns the value of operand i. An immediate is extended with its sign.
 func (c *CPU) get(i int) uint64 {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:
@@ -216,7 +218,7 @@ func (c *CPU) get(i int) uint64 {
 	return 0
 }
 
-// set changes an operand.
+// set writes a value to operand i.
 func (c *CPU) set(i int, v uint64) {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// conditions are the conditions of branches, by the ends of their names.
+// conditions has the conditions of instructions such as JE and SETNE, by the ends of their names.
 var conditions = map[string]func(f uint64) bool{
 	"O": func(f uint64) bool { return f&overflow != 0 },
 	"B": func(f uint64) bool { return f&carry != 0 },
@@ -20,10 +20,10 @@ var conditions = map[string]func(f uint64) bool{
 	"G": func(f uint64) bool { return f&zero == 0 && (f&sign != 0) == (f&overflow != 0) },
 }
 
-// opposites are conditions that hold if another one does not.
+// opposites has pairs of conditions, of which one is met if the other is not.
 var opposites = map[string]string{"NO": "O", "AE": "B", "NE": "E", "NS": "S", "NP": "P", "BE": "A", "GE": "L", "LE": "G"}
 
-// condition returns a condition by its name.
+// condition returns the function that decides a condition, by its name.
 func condition(name string) func(f uint64) bool {
 	if f := conditions[name]; f != nil {
 		return f
@@ -32,7 +32,7 @@ func condition(name string) func(f uint64) bool {
 	return func(flags uint64) bool { return !f(flags) }
 }
 
-// jumpTo sets where the code goes on.
+// jumpTo continues the simulation at the target in operand i.
 func (c *CPU) jumpTo(i int) {
 	if by, ok := c.in.Args[i].(x86asm.Rel); ok {
 		c.next += uint64(int64(by))
@@ -73,7 +73,7 @@ func (c *CPU) ret() {
 	}
 }
 
-// pushed returns the size of the operand of a push or a pop.
+// pushed returns the size of the operand of a push or pop.
 func (c *CPU) pushed() int {
 	if c.in.DataSize == 16 {
 		return 2
@@ -86,7 +86,7 @@ func (c *CPU) leave() {
 	c.R[5] = c.pop(c.word())
 }
 
-// loop makes LOOP and its relatives.
+// loop returns the operation of LOOP and its relatives.
 func loop(holds func(f uint64) bool) func(*CPU) {
 	return func(c *CPU) {
 		n := sized(x86asm.RCX, c.in.AddrSize/8)
@@ -97,7 +97,7 @@ func loop(holds func(f uint64) bool) func(*CPU) {
 	}
 }
 
-// jumpIfZero makes JRCXZ and JECXZ.
+// jumpIfZero returns the operation of JRCXZ and JECXZ.
 func jumpIfZero(r x86asm.Reg) func(*CPU) {
 	return func(c *CPU) {
 		if c.readRegister(r) == 0 {
@@ -106,11 +106,12 @@ func jumpIfZero(r x86asm.Reg) func(*CPU) {
 	}
 }
 
-// maxRepeat bounds the rounds of a repeated string instruction. Each takes some 50 ns.
+// maxRepeat limits the rounds of a repeated string instruction, each of which takes some 50 ns to
+// simulate.
 const maxRepeat = 1 << 14
 
-// repeated makes a string instruction. f handles one element, and returns false to end a loop that
-// compares.
+// repeated returns the operation of a string instruction, which may have a prefix that repeats it.
+// f handles one element; step is the distance to the next one.
 func repeated(size int, f func(c *CPU, step uint64)) func(*CPU) {
 	return func(c *CPU) {
 		step := uint64(size)
@@ -145,7 +146,7 @@ func isScan(op x86asm.Op) bool {
 	return op == x86asm.SCASB || op == x86asm.SCASW || op == x86asm.SCASD || op == x86asm.SCASQ
 }
 
-// stringOperations adds the string instructions of elements of a size.
+// stringOperations adds the operations of the string instructions for elements of size bytes.
 func stringOperations(size int, move, store, load, compare, scan x86asm.Op) {
 	m := mask(size)
 	operations[move] = repeated(size, func(c *CPU, step uint64) {
@@ -173,7 +174,8 @@ func stringOperations(size int, move, store, load, compare, scan x86asm.Op) {
 	})
 }
 
-// operations simulate instructions. fillOperations fills them.
+// operations has the operation that simulates each instruction, by x86asm.Op. fillOperations fills
+// it.
 var operations [2000]func(*CPU)
 
 // fillOperations runs when the first instruction is simulated. Few runs of the command do that.
@@ -307,7 +309,7 @@ func shiftOperations() {
 	})
 }
 
-// bytesOf returns the bytes of a vector.
+// bytesOf returns the bytes of a vector in the order in which they are in memory.
 func bytesOf(v Vector) (b [16]byte) {
 	binary.LittleEndian.PutUint64(b[:], v[0])
 	binary.LittleEndian.PutUint64(b[8:], v[1])

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// setResult sets the flags that depend on the result alone.
+// setResult sets the flags zero, sign and parity, which depend on the result alone.
 func (c *CPU) setResult(r uint64, size int) {
 	c.flag(zero, r&mask(size) == 0)
 	c.flag(sign, r&top(size) != 0)
@@ -38,24 +38,24 @@ func (c *CPU) subtract(a, b, in uint64, size int) uint64 {
 	return r & m
 }
 
-// logic sets the flags of a logical operation.
+// logic sets the flags of a logical operation with result r, and returns r.
 func (c *CPU) logic(r uint64, size int) uint64 {
 	c.flag(carry|overflow, false)
 	c.setResult(r, size)
 	return r & mask(size)
 }
 
-// two makes an operation of two operands, which changes the first.
+// two returns an operation that sets its first operand to f of both operands.
 func two(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.get(1), c.size(0))) }
 }
 
-// compare makes an operation of two operands that changes the flags alone.
+// compare returns an operation on two operands that sets only flags, which f does.
 func compare(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { f(c, c.get(0), c.get(1), c.size(0)) }
 }
 
-// one makes an operation of one operand.
+// one returns an operation that sets its operand to f of the operand.
 func one(f func(c *CPU, a uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.size(0))) }
 }
@@ -69,7 +69,7 @@ func increment(by uint64) func(*CPU) {
 	})
 }
 
-// shift makes a shift or a rotation. f gets a count that is not 0.
+// shift returns the operation of a shift or rotation. f gets a count that is not 0.
 func shift(f func(c *CPU, a uint64, n, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size, a := c.size(0), c.get(0)
@@ -127,7 +127,7 @@ func rotateRight(c *CPU, a uint64, n, size int) uint64 {
 	return r
 }
 
-// double makes SHLD and SHRD of 32 and 64 bits.
+// double returns the operation of SHLD and SHRD of 32 and 64 bits.
 func double(f func(a, b uint64, n, width int) (r, out uint64)) func(*CPU) {
 	return func(c *CPU) {
 		size, a, b := c.size(0), c.get(0), c.get(1)
@@ -185,7 +185,7 @@ func (c *CPU) multiply() {
 	c.setPair(low, high, size)
 }
 
-// setPair sets the registers of a product or of a quotient and a remainder.
+// setPair sets the two registers that get a product, or a quotient and a remainder.
 func (c *CPU) setPair(low, high uint64, size int) {
 	if size == 1 {
 		c.writeRegister(x86asm.AX, low&0xff|high&0xff<<8)
@@ -195,7 +195,7 @@ func (c *CPU) setPair(low, high uint64, size int) {
 	c.writeRegister(sized(x86asm.RDX, size), high)
 }
 
-// sized returns the part of a register of 64 bits that has some bytes, but not 1.
+// sized returns the part of a 64-bit register that has size bytes: 2, 4 or 8.
 func sized(r x86asm.Reg, size int) x86asm.Reg {
 	switch size {
 	case 2:
@@ -243,7 +243,7 @@ func (c *CPU) divide() {
 	c.setPair(quotient, rest, size)
 }
 
-// bit makes BT, BTS, BTR and BTC.
+// bit returns the operation of BT, BTS, BTR and BTC.
 func bit(change func(a, b uint64) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size, n := c.size(0), c.get(1)
@@ -268,8 +268,8 @@ func bit(change func(a, b uint64) uint64) func(*CPU) {
 	}
 }
 
-// scan makes an operation that counts zero bits of its second operand. BSF and BSR leave the first
-// operand alone if there is no bit.
+// scan returns an operation that counts zero bits of its second operand. With keep, as for BSF and
+// BSR, it does not change the first operand if the second is 0.
 func scan(keep bool, f func(v uint64, size int) int) func(*CPU) {
 	return func(c *CPU) {
 		v, size := c.get(1), c.size(0)
@@ -317,8 +317,8 @@ func (c *CPU) compareExchange() {
 	c.writeRegister(accumulator, old)
 }
 
-// signExtend makes CBW and its relatives: register to gets register from with its sign, or the sign
-// alone.
+// signExtend returns the operation of CBW and its relatives: register to gets register from with
+// its sign, or only the sign.
 func signExtend(from, to x86asm.Reg, signOnly bool) func(*CPU) {
 	return func(c *CPU) {
 		_, size, _ := register(from)

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// roundings are the ways of ROUNDSD, by the lowest bits of its number: to the nearest, down, up,
-// towards 0.
+// roundings has the functions by which ROUNDSD rounds, by the lowest bits of its immediate: to the
+// nearest, down, up, towards 0.
 var roundings = [4]func(float64) float64{math.RoundToEven, math.Floor, math.Ceil, math.Trunc}
 
-// round makes ROUNDPD and its relatives.
+// round returns the operation of ROUNDPD and its relatives.
 func round(size int, all bool) func(*CPU) {
 	return func(c *CPU) {
 		by := c.get(2)
@@ -35,7 +35,8 @@ func round(size int, all bool) func(*CPU) {
 	}
 }
 
-// neighbours makes PHADDW and its relatives: an operation of the elements beside each other.
+// neighbours returns the operation of PHADDW and its relatives, which compute f of adjacent
+// elements.
 func neighbours(size int, f func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		n := 8 / size // elements of a result that come from each operand
@@ -47,7 +48,8 @@ func neighbours(size int, f func(a, b uint64) uint64) func(*CPU) {
 	})
 }
 
-// alternate makes ADDSUBPD and ADDSUBPS: it subtracts the even elements and adds the odd ones.
+// alternate returns the operation of ADDSUBPD and ADDSUBPS, which subtract elements with an even
+// number and add the others.
 func alternate(size int, add, subtract func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		for i := range 16 / size {
@@ -61,13 +63,15 @@ func alternate(size int, add, subtract func(a, b uint64) uint64) func(*CPU) {
 	})
 }
 
-// clamp makes an operation whose result stays in the range of its elements.
+// clamp returns an operation on each pair of elements, whose result is limited to the range of
+// signed numbers of size bytes.
 func clamp(size int, f func(a, b int64) int64) func(*CPU) {
 	limit := int64(top(size))
 	return signed(size, func(a, b int64) uint64 { return uint64(max(-limit, min(limit-1, f(a, b)))) })
 }
 
-// insertElement and extractElement make PINSRB, PEXTRB and their relatives.
+// insertElement returns the operation of PINSRB and its relatives, extractElement that of PEXTRB
+// and its relatives.
 func insertElement(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := c.vector(0)
@@ -83,7 +87,7 @@ func extractElement(size int) func(*CPU) {
 	}
 }
 
-// insertNumber makes INSERTPS.
+// insertNumber executes INSERTPS.
 func (c *CPU) insertNumber() {
 	v, from, by, element := c.vector(0), c.vector(1), int(c.get(2)), 0
 	if !c.isMemory(1) {
@@ -98,7 +102,7 @@ func (c *CPU) insertNumber() {
 	c.setVector(0, v)
 }
 
-// toInts makes CVTPD2DQ and CVTTPD2DQ.
+// toInts returns the operation of CVTPD2DQ and CVTTPD2DQ.
 func toInts(round func(float64) float64) func(*CPU) {
 	return pairwise(func(_, b Vector) (v Vector) {
 		for i, e := range b {
@@ -108,7 +112,7 @@ func toInts(round func(float64) float64) func(*CPU) {
 	})
 }
 
-// toInt converts a number to 32 bits.
+// toInt converts a number to a signed integer of 32 bits.
 func toInt(v float64) uint64 {
 	if v != v || v >= 1<<31 || v < -1<<31 {
 		return top(4)
@@ -127,7 +131,7 @@ func (c *CPU) checksum() {
 	c.set(0, uint64(^sum))
 }
 
-// rotateCarry makes RCL and RCR.
+// rotateCarry returns the operation of RCL and RCR.
 func rotateCarry(left bool) func(c *CPU, a uint64, n, size int) uint64 {
 	return func(c *CPU, a uint64, n, size int) uint64 {
 		for range n % (8*size + 1) {
@@ -144,7 +148,7 @@ func rotateCarry(left bool) func(c *CPU, a uint64, n, size int) uint64 {
 	}
 }
 
-// comparePair makes CMPXCHG8B and CMPXCHG16B.
+// comparePair returns the operation of CMPXCHG8B and CMPXCHG16B.
 func comparePair(size int) func(*CPU) {
 	return func(c *CPU) {
 		m, ok := c.in.Args[0].(x86asm.Mem)
@@ -164,7 +168,8 @@ func comparePair(size int) func(*CPU) {
 	}
 }
 
-// pack makes PACKUSWB and its relatives: it halves the size of elements, and keeps them in a range.
+// pack returns the operation of PACKUSWB and its relatives, which halves the size of elements and
+// limits them to a range.
 func pack(size int, least, most int64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		for half, from := range []Vector{a, b} {

@@ -14,7 +14,8 @@ func xmm(a x86asm.Arg) int {
 	return -1
 }
 
-// vector returns an operand as a vector. Memory that is shorter fills the low bytes.
+// vector returns the value of operand i as a vector. An operand in memory with fewer bytes fills
+// the low bytes.
 func (c *CPU) vector(i int) Vector {
 	if n := xmm(c.in.Args[i]); n >= 0 {
 		if c.wide != nil {
@@ -47,7 +48,8 @@ func (c *CPU) vectorAddress(i int) uint64 {
 	return a
 }
 
-// setVector changes an operand. Of memory, it changes as many bytes as the instruction does.
+// setVector writes a vector to operand i. In memory, it changes as many bytes as the instruction
+// does.
 func (c *CPU) setVector(i int, v Vector) {
 	if c.failed {
 		return
@@ -78,8 +80,8 @@ func (c *CPU) isMemory(i int) bool {
 	return ok
 }
 
-// moveScalar makes MOVSS and MOVSD: a load clears the rest of the register, a move between
-// registers keeps it.
+// moveScalar returns the operation of MOVSS and MOVSD: a load clears the rest of the register, a
+// move between registers keeps it.
 func moveScalar(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := c.vector(1)
@@ -91,7 +93,7 @@ func moveScalar(size int) func(*CPU) {
 	}
 }
 
-// moveInteger makes MOVD and MOVQ, between any kinds of operands.
+// moveInteger executes MOVD and MOVQ, between any kinds of operands.
 func (c *CPU) moveInteger() {
 	size := 8
 	if c.in.Op == x86asm.MOVD {
@@ -117,7 +119,8 @@ func (c *CPU) moveInteger() {
 	}
 }
 
-// moveHalf makes MOVHPS and MOVLPS: half is the one in the register.
+// moveHalf returns the operation of MOVHPS or MOVLPS. half is the number of the register's half
+// that is moved.
 func moveHalf(half int) func(*CPU) {
 	return func(c *CPU) {
 		if c.isMemory(0) {
@@ -131,12 +134,12 @@ func moveHalf(half int) func(*CPU) {
 	}
 }
 
-// pairwise makes an operation of two vectors, which changes the first.
+// pairwise returns an operation that sets its first operand to f of both vectors.
 func pairwise(f func(a, b Vector) Vector) func(*CPU) {
 	return func(c *CPU) { c.setVector(0, f(c.vector(0), c.vector(1))) }
 }
 
-// lanes makes an operation of the elements of two vectors.
+// lanes returns an operation that computes f of each pair of elements of two vectors.
 func lanes(size int, f func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) Vector { return eachLane(size, a, b, f) })
 }
@@ -151,7 +154,8 @@ func eachLane(size int, a, b Vector, f func(a, b uint64) uint64) (v Vector) {
 	return v
 }
 
-// lowest makes an operation of the lowest elements of two vectors. The others stay.
+// lowest returns an operation that computes f of the lowest elements of two vectors. The other
+// elements of the first vector stay.
 func lowest(size int, f func(a, b uint64) uint64) func(*CPU) {
 	m := mask(size)
 	return pairwise(func(a, b Vector) Vector {
@@ -160,7 +164,7 @@ func lowest(size int, f func(a, b uint64) uint64) func(*CPU) {
 	})
 }
 
-// double64 and single lift an operation to the bits of numbers.
+// double64 and single convert a function of floating-point numbers to a function of their bits.
 func double64(f func(a, b float64) float64) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 {
 		return math.Float64bits(f(math.Float64frombits(a), math.Float64frombits(b)))
@@ -173,7 +177,8 @@ func single(f func(a, b float32) float32) func(a, b uint64) uint64 {
 	}
 }
 
-// floats adds an operation of numbers in its four forms.
+// floats adds the operations of an instruction's four forms: scalar or packed, double or single
+// precision.
 func floats(sd, ss, pd, ps x86asm.Op, f64 func(a, b float64) float64, f32 func(a, b float32) float32) {
 	operations[sd], operations[ss] = lowest(8, double64(f64)), lowest(4, single(f32))
 	operations[pd], operations[ps] = lanes(8, double64(f64)), lanes(4, single(f32))
@@ -195,7 +200,7 @@ func (c *CPU) compareNumbers(a, b float64) {
 func float32At(v Vector) float64 { return float64(math.Float32frombits(uint32(v[0]))) }
 func float64At(v Vector) float64 { return math.Float64frombits(v[0]) }
 
-// comparison applies the predicates of CMPSD and its relatives.
+// comparison reports whether the predicate of CMPSD and its relatives holds for two numbers.
 func comparison(predicate uint64, a, b float64) bool {
 	unordered := a != a || b != b
 	var r bool
@@ -212,7 +217,7 @@ func comparison(predicate uint64, a, b float64) bool {
 	return r != (predicate&4 != 0)
 }
 
-// compareLanes makes CMPPD and its relatives.
+// compareLanes returns the operation of CMPPD and its relatives.
 func compareLanes(size int, all bool) func(*CPU) {
 	return func(c *CPU) {
 		predicate := c.get(2)
@@ -234,7 +239,8 @@ func compareLanes(size int, all bool) func(*CPU) {
 	}
 }
 
-// toInteger makes a conversion of a number to an integer register.
+// toInteger returns an operation that converts a floating-point number to an integer in a general
+// register.
 func toInteger(from func(Vector) float64, round func(float64) float64) func(*CPU) {
 	return func(c *CPU) {
 		size, v := c.size(0), round(from(c.vector(1)))
@@ -247,7 +253,7 @@ func toInteger(from func(Vector) float64, round func(float64) float64) func(*CPU
 	}
 }
 
-// fromInteger makes CVTSI2SD and CVTSI2SS.
+// fromInteger returns the operation of CVTSI2SD and CVTSI2SS.
 func fromInteger(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := int64(extend(c.get(1), c.size(1)))
@@ -261,7 +267,8 @@ func fromInteger(size int) func(*CPU) {
 	}
 }
 
-// unpack makes PUNPCKL and PUNPCKH: it interleaves elements of two halves.
+// unpack returns the operation of PUNPCKL or PUNPCKH, which interleaves the elements of one half of
+// two vectors.
 func unpack(size, half int) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		n := 8 / size
@@ -273,7 +280,8 @@ func unpack(size, half int) func(*CPU) {
 	})
 }
 
-// shuffle makes PSHUFD, or SHUFPS if the first two elements come from the first operand.
+// shuffle returns the operation of PSHUFD, or of SHUFPS if two is set: its first two elements come
+// from the first operand.
 func shuffle(two bool) func(*CPU) {
 	return func(c *CPU) {
 		from, high, by, v := c.vector(1), c.vector(1), int(c.get(2)), Vector{}
@@ -290,7 +298,7 @@ func shuffle(two bool) func(*CPU) {
 	}
 }
 
-// shuffleWords makes PSHUFLW and PSHUFHW.
+// shuffleWords returns the operation of PSHUFLW and PSHUFHW.
 func shuffleWords(half int) func(*CPU) {
 	return func(c *CPU) {
 		from, by := c.vector(1), int(c.get(2))
@@ -307,7 +315,8 @@ func (c *CPU) shuffleDoubles() {
 	c.setVector(0, Vector{a[by&1], b[by>>1&1]})
 }
 
-// signs makes PMOVMSKB and its relatives: the signs of all elements.
+// signs returns the operation of PMOVMSKB and its relatives, which collects the signs of all
+// elements in a general register.
 func signs(size int) func(*CPU) {
 	return func(c *CPU) {
 		v, r := c.vector(1), uint64(0)
@@ -322,7 +331,8 @@ func signs(size int) func(*CPU) {
 	}
 }
 
-// shiftLanes makes shifts of all elements by a number or by a vector.
+// shiftLanes returns an operation that shifts all elements by an immediate or by a number in a
+// vector.
 func shiftLanes(size int, f func(v uint64, n int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		var n uint64
@@ -336,7 +346,7 @@ func shiftLanes(size int, f func(v uint64, n int) uint64) func(*CPU) {
 	}
 }
 
-// shiftBytes makes PSLLDQ and PSRLDQ.
+// shiftBytes returns the operation of PSLLDQ and PSRLDQ.
 func shiftBytes(left bool) func(*CPU) {
 	return func(c *CPU) {
 		v, n := bytesOf(c.vector(0)), int(min(c.get(1)&0xff, 16))
@@ -350,7 +360,7 @@ func shiftBytes(left bool) func(*CPU) {
 	}
 }
 
-// align makes PALIGNR.
+// align executes PALIGNR.
 func (c *CPU) align() {
 	a, b, n := bytesOf(c.vector(0)), bytesOf(c.vector(1)), int(c.get(2)&0xff)
 	var both [48]byte
@@ -377,12 +387,12 @@ func all(on bool) uint64 {
 	return 0
 }
 
-// signed makes a comparison or a choice of signed elements.
+// signed returns an operation that computes f of each pair of elements as signed numbers.
 func signed(size int, f func(a, b int64) uint64) func(*CPU) {
 	return lanes(size, func(a, b uint64) uint64 { return f(int64(extend(a, size)), int64(extend(b, size))) })
 }
 
-// widen makes PMOVZX and PMOVSX.
+// widen returns the operation of PMOVZX and PMOVSX.
 func widen(from, to int, signed bool) func(*CPU) {
 	return func(c *CPU) {
 		v, r := c.vector(1), Vector{}
@@ -444,7 +454,7 @@ func floatOperations() {
 	operations[x86asm.CVTDQ2PS] = lanes(4, func(_, b uint64) uint64 { return uint64(math.Float32bits(float32(int32(b)))) })
 }
 
-// smaller and larger return the second number if the two have no order.
+// smaller and larger return the second number if one of the two is a NaN.
 func smaller[T float32 | float64](a, b T) T {
 	if a < b {
 		return a
@@ -545,7 +555,7 @@ func vectorOperations() {
 	}
 }
 
-// sameSources reports whether an instruction has the same register as both operands.
+// sameSources reports whether both source operands of an instruction are the same register.
 func (c *CPU) sameSources() bool {
 	if c.wide != nil {
 		return c.wide.source == c.wide.rm && !c.isMemory(1)

@@ -113,13 +113,13 @@ func parsePrefix(code []byte) (w *wide, older, rest []byte) {
 	return w, append(older, rex, 0x0f), rest
 }
 
-// key identifies the instruction.
+// key identifies an instruction by opcode map, prefix and opcode.
 func (w *wide) key() uint32 {
 	return uint32(w.space)<<16 | uint32(w.prefix)<<8 | uint32(w.opcode)
 }
 
-// storing has, for each of the opcode maps 1 to 3, the opcodes that write to the operand rm, as
-// stores do.
+// storing has the opcodes that write to the operand rm, as stores do, for each of the opcode maps 1
+// to 3.
 var storing = [4]string{1: "\x11\x13\x17\x29\x2b\x7e\x7f\xd6\xe7", 3: "\x14\x15\x16\x17\x19\x1b\x1d\x39\x3b"}
 
 // setOperands sets which registers an instruction reads and writes.
@@ -143,7 +143,7 @@ func (w *wide) setOperands(rest []byte) {
 
 func containsByte(list string, b byte) bool { return slices.Contains([]byte(list), b) }
 
-// hasOlder reports whether the older instruction with the same opcode does the same.
+// hasOlder reports whether the SSE instruction with the same opcode has the same effect.
 func (w *wide) hasOlder() bool {
 	if w.lanes > lanes128 || w.masked {
 		return false
@@ -165,14 +165,15 @@ func (w *wide) hasOlder() bool {
 	return w.space == 3 && !containsByte("\x00\x01\x02\x04\x05\x06\x18\x19\x1d\x38\x39\x46\x4a\x4b\x4c\x60\x61\x62\x63\xf0", w.opcode)
 }
 
-// Bytes that each Vector of a result takes from the last operand, where they are fewer than 16.
+// strides has the number of bytes that each Vector of a result takes from the last operand, for
+// instructions that take fewer than 16.
 var strides = map[x86asm.Op]int{
 	x86asm.CVTPS2PD: 8, x86asm.CVTDQ2PD: 8,
 	x86asm.PMOVZXBW: 8, x86asm.PMOVZXWD: 8, x86asm.PMOVZXDQ: 8, x86asm.PMOVZXBD: 4, x86asm.PMOVZXWQ: 4, x86asm.PMOVZXBQ: 2,
 	x86asm.PMOVSXBW: 8, x86asm.PMOVSXWD: 8, x86asm.PMOVSXDQ: 8, x86asm.PMOVSXBD: 4, x86asm.PMOVSXWQ: 4, x86asm.PMOVSXBQ: 2,
 }
 
-// adapt prepares the execution of an older instruction, and returns its operation.
+// adapt prepares the execution of the corresponding SSE instruction, and returns its operation.
 func (w *wide) adapt(in *x86asm.Inst) func(*CPU) {
 	if int(in.Op) >= len(operations) || operations[in.Op] == nil {
 		return nil
@@ -208,8 +209,8 @@ func (w *wide) adapt(in *x86asm.Inst) func(*CPU) {
 	return operations[in.Op]
 }
 
-// scaleDisplacement multiplies a displacement of one byte: an EVEX prefix counts in units of the
-// size of the operand.
+// scaleDisplacement multiplies a displacement of one byte by the size of the operand in memory, in
+// which an EVEX prefix counts.
 func (w *wide) scaleDisplacement(in *x86asm.Inst) {
 	if !w.hasShortDisplacement {
 		return
@@ -229,7 +230,7 @@ func (w *wide) scaleDisplacement(in *x86asm.Inst) {
 	}
 }
 
-// register returns the Vector of an operand in a register.
+// register returns the current Vector of operand i, which is in a register.
 func (w *wide) register(c *CPU, i int) Vector {
 	n := w.source
 	if i > 0 {
@@ -247,10 +248,10 @@ func (w *wide) register(c *CPU, i int) Vector {
 	return vectorOf(part)
 }
 
-// offset returns where the operand in memory of a Vector is.
+// offset returns the distance of a Vector from the beginning of an operand in memory.
 func (w *wide) offset(lane int) uint64 { return uint64(lane * w.stride) }
 
-// execute executes an operation for each Vector.
+// execute executes an operation once for each Vector of the registers.
 func (w *wide) execute(c *CPU, f func(*CPU)) {
 	c.wide, c.sum, c.result = w, 0, [lanes128]Vector{}
 	for c.lane = range min(w.lanes, lanes128) {
@@ -294,8 +295,8 @@ func surrogate(older, rest []byte, instead ...byte) x86asm.Inst {
 	return in
 }
 
-// notVectors has the opcodes that write to a general register, to flags or to several places in
-// memory, not to a vector register.
+// notVectors has the opcodes, by opcode map, that do not write to one vector register, but to a
+// general register, to flags or to several places in memory.
 var notVectors = [4]string{
 	1: "\x2c\x2d\x2e\x2f\x50\x7e\x93\x98\x99\xae\xc5\xd7\xf7",
 	2: "\x0e\x0f\x17\x2e\x2f\x63\x8a\x8e\xa0\xa1\xa2\xa3\xf2\xf3\xf5\xf6\xf7",
@@ -309,8 +310,8 @@ var (
 	maskCompares = [4]string{1: "\x64\x65\x66\x74\x75\x76\xc2", 2: "\x26\x27\x29\x37\x39", 3: "\x1e\x1f\x3e\x3f\x66\x67"}
 )
 
-// setsMask reports whether the result of an instruction is a mask. Masks are not simulated, so
-// nothing needs to be done then.
+// setsMask reports whether the result of an instruction is a mask. Masks are not simulated, so such
+// an instruction is skipped.
 func (w *wide) setsMask() bool {
 	if !w.isEVEX {
 		return containsByte(maskMoves[w.space], w.opcode)
@@ -347,7 +348,7 @@ func (c *CPU) forgetWide() {
 	}
 }
 
-// unit returns the factor of the displacement of a store.
+// unit returns the factor by which the displacement of a store is multiplied.
 func (w *wide) unit(isScalar bool) int64 {
 	switch {
 	case !w.hasShortDisplacement:
