@@ -16,7 +16,7 @@ const (
 	TypeBreakpoint = 5
 )
 
-// Names of perf for the values of Event.Config.
+// Names that perf has for hardware and software events, by Event.Config.
 var (
 	hardwareNames = [...]string{
 		"cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses",

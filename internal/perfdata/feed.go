@@ -133,7 +133,7 @@ func (f *feed) skipRecord(at int64, size int) error {
 	return faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
 }
 
-// took subtracts n bytes from the bytes of records left.
+// took subtracts n from the number of bytes of records that are left.
 func (f *feed) took(n uint64) {
 	if f.left != unlimited {
 		f.left -= n

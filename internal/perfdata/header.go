@@ -177,7 +177,7 @@ func (f recordingFile) read(p part, what string) ([]byte, error) {
 	return b, err
 }
 
-// readAttrs reads the events.
+// readAttrs reads the attributes of the recorded events, and their IDs.
 func (r *Reader) readAttrs(f recordingFile, h fileHeader) error {
 	if h.attrSize < minAttr+16 || h.attrs.size%h.attrSize != 0 {
 		return faultAt(16, fault.ErrHeader, "%d bytes of attributes, %d each", h.attrs.size, h.attrSize)
@@ -299,7 +299,7 @@ func (r *Reader) readBuildIDs(f recordingFile, h fileHeader) error {
 	return nil
 }
 
-// Bits of misc.
+// Bits of the field misc in the header of a record, as in perf_event_header.
 const (
 	miscModeMask    = 7
 	miscMmapData    = 1 << 13 // MMAP: not executable

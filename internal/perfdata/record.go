@@ -15,7 +15,7 @@ type Record interface{ record() }
 // UnknownPID is the process ID in records without one, and in the kernel's mappings.
 const UnknownPID = -1
 
-// A Mode tells whose code the processor was running.
+// A Mode says whose code the processor was running.
 type Mode uint8
 
 // Modes, as in the lowest bits of perf_event_header.misc.
@@ -84,7 +84,7 @@ func (f BranchFlags) Cycles() int { return int(f >> 4 & 0xffff) }
 // took effect.
 func (f BranchFlags) WrongPath() bool { return f>>24&3 == 1 }
 
-// notTaken is a bit that the kernel does not use.
+// notTaken is the flag of a branch that was not taken, in a bit that the kernel does not use.
 const notTaken BranchFlags = 1 << 63
 
 // NotTaken reports whether the branch was conditional and not taken. To is then the next
@@ -103,8 +103,8 @@ type Mmap struct {
 	BuildID    string // build ID of the file in hexadecimal, "" if not recorded here
 }
 
-// StepsReport is how the name of a thread begins that is not a name but a report: what the recorder
-// of steps has done, as JSON. Names that the kernel records have 15 bytes at most.
+// StepsReport is the prefix of a Comm's name that is not the name of a thread: JSON with the
+// statistics of the recorder by steps follows. Names that the kernel records have at most 15 bytes.
 const StepsReport = "afdo-steps "
 
 // A Comm records the new name of a thread.

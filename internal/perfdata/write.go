@@ -130,8 +130,8 @@ func (h *Head) features(event *Event) ([]feature, error) {
 	return list, err
 }
 
-// placed returns the table of positions and the contents of features. The table begins at offset
-// at.
+// placed encodes the table of the features' positions, which begins at file offset at, and the
+// features after it.
 func placed(features []feature, at uint64) []byte {
 	var places, content encoder
 	at += uint64(len(features)) * 16

@@ -139,7 +139,7 @@ func (w *Writer) comm(c *Comm) error {
 	})
 }
 
-// task writes FORK or EXIT.
+// task writes a FORK or EXIT record.
 func (w *Writer) task(kind uint32, pid, parent, tid, parentTID int32, time uint64) error {
 	return w.record(kind, 0, func() {
 		for _, v := range [...]int32{pid, parent, tid, parentTID} {
@@ -153,7 +153,7 @@ func (w *Writer) task(kind uint32, pid, parent, tid, parentTID int32, time uint6
 // writableFields are the fields of samples that [Writer.Write] writes.
 const writableFields = sampleIP | sampleTID | sampleTime | samplePeriod | sampleBranchStack
 
-// sample writes SAMPLE, whose fields are in the order in which decodeSample reads them.
+// sample writes a SAMPLE record, whose fields are in the order in which decodeSample reads them.
 func (w *Writer) sample(s *Sample) error {
 	t := w.event.sampleType
 	if t&^writableFields != 0 || w.event.branchSampleType&branchHWIndex != 0 {
