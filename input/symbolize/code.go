@@ -66,7 +66,7 @@ type sweep struct {
 	aside  []nodeRange // ranges of functions that do not belong to the current symbol
 }
 
-// asideCost is the budget for a range that a symbol sets aside, see reading.spend.
+// asideCost is the budget for a range of another function than the symbol's, see reading.spend.
 const asideCost = 4
 
 // A nodeHeap holds ranges, the one of the latest entry first. Later entries are inlined into
@@ -75,7 +75,8 @@ type nodeHeap struct{ heapSlice[nodeRange] }
 
 func (h nodeHeap) Less(i, j int) bool { return h.heapSlice[i].node > h.heapSlice[j].node }
 
-// code returns the spans of a symbol, and how well the unit fits the symbol.
+// code returns the spans of a symbol, and how well the unit fits the symbol: fitNothing,
+// fitFunction or fitName.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
 	if err := w.spend(asideCost * len(s.aside)); err != nil {
 		return nil, 0, err

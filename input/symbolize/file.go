@@ -219,7 +219,7 @@ func (f *File) Defines(name string) (found bool, err error) {
 	return found, nil
 }
 
-// The budget of a query, in bytes per byte of the files and as a minimum, see reading.spend.
+// The memory budget of a query: bytes for each byte of the files, and a minimum. See reading.spend.
 const (
 	budgetPerByte = 16
 	budgetAtLeast = 24 << 20

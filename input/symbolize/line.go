@@ -171,7 +171,7 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 	}
 }
 
-// count calls spend, and stops c if the budget is exceeded.
+// count charges n to the query's budget, and stops c if the budget is exceeded.
 func (r *reading) count(c *cursor, n int) { c.Stop(r.spend(n)) }
 
 // lineFile reads the fields that follow a file's name before DWARF 5.

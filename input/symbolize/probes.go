@@ -163,7 +163,7 @@ type probeDecoder struct {
 	stack []probeLevel
 }
 
-// A probeLevel is a body being read.
+// A probeLevel is a function or an inlined body whose probes are being read.
 type probeLevel struct {
 	guid    uint64
 	site    uint32
@@ -253,7 +253,8 @@ func (d *probeDecoder) begin(c *cursor) {
 	d.stack = append(d.stack, l)
 }
 
-// relocate moves to the start of a function.
+// relocate makes the start of the function with a GUID the address to which the next probe's
+// address is relative.
 func (d *probeDecoder) relocate(guid uint64) {
 	if start, ok := d.starts.next(guid); ok {
 		d.last, d.lost = start, false
@@ -346,7 +347,7 @@ func (d *probeDecoder) function(guid uint64) *Probed {
 	return f
 }
 
-// describe reads the description of a function.
+// describe reads the name and the checksum of a function.
 func (d *probeDecoder) describe(c *cursor) {
 	guid := c.Uint64("the GUID of a function")
 	checksum := c.Uint64("a checksum")
@@ -359,7 +360,7 @@ func (d *probeDecoder) describe(c *cursor) {
 	}
 }
 
-// check returns an error if a function has no description.
+// check returns an error if a function with probes was not described.
 func (d *probeDecoder) check(s *section) error {
 	unknown := uint64(0)
 	for guid, f := range d.known {

@@ -231,7 +231,7 @@ func (q *question) unanswered() (left []int32) {
 	return left
 }
 
-// met returns the unlisted symbols that overlap the functions and lines of a unit.
+// met returns the symbols that no unit lists, and that overlap the functions or lines of this unit.
 func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	add := func(low, high uint64) {
 		i, _ := slices.BinarySearchFunc(q.missing, low, func(t span, low uint64) int { return cmp.Compare(t.high, low+1) })

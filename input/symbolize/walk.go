@@ -95,7 +95,7 @@ func (w *worker) hold(n int) error {
 	return w.spend(n)
 }
 
-// leave returns the budget that the unit held.
+// leave gives back the budget that hold has charged for the unit.
 func (w *worker) leave() {
 	_ = w.spend(-w.held)
 	w.held, w.current = 0, nil
