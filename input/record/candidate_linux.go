@@ -57,7 +57,8 @@ func allowed(event Event) []candidate {
 	})
 }
 
-// Bits set in every event, and the bit for build IDs in MMAP2, which Linux supports since 5.12.
+// Bits set in the perf_event_attr of every event, and the bit that requests build IDs in records of
+// mappings, which Linux supports since 5.12.
 const (
 	always = unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv |
 		unix.PerfBitExcludeGuest | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec |

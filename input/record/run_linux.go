@@ -100,8 +100,8 @@ type command struct {
 	exited chan struct{} // closed when the program has ended; nil if there is no command
 }
 
-// start starts the command. It inherits the event of this thread, which becomes active when the
-// program is executed.
+// start starts the target's command. The new process inherits the event of this thread, which
+// becomes active when the process executes the program.
 func (r *Recorder) start() (*command, error) {
 	cmd := r.command()
 	if err := cmd.Start(); err != nil {

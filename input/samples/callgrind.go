@@ -30,8 +30,8 @@ import (
 // Their addresses are addresses of the process.
 const noDebugInfo = "???"
 
-// readCallgrind collects how often each instruction of the binary ran. Its addresses are those that
-// the linker assigned.
+// readCallgrind collects how often each instruction of the binary ran. The file contains addresses
+// that the linker assigned.
 func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
 		textInput: newTextInput(Callgrind, src), choice: c,
@@ -235,8 +235,8 @@ func (r *callgrindReader) readCall(at int) error {
 }
 
 // readJump reads the rest of a "jump=" or "jcnd=" line: "TAKEN TARGET..." or, of a conditional
-// jump, "TAKEN/EXECUTED TARGET...". No calls follow a second cost line before it, so that line was
-// the cost of a stub.
+// jump, "TAKEN/EXECUTED TARGET...". If a second cost line for the same address comes before it,
+// that line was the cost of a stub, because no calls follow it.
 func (r *callgrindReader) readJump(at int) error {
 	r.repeats = 0
 	c := columns{textInput: r.textInput, at: at}

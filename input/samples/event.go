@@ -157,7 +157,7 @@ type eventSamples struct {
 	callStack bool // branch stacks are call stacks
 	calls     bool // branch stacks have all calls
 
-	steps bool // afdo record followed the program in software
+	steps bool // the recording was made by steps
 	tid   int32
 	time  uint64 // of the last sample
 	found bool   // the last burst is in the binary

@@ -17,7 +17,7 @@ import (
 // Values and attributes are lists, and a link is a number. So almost any sample shows the version.
 type otlpVersion struct {
 	seen [numOTLPVersions]bool
-	at   [numOTLPVersions]int64 // what tells
+	at   [numOTLPVersions]int64 // offset of the data that shows it
 
 	unclear   bool // there is a sample that may be of either of two versions
 	unclearAt int64

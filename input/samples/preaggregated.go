@@ -22,7 +22,7 @@ import (
 //	S ADDRESS COUNT                        samples
 //	E EVENT                                the name of the event
 //
-// Addresses are hexadecimal addresses of the linker, less the address of the first segment in
+// Addresses are hexadecimal, as the linker assigned them, less the address of the first segment in
 // position-independent files. A build ID and a colon may come before an address. X and a colon mark
 // an address outside of all files, and -1 is an unknown address.
 

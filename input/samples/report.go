@@ -28,8 +28,8 @@ type Report struct {
 	Skipped  uint64 // samples of other events than the one that counts
 	Objects  []Object
 
-	// Event is the event that counts, or the type of values of a profile. It is "" if the recording
-	// does not name one. Events are all of them.
+	// Event is the name of the event whose samples were used, or the type of values of a profile.
+	// It is "" if the recording does not name one. Events lists all events of the recording.
 	Event  string
 	Counts Counts // what it counts
 	Events []EventUse
@@ -57,7 +57,7 @@ type Report struct {
 	// calling context. The counts of all contexts were added up.
 	Flattened bool
 
-	trace perfdata.Trace // of a processor, that perf.data holds
+	trace perfdata.Trace // kind of processor trace in perf.data
 }
 
 // An Object is a mapped file, or other memory with code such as the kernel, and its number of

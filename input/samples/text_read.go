@@ -13,9 +13,9 @@ import (
 
 // Parse reads the text form of one binary. Keys may come in any order. Counts of a repeated key add
 // up, and offsets may begin with 0x. Text after the lists is ignored, as in create_gcov. Anything
-// else that [Set.Write] would not write ends in an afdo.FormatError, and so do lists of several
-// binaries, and addresses of the linker, for which [Read] needs the binary. Parse reads line by
-// line, so it takes the memory of the Set.
+// else that [Set.Write] would not write ends in an afdo.FormatError. So do lists of several
+// binaries, and addresses that the linker assigned in place of file offsets, which only [Read] can
+// convert. Parse reads line by line, so it takes the memory of the Set.
 func Parse(r io.Reader) (*Set, error) {
 	t := &textReader{textInput: newTextInput(Text, r)}
 	b, err := t.block()
@@ -74,11 +74,11 @@ func (s *Set) samples() (n uint64) {
 	return n
 }
 
-// A textReader reads the text form as any of its writers writes it. Perforator writes offsets with
-// 0x. simpleperf inject writes build ID and path in comments after the lists, and lists of further
-// binaries after that. llvm-profgen --skip-symbolization writes addresses of the linker, no list of
-// addresses, and separate lists for each calling context, each after the context's name in
-// brackets.
+// A textReader reads the text form with the variations of its writers. Perforator writes offsets
+// with 0x. simpleperf inject writes build ID and path in comments after the lists, and lists of
+// further binaries after that. llvm-profgen --skip-symbolization writes addresses that the linker
+// assigned, no list of addresses, and separate lists for each calling context, each after the
+// context's name in brackets.
 type textReader struct {
 	*textInput
 	held bool // the next call of next returns the current line again
@@ -175,7 +175,7 @@ func (b *textBlock) describe(comment string) {
 type counted struct{ first, second, count uint64 }
 
 // lists reads the lists of ranges, addresses and branches. If the list of branches comes directly
-// after the list of ranges, the addresses are addresses of the linker.
+// after the list of ranges, the keys are addresses that the linker assigned, not file offsets.
 func (t *textReader) lists(b *textBlock) error {
 	n, err := t.length("range")
 	if err == nil {

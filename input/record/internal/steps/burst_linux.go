@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// Limits of a burst.
+// Limits of a burst, which is the simulation of one stopped thread.
 const (
 	// maxBurst is the longest time of a burst. Most take less than 1 ms.
 	maxBurst = int64(5 * time.Millisecond)

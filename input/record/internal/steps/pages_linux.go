@@ -27,7 +27,7 @@ type pageOfFile struct {
 
 type cachedPage struct {
 	page *simulate.Page
-	read int64 // when
+	read int64 // time at which it was read
 }
 
 // Limits of a pageCache. It is emptied when it reaches one of them, and takes at most 30 MB.

@@ -68,7 +68,7 @@ func (r *registers) systemCall(c *processor) (ended, restarted bool) {
 // changes of it.
 const keepsCalls = false
 
-// keepCall does nothing.
+// keepCall does nothing: see keepsCalls.
 func keepCall(int) {}
 
 // endsFault reports whether a thread may have been stopped at the end of a page fault. The

@@ -128,7 +128,7 @@ var (
 	startedNano int64
 )
 
-// startClock makes clock usable.
+// startClock sets the times from which clock counts. It has to be called before clock.
 func startClock() { started, startedNano = time.Now(), kernelClock() }
 
 // clock returns the monotonic time in nanoseconds. Go reads it without a system call.

@@ -78,7 +78,7 @@ func (t *tracer) remove(th *thread) {
 	}
 }
 
-// forgetAll forgets all threads: the kernel says that there are none.
+// forgetAll removes all threads, after the kernel has reported that this process traces none.
 func (t *tracer) forgetAll() {
 	for _, th := range t.order {
 		t.closeFile(th)

@@ -45,7 +45,7 @@ type CPU struct {
 	ZeroBlock uint64 // DCZID_EL0: what DC ZVA does; 0: not known
 
 	Memory simulate.Memory
-	Kept   int // instructions of pages that Decode has added
+	Kept   int // instructions that Decode has stored in pages
 	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
 	next    uint64 // address of the next instruction
@@ -56,7 +56,8 @@ type CPU struct {
 	tainted bool   // the instruction has used something that is not known
 }
 
-// SetRegisters sets the general registers, as the kernel keeps them.
+// SetRegisters sets the general registers to the values that the kernel has stored for a stopped
+// thread.
 func (c *CPU) SetRegisters(x *[31]uint64, sp, pc, state uint64) {
 	copy(c.X[:], x[:])
 	c.SP, c.IP, c.Flags = sp, pc, state&arithmetic
@@ -67,7 +68,8 @@ func (c *CPU) SetVectors(v *[32]Vector, mode uint32) {
 	c.V, c.Mode, c.unknown = *v, uint64(mode), 0
 }
 
-// Addresses appends the registers, most of which are addresses that the next instructions use.
+// Addresses appends the values of the registers. Most are addresses of memory that the next
+// instructions use.
 func (c *CPU) Addresses(to []uint64) []uint64 {
 	return append(append(to, c.SP), c.X[:zeroOrStack]...)
 }
@@ -111,7 +113,8 @@ func (c *CPU) setFlags(flags uint64) {
 	c.Flags = flags & arithmetic
 }
 
-// vector returns a vector register.
+// vector returns the content of a vector register. If the content is unknown, so is the
+// instruction's result.
 func (c *CPU) vector(n uint64) Vector {
 	c.tainted = c.tainted || c.unknown>>n&1 != 0
 	return c.V[n]

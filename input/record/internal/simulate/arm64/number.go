@@ -228,7 +228,7 @@ func (f format) convert(v uint64, to format) uint64 {
 	return to.bits(f.number(v))
 }
 
-// oneNumber executes the instructions of one operand.
+// oneNumber executes the floating-point instructions with one operand, such as FABS and FSQRT.
 func (c *CPU) oneNumber(w word) {
 	f, opcode := w.format(), w.field(15, 6)
 	v := c.vector(w.rn())[0] & f.mask()

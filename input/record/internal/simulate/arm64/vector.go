@@ -204,7 +204,8 @@ func (w word) hasThreeSame(opcode uint64, size int) bool {
 	return w.lanes(size) != 0 && (size < 8 || !is(never8))
 }
 
-// threeSame executes the instructions of two vectors with elements of the same size.
+// threeSame executes the instructions of Arm's class "three same": they have two vectors as
+// operands, and all elements have the same size.
 func (c *CPU) threeSame(w word) {
 	const logical, numbers = 3, 24
 	opcode, size := w.field(11, 5), w.elementSize()

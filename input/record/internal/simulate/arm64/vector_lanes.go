@@ -45,7 +45,8 @@ var oneSameLanes = [2][12]func(v uint64, size int) uint64{
 	},
 }
 
-// twoSame executes the instructions of one vector.
+// twoSame executes the instructions of Arm's class "two-register miscellaneous", which have one
+// vector as operand.
 func (c *CPU) twoSame(w word) {
 	const counts, numbers = 5, 12
 	opcode, size := w.field(12, 5), w.elementSize()
@@ -196,8 +197,8 @@ func (c *CPU) acrossLanes(w word) {
 	c.setVector(w.rd(), Vector{r & mask(8*size)})
 }
 
-// threeDifferent executes the instructions of two vectors whose result has elements of another
-// size.
+// threeDifferent executes the instructions of Arm's class "three different": they have two vectors
+// as operands, and the elements of the result are larger or smaller.
 func (c *CPU) threeDifferent(w word) {
 	opcode, size := w.field(12, 4), w.elementSize()
 	switch {

@@ -46,7 +46,8 @@ func ofAbsolutes(of ofTwo) ofTwo {
 	return func(f format, a, b uint64) uint64 { return of(f, a&^f.top(), b&^f.top()) }
 }
 
-// threeNumbersSame executes the instructions of two vectors of floating-point numbers.
+// threeNumbersSame executes the floating-point instructions of Arm's class "three same", which have
+// two vectors as operands.
 func (c *CPU) threeNumbersSame(w word) {
 	f, kind, opcode := w.numberFormat(), w.field(29, 1)<<1|w.field(23, 1), w.field(11, 3)
 	of, fused := threeSameNumbers[kind][opcode], kind < 2 && opcode == 1
@@ -116,7 +117,8 @@ var oneSameNumbers = [4][20]ofOne{
 	},
 }
 
-// oneNumberSame executes the instructions of one vector of floating-point numbers.
+// oneNumberSame executes the floating-point instructions of Arm's class "two-register
+// miscellaneous", which have one vector as operand.
 func (c *CPU) oneNumberSame(w word) {
 	const first, narrow, lengthen = 12, 22, 23
 	f, kind, opcode := w.numberFormat(), w.field(29, 1)<<1|w.field(23, 1), w.field(12, 5)

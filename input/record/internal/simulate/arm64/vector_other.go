@@ -24,7 +24,8 @@ var otherVectorPatterns = []pattern{
 // longKinds has the opcode of threeDifferent for each opcode of byElement with the same operation.
 var longKinds = [16]uint64{2: 8, 6: 10, 10: 12}
 
-// byElement executes the instructions of a vector and one element of another.
+// byElement executes the instructions whose operands are all elements of one vector and a single
+// element of another.
 func (c *CPU) byElement(w word) {
 	size, opcode := w.elementSize(), w.field(12, 4)
 	m, index := w.rm(), int(w.field(11, 1)<<2|w.field(21, 1)<<1|w.field(20, 1))
@@ -251,8 +252,8 @@ func (c *CPU) permute(w word) {
 	c.setVector(w.rd(), r)
 }
 
-// position returns the size and the number of the element in the field imm5. The size is 0 if there
-// is none.
+// position returns the size and the number of the element that the instruction's field imm5
+// selects. The size is 0 if it selects none.
 func (w word) position() (size, element int) {
 	code := w.field(16, 5)
 	if size = int(code & -code); size > 8 {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// An ownOperation is an instruction with a VEX or EVEX prefix that has no older form.
+// An ownOperation is the operation of an AVX or BMI instruction to which no SSE instruction
+// corresponds.
 type ownOperation struct {
 	does    func(*CPU)
 	general bool // its operands are general registers
@@ -385,7 +386,7 @@ func (c *CPU) lowestBit() {
 	c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.first&15), r)
 }
 
-// extractBits computes BEXTR.
+// extractBits computes the result of BEXTR.
 func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	start, length := b&0xff, b>>8&0xff
 	r := a >> min(start, 64)
@@ -395,7 +396,7 @@ func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	return c.logic(r, size)
 }
 
-// zeroHighBits computes BZHI.
+// zeroHighBits computes the result of BZHI.
 func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	n := b & 0xff
 	if n < uint64(8*size) {
@@ -406,7 +407,7 @@ func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	return r
 }
 
-// scatter computes PDEP, and gather computes PEXT.
+// scatter computes the result of PDEP, and gather that of PEXT.
 func scatter(_ *CPU, to, from uint64, _ int) (r uint64) {
 	for ; to != 0; to &= to - 1 {
 		if from&1 != 0 {

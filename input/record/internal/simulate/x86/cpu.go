@@ -34,7 +34,7 @@ type CPU struct {
 	FS, GS uint64 // bases of segments
 	Mode   int    // 32 or 64 bits
 	Memory simulate.Memory
-	Kept   int // instructions of pages that Decode has added
+	Kept   int // instructions that Decode has stored in pages
 	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
 	in      *x86asm.Inst
@@ -83,7 +83,8 @@ func (c *CPU) SetVectors(saved []byte, more int) {
 	}
 }
 
-// Addresses appends the registers, most of which are addresses that the next instructions use.
+// Addresses appends the values of the registers. Most are addresses of memory that the next
+// instructions use.
 func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
 
 // fail records that the current instruction cannot be simulated.

@@ -15,14 +15,14 @@ import (
 // branch or an address depends on it.
 type wide struct {
 	space   int  // opcode map
-	prefix  byte // older prefix: 0, 0x66, 0xf3 or 0xf2
+	prefix  byte // prefix of the SSE instruction: 0, 0x66, 0xf3 or 0xf2
 	opcode  byte
 	w       bool // the bit W, such as for elements of 64 bits
 	isEVEX  bool
 	masked  bool // it has a mask or a broadcast
-	lanes   int  // Vectors
+	lanes   int  // number of Vectors in a register
 	first   int  // number of the register of the additional operand
-	reg, rm int  // registers of the others
+	reg, rm int  // registers of the other operands
 
 	isStore bool // the first operand is rm
 	narrows bool // the result has half the size of the operands
