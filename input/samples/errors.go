@@ -7,7 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ErrUnknown is the class of an afdo.FormatError for an input that is not a recording of samples.
+// ErrUnknown is the class of an afdo.FormatError for an input that is not a recording in a format
+// of [Format].
 var ErrUnknown = errors.New("not a recording of samples")
 
 // ErrEmpty is the class of an afdo.FormatError for an input without a byte. It matches ErrUnknown.

@@ -87,10 +87,10 @@ func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 	return r.decodeFrom(firstDecoded, s, off, limit, f)
 }
 
-// firstDecoded is the number of bytes in the first call.
+// firstDecoded is the number of bytes that decode passes to its first call of f.
 const firstDecoded = 512
 
-// decodeFrom is like decode, with another number of bytes in the first call.
+// decodeFrom does the same as decode, with another number of bytes in the first call of f.
 func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {

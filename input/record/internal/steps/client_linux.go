@@ -235,8 +235,8 @@ func launch(args []string) {
 // when all processes have ended, or soon after Stop.
 func (s *Session) Records() io.Reader { return s.records }
 
-// Stop ends the recording. The processes continue without the tracer; a command that has not begun
-// ends.
+// Stop ends the recording. The processes continue without the tracer, but a command that has not
+// executed its program yet ends.
 func (s *Session) Stop() { _ = s.control.Close() }
 
 // Wait waits for the tracer to end, after Records were read to their end.

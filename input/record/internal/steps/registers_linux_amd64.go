@@ -19,7 +19,7 @@ const unsupportedMachine = elf.EM_NONE
 // registers are the general registers of a stopped thread.
 type registers struct{ unix.PtraceRegs }
 
-// read reports whether it could read the registers of a thread.
+// read reads the general registers of a stopped thread, and reports whether that was possible.
 func (r *registers) read(tid int) bool {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(&r.PtraceRegs))) == nil
 }

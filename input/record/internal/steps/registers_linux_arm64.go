@@ -36,8 +36,8 @@ func readSet(tid int, set uintptr, to unsafe.Pointer, size uintptr) uintptr {
 	return uintptr(vector.Len)
 }
 
-// read reports whether it could read the registers of a thread. The registers of 32-bit code are
-// another, shorter set, so such code is not recorded.
+// read reads the general registers of a stopped thread, and reports whether that was possible. The
+// registers of 32-bit code are another, shorter set, so such code is not recorded.
 func (r *registers) read(tid int) bool {
 	const size = unsafe.Sizeof(r.PtraceRegs)
 	return readSet(tid, setGeneral, unsafe.Pointer(&r.PtraceRegs), size) == size

@@ -200,7 +200,7 @@ func (c *CPU) compareNumbers(a, b float64) {
 func float32At(v Vector) float64 { return float64(math.Float32frombits(uint32(v[0]))) }
 func float64At(v Vector) float64 { return math.Float64frombits(v[0]) }
 
-// comparison reports whether the predicate of CMPSD and its relatives holds for two numbers.
+// comparison reports whether two numbers satisfy the predicate of CMPSD or a relative of it.
 func comparison(predicate uint64, a, b float64) bool {
 	unordered := a != a || b != b
 	var r bool
