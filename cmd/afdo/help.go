@@ -22,14 +22,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The help is printed for terminals of this many columns. Outside a terminal, it is for the fewest.
+// The help is wrapped to the width of the terminal, within these bounds in columns. Output that is
+// not a terminal gets fewestColumns.
 const (
 	fewestColumns = 80
 	mostColumns   = 100
 )
 
-// printHelp prints the help of a verb, so that it fits the terminal out. print is cobra's function
-// for that.
+// printHelp prints the help of a verb, wrapped to the width of the terminal out. print is cobra's
+// function that prints the help unwrapped.
 func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.Command, args []string) {
 	columns := min(max(cli.Width(out), fewestColumns), mostColumns)
 	to := cmd.OutOrStdout()
@@ -40,24 +41,27 @@ func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.C
 	_, _ = io.WriteString(to, wrapText(text.String(), columns)) // to keeps its error
 }
 
-// item matches the beginning of an item in a list: a flag or a word, and a gap.
+// item matches the beginning of a list item in the help: indentation, a flag or a word, and at
+// least two blanks before its description.
 var item = pattern.Of(`^ +(?:\S+ )*\S+ {2,}`)
 
-// A paragraph is text that is filled: lines from the first column on, an item of a list, or JSON.
+// A paragraph is a part of the help whose lines are joined and wrapped again: unindented text, a
+// list item, or JSON.
 type paragraph struct {
 	words  strings.Builder
 	first  string // what its first line begins with
-	indent int    // of its further lines
+	indent int    // indentation of the lines after the first
 	json   bool
 }
 
-// goesOn reports whether a line belongs to the paragraph.
+// goesOn reports whether a line continues the paragraph.
 func (p *paragraph) goesOn(line string) bool {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	return p != nil && (indent == p.indent || p.json && indent > 2)
 }
 
-// wrapText fills paragraphs, and breaks other lines that are longer than some columns.
+// wrapText wraps the paragraphs of a help text to the given number of columns. It also breaks other
+// lines that are longer.
 func wrapText(text string, columns int) string {
 	var b strings.Builder
 	var p *paragraph
@@ -107,7 +111,7 @@ func unknownVerb(root *cobra.Command, word string) error {
 	return cli.Usagef("unknown verb %q%s", word, listNear(names))
 }
 
-// listNear lists what may have been meant.
+// listNear returns ", near: " and the similar names that were found, or "" if there are none.
 func listNear(names *near.Names) string {
 	best := names.Best()
 	if len(best) == 0 {
@@ -208,7 +212,8 @@ func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	return p.w.Flush()
 }
 
-// lower makes the first word of a sentence one within a sentence, unless it is a name.
+// lower returns a text with its first letter in lower case, unless it begins with two capitals, as
+// "GCC" does.
 func lower(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
@@ -218,7 +223,7 @@ func lower(s string) string {
 
 type page struct{ w *bufio.Writer }
 
-// macro writes a request with its arguments, quoted.
+// macro writes a roff macro with its arguments, quoted.
 func (p *page) macro(name string, args ...string) {
 	for i, a := range args {
 		args[i] = `"` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`
@@ -226,7 +231,7 @@ func (p *page) macro(name string, args ...string) {
 	fmt.Fprintln(p.w, strings.Join(append([]string{name}, args...), " "))
 }
 
-// text writes a line that is filled.
+// text writes a line of text, which man wraps together with the lines around it.
 func (p *page) text(line string) {
 	line = escape(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
@@ -239,7 +244,8 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`).Replace(s)
 }
 
-// help writes a text of the help: paragraphs are filled, and indented paragraphs stay as they are.
+// help writes a help text to the page. man wraps its paragraphs, but leaves indented ones as they
+// are.
 func (p *page) help(text string) {
 	verbatim := false
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -266,7 +272,7 @@ func (p *page) verbatim(begin bool) {
 	}
 }
 
-// verbs lists what a command does.
+// verbs writes the list of a command's verbs, with a line on what each does.
 func (p *page) verbs(cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
@@ -279,7 +285,7 @@ func (p *page) verbs(cmd *cobra.Command) {
 	}
 }
 
-// options lists the flags.
+// options writes the list of a command's flags.
 func (p *page) options(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	if !cmd.HasAvailableFlags() {
@@ -311,7 +317,7 @@ func (p *page) item(tag, text string) {
 	p.text(text)
 }
 
-// seeAlso names the pages next to this one.
+// seeAlso refers from a verb's page to the page of afdo, and from that to the pages of all verbs.
 func (p *page) seeAlso(cmd *cobra.Command) {
 	var pages []string
 	if cmd.HasParent() {

@@ -276,7 +276,7 @@ func newHelpCommand() *cobra.Command {
 // completionVerb is the name of the verb that cobra adds for completion in shells.
 const completionVerb = "completion"
 
-// checkShells makes the verb for completion refuse unknown shells.
+// checkShells makes the verb completion refuse shells that cobra does not support.
 func checkShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd(completionVerb)
 	if cmd, _, err := root.Find([]string{completionVerb}); err == nil {

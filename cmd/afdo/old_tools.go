@@ -18,13 +18,13 @@ import (
 // An oldTool is another program that this command can replace. A link with the program's name leads
 // to this command, which translates the program's options into options of a verb.
 type oldTool struct {
-	verb     []string             // of this command, with flags that are always given
-	options  map[string]oldOption // by name, without dashes
-	defaults [][2]string          // options that are taken as given if they are not, and their values
+	verb     []string             // the verb of afdo that replaces the tool, with flags that are always given
+	options  map[string]oldOption // the tool's options, by name without dashes
+	defaults [][2]string          // options and their values, used if the command line lacks the option
 }
 
-// An oldOption says what becomes of an option: one of the fields is set, or none if the option does
-// nothing here.
+// An oldOption describes how an option of another tool is translated. One of the fields is set, or
+// none if afdo ignores the option.
 type oldOption struct {
 	flag   string              // it becomes the flag of this name, with the same value
 	files  string              // the same; a value "@LIST" names a file with a value on each line
@@ -32,11 +32,11 @@ type oldOption struct {
 	switches
 }
 
-// switches say what an option that is on or off becomes.
+// switches are the translations of an option that can be on or off.
 type switches struct {
 	toggle  bool
 	on, off []string
-	lacking bool // what is switched on does not exist here
+	lacking bool // afdo cannot do what the option switches on
 }
 
 // ofBinary is replaced by a regular expression for the name of the file that --binary names.
@@ -56,7 +56,8 @@ var (
 	}}
 )
 
-// propellerTool is create_llvm_prof if it makes a layout, which has options of its own.
+// propellerTool is the key in oldTools for create_llvm_prof when it makes a layout: it has other
+// options then.
 const propellerTool = "create_llvm_prof --format=propeller"
 
 // toFormat is an option that chooses a format.
@@ -294,7 +295,8 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 	return t.build(append(defaults, order...), given, operands)
 }
 
-// find returns the option of a name. One that is on or off may be given as noNAME, or have a value.
+// find returns the option with a name. An option that can be on or off may be written as noNAME, or
+// have a value.
 func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, string, error) {
 	option, ok := t.options[name]
 	if !ok {
@@ -312,7 +314,8 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 	return name, option, value, nil
 }
 
-// build puts the command line together.
+// build returns afdo's command line from the options in their order, their values, and the
+// operands.
 func (t *oldTool) build(order []string, given map[string]string, operands []string) ([]string, error) {
 	line := slices.Clone(t.verb)
 	for _, name := range order {
@@ -370,7 +373,7 @@ func listed(value string) ([]string, error) {
 	return names, nil
 }
 
-// switched returns what an option that is on or off becomes.
+// switched returns afdo's arguments for a value of an option that can be on or off.
 func (s *switches) switched(name, value string) ([]string, error) {
 	switch strings.ToLower(value) {
 	case "true", "1", "t", "yes", "y":

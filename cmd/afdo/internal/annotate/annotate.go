@@ -1,8 +1,8 @@
-// Package annotate puts the samples of a unit at the lines of its source.
+// Package annotate assigns the samples of a unit to the lines of its source.
 //
-// Version 4 counts lines from the declaration of a function, and does not say where that is. So a
-// [Listing] has offsets, and becomes one of source lines with what debug info says of the
-// declarations, see [Declarations].
+// Version 4 counts lines from the declaration of a function, and does not store where the
+// declaration is. So a [Listing] has line offsets at first. [Listing.Declare] and [Declarations]
+// find the declarations in debug info, which turns offsets into lines of the source.
 package annotate
 
 import (
@@ -30,25 +30,25 @@ import (
 // A Listing is the samples of one unit by function and line.
 type Listing struct {
 	Unit      *afdo.Unit
-	Functions []*Function // of the unit, those with most samples first
+	Functions []*Function // the unit's functions, those with most samples first
 }
 
 // A Function has the samples of a function of the unit, including the samples of its copies inlined
 // in functions of the unit.
 type Function struct {
 	Symbol    afdo.Symbol
-	HeadCount uint64 // of the function itself, without copies
-	Samples   uint64 // of all lines; what is inlined in them is not counted
-	Declared  uint32 // line of the declaration, 0 as long as it is not known
-	Lines     []Line // by offset
+	HeadCount uint64 // head count of the function, without inlined copies
+	Samples   uint64 // samples of all lines, without those of functions inlined in them
+	Declared  uint32 // line of the declaration, 0 until [Listing.Declare] has found it
+	Lines     []Line // ordered by offset
 
 	lines map[int]*Line
 }
 
 // A Line has the counts of one line of a function.
 type Line struct {
-	Offset  int      // from the declaration; negative for a line before it
-	Samples uint64   // of all discriminators
+	Offset  int      // lines from the function's declaration; negative for a line before it
+	Samples uint64   // sum over all discriminators
 	Calls   []Callee // most calls first
 	Inlined []Callee // most samples first
 
@@ -64,13 +64,14 @@ type Callee struct {
 // callees collects the callees of one line.
 type callees map[afdo.SymbolID]*open
 
-// An open is a callee whose count is not complete yet.
+// An open is a callee of a line while the records of the unit are read and its count is not
+// complete.
 type open struct {
 	count uint64
-	depth int // how many of its bodies at this line are open, more than one where it recurs
+	depth int // number of its inlined bodies at this line that contain the current record; more than 1 if it is inlined in itself
 }
 
-// of returns the entry of a callee, which is made where there is none.
+// of returns the entry of a callee, and adds it if it is missing.
 func (c *callees) of(id afdo.SymbolID) *open {
 	if *c == nil {
 		*c = make(callees)
@@ -95,8 +96,8 @@ func (c callees) sorted() []Callee {
 	return all
 }
 
-// Read reads the samples of a unit, or of one symbol of it and the copies of that alone if only is
-// not nil. It reads what the unit has and no other unit.
+// Read reads the samples of a unit. If only is not nil, the listing has that symbol alone, with its
+// copies inlined in other functions of the unit. Read uses no other unit.
 func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	if err := u.Load(); err != nil {
 		return nil, err
@@ -122,19 +123,19 @@ func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	return l, nil
 }
 
-// A reader goes through the bodies of a unit.
+// A reader reads the records of a unit's functions.
 type reader struct {
 	unit      *afdo.Unit
 	functions map[afdo.SymbolID]*Function
 	cursor    afdo.Cursor
-	bodies    []body // those around the record at hand
+	bodies    []body // the bodies that contain the current record, outermost first
 }
 
 // A body is the body of a function, or of an inlined copy of it.
 type body struct {
-	function *Function // nil if it is of another unit
-	entry    *open     // at the line where it is inlined; nil for the outermost, and for one in a function of another unit
-	samples  uint64    // so far
+	function *Function // nil if the function belongs to another unit
+	entry    *open     // its callee entry at the line where it is inlined; nil if it is not inlined, or inlined in a function of another unit
+	samples  uint64    // samples read so far, with those of inner bodies
 }
 
 func (r *reader) symbol(s afdo.Symbol) error {
@@ -158,7 +159,7 @@ func (r *reader) symbol(s afdo.Symbol) error {
 	return r.cursor.Err()
 }
 
-// record adds a record to its line and to the body that contains it.
+// record adds the count of a record to the samples of its line and of the innermost body.
 func (r *reader) record(l *afdo.Location) error {
 	b := &r.bodies[len(r.bodies)-1]
 	b.samples = saturating.Add(b.samples, l.Count)
@@ -196,8 +197,9 @@ func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	return nil
 }
 
-// leave closes bodies until depth of them are open. The samples of each closed body count for its
-// line, once if the function recurs there, and for the body around it.
+// leave closes the innermost bodies until only depth bodies are open. It adds the samples of a
+// closed body to the enclosing body and to the line where it is inlined, but only once to the line
+// if the function is inlined in itself.
 func (r *reader) leave(depth int) {
 	for len(r.bodies) > depth {
 		last := len(r.bodies) - 1
@@ -223,7 +225,8 @@ func (r *reader) function(s afdo.Symbol) *Function {
 	return f
 }
 
-// line returns the line of an offset, nil for a function of another unit.
+// line returns the line at an offset, and adds it if it is missing. It returns nil if f is nil,
+// which stands for a function of another unit.
 func (f *Function) line(offset uint32) *Line {
 	if f == nil {
 		return nil
@@ -237,7 +240,7 @@ func (f *Function) line(offset uint32) *Line {
 	return l
 }
 
-// finish sorts the lines and sums them up.
+// finish sorts the lines by offset and sums up their samples.
 func (f *Function) finish() *Function {
 	for _, offset := range slices.Sorted(maps.Keys(f.lines)) {
 		l := f.lines[offset]
@@ -273,13 +276,13 @@ func (l *Listing) Declare(ctx context.Context, binary string) error {
 	return err
 }
 
-// A Name is a function by the path of its unit and its name as the assembler has it.
+// A Name identifies a function by the path of its unit and its assembler name.
 type Name struct{ Unit, Symbol string }
 
-// Declarations returns for each function the line where it is declared, by the debug info of a
-// binary, or 0 if the debug info does not have the function. If it has no function at all, the
-// error is [ErrNoDeclaration]. The compiler may have inlined the functions into others, whose names
-// are holders. Declarations reads the debug info of the functions and of the holders, and no other.
+// Declarations returns the line where each function is declared, from the debug info of a binary,
+// or 0 for a function that the debug info lacks. If it lacks all of them, the error is
+// [ErrNoDeclaration]. The compiler may have inlined the functions into others: holders are the
+// names of functions that may contain them. Only the debug info of functions and holders is read.
 func Declarations(ctx context.Context, binary string, functions []Name, holders []string) ([]uint32, error) {
 	file, err := symbolize.Open(binary)
 	if err != nil {
@@ -326,9 +329,9 @@ func (l *Listing) holders() (names []string, err error) {
 	return names, nil
 }
 
-// InCode looks for the symbols of a binary that have one of the canonical names. For each
-// instruction range in their code, it calls each with the function that the source has there, and
-// with every function that this one was inlined into.
+// InCode finds the symbols of a binary that have one of the canonical names. For each instruction
+// range in their code, it calls each with the innermost function at that range, and with every
+// function that this one was inlined into.
 func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, each func(*symbolize.Function)) error {
 	var symbols []symbolize.Symbol
 	for s, err := range file.Symbols() {
@@ -354,10 +357,10 @@ func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, ea
 
 // A Row is a line of the source with its counts.
 type Row struct {
-	Number    int // from 1
+	Number    int // line number, from 1
 	Text      string
-	Seen      []*Line     // of each function that has the line, nil for a line that no samples are of
-	Functions []*Function // that are declared here
+	Seen      []*Line     // the counts of each function that contains the line, nil if there are none
+	Functions []*Function // functions declared at this line
 }
 
 // Samples adds up the samples of the line over all functions that contain it. seen is false if no
@@ -369,17 +372,17 @@ func (r *Row) Samples() (samples uint64, seen bool) {
 	return samples, len(r.Seen) > 0
 }
 
-// maxSource is how long a source file may be.
+// maxSource is the size in bytes of the largest source file that is read.
 const maxSource = 64 << 20
 
-// errNotSource is the error of a path that a profile or debug info names and that is not named like
-// a source file.
+// errNotSource is the error for a path from a profile or debug info that does not look like a
+// source file.
 var errNotSource = errors.New("not named like a source file, so it is read only below --source")
 
-// FindSource returns the path of a unit's source. Below dir it is looked for under the whole path
-// of the unit, then without its first directories, one after the other, as the tree may have moved.
-// Without a dir it is the path itself, if that is named like a source file: whoever makes a profile
-// chooses the path, and should not choose which of the reader's files are printed.
+// FindSource returns the path of a unit's source file. Below dir, it tries the whole path of the
+// unit, and then the path without its first directories, one by one, because the tree may have
+// moved. Without dir, it returns the path itself if that looks like a source file: whoever made the
+// profile chose the path, and should not choose which of the user's files are printed.
 func FindSource(dir, unit string) (string, error) {
 	if unit == "" {
 		return "", fmt.Errorf("the unit of unknown files has no source: %w", fs.ErrNotExist)
@@ -403,7 +406,7 @@ func FindSource(dir, unit string) (string, error) {
 	return "", fmt.Errorf("%s has no %s: %w", dir, unit, fs.ErrNotExist)
 }
 
-// sourceNames are the ends of names of source files.
+// sourceNames are the suffixes of names of source files.
 var sourceNames = []string{
 	".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".txx", ".tpp",
 	".def", ".y", ".yy", ".l", ".ll", ".re", ".ixx", ".cppm", ".i", ".ii", ".m", ".mm", ".s", ".asm", ".cu", ".ispc",
@@ -432,9 +435,9 @@ func Text(path string) (lines []string, err error) {
 	return lines, nil
 }
 
-// Rows returns the lines of a source file with the samples of the functions whose declaration is
-// known, and how many lines with samples the file does not have. Those are a sign of another
-// version of the source.
+// Rows returns the lines of a source file, with the counts of the functions whose declarations are
+// known. beyond is the number of lines with samples after the end of the file, which shows that the
+// file is another version of the source.
 func (l *Listing) Rows(path string) (rows []Row, beyond int, err error) {
 	text, err := Text(path)
 	if err != nil {

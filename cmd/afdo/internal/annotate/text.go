@@ -11,25 +11,25 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Printer prints listings for people.
+// A Printer prints a [Listing] as text.
 type Printer struct {
 	Out     io.Writer
-	Name    func(afdo.SymbolID) (string, error) // of a callee
+	Name    func(afdo.SymbolID) (string, error) // returns the name to print for a callee
 	Color   bool
-	Context int // lines of source around those with samples; negative for all
+	Context int // number of source lines printed around each line with samples; negative for all
 
-	total uint64 // samples of the listing
+	total uint64 // all samples of the listing
 	err   error
 }
 
-// Columns before the text of a line.
+// columns is the format of the two columns before the text of a source line.
 const columns = "%15s %6s  "
 
-// calleesPerLine is how many callees of a line are named.
+// calleesPerLine is how many callees of a line are printed.
 const calleesPerLine = 5
 
-// Offsets prints the functions one after the other, with their lines as offsets from the
-// declaration.
+// Offsets prints the functions of a listing one after the other, with their lines as offsets from
+// the declaration.
 func (p *Printer) Offsets(l *Listing) error {
 	p.sum(l)
 	for i, f := range l.Functions {
@@ -47,7 +47,7 @@ func (p *Printer) Offsets(l *Listing) error {
 	return p.err
 }
 
-// Source prints the lines of the source that have samples, or a declaration, and some around them.
+// Source prints the source lines that have samples or a declaration, and some lines around them.
 func (p *Printer) Source(l *Listing, path string, rows []Row) error {
 	p.sum(l)
 	p.printf("%s\n"+columns+"\n", path, "Samples", "Line")
@@ -79,7 +79,7 @@ func (p *Printer) sourceRow(row *Row) {
 	}
 }
 
-// shown reports whether a line is printed: it has counts, or is near a line that has.
+// shown reports whether row i is printed: it has counts, or is near a row that has.
 func (p *Printer) shown(rows []Row, i int) bool {
 	if p.Context < 0 {
 		return true
@@ -118,8 +118,7 @@ func (p *Printer) functionName(f *Function) string {
 	return name
 }
 
-// Colours of terminals for lines that have more than a tenth, and more than a hundredth, of all
-// samples.
+// Terminal colours for lines with more than a tenth of all samples, and with more than a hundredth.
 const (
 	hot   = "\x1b[1;31m"
 	warm  = "\x1b[33m"
@@ -142,7 +141,7 @@ func (p *Printer) row(samples uint64, seen bool, number, text string) {
 	p.colored(color, line)
 }
 
-// note prints what goes with the line before.
+// note prints a remark below a line, such as its callees.
 func (p *Printer) note(format string, args ...any) {
 	p.colored(faint, fmt.Sprintf(columns+"  | ", "", "")+fmt.Sprintf(format, args...))
 }
@@ -189,7 +188,7 @@ type (
 	// LineJSON is a line of a function.
 	LineJSON struct {
 		Offset  int          `json:"offset"`
-		Line    int          `json:"line,omitempty"` // of the source
+		Line    int          `json:"line,omitempty"` // line number in the source
 		Samples uint64       `json:"samples"`
 		Calls   []CalleeJSON `json:"calls,omitempty"`
 		Inlined []CalleeJSON `json:"inlined,omitempty"`
@@ -198,11 +197,11 @@ type (
 	CalleeJSON struct {
 		Name       string `json:"name"`
 		NameBase64 string `json:"name_base64,omitempty"`
-		Count      uint64 `json:"count"` // calls, or samples of what was inlined
+		Count      uint64 `json:"count"` // number of calls, or samples of the inlined body
 	}
 )
 
-// JSON returns the listing with the names of callees.
+// JSON returns the listing in the form of its JSON. name returns the name of a callee.
 func (l *Listing) JSON(source string, name func(afdo.SymbolID) (string, error)) (*JSON, error) {
 	j := &JSON{Unit: l.Unit.Path(), UnitBase64: jsonstream.Base64(l.Unit.Path()), Source: source, Functions: []FunctionJSON{}}
 	for _, f := range l.Functions {

@@ -1,4 +1,4 @@
-// Package clitest has what the tests of the command and of its packages share.
+// Package clitest contains helpers for the tests of the command and of its packages.
 package clitest
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// A FailingWriter fails with its error.
+// A FailingWriter is a writer whose every write fails with Err.
 type FailingWriter struct{ Err error }
 
 // Write returns the error.
 func (w FailingWriter) Write([]byte) (int, error) { return 0, w.Err }
 
-// Terminal returns something that is a terminal, and skips the test where there is none.
+// Terminal returns an open terminal, or skips the test if the system has none.
 func Terminal(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -30,7 +30,8 @@ func Terminal(t *testing.T) *os.File {
 	return f
 }
 
-// Exponential returns a mangled name of some bytes a level whose plain form doubles with each.
+// Exponential returns a mangled name that grows by a few bytes per level, while its demangled form
+// doubles.
 func Exponential(levels int) string {
 	name := "_Z1fI1AIiiE"
 	for i := range levels {
@@ -40,7 +41,7 @@ func Exponential(levels int) string {
 	return name + "EvT_"
 }
 
-// Say returns a writer of an output.
+// Say returns a function that writes the text.
 func Say(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -1,4 +1,4 @@
-// Package demangled writes names of C++ and Rust as people do.
+// Package demangled converts mangled names of C++ and Rust to the form in which people write them.
 package demangled
 
 import (
@@ -14,11 +14,12 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// maxDemangledP bounds what comes out, a power of two: a few hundred bytes can spell gigabytes.
+// maxDemangledP limits a demangled name to 2^maxDemangledP bytes, because a mangled name of a few
+// hundred bytes can stand for gigabytes.
 const maxDemangledP = 16
 
-// Name returns a name as people write it, or as it is if it is not mangled, without the numbers by
-// which clang tells static functions of different files apart. It has at most 64 KiB.
+// Name returns a demangled name, or the name itself if it is not mangled. It removes the number
+// that clang appends to static functions of different files. The result has at most 64 KiB.
 func Name(name string) string { return with(name) }
 
 // Short is [Name] without the parameters.
@@ -29,7 +30,8 @@ func Brief(name string) string {
 	return with(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoABITags)
 }
 
-// InForms returns a text with names as [Name], [Short] and [Brief] write them, one after the other.
+// InForms yields the results of text for three forms of names, which text gets as a function:
+// [Name], [Short] and [Brief].
 func InForms(text func(form func(name string) string) string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, form := range []func(string) string{Name, Short, Brief} {
@@ -40,8 +42,8 @@ func InForms(text func(form func(name string) string) string) iter.Seq[string] {
 	}
 }
 
-// Forms returns a name for people, and shorter forms of it: those of [InForms] if it is to be
-// demangled.
+// Forms yields the forms in which a name can be printed: those of [InForms] if demangle is set, or
+// else the name alone.
 func Forms(name string, demangle bool) iter.Seq[string] {
 	return InForms(func(form func(string) string) string {
 		if demangle {
@@ -51,11 +53,12 @@ func Forms(name string, demangle bool) iter.Seq[string] {
 	})
 }
 
-// maxKept is how long a demangled name is worth keeping in a file: a few hundred bytes can spell
-// more than anybody reads, and a profile has many names.
+// maxKept is the length in bytes of the longest demangled name that is stored in a file: a mangled
+// name of a few hundred bytes can stand for more than anybody reads, and a profile has many names.
 const maxKept = 4 << 10
 
-// Bounded is [Name], but for names that get too long to be kept in a file, which stay as they are.
+// Bounded is [Name] for names that are stored in a file. It returns the mangled name if the
+// demangled one is longer than maxKept.
 func Bounded(name string) string {
 	if d := Name(name); len(d) <= maxKept {
 		return d
@@ -75,24 +78,25 @@ func with(name string, options ...demangle.Option) string {
 	return demangle.Filter(name, append(options, demangle.MaxLength(maxDemangledP))...)
 }
 
-// IsMangled tells whether a name looks like a mangled one of C++ or Rust.
+// IsMangled reports whether a name looks like a mangled name of C++ or Rust.
 func IsMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
 }
 
-// A Writer passes a text on and demangles the quoted strings in it. What comes out is for reading:
-// a demangled name may itself hold a double quote.
+// A Writer copies a text and demangles the quoted strings in it. The result is for people only: a
+// demangled name may itself contain a double quote.
 type Writer struct {
 	w      io.Writer
-	name   []byte // of the string at hand
-	quoted bool   // inside a string
+	name   []byte // the part of the current string that was written so far
+	quoted bool   // the text so far ends inside a quoted string
 	buf    []byte
 }
 
 // NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write demangles and writes what of p it can; a string that is not complete waits for the rest.
+// Write copies p and demangles the strings in it. It holds back an incomplete string until the rest
+// is written.
 func (d *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	d.buf = d.buf[:0]

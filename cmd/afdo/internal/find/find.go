@@ -1,4 +1,4 @@
-// Package find finds units and symbols by what people type.
+// Package find finds the unit or symbol that a user means by a path or name on the command line.
 package find
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// maxListed is how many units are named where several fit.
+// maxListed is how many matches an error lists if a path or name is ambiguous.
 const maxListed = 20
 
-// Unit returns the unit of a path, or the only one whose path ends in it at a '/'. The error of a
-// unit that is not found names others that may have been meant.
+// Unit returns the unit with a path, or the only unit whose path ends with "/" and the given path.
+// If none is found, the error suggests similar paths.
 func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
 	u, err := r.UnitBySuffix(path)
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
@@ -58,7 +58,7 @@ func NamesOf[T any](items iter.Seq2[T, error], name func(T) string) iter.Seq2[st
 	}
 }
 
-// Certain returns items that cannot fail, for a function that takes errors as well.
+// Certain adds nil errors to a sequence of items, for functions that expect a sequence with errors.
 func Certain[T any](items iter.Seq[T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		items(func(item T) bool { return yield(item, nil) })
@@ -108,17 +108,17 @@ func ambiguous(several *afdo.AmbiguousError) error {
 // base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// A sieve rejects names that cannot match, by their mangled form. Demangling a name takes a hundred
-// times as long.
+// A sieve rejects most names that cannot match what the user typed, by their mangled form. That is
+// a hundred times as fast as demangling them.
 type sieve struct {
-	word     string        // stands in every name that can be meant
-	trigrams [1 << 12]bool // of what was typed
-	least    int           // how many of them are in a name that is like it
-	left     int           // how many names may still be compared
+	word     string        // every mangled name that matches contains this word
+	trigrams [1 << 12]bool // hashes of the sequences of three bytes in what the user typed
+	least    int           // number of these sequences that a similar name must contain
+	left     int           // how many more names may be compared as similar
 }
 
-// compared limits the number of names that are compared with a missing one to find similar names:
-// the first names with common letters.
+// compared limits how many names are compared with a name that was not found, to suggest similar
+// ones. The first names that share enough letters with it are compared.
 const compared = 4096
 
 func newSieve(typed string) *sieve {
@@ -155,8 +155,8 @@ func (s *sieve) mayBeLike(name string) bool {
 	return true
 }
 
-// spelledWord returns the longest word of a demangled name that its mangled form also contains, or
-// "" if there is none.
+// spelledWord returns the longest word of a typed name that its mangled form must contain as well,
+// or "" if there is none.
 func spelledWord(typed string) string {
 	longest := ""
 	for word := range strings.FieldsFuncSeq(typed, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) {
@@ -182,7 +182,7 @@ const unspelled = " __float128 __int128 alignof anonymous as auto bool char char
 	"std allocator basic_iostream basic_istream basic_ostream basic_string char_traits iostream istream ostream string " +
 	"co_await default constructors destructors module initializer template parameter object non operator this pack "
 
-// Symbol returns the symbol of a unit that is meant by a name, as [Meant] has it.
+// Symbol returns the symbol of a unit that the user means by a name. [Meant] says how names match.
 func Symbol(u *afdo.Unit, typed string) (afdo.Symbol, error) {
 	s, err := u.Symbol(typed)
 	if !errors.Is(err, afdo.ErrNotFound) {
@@ -212,10 +212,11 @@ func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 	}
 }
 
-// Meant returns the name that the user means. What the user typed is the name in the source, with
-// or without parameters and template arguments, or its end from a "::" on. It must match exactly
-// one name. If it matches none, the error suggests similar names; what says what the names are
-// names of. Meant reads all names, and demangles few.
+// Meant returns the name among names that the user means. The user may type a mangled name, a
+// demangled one with or without parameters and template arguments, or the end of a demangled one
+// after a "::". It must match exactly one name. If it matches none, the error suggests similar
+// names; what is the noun for them in errors, such as "symbol". Meant reads all names, but
+// demangles few.
 func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	m := meaning{typed: compact(typed)}
 	others := near.New(typed)
@@ -245,9 +246,9 @@ func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	return "", m.ambiguous(what, typed)
 }
 
-// Unqualified returns the unqualified name of a function from what a user typed, in the form of the
-// scheme slice.Names: without scopes, template arguments and parameters. All conversions have the
-// same one.
+// Unqualified returns the unqualified name of the function that a user typed: without scopes,
+// template arguments and parameters, as [slice.Names] derives it from mangled names. All conversion
+// operators have the same unqualified name.
 func Unqualified(typed string) string {
 	typed = strings.TrimSpace(typed)
 	if at := strings.LastIndex(typed, "operator"); at >= 0 && (at == 0 || strings.HasSuffix(typed[:at], ":")) {
@@ -280,21 +281,21 @@ func Unqualified(typed string) string {
 	return last[strings.LastIndexByte(last, ' ')+1:] // without the type of the result
 }
 
-// A meaning holds the names that match best what the user typed.
+// A meaning collects the names that best match what the user typed.
 type meaning struct {
-	typed string // compact
+	typed string // what the user typed, after compact
 	fit   fit
-	names []string // each once, in the order of the profile
+	names []string // the names with this fit, without duplicates, in the order of the profile
 	seen  map[string]bool
 }
 
-// A fit is how well something typed fits a name.
+// A fit is how well a name matches what the user typed.
 type fit int
 
 const (
 	noFit    fit = iota
-	endFit       // it is the end of the name
-	shortFit     // the name without parameters
+	endFit       // the user typed the end of the name
+	shortFit     // the user typed the name without parameters or template arguments
 	wholeFit
 )
 
@@ -328,13 +329,13 @@ func (m *meaning) fitOf(name string) fit {
 	return best
 }
 
-// endsIn reports whether a name ends in another one, with the end of a scope or a type before it.
+// endsIn reports whether a name ends with the text end, and a scope or a type comes before that.
 func endsIn(name, end string) bool {
 	begin, ok := strings.CutSuffix(name, end)
 	return ok && (strings.HasSuffix(begin, ":") || strings.HasSuffix(begin, " "))
 }
 
-// compact takes out the blanks that C++ does not need: people do not type all of them.
+// compact removes the blanks that C++ does not need, because people do not type all of them.
 func compact(name string) string {
 	if !strings.Contains(name, " ") {
 		return name

@@ -1,4 +1,4 @@
-// Package input opens the files that verbs read.
+// Package input opens the profiles that verbs read: files, standard input, and files on servers.
 package input
 
 import (
@@ -19,15 +19,15 @@ import (
 // A File is a file that a verb reads. It is used by one goroutine.
 type File struct {
 	*anyprof.File
-	Name string // for messages
+	Name string // name of the file in messages
 
 	lasts  bool
-	src    io.Closer   // what File reads, nil if it is not to be closed
-	server *fetch.File // the same for a file of a server, else nil
-	unpaid int64       // bytes read for which no memory has been allowed yet
+	src    io.Closer   // the source that File reads and Close closes, or nil
+	server *fetch.File // the file on a server that File reads, or nil
+	unpaid int64       // decompressed bytes that the memory limit does not include yet
 }
 
-// Name returns what messages call the file of a path.
+// Name returns the name for the file of a path in messages.
 func Name(path string) string {
 	if path == cli.Stdio {
 		return "standard input"
@@ -35,7 +35,7 @@ func Name(path string) string {
 	return fetch.Shown(path)
 }
 
-// IsURL reports whether a path names a file of a server.
+// IsURL reports whether a path is the URL of a file on a server.
 func IsURL(path string) bool {
 	_, ok := fetch.Helper(path)
 	return ok
@@ -73,11 +73,11 @@ func open(stdin io.Reader, path string, openURL func(url string) (*File, error))
 	return opened, nil
 }
 
-// Lasts reports whether the file can be opened again by its Name: it is a regular file of this
+// Lasts reports whether the file can be opened again by its Name: it is a regular file on this
 // machine.
 func (f *File) Lasts() bool { return f.lasts }
 
-// openStream opens what can be read only once, such as a pipe.
+// openStream opens a pipe or another file that can be read only once.
 func openStream(path string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func openStream(path string) (*File, error) {
 	return f, nil
 }
 
-// openWhole opens a file of a server and reads it as a whole.
+// openWhole opens a file on a server and reads it as a whole.
 func openWhole(url string) (*File, error) {
 	r, err := fetch.Open(fetch.Request{URL: url, Whole: true})
 	if err != nil {
@@ -105,7 +105,7 @@ func openWhole(url string) (*File, error) {
 	return f, err
 }
 
-// openParts opens a file of a server. Parts of it are read when they are needed.
+// openParts opens a file on a server. It fetches parts of the file when they are read.
 func openParts(url string) (*File, error) {
 	r, err := fetch.Open(fetch.Request{URL: url})
 	if err != nil {
@@ -114,7 +114,7 @@ func openParts(url string) (*File, error) {
 	return openFetched(r, anyprof.TrustedFileAt)
 }
 
-// openFetched opens a file of a server with a function of package anyprof.
+// openFetched opens a file on a server with a function of package anyprof.
 func openFetched(r *fetch.File, open func(context.Context, io.ReaderAt, int64) (*anyprof.File, error)) (*File, error) {
 	f, err := open(context.Background(), r, r.Size())
 	if err != nil {
@@ -154,7 +154,8 @@ func of(name string, f *anyprof.File) *File {
 	return opened
 }
 
-// unpacked allows memory for decompressed data, whose size is not known before.
+// unpacked raises the memory limit for n more decompressed bytes, because the decompressed size is
+// not known at first.
 func (f *File) unpacked(n int) {
 	if f.unpaid += int64(n); f.unpaid >= allowEvery {
 		allowMemory(f.unpaid)
@@ -173,7 +174,8 @@ func (f *File) Close() {
 // Wrap puts the name of the file before an error that names no file.
 func (f *File) Wrap(err error) error { return Wrap(f.Name, err) }
 
-// Wrap puts the name of a file before an error that names none and says something of it.
+// Wrap puts the name of a file before an error, unless the error already names a file or is about
+// the command line or exit status.
 func Wrap(name string, err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -193,13 +195,13 @@ func Wrap(name string, err error) error {
 const (
 	softPerByte = 36
 	softFree    = 32 << 20
-	allowEvery  = 1 << 20 // how much of a compressed file is unpacked before memory is allowed for it
+	allowEvery  = 1 << 20 // the limit is raised once for this many decompressed bytes
 )
 
-// limited is set once the process is to keep its memory in proportion.
+// limited is set after LimitMemory, unless $GOMEMLIMIT sets the limit.
 var limited atomic.Bool
 
-// opened is the size of all files that were opened.
+// opened is the total size of all files that were opened.
 var opened atomic.Int64
 
 // LimitMemory makes the process keep its memory in proportion to the files opened from now on,
@@ -207,7 +209,7 @@ var opened atomic.Int64
 // process, see [debug.SetMemoryLimit].
 func LimitMemory() { limited.Store(os.Getenv("GOMEMLIMIT") == "") }
 
-// allowMemory allows for a file of a size.
+// allowMemory raises the memory limit for another input of the given size.
 func allowMemory(size int64) {
 	if all := opened.Add(size); limited.Load() {
 		debug.SetMemoryLimit(softFree + softPerByte*all)

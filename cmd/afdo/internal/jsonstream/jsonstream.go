@@ -14,15 +14,15 @@ import (
 	"github.com/go-afdo/afdo/internal/stack"
 )
 
-// A Writer writes JSON piece by piece: nesting of any depth takes a few bytes a level and no
-// machine stack, and no document is held in memory. Items of an array are on lines of their own,
-// members of an object in one line. Its first error sticks; [Writer.Err] and [Writer.Finish] return
-// it.
+// A Writer writes JSON piece by piece, without holding the document in memory. Nesting of any depth
+// needs a few bytes per level and no recursion. Each item of an array is on its own line, and the
+// members of an object are on one line. After the first error, nothing more is written;
+// [Writer.Err] and [Writer.Finish] return that error.
 type Writer struct {
 	w     io.Writer
 	buf   []byte
 	open  stack.Stack[scope]
-	level int // arrays among them
+	level int // number of open arrays
 	err   error
 }
 
@@ -33,15 +33,15 @@ const (
 	VersionKey = "schema_version"
 )
 
-// A scope is an object or array that is not complete.
+// A scope is an open object or array.
 type scope struct {
 	close byte // the bracket that ends it
-	begun bool // it has a member or item
+	begun bool // a member or item was written
 }
 
 const (
 	flushAt   = 32 << 10
-	maxIndent = 64 // in levels: else a body nested n deep took n*n bytes
+	maxIndent = 64 // levels that are indented; without a limit, a body nested n deep would need n*n bytes
 )
 
 var margin = "\n" + strings.Repeat("  ", maxIndent)
@@ -49,7 +49,8 @@ var margin = "\n" + strings.Repeat("  ", maxIndent)
 // New returns a writer to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
-// next begins a member, or an item if the key is empty.
+// next writes what comes before the next member of an object or, if key is empty, the next item of
+// an array.
 func (j *Writer) next(key string) {
 	if !j.open.Empty() {
 		s := j.open.Top()
@@ -77,29 +78,29 @@ func (j *Writer) flushIfFull() {
 	}
 }
 
-// newLine begins a line. Each array is a level.
+// newLine begins a line, indented by the number of open arrays.
 func (j *Writer) newLine() {
 	j.buf = append(j.buf, margin[:1+2*min(j.level, maxIndent)]...)
 }
 
-// Object begins an object: a member if there is a key, an item of an array or the whole document if
-// not.
+// Object begins an object: a member with the name key or, if key is empty, an item of an array or
+// the whole document.
 func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
 
-// List begins a document whose only other member is an array.
+// List begins a document that has the version and one other member, an array named key.
 func (j *Writer) List(key string) {
 	j.Object("")
 	j.Array(key)
 }
 
-// FinishList ends such a document.
+// FinishList ends a document that List has begun.
 func (j *Writer) FinishList() error {
 	j.End()
 	j.End()
 	return j.Finish()
 }
 
-// Array begins an array, as [Writer.Object] does an object.
+// Array begins an array: a member named key or, if key is empty, an item of an array.
 func (j *Writer) Array(key string) { j.begin(key, '[', ']') }
 
 func (j *Writer) begin(key string, open, close byte) {
@@ -128,26 +129,26 @@ func (j *Writer) End() {
 	j.flushIfFull()
 }
 
-// Uint writes a number.
+// Uint writes a number as a member named key or, if key is empty, as an item.
 func (j *Writer) Uint(key string, v uint64) {
 	j.next(key)
 	j.buf = strconv.AppendUint(j.buf, v, 10)
 }
 
-// Float writes a number in as few digits as tell it from all others.
+// Float writes a number with as few digits as distinguish it from all others.
 func (j *Writer) Float(key string, v float64) {
 	j.next(key)
 	j.buf = strconv.AppendFloat(j.buf, v, 'f', -1, 64)
 }
 
-// Bool writes a truth value.
+// Bool writes true or false as a member or item.
 func (j *Writer) Bool(key string, v bool) {
 	j.next(key)
 	j.buf = strconv.AppendBool(j.buf, v)
 }
 
-// Name writes a string. JSON has no way to write bytes that are not UTF-8: those become U+FFFD, and
-// a member "<key>_base64" gives the true bytes.
+// Name writes a string as a member. JSON cannot store bytes that are not UTF-8: they become U+FFFD,
+// and a second member "<key>_base64" has the true bytes.
 func (j *Writer) Name(key, name string) {
 	j.next(key)
 	j.buf = appendString(j.buf, name)
@@ -157,7 +158,8 @@ func (j *Writer) Name(key, name string) {
 	}
 }
 
-// Base64 returns the member "<key>_base64" of a name, which is "" for UTF-8.
+// Base64 returns the value of the member "<key>_base64" for a name, which is "" if the name is
+// UTF-8.
 func Base64(name string) string {
 	if utf8.ValidString(name) {
 		return ""
