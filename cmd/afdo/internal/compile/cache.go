@@ -20,7 +20,7 @@ the system has caches. It must belong to you and be writable by nobody else. It 
 at most $AFDO_CACHE_SIZE (default 1G), and a file for at most $AFDO_CACHE_DAYS (30)
 after its last use; exec enforces both once an hour. Everything in it can be remade.`
 
-// caching is what the flags of cache ask for.
+// caching contains the flags of the verb cache.
 type caching struct {
 	clean, trim, zero, asJSON bool
 }
@@ -75,7 +75,8 @@ func runCache(e *verb.Env, c *caching) error {
 	return output.Facts(e.Out, c.asJSON, facts, facts.print)
 }
 
-// cacheFacts are what cache says, in the form of its JSON.
+// cacheFacts are the contents of the cache and the statistics of exec, in the form of the JSON of
+// the verb cache.
 type cacheFacts struct {
 	Dir      string         `json:"dir"`
 	Files    int            `json:"files"`
@@ -84,29 +85,29 @@ type cacheFacts struct {
 	MaxDays  int            `json:"max_days"`
 	Commands []commandFacts `json:"commands"`
 
-	Slices       int64 `json:"slices"`        // compiles that got one
-	Kept         int64 `json:"kept"`          // those whose slice was beside the object or in the cache
+	Slices       int64 `json:"slices"`        // compiles that used a slice
+	Kept         int64 `json:"kept"`          // of these, compiles that reused a slice from beside the object file or from the cache
 	Preprocessed int64 `json:"preprocessed"`  // times that sources were preprocessed
-	SliceBytes   int64 `json:"slice_bytes"`   // of the slices that compiles got
-	ProfileBytes int64 `json:"profile_bytes"` // of the profile in their place
+	SliceBytes   int64 `json:"slice_bytes"`   // size of the slices that compiles used
+	ProfileBytes int64 `json:"profile_bytes"` // size of the whole profiles that these compiles would have read without slices
 
-	Sources []sourceFacts `json:"sources"` // those that got the whole profile or nothing of it
+	Sources []sourceFacts `json:"sources"` // sources whose last compile used the whole profile or none
 }
 
-// sourceFacts are what the last compile of a source got.
+// sourceFacts say how the last compile of a source used the profile, and why.
 type sourceFacts struct {
 	File    string `json:"file"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 }
 
-// commandFacts are the statistics of one outcome.
+// commandFacts are the statistics of the commands that exec has run with one outcome and reason.
 type commandFacts struct {
 	Outcome string  `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"`
 	Count   int64   `json:"count"`
 	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"` // of the processor
+	Seconds float64 `json:"seconds"` // processor time
 }
 
 func cacheFactsOf(cache *store.Store) (*cacheFacts, error) {
@@ -152,7 +153,7 @@ func (f *cacheFacts) print(w io.Writer) error {
 	return f.printSources(w)
 }
 
-// maxSources is how many sources are printed. The JSON has more.
+// maxSources is how many sources are printed as text. The JSON has all of them.
 const maxSources = 20
 
 // printSources prints which sources got no slice with samples.
@@ -179,8 +180,8 @@ func outcome(what, reason string) string {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// keptSlices returns how many compiles got a slice that was beside the object or in the cache, and
-// how many got any slice.
+// keptSlices returns how many compiles reused a slice from beside the object file or from the
+// cache, and how many used any slice.
 func keptSlices(counts []store.Count) (kept, all int64) {
 	for _, c := range counts {
 		switch c.Outcome {

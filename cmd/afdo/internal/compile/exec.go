@@ -160,7 +160,9 @@ func addHandoverFlag(cmd *cobra.Command, arcs *bool) {
 		verb.Choice[bool]{Word: "lines", Meaning: false}, verb.Choice[bool]{Word: "arcs", Meaning: true})
 }
 
-// These are what afdo-exec, which finds kept plans, gives "afdo exec".
+// Flags that the program afdo-exec passes when it starts "afdo exec": the key under which it looked
+// up the stored plan of the compile, and the exit status of a compile with the profile that has
+// failed.
 const (
 	planKeyFlag = "plan-key"
 	failedFlag  = "failed"
@@ -239,8 +241,8 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 	return e.Become(plan.Argv, with.Environ())
 }
 
-// runWithProfile runs a compiler with a profile. If it fails, it runs once more without the
-// profile, and fails only if that fails, too. without returns that command.
+// runWithProfile runs a compiler with a profile. If it fails, runWithProfile runs the command that
+// without returns, which has no profile. It returns the first error if both fail.
 func runWithProfile(e *verb.Env, o *execOptions, argv, environment []string, without func() ([]string, error)) error {
 	status := cli.StatusError(o.failed)
 	if o.failed == 0 {
@@ -270,8 +272,8 @@ func runWithProfile(e *verb.Env, o *execOptions, argv, environment []string, wit
 // listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
 const listSuffix = "_cc_profile.txt"
 
-// execWithLayout runs a compile with its part of a layout, and once more if functions of the part
-// turn out to be stale.
+// execWithLayout runs a compile with the entries of the layout for its functions. If the compiler's
+// output shows that some of them are stale, it compiles once more without those.
 func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
 	list := o.layout + listSuffix
 	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck)
@@ -309,7 +311,7 @@ func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.
 	return nil
 }
 
-// ExecFacts is what exec has done for a command, in the form of its JSON.
+// ExecFacts says how exec has run a command, in the form of its JSON.
 type ExecFacts struct {
 	Version   int            `json:"schema_version"`
 	Directory string         `json:"directory"`
@@ -317,8 +319,8 @@ type ExecFacts struct {
 	Outcome   driver.Outcome `json:"outcome"`
 	Reason    command.Reason `json:"reason,omitempty"`
 	Slice     string         `json:"slice,omitempty"`
-	Bytes     int64          `json:"bytes"`   // of the slice that were written
-	Seconds   float64        `json:"seconds"` // before the command was run
+	Bytes     int64          `json:"bytes"`   // size of the slice, if it was written
+	Seconds   float64        `json:"seconds"` // time that exec took before it started the compiler
 	Error     string         `json:"error,omitempty"`
 }
 
@@ -332,7 +334,8 @@ func newExecFacts(argv []string, dir string, start time.Time, plan *driver.Plan,
 	return f
 }
 
-// appendTo appends a line to a file, in one write: compiles of a build run at the same time.
+// appendTo appends the facts to a file as a line of JSON. It does so in one write, because compiles
+// of a build run at the same time.
 func (f *ExecFacts) appendTo(path string) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -355,14 +358,14 @@ func (f *ExecFacts) appendTo(path string) error {
 // sources that are files.
 const maxStdin = 256 << 20
 
-// keptStdin reads a source from standard input and keeps it for the compiler.
+// keptStdin reads a source from standard input, and lets the compiler read it again.
 type keptStdin struct {
 	env  *verb.Env
-	lost error // the compiler cannot read standard input any more
+	lost error // why the compiler can no longer read the source, or nil
 }
 
-// keep reads standard input, and puts a temporary file with the same content in its place. The file
-// has no name, so it disappears with the compiler.
+// keep reads standard input, and replaces it by a temporary file with the same contents. The file
+// has no name, so it disappears when the compiler ends.
 func (k *keptStdin) keep() ([]byte, error) {
 	file, err := files.CreateTemp("", "afdo-stdin-*")
 	if err != nil {
@@ -383,8 +386,8 @@ func (k *keptStdin) keep() ([]byte, error) {
 	return text, nil
 }
 
-// readInto copies in to a file, and returns the first maxStdin bytes and the size. The file is at
-// its beginning afterwards.
+// readInto copies in to a file, and returns the first maxStdin bytes and the size. It then sets the
+// file back to its beginning.
 func readInto(file *os.File, in io.Reader) (text []byte, size int64, err error) {
 	if size, err = io.Copy(file, in); err != nil {
 		return nil, 0, err

@@ -113,7 +113,7 @@ out, or a smaller share than --min-found, the exit status is 1. JSON has these m
 with all functions, those that are not laid out first; "elsewhere" counts functions of other
 units, which "functions_listed" leaves out.`
 
-// explaining is the flags of explain.
+// explaining contains the flags of the verb explain.
 type explaining struct {
 	database string
 	binary   string
@@ -163,7 +163,8 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// check refuses what makes no sense: compiles come from one place.
+// check refuses flags that contradict each other. Compiles come from one source: a command, a
+// compilation database or a binary.
 func (x *explaining) check(args []string) error {
 	ways := 0
 	for _, given := range []bool{len(args) > 1, x.database != "", x.binary != ""} {
@@ -225,7 +226,8 @@ func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x 
 	return tellExplained(e, path, report(), moved, x)
 }
 
-// compileWith runs compiles with a profile. Nothing of them stays.
+// compileWith runs compiles with a profile and returns how each used it. Their output files are
+// removed.
 func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
 	c, err := explain.NewCompiling(path, p, format)
 	if err != nil {
@@ -247,7 +249,8 @@ func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profi
 	return codes, nil
 }
 
-// tellExplained prints a report. moved is the number of functions whose counts were moved before.
+// tellExplained prints a report. moved is the number of functions whose counts were moved to edited
+// sources.
 func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *explaining) error {
 	path = input.Name(path)
 	facts := newExplainFacts(path, r)
@@ -267,7 +270,7 @@ func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *ex
 	return err
 }
 
-// whyNothing says why nothing of a profile was found.
+// whyNothing returns the reason why the compiles found none of a profile's counts.
 func whyNothing(r *explain.Report) string {
 	s := r.Stranger
 	switch {
@@ -282,14 +285,14 @@ func whyNothing(r *explain.Report) string {
 		human.Counted(s.Functions, "function"), human.Name(s.MainThere), human.Name(s.MainHere))
 }
 
-// A compile is one source that a command of a build compiles.
+// A compile is the compilation of one source file by a command of a build.
 type compile struct {
 	command  verb.BuildCommand
 	source   string
-	profiled bool // the build has it use the profile
+	profiled bool // the command already uses a profile
 }
 
-// loadWithFormat reads a whole profile, and returns its format, too.
+// loadWithFormat reads a whole profile into memory, and returns its format as well.
 func loadWithFormat(e *verb.Env, path string) (p *profile.Profile, format anyprof.Format, err error) {
 	err = e.WithFile(path, func(f *input.File, k kind.Kind) error {
 		format = f.Format()
@@ -331,8 +334,8 @@ func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
 	return compiles
 }
 
-// compileAll calls do for each compile, some at a time, until one fails, and returns the results. A
-// signal ends the compilers.
+// compileAll calls do for each compile, jobs of them at a time, and returns the results. It stops
+// at the first error. A signal ends the compilers.
 func compileAll[T any](ctx context.Context, e *verb.Env, compiles []compile, jobs int, do func(context.Context, compile) (T, error)) ([]T, error) {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -351,16 +354,17 @@ func compileAll[T any](ctx context.Context, e *verb.Env, compiles []compile, job
 	return results, err
 }
 
-// explainedFiles are the source files that the compiles read and that the profile has marks for.
+// explainedFiles are the source files that the compiles read, compared with the checksums of
+// sources in the profile.
 type explainedFiles struct {
 	files *rebase.Files
-	sums  map[string]uint32  // by the path of the unit
-	same  map[string]bool    // the units whose file is as it was
-	moved map[[2]string]bool // by unit and symbol: functions whose lines were found
+	sums  map[string]uint32  // checksum of the file in the profile, by the unit's path
+	same  map[string]bool    // units whose file still has the checksum
+	moved map[[2]string]bool // functions whose lines were found in edited files, by unit and symbol
 }
 
-// readBy finds the files that compiles read, if the profile remembers any. A source that cannot be
-// preprocessed has none: to compile it says why.
+// readBy returns the files that compiles read, if the profile has checksums of any. A source that
+// cannot be preprocessed is skipped: compiling it later reports the error.
 func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 	f := &explainedFiles{files: rebase.NewFiles(nil), sums: make(map[string]uint32), same: make(map[string]bool), moved: make(map[[2]string]bool)}
 	for u := range p.NumUnits() {
@@ -387,12 +391,14 @@ func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs in
 	return f
 }
 
-// placed reports whether the lines of a function are known to be where the profile has them.
+// placed reports whether the line offsets of a function in the profile fit the source: the file is
+// unchanged, or the counts were moved.
 func (f *explainedFiles) placed(unit, symbol string) bool {
 	return f.same[unit] || f.moved[[2]string{unit, symbol}]
 }
 
-// move moves counts as "afdo exec" does, and returns of how many functions that have any.
+// move moves the counts of a profile to edited sources as "afdo exec" does. It returns the result
+// and the number of functions with samples that it moved.
 func (f *explainedFiles) move(p *profile.Profile) (*profile.Profile, int) {
 	q, report := f.files.Slice(p)
 	n := 0

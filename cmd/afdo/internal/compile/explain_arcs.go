@@ -24,17 +24,18 @@ import (
 type arcFacts struct {
 	Profile string `json:"profile"`
 	arcs.Report
-	Units []arcUnit `json:"units"` // those with most counts first
+	Units []arcUnit `json:"units"` // the units with the most counts first
 }
 
-// arcUnit is about a compile.
+// arcUnit reports on the arcs of one compile.
 type arcUnit struct {
 	Unit string `json:"unit"`
 	arcs.Report
-	Why string `json:"why,omitempty"` // it has no counts of arcs
+	Why string `json:"why,omitempty"` // why no counts of arcs could be inferred
 }
 
-// runExplainArcs infers the counts of arcs of compiles, and reports how well that worked.
+// runExplainArcs infers how often each arc of the control flow graph ran in some compiles, and
+// reports how much of the profile that used.
 func runExplainArcs(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
 	compiles, err := x.compiles(argv)
 	if err != nil {

@@ -29,7 +29,7 @@ type ExplainFacts struct {
 	FoundShare float64                   `json:"found_share"`
 	Findable   uint64                    `json:"findable"` // counts that a compiler of this version looks up
 	Elsewhere  uint64                    `json:"elsewhere"`
-	Moved      int                       `json:"moved,omitempty"` // functions of edited sources
+	Moved      int                       `json:"moved,omitempty"` // functions whose counts were moved to edited sources
 	Reasons    map[explain.Reason]uint64 `json:"reasons"`
 	Functions  []ExplainedFunction       `json:"functions"`
 	Units      []explainedUnit           `json:"units"`
@@ -80,7 +80,7 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	return f
 }
 
-// write prints the facts with the functions and units that lose most.
+// write prints the facts as text, with the functions and units that lose the most counts.
 func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count"))
@@ -110,10 +110,10 @@ func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	return err
 }
 
-// foundOfFindable returns the share of the counts that were found, of those that can be found.
+// foundOfFindable returns Found as a share of Findable.
 func (f *ExplainFacts) foundOfFindable() float64 { return human.Share(f.Found, f.Findable) }
 
-// changed returns the counts of functions whose lines are others by now.
+// changed returns the sum of the counts of functions whose lines have changed since the recording.
 func (f *ExplainFacts) changed() uint64 {
 	sum := uint64(0)
 	for _, g := range f.Functions {
@@ -124,7 +124,7 @@ func (f *ExplainFacts) changed() uint64 {
 	return sum
 }
 
-// unitsText lists the units that lose most, if there is more than one.
+// unitsText lists the units that lose the most counts, or returns "" if there is only one unit.
 func (f *ExplainFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 {
 		return ""
@@ -139,7 +139,7 @@ func (f *ExplainFacts) unitsText(most table.Count) string {
 	return "\nUnits\n" + units.Text(2)
 }
 
-// functionsText lists the functions that lose most, and what to do.
+// functionsText lists the functions that lose the most counts, with the reason and advice.
 func (f *ExplainFacts) functionsText(most table.Count) string {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
@@ -183,7 +183,8 @@ type ExplainLayoutFacts struct {
 	Units        []placedUnit           `json:"units"`
 }
 
-// PlacedFunction is what became of a function of a layout.
+// PlacedFunction reports on one function of a layout: the unit that defines it, and whether it was
+// laid out or why not.
 type PlacedFunction struct {
 	Name      string         `json:"name"`
 	Demangled string         `json:"demangled"`
@@ -209,7 +210,7 @@ func splitLayoutArgs(args []string, dash int) (profiles, argv []string) {
 	return args[:dash], args[dash:]
 }
 
-// checkLayout refuses what makes no sense with --layout.
+// checkLayout refuses arguments and flags that do not go with --layout.
 func (x *explaining) checkLayout(args []string, dash int) error {
 	profiles, argv := splitLayoutArgs(args, dash)
 	switch {
@@ -225,7 +226,8 @@ func (x *explaining) checkLayout(args []string, dash int) error {
 	return nil
 }
 
-// runExplainLayout compares a layout with compiles and reports what became of its functions.
+// runExplainLayout compares a layout with compiles, and reports which of its functions were laid
+// out.
 func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int, x *explaining) (err error) {
 	profiles, argv := splitLayoutArgs(args, dash)
 	compiles, err := x.compiles(argv)
@@ -303,7 +305,7 @@ func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 	return worst
 }
 
-// write prints the facts with the functions and units that are not laid out.
+// write prints the facts as text, with the functions and units that are not laid out.
 func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	text := fmt.Sprintf("%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function"))
 	if f.Elsewhere > 0 {
@@ -335,7 +337,7 @@ func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 	return "\nUnits\n" + units.Text(2)
 }
 
-// functionsText lists functions that are not laid out, and what to do.
+// functionsText lists the functions that are not laid out, with the reason and advice.
 func (f *ExplainLayoutFacts) functionsText(most table.Count) (text string) {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")

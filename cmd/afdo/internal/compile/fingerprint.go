@@ -51,10 +51,10 @@ func NewFingerprint(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// FingerprintFacts is the key of a unit, in the form of its JSON.
+// FingerprintFacts is the fingerprint of a unit's slice, in the form of its JSON.
 type FingerprintFacts struct {
-	Unit       string `json:"unit"`                  // its path
-	UnitBase64 string `json:"unit_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
+	Unit       string `json:"unit"`                  // path of the unit
+	UnitBase64 string `json:"unit_base64,omitempty"` // the path in base64 if it is not UTF-8, which JSON cannot hold
 	Key        string `json:"key"`                   // 16 hexadecimal digits
 }
 
@@ -92,7 +92,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	})
 }
 
-// fingerprints returns the keys of the units named.
+// fingerprints returns the fingerprints of the units that the flags name.
 func (s *slicing) fingerprints(e *verb.Env, program *slice.Program, target slice.Target) ([]FingerprintFacts, error) {
 	listed, err := readDepfiles(s.deps)
 	if err != nil {
@@ -120,8 +120,7 @@ func (s *slicing) fingerprints(e *verb.Env, program *slice.Program, target slice
 	return facts, nil
 }
 
-// mustHave returns an error if a profile does not have a unit, which names units that may have been
-// meant.
+// mustHave returns an error if a profile lacks a unit. The error suggests units with similar paths.
 func mustHave(program *slice.Program, unit string) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -133,7 +132,7 @@ func mustHave(program *slice.Program, unit string) error {
 	return fmt.Errorf("%w; a file that has headers in the profile alone takes --deps", find.NotFound(unit, find.Certain(program.Units())))
 }
 
-// fingerprintAll returns the keys of all units by path.
+// fingerprintAll returns the fingerprints of all units, ordered by path.
 func fingerprintAll(program *slice.Program, target slice.Target, bits int) ([]FingerprintFacts, error) {
 	keys, err := program.Fingerprints(target, bits)
 	if err != nil {

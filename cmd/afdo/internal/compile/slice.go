@@ -104,7 +104,7 @@ func NewSlice(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runSlice writes one slice or all.
+// runSlice writes one slice or, with --all, the slices of all compiles of a build.
 func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
 	if out.Out.Format.Name == countersFormat {
 		return sliceArcs(e, path, all)
@@ -131,7 +131,7 @@ func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	return sliceOne(e, path, all, s, out, target)
 }
 
-// sliceOne writes the slice of the units given.
+// sliceOne writes the slice for the units that the flags name.
 func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
 	switch {
 	case all.dir != "" || all.database != "":
@@ -162,8 +162,8 @@ func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	})
 }
 
-// cutSlice takes the part of a program that a request is for, and moves its counts to their lines
-// in the files that the compile reads.
+// cutSlice returns the slice that answers a request. It moves the counts of edited sources to their
+// new lines, unless noRebase is set: paths are the files that the compile reads.
 func cutSlice(format anyprof.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
 	files := rebase.NewFiles(paths)
 	request.Evidence = gcovkind.IsV4(format)
@@ -183,8 +183,9 @@ func cutSlice(format anyprof.Format, program *slice.Program, request slice.Reque
 	return part, nil
 }
 
-// rememberedSources returns which units' source lines a slice records: all if the format can hold
-// them, else those whose counts have to be moved.
+// rememberedSources returns a function that reports for which units a slice stores marks of the
+// source lines: all if the format can hold marks, or else those whose source has changed, so that
+// their counts can be moved.
 func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
 	switch {
 	case gcovkind.IsV4(format):
@@ -195,7 +196,7 @@ func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool
 	return files.Differs
 }
 
-// encodeSlice writes a slice.
+// encodeSlice writes a slice in the format of the output.
 func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 	if out.Format == 0 {
 		data, err := clangprofile.Encode(part)
@@ -208,7 +209,8 @@ func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 	return err
 }
 
-// The rules of docs/guide/slices.md that put something into a slice.
+// The rules of docs/guide/slices.md by which something belongs to a slice, in the words that are
+// printed.
 const (
 	mayBeDefined = "may be defined"   // rules 1 and 2
 	onlyName     = "name"             // rule 3
@@ -217,10 +219,10 @@ const (
 	ofFileName   = "last of its name" // rule 6
 )
 
-// An item is what a slice holds: of a symbol, a file, or the summary.
+// An item is one element of a slice for comparison: a symbol, the path of a file, or the summary.
 type item struct {
 	rule string
-	text string // all that the slice has of it
+	text string // its data in the slice, for comparison
 }
 
 // sliceWhy prints the differences between two slices of one compile, with the rules that caused
@@ -275,8 +277,7 @@ func differences(old, fresh map[string]item) (lines []string) {
 	return lines
 }
 
-// itemsOf returns the items of a slice by name. Symbols with the same name in several files have
-// the file in their name.
+// itemsOf returns the items of a slice by name. The name of a symbol contains the path of its unit.
 func itemsOf(p *profile.Profile) map[string]item {
 	items := make(map[string]item)
 	used := make(map[profile.UnitRef]bool)
@@ -301,8 +302,8 @@ func itemsOf(p *profile.Profile) map[string]item {
 	return items
 }
 
-// itemOf returns the item of a symbol. A function without calls and counts of its own is in the
-// slice because of functions inlined in it.
+// itemOf returns the item of a symbol. A function without a head count, counts and calls of its own
+// is in the slice only because of the functions inlined in it.
 func itemOf(p *profile.Profile, f *profile.Function) item {
 	if f == nil {
 		return item{rule: onlyName}

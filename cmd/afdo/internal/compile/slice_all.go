@@ -32,7 +32,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// buildSlices are the flags for all slices of a build.
+// buildSlices contains the flags for writing all slices of a build.
 type buildSlices struct {
 	enabled  bool
 	dir      string
@@ -46,10 +46,10 @@ func (b *buildSlices) addFlags(cmd *cobra.Command) {
 	f.StringVar(&b.database, "compile-commands", "", "compilation database, compile_commands.json, that lists them")
 }
 
-// A job is one slice of a build.
+// A job is the slice of one command of a build.
 type job struct {
 	command verb.BuildCommand
-	path    string // of the slice, in the folder of -d
+	path    string // path of the slice, relative to the folder of -d
 }
 
 // check refuses flags that do not go with --all.
@@ -67,7 +67,7 @@ func (all *buildSlices) check(s *slicing, out verb.Output) error {
 	return nil
 }
 
-// sliceAll writes the slices of a build. The profile is read once.
+// sliceAll writes the slices of all compiles of a build, reading the profile once.
 func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
 	if err := all.check(s, out); err != nil {
 		return err
@@ -83,14 +83,14 @@ func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	})
 }
 
-// A cutter takes slices of a profile.
+// A cutter makes slices of one profile.
 type cutter interface {
-	// cut returns a slice, and whether it has any function.
+	// cut returns the encoded slice for a compile, and whether the slice has any function.
 	cut(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error)
 	whole() ([]byte, error)
 }
 
-// A gccCutter takes slices of a GCOV profile.
+// A gccCutter makes slices of a GCOV profile, for GCC.
 type gccCutter struct {
 	program *slice.Program
 	target  slice.Target
@@ -120,7 +120,8 @@ func (g *gccCutter) whole() ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// cutAll writes the slices of a build with a cutter that withCutter opens.
+// cutAll writes the slices of all compiles of a build with the cutter that withCutter passes to
+// work.
 func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work func(cutter) error) error) error {
 	jobs, err := readJobs(e, all)
 	if err != nil {
@@ -149,7 +150,8 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	})
 }
 
-// report says what the workers have met, in an order that does not depend on theirs.
+// report prints the remarks of all workers, in an order that does not depend on which worker was
+// first.
 func (a *sliceAllState) report(e *verb.Env) {
 	slices.Sort(a.remarks)
 	for _, line := range slices.Compact(a.remarks) {
@@ -181,8 +183,8 @@ func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	return jobs, nil
 }
 
-// underRoot returns a path relative to a folder, and for one outside of it the whole path without
-// its root.
+// underRoot returns a path relative to the folder root. For a path outside of root, it returns the
+// absolute path without the leading slash or drive.
 func underRoot(path, root string) string {
 	path = filepath.Clean(path)
 	rel, err := filepath.Rel(root, path)
@@ -193,18 +195,18 @@ func underRoot(path, root string) string {
 	return strings.TrimLeft(path, `/\`)
 }
 
-// sliceAllState is work on the slices of a build.
+// sliceAllState is the state that the workers of [cutAll] share.
 type sliceAllState struct {
 	cutter
 	cache    *store.Store
 	progress *progress.Line
-	dir      string // of -d
+	dir      string // output folder, from -d
 	jobs     int
 
 	mu      sync.Mutex
 	done    int
 	remarks []string
-	nothing []string // sources of which the profile has nothing
+	nothing []string // sources whose slice has no function
 	left    int      // commands without a slice
 }
 
@@ -230,7 +232,7 @@ func (a *sliceAllState) do(j job) error {
 	return nil
 }
 
-// encoded returns the slice of a command as a file, nil for one that has none.
+// encoded returns the encoded slice of a command, or nil if the command gets none.
 func (a *sliceAllState) encoded(c *verb.BuildCommand) ([]byte, error) {
 	source := human.Name(c.Sources[0])
 	in, err := c.Inputs(context.Background(), a.cache)
@@ -261,7 +263,7 @@ func (a *sliceAllState) remark(format string, args ...any) {
 	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
 }
 
-// leaveOut prints why a command has no slice.
+// leaveOut records a remark on why a command gets no slice.
 func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.remark(format, args...)
 	a.mu.Lock()
@@ -269,8 +271,8 @@ func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.left++
 }
 
-// sliceForClang writes slices of a profile for clang, as they are taken: extbinary of extbinary,
-// profdata of profdata.
+// sliceForClang writes slices for clang. They have the format of the profile, extbinary or
+// profdata.
 func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
 	if name := out.Out.Format.Name; name != "extbinary" && name != "profdata" {
 		return cli.Usagef("--to %s: a slice is a GCOV profile, extbinary or profdata", name)
@@ -312,7 +314,8 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 	})
 }
 
-// withClangProfile opens a profile that is in the format that is asked for.
+// withClangProfile opens a profile for clang and calls use with it. It is an error if the profile
+// does not have the format of the output.
 func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*clangprofile.Profile) error) error {
 	p, err := clangprofile.Open(path)
 	if err != nil {
@@ -332,7 +335,7 @@ func withClangProfile(path string, summary *summaryFlags, out verb.Output, use f
 	return input.Wrap(path, use(p))
 }
 
-// A clangCutter takes slices for clang.
+// A clangCutter makes slices of a profile for clang.
 type clangCutter struct {
 	profile *clangprofile.Profile
 	path    string
@@ -346,11 +349,11 @@ func (c *clangCutter) cut(text *slice.Text, _ *inputs.Inputs, command *command.L
 
 func (c *clangCutter) whole() ([]byte, error) { return os.ReadFile(c.path) }
 
-// countersFormat is the name of the format of counters of arcs.
+// countersFormat is the word of --to for GCC's files with counters of arcs.
 const countersFormat = "gcda"
 
-// sliceArcs writes the counters of all compiles of a build, and prints the options with which GCC
-// reads them.
+// sliceArcs infers the arc counters of all compiles of a build from a profile, writes them, and
+// prints the options with which GCC reads them.
 func sliceArcs(e *verb.Env, path string, all *buildSlices) error {
 	if !all.enabled || all.dir == "" || all.database == "" {
 		return cli.Usagef("--to gcda goes with --all, -d and --compile-commands: counters depend on the compile")

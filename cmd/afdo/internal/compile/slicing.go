@@ -23,7 +23,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 )
 
-// slicing is what the verbs about slices have in common.
+// slicing contains the flags that the verbs slice and fingerprint share.
 type slicing struct {
 	units    []string
 	deps     []string
@@ -44,8 +44,8 @@ func (s *slicing) addFlags(e *verb.Env, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// openProgram opens the profile of an input for slices for a target. A profile in
-// memory serves many slices better, a lazy one a single slice.
+// openProgram opens a profile for making slices for a target compiler. If many slices are needed,
+// it loads the profile into memory. For one slice it reads a version 4 file lazily.
 func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target) (*slice.Program, error) {
 	program, err := openProgram(in, many)
 	if err != nil {
@@ -69,8 +69,8 @@ func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	return slice.FromProfile(p), nil
 }
 
-// request makes a request for the given units and for the files that their dependency files list.
-// It prints on standard error what it did not find.
+// request returns the request for a slice of the units and dependency files that the flags name. It
+// prints on standard error which files the profile lacks.
 func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Target, files []string) (slice.Request, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 	return request, nil
 }
 
-// readDepfiles returns what dependency files list.
+// readDepfiles returns the paths that dependency files list.
 func readDepfiles(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -151,7 +151,7 @@ func matchHeaders(e *verb.Env, program *slice.Program, paths []string, dir strin
 	return units
 }
 
-// printableList writes paths for people to read, the first few of many.
+// printableList returns paths as text for people, only the first few if there are many.
 func printableList(paths []string) string {
 	const most = 5
 	var list []string
@@ -164,10 +164,11 @@ func printableList(paths []string) string {
 	return strings.Join(list, ", ")
 }
 
-// compilers are what --for offers to a shell.
+// compilers are the values of --for that shell completion suggests.
 var compilers = []string{"gcc12", "gcc13", "gcc14", "gcc15", "gcc16"}
 
-// A compilerName is the value of --for. The zero compilerName is none.
+// A compilerName is the value of --for, the compiler that reads the slice. The zero compilerName
+// means that --for was not given.
 type compilerName struct {
 	name   string
 	target slice.Target
@@ -189,7 +190,7 @@ func (c *compilerName) Set(name string) error {
 
 func (c *compilerName) Type() string { return "COMPILER" }
 
-// targetOf returns the target of a slice that is written in a format.
+// targetOf returns the target compiler for a slice written in a format.
 func (c *compilerName) targetOf(f anyprof.Format) (slice.Target, error) {
 	target := slice.Version3
 	if f == anyprof.V2 {
@@ -204,7 +205,8 @@ func (c *compilerName) targetOf(f anyprof.Format) (slice.Target, error) {
 	return c.target, nil
 }
 
-// A quantum is the value of --quantize, 0 for counts as they are.
+// A quantum is the value of --quantize: the number of significant bits to which counts are rounded,
+// or 0 to leave them exact.
 type quantum int
 
 func (q *quantum) addFlag(cmd *cobra.Command) {
@@ -224,7 +226,7 @@ func (q *quantum) Set(text string) error {
 
 func (q *quantum) Type() string { return "BITS" }
 
-// summaryFlags say which summary slices for GCC 16 and for clang have.
+// summaryFlags contains the flags that choose the summary of slices for GCC 16 and clang.
 type summaryFlags struct {
 	file  string
 	exact bool
@@ -239,7 +241,7 @@ func (s *summaryFlags) addFlags(cmd *cobra.Command) {
 }
 
 // read returns the summary that slices get: that of the profile that --summary names or, without
-// --summary, that of the profile in use, which own returns.
+// --summary, the result of own.
 func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	if s.file != "" {
 		return driver.ReadSummary(s.file)
@@ -247,7 +249,7 @@ func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, e
 	return own()
 }
 
-// apply gives a program the summary that its slices have.
+// apply sets the summary for all slices that program makes, if the target reads a summary.
 func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slice.Program, error) {
 	if target == slice.Version2 && !s.clang || s.exact {
 		return program, nil

@@ -81,7 +81,7 @@ bounds of its interval, which are missing if there are too few rounds:
     "programs": [...], "build_command", "recorder", "recorder_reason", "outputs_differ",
     "folder", "program_folder", "compiles", "compiles_with_profile"}`
 
-// tuning is the flags of tune.
+// tuning contains the flags of the verb tune.
 type tuning struct {
 	tune.Options
 	json bool
@@ -123,8 +123,8 @@ func NewTune(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// A stepList shows the steps of tune: a line for each finished step, and on standard error what
-// goes on now. Its Write is for notes and commands.
+// A stepList prints the steps of tune: a line for each finished step, and the current step on
+// standard error. Its Write prints notes and commands between them.
 type stepList struct {
 	err, out io.Writer
 	line     *progress.Line
@@ -132,7 +132,7 @@ type stepList struct {
 	began    time.Time
 }
 
-// show reports what tune is doing.
+// show prints that tune begins a step.
 func (s *stepList) show(step tune.Step) {
 	if step.Number != s.step.Number {
 		s.finish()
@@ -172,10 +172,10 @@ func (s *stepList) Write(text []byte) (int, error) {
 	return s.out.Write(text)
 }
 
-// tuneColumns is the width of what tune prints.
+// tuneColumns is the width of the text that tune prints.
 const tuneColumns = 79
 
-// check refuses what makes no sense.
+// check refuses flags that contradict each other or make no sense.
 func (t *tuning) check() error {
 	switch {
 	case len(t.Build) == 0:
@@ -237,17 +237,18 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	return writeTuned(e.Out, t, r)
 }
 
-// These find words in a build command. HowToBuild inserts settings after them.
+// Patterns that find programs in the command line of a build. HowToBuild inserts settings after the
+// matches.
 var (
 	configureWord = pattern.Of(`(^|[\s;&|(])(\S*configure)(\s|$)`)
 	makeWord      = pattern.Of(`(^|[\s;&|(])(g?make)(\s|$)`)
 	mesonWord     = pattern.Of(`(^|[\s;&|(])(meson)(\s|$)`)
-	cmakeWord     = pattern.Of(`(^|[\s;&|(])(cmake)(\s+[^-\s]|\s+-[^-E]|\s*$)`) // not --build, -E and the like
+	cmakeWord     = pattern.Of(`(^|[\s;&|(])(cmake)(\s+[^-\s]|\s+-[^-E]|\s*$)`) // configuring with CMake, not "cmake --build" or "cmake -E"
 	builtFolder   = pattern.Of(`(^|[\s;&|(])(?:cmake\s+--build|ninja\s+-C)\s+(\S+)`)
 )
 
-// HowToBuild returns a command for a shell that builds with the profile: the command of the build,
-// with "afdo exec" before the compilers.
+// HowToBuild returns a shell command that builds with the profile: the user's build command,
+// changed so that "afdo exec" starts each compiler.
 func HowToBuild(o *tune.Options, r *tune.Result) string {
 	set := environment(o.Env)
 	line := shell.Line(o.Build)
@@ -307,10 +308,10 @@ func withOptions(variables, tree string) string {
 	return variables
 }
 
-// literal quotes a text for the replacement of a regular expression.
+// literal quotes a text for use as the replacement of a regular expression.
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// environment returns settings for a shell.
+// environment returns environment variables as assignments before a shell command.
 func environment(env []string) string {
 	set := ""
 	for _, setting := range env {
@@ -320,7 +321,7 @@ func environment(env []string) string {
 	return set
 }
 
-// buildRust returns a command for cargo.
+// buildRust returns a shell command that builds with cargo and the profile.
 func buildRust(o *tune.Options, r *tune.Result) string {
 	flags := "-Cdebuginfo=1 " + r.RustOption + r.Profile // without lines, LLVM finds no place for the counts
 	var others []string
@@ -337,11 +338,11 @@ func buildRust(o *tune.Options, r *tune.Result) string {
 	return environment(others) + "RUSTFLAGS=" + shell.Quote(flags) + " " + shell.Line(o.Build)
 }
 
-// A launcher is the words before a compiler.
+// A launcher is the "afdo exec" command with its flags, to be put before the name of a compiler.
 type launcher []string
 
-// newLauncher returns the launcher for a result. Paths below the current folder begin with $PWD,
-// unless the build changes to another folder.
+// newLauncher returns the launcher for a result of tune. Paths below the current folder begin with
+// $PWD, unless the build command line changes to another folder.
 func newLauncher(r *tune.Result, line string) launcher {
 	path := func(path string) string {
 		if rel := shownPath(path); rel != path && shell.Quote(rel) == rel && !strings.Contains(line, "cd ") {
@@ -358,12 +359,12 @@ func newLauncher(r *tune.Result, line string) launcher {
 
 func (l launcher) words() string { return strings.Join(l, " ") }
 
-// variables returns settings such as CC for a shell or for make.
+// variables returns assignments such as CC="afdo exec -- gcc", for a shell or for make.
 func (l launcher) variables(r *tune.Result) string {
 	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`%s="%s %s"`, b.variable, l.words(), b.compiler) })
 }
 
-// cmake returns options of CMake.
+// cmake returns the options of CMake that set the launcher for each language.
 func (l launcher) cmake(r *tune.Result) string {
 	words := strings.ReplaceAll(strings.Join(l, ";"), "'", "")
 	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`-DCMAKE_%s_COMPILER_LAUNCHER="%s"`, b.cmake, words) })
@@ -373,8 +374,9 @@ func (l launcher) cmake(r *tune.Result) string {
 // its compiler, and the compiler.
 type builtLanguage struct{ cmake, variable, compiler string }
 
-// eachLanguage calls word for each language of the build, with the compiler of that language that
-// was called last. It returns the results with blanks between them.
+// eachLanguage calls word for each language whose compiler the build called, and joins the results
+// with blanks. If the build called several compilers of a language, word gets the one that was
+// called last.
 func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
 	var words []string
 	for _, b := range []builtLanguage{{cmake: "C", variable: "CC"}, {cmake: "CXX", variable: "CXX"}, {cmake: "Fortran", variable: "FC"}} {
@@ -387,7 +389,7 @@ func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
 	return strings.Join(words, " ")
 }
 
-// variableOf returns the variable by which builds find a compiler.
+// variableOf returns the environment variable by which builds find a compiler, such as CXX for g++.
 func variableOf(compiler string) string {
 	switch {
 	case strings.Contains(compiler, "++"):

@@ -25,14 +25,14 @@ type TuneFacts struct {
 	Build    string        `json:"build_command"`
 	Recorder tune.Recorder `json:"recorder"`
 	Why      string        `json:"recorder_reason"`
-	Differs  *bool         `json:"outputs_differ"` // nil if the output varies
+	Differs  *bool         `json:"outputs_differ"` // whether the two programs' outputs differ; nil if they vary from run to run
 	Folder   string        `json:"folder"`
 	Program  string        `json:"program_folder"`
 	Compiles int           `json:"compiles"`
 	Used     int           `json:"compiles_with_profile"`
 }
 
-// TuneTry is what one way of using the profile has brought.
+// TuneTry is the result of one way of using the profile, such as with or without a layout.
 type TuneTry struct {
 	tune.Try
 	Measures []TuneMeasure `json:"measures"`
@@ -44,7 +44,7 @@ type TuneMeasure struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// The values of TuneFacts.Advice: the second one is for a program that is not faster.
+// The values of TuneFacts.Advice: keepOrdinary if the program is not faster with the profile.
 const useProfile, keepOrdinary = "use the profile", "keep the ordinary build"
 
 func newTuneFacts(t *tuning, r *tune.Result) *TuneFacts {
@@ -76,8 +76,8 @@ func newTuneTry(try tune.Try) TuneTry {
 	return f
 }
 
-// writeTuned prints the measures, the verdict, what each way brought, and how to build with the
-// profile.
+// writeTuned prints the measurements, the verdict, the result of each way of using the profile that
+// was tried, and how to build with the profile.
 func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	measures := table.Table{Columns: "lrrrl"}
 	measures.Row("", "Before", "After", "Change")
@@ -105,7 +105,8 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	return err
 }
 
-// adviceText says where the program is, and what to do with the profile.
+// adviceText returns where the faster program is and how to build it, or the advice not to use the
+// profile.
 func adviceText(t *tuning, r *tune.Result) string {
 	if r.Verdict == tune.Slower {
 		return human.Wrap("", 0, "Keep the ordinary build: the profile makes the program slower in every way that was tried. Train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang. \"Does it pay?\" in docs/guide/tutorial.md has reasons.", tuneColumns)
@@ -128,7 +129,8 @@ func adviceText(t *tuning, r *tune.Result) string {
 	return text.String()
 }
 
-// layoutText says what a build with the layout needs in addition, "" if nothing.
+// layoutText returns the options that a build with the layout needs in addition, or "" without a
+// layout.
 func layoutText(t *tuning, r *tune.Result) string {
 	how := "Link"
 	if t.Layout { // the profile has the unique names, too
@@ -155,7 +157,8 @@ func shownPath(path string) string {
 	return path
 }
 
-// verdictText says what was decided by which measure, and what limits its worth.
+// verdictText returns the verdict on a way of using the profile, with the changes that decided it
+// or the reasons why it is not decided.
 func verdictText(try *tune.Try) string {
 	cpu := &try.Measures[0]
 	count := ""
@@ -189,7 +192,7 @@ func verdictText(try *tune.Try) string {
 	return "not decided: " + facts
 }
 
-// interval returns the confidence interval of a measure, "" if it has none.
+// interval returns the confidence interval of a measurement, or "" if it has none.
 func interval(m *tune.Measure) string {
 	if m.Rounds < 2 || math.IsInf(m.High, 0) {
 		return ""
@@ -199,10 +202,11 @@ func interval(m *tune.Measure) string {
 
 func percent(change float64) string { return fmt.Sprintf("%+.1f%%", 100*change) }
 
-// smallest is the smallest change of the instructions that is worth words: 0.1% in print.
+// smallest is the smallest change of the number of instructions that is reported. It rounds to
+// 0.1%.
 const smallest = 0.0005
 
-// instructionsText returns a change of the number of instructions in words.
+// instructionsText describes a change of the number of instructions in words.
 func instructionsText(change float64) string {
 	if math.Abs(change) < smallest {
 		return "the same number of instructions"
