@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Convert writes a file of one kind in a format of another or the same, through memory.
+// Convert loads a file of one kind into memory, and writes it in a format of the same or another
+// kind.
 func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, t *trim.Flags) error {
 	doing := out.Progress(e)
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
@@ -34,12 +35,13 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 	return nil
 }
 
-// Write writes a profile and says on standard error what the format could not hold.
+// Write writes a profile, and prints on standard error what the format could not store.
 func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
 	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
 }
 
-// WriteWith is Write with a function that encodes, and says what the format cannot hold.
+// WriteWith is Write with a function that encodes the profile and returns what the format cannot
+// store.
 func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err error)) error {
 	var lost string
 	err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
@@ -52,7 +54,7 @@ func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err 
 	return err
 }
 
-// Note prints on standard error what was trimmed.
+// Note prints on standard error what the flags for trimming have removed from a profile.
 func Note(e *cli.Env, notes []string) {
 	for _, n := range notes {
 		e.Warnf("%s", n)

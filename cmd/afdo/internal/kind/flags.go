@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A OneProgram is the value of a flag that names the program of a profile. A second flag with
-// another program is an error, because only one program is read.
+// A OneProgram is the value of a flag that is the path of a program. Giving the flag again with
+// another path is an error, because only one program is read.
 type OneProgram string
 
-// Set sets the value. It returns an error if the flag came before with another value.
+// Set sets the path. It returns an error if the flag was given before with another path.
 func (o *OneProgram) Set(value string) error {
 	if *o != "" && string(*o) != value {
 		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
@@ -22,11 +22,11 @@ func (o *OneProgram) Set(value string) error {
 
 func (o *OneProgram) String() string { return string(*o) }
 
-// Type names the kind of value in help texts.
+// Type is the name of the value in help texts.
 func (*OneProgram) Type() string { return "string" }
 
-// A BinaryFlag is the flag --binary of a kind, on each verb that has it. Where another kind or the
-// verb itself has the flag already, it is shared.
+// A BinaryFlag is the flag --binary of a kind. Several kinds and the verb itself may define this
+// flag for a verb; they share its value.
 type BinaryFlag struct {
 	own    OneProgram
 	shared []func() string

@@ -1,4 +1,5 @@
-// Package kind is the interface between the verbs of the command and the kinds of profile.
+// Package kind is the interface between the verbs of the command and the kinds of profile that they
+// work on.
 //
 // A kind is a family of formats with one model: GCOV profiles, LLVM sample profiles and so on.
 // Package anyprof opens the FILE of a verb and recognises its format. A [Table] returns the kind of
@@ -34,34 +35,34 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Kind is a kind of profile. One value serves one run of the command: it keeps the values of
-// flags.
+// A Kind implements the verbs for one kind of profile. A value is used for one run of the command,
+// because it holds the values of flags.
 type Kind interface {
-	// Name is what a file of the kind is called, such as "LLVM sample profile". A plural is made of
-	// it with an "s".
+	// Name is the noun for files of the kind in messages, such as "LLVM sample profile". Its plural
+	// ends with "s".
 	Name() string
-	// Takes reports whether files of a format are of the kind.
+	// Takes reports whether a format belongs to the kind.
 	Takes(f anyprof.Format) bool
-	// Formats are the formats that can be written, for --to.
+	// Formats are the formats that the kind can write, for --to.
 	Formats() []Format
 }
 
-// A Format is one that can be written.
+// A Format is a format that a kind can write.
 type Format struct {
 	Name       string   // such as "v4c"
 	Aliases    []string // names of the compilers that read it, such as "gcc12"
-	About      string   // what it is, for the help
-	Extensions []string // of file names that mean it, such as ".txt"
-	Text       bool     // it may be printed on a terminal
+	About      string   // description for the help
+	Extensions []string // extensions of file names that select it, such as ".txt"
+	Text       bool     // it is text and may be printed on a terminal
 }
 
 // HasFlags is a Kind with flags of its own.
 type HasFlags interface {
-	// AddFlags adds flags to a verb, which it recognises by the name of the command. Verbs that
-	// write profiles have the flag "to" already.
+	// AddFlags adds the kind's flags to a verb, which it recognises by the name of the command.
+	// Verbs that write profiles have the flag "to" already.
 	AddFlags(verb *cobra.Command)
-	// CheckFlags refuses flags that make no sense for a format to write, which may be one of
-	// another kind, by a [cli.UsageError], before anything is read.
+	// CheckFlags returns a [cli.UsageError] for flags that have no effect on the output format,
+	// which may belong to another kind. It is called before anything is read.
 	CheckFlags(format string) error
 }
 
@@ -73,7 +74,8 @@ const (
 	IndexedMemory      = 12
 )
 
-// MemoryVersion returns the version of MemProf section to write: 3, unless only 4 can hold all.
+// MemoryVersion returns the version of MemProf section to write for a profile: 3, or 4 if version 3
+// cannot store all of it.
 func MemoryVersion(p *memprof.Profile) int {
 	if p.Losses(3) != (memprof.Losses{}) {
 		return 4
@@ -81,29 +83,29 @@ func MemoryVersion(p *memprof.Profile) int {
 	return 3
 }
 
-// CanLoad is a Kind whose profiles package profile can hold.
+// CanLoad is a Kind whose files can be loaded as a profile of package profile.
 type CanLoad interface {
 	Kind
 	// Load reads a whole file.
 	Load(f *input.File) (*Loaded, error)
 }
 
-// Loaded is a profile in memory.
+// Loaded is a profile that was loaded into memory, with facts about its file.
 type Loaded struct {
 	Profile *profile.Profile
-	Format  string       // its name
-	Size    int64        // of the file in bytes
-	Reader  *afdo.Reader // of the file if it is of version 4 already, nil if not; closed with the file
-	// Losses says what the file has and Profile has not. It may take as long as loading; nil if
-	// there can be none.
+	Format  string       // name of the file's format
+	Size    int64        // size of the file in bytes
+	Reader  *afdo.Reader // reader of a version 4 file, nil for other formats; closed with the file
+	// Losses counts what the file contains and Profile cannot hold. It may take as long as loading.
+	// It is nil if there are no such losses.
 	Losses func() ([]Loss, error)
-	// Hint, unless nil, adds to the error of writing Profile which flag helps.
+	// Hint, if not nil, adds to an error of writing Profile the flag that avoids it.
 	Hint func(error) error
 	// NoUnits is set if the format does not contain the source files of functions.
 	NoUnits bool
 }
 
-// CanEncode is a Kind whose formats can hold much of what package profile does.
+// CanEncode is a Kind that can write a profile of package profile in its formats.
 type CanEncode interface {
 	Kind
 	// Encode writes a profile in a format of the kind. lost describes in words what the format
@@ -111,7 +113,7 @@ type CanEncode interface {
 	Encode(w io.Writer, format string, p *profile.Profile) (lost string, err error)
 }
 
-// An Output is what a profile is written to.
+// An Output is the path and format in which a profile is written.
 type Output struct {
 	Path   string
 	Format Format
@@ -120,118 +122,121 @@ type Output struct {
 // CanConvert is a Kind that converts between its own formats itself.
 type CanConvert interface {
 	Kind
-	// Convert writes a file in a format of the kind.
+	// Convert converts a file to another format of the kind.
 	Convert(e *cli.Env, f *input.File, out Output, t *trim.Flags) error
 }
 
-// TakesPart is a Kind whose profiles may be a part of files of another kind, which it can convert.
+// TakesPart is a Kind whose profiles may be contained in files of another kind, from which it can
+// convert them.
 type TakesPart interface {
 	CanConvert
-	// TakesPart reports whether files of a format may have such a part.
+	// TakesPart reports whether files of a format may contain such a profile.
 	TakesPart(f anyprof.Format) bool
 }
 
-// CanShow is a Kind that the verb show takes.
+// CanShow is a Kind that supports the verb show.
 type CanShow interface {
 	Kind
 	Show(e *cli.Env, f *input.File, asJSON bool) error
 }
 
-// CanLookup is a Kind that the verb lookup takes.
+// CanLookup is a Kind that supports the verb lookup.
 type CanLookup interface {
 	Kind
 	Lookup(e *cli.Env, f *input.File, o *LookupOptions) error
 }
 
-// LookupOptions is what the verb lookup is asked for.
+// LookupOptions are the flags of the verb lookup.
 type LookupOptions struct {
 	Unit, Symbol string
-	HasUnit      bool // Unit counts, and may be empty
-	HasSymbol    bool // Symbol counts
+	HasUnit      bool // --unit was given; Unit may be empty
+	HasSymbol    bool // --symbol was given
 	JSON         bool
 	Demangle     bool
-	Number       table.Count // how many of the functions in which a symbol is inlined are listed, 0 for all
+	Number       table.Count // maximum number of functions listed in which a symbol is inlined, 0 for all
 }
 
-// CanDiff is a Kind that compares two profiles itself.
+// CanDiff is a Kind that compares two profiles itself, not as profiles of package profile.
 type CanDiff interface {
 	Kind
 	// Diff prints the comparison of two files of the kind, and reports whether they differ.
 	Diff(e *cli.Env, files [2]*input.File, o *DiffOptions) (differ bool, err error)
 }
 
-// DiffOptions is what the verb diff is asked for.
+// DiffOptions are the flags of the verb diff.
 type DiffOptions struct {
 	Number   table.Count // how many lines of each list to print, 0 for all
 	ByUnit   bool
-	Width    int // columns of the terminal that is written to, 0 if it is none
+	Width    int // columns of the terminal, 0 if the output is not a terminal
 	JSON     bool
 	Demangle bool
 }
 
-// CanTop is a Kind that finds the hottest functions itself.
+// CanTop is a Kind that lists the hottest functions itself, not those of a profile of package
+// profile.
 type CanTop interface {
 	Kind
 	Top(e *cli.Env, f *input.File, o *TopOptions) error
 }
 
-// TopOptions is what the verb top is asked for.
+// TopOptions are the flags of the verb top.
 type TopOptions struct {
 	Number   table.Count // how many lines to print, 0 for all
 	Unit     string
-	HasUnit  bool // Unit counts, and may be empty
+	HasUnit  bool // --unit was given; Unit may be empty
 	Order    string
 	Calls    bool
-	Width    int // columns of the terminal that is written to, 0 if it is none
+	Width    int // columns of the terminal, 0 if the output is not a terminal
 	JSON     bool
 	Demangle bool
 }
 
-// CanPprof is a Kind that writes pprof's format itself.
+// CanPprof is a Kind that writes pprof's format itself, not from a profile of package profile.
 type CanPprof interface {
 	Kind
 	Pprof(e *cli.Env, f *input.File, o *PprofOptions) error
 }
 
-// PprofOptions is what the verb pprof is asked for.
+// PprofOptions are the flags of the verb pprof.
 type PprofOptions struct {
-	Path     string // of the output
+	Path     string // path of the output
 	Demangle bool
 }
 
-// CanReport is a Kind whose profiles the verb report can draw. It draws their counts as if they
-// were samples.
+// CanReport is a Kind whose profiles have other counts than samples, such as bytes. The verb report
+// draws these counts as if they were samples.
 type CanReport interface {
 	Kind
 	Drawing(e *cli.Env, f *input.File) (*Drawing, error)
 }
 
-// A Drawing is what the verb report draws of a file.
+// A Drawing is the profile that the verb report draws for a file, with facts about the file.
 type Drawing struct {
 	Profile *profile.Profile
-	Format  string // its name
-	Note    string // what a sample is, if it is none of a profiler's
-	Size    int64  // of the file in bytes
+	Format  string // name of the file's format
+	Note    string // explains to readers what a sample of Profile is, if it does not come from a profiler
+	Size    int64  // size of the file in bytes
 }
 
-// A Table is the kinds that the command knows, in the order of the help. Each format of anyprof is
-// of one of them.
+// A Table lists the kinds that the command supports, in the order of the help. Each format of
+// anyprof belongs to one of them.
 type Table []Kind
 
-// Of returns the kind of a format.
+// Of returns the kind that a format belongs to.
 func (t Table) Of(f anyprof.Format) Kind {
 	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }
 
-// Format returns the format of a name, in upper or lower case, or of a compiler, and its kind.
+// Format returns the format, and its kind, for a name in upper or lower case or for a compiler such
+// as gcc12.
 func (t Table) Format(name string) (Format, Kind, bool) {
 	name = strings.ReplaceAll(name, "-", "") // gcc-12, as the command is called
 	same := func(other string) bool { return strings.EqualFold(name, other) }
 	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
 }
 
-// FormatOfPath returns the format that the extension of a path means. The one of x.v3.afdo.zst is
-// .v3.
+// FormatOfPath returns the format, and its kind, that the extension of a path selects. For
+// x.v3.afdo.zst the extension is .v3.
 func (t Table) FormatOfPath(path string) (Format, Kind, bool) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".afdo")
 	return t.find(func(f Format) bool {
@@ -261,8 +266,8 @@ func (t Table) FormatNames() []string {
 	return names
 }
 
-// Refuse returns the error of a verb for a kind that it does not support. able reports whether it
-// supports a kind.
+// Refuse returns the error for a verb that does not support a kind. able reports which kinds the
+// verb supports; the error lists them.
 func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 	var taken []string
 	for _, other := range t {
@@ -273,10 +278,10 @@ func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 	return fmt.Errorf("afdo %s does not take %ss, only %s", verb, k.Name(), strings.Join(taken, ", "))
 }
 
-// OnTerminal reports whether the output appears on a terminal.
+// OnTerminal reports whether the output goes to a terminal.
 func (o *Output) OnTerminal(e *cli.Env) bool { return o.Path == cli.Stdio && cli.IsTerminal(e.Out) }
 
-// Progress starts a line of progress, unless the output itself is on a terminal.
+// Progress starts the progress line of a long verb, unless the output itself goes to a terminal.
 func (o *Output) Progress(e *cli.Env) *progress.Line {
 	if o.OnTerminal(e) {
 		return nil

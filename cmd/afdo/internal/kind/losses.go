@@ -2,19 +2,20 @@ package kind
 
 import "github.com/go-afdo/afdo/internal/cli"
 
-// A Loss is a kind of item that was left out, with the number of items.
+// A Loss is the number of items of one kind that a profile in memory cannot hold and that were left
+// out.
 type Loss struct {
 	What string // such as "sections of unknown types"
 	N    uint64
 }
 
-// Losses adds up what is lost when several files become profiles in memory.
+// Losses adds up the losses of several files that were loaded.
 type Losses struct {
 	all []Loss
-	err error // of one file that could not be counted
+	err error // error of a file whose losses could not be counted
 }
 
-// Add adds what one file has.
+// Add adds the losses of one file, or the error of counting them.
 func (l *Losses) Add(losses []Loss, err error) {
 	if err != nil {
 		l.err = err
@@ -46,8 +47,8 @@ func (l *Losses) Tell(e *cli.Env) {
 	}
 }
 
-// StartCount begins to count what [Loaded.Losses] does, in the background; nil counts nothing. tell
-// waits for the end and prints the numbers, as [Losses.Tell] does.
+// StartCount calls losses, which is [Loaded.Losses] and may be nil, in the background. tell waits
+// for the result and prints it, as [Losses.Tell] does.
 func StartCount(losses func() ([]Loss, error)) (tell func(*cli.Env)) {
 	var l Losses
 	counted := make(chan struct{})

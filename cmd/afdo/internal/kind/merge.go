@@ -7,39 +7,41 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// CanMerge is a Kind that adds up profiles itself.
+// CanMerge is a Kind that merges its files itself, not as profiles of package profile.
 type CanMerge interface {
 	Kind
 	// Merge writes the sum of files of the kind.
 	Merge(e *cli.Env, m *Merge) error
 }
 
-// A Merge is what the verb merge is asked for.
+// A Merge describes a run of the verb merge to the kind that merges the files.
 type Merge struct {
-	Weights []profile.Ratio                  // one for each input
+	Weights []profile.Ratio                  // weight of each input
 	Open    func(i int) (*input.File, error) // opens an input of the kind; the caller closes it; concurrent calls are allowed
-	Say     func(format string, args ...any) // tells what is being done
+	Say     func(format string, args ...any) // sets the text of the progress line
 	Out     Output
 	Trim    *trim.Flags
 
-	// Skip reports whether to leave out an input that cannot be read, and notes that it was left
-	// out. Calls come one after the other.
+	// Skip is called for an input that cannot be read. It reports whether the merge goes on without
+	// the input, and remembers that. Calls must not be concurrent.
 	Skip func(i int, err error) bool
 
-	// Nothing notes that an input was read and has no counts. Calls come one after the other.
+	// Nothing is called for an input that was read and has no counts. Calls must not be concurrent.
 	Nothing func(i int)
 
-	// KeepGoing is set if Skip also leaves out inputs whose damage is found late.
+	// KeepGoing is set if Skip also leaves out inputs that turn out to be damaged after a part was
+	// read. Such an input must be read as a whole before any of it is added.
 	KeepGoing bool
 
-	// Limit is called before anything is written. It returns an error if too much of the inputs was
-	// lost. kept and dropped count what was kept and lost of the inputs that were not left out.
+	// Limit is called before anything is written. It returns an error if too large a share of the
+	// counts was lost. kept and dropped are the sums of the counts that were kept and lost in the
+	// inputs that were not left out.
 	Limit func(kept, dropped uint64) error
 }
 
-// EachInput opens each input and calls add with it and its number. If an input fails, [Merge.Skip]
-// decides whether the merge goes on without it. After the last input, [Merge.Limit] decides whether
-// the sum may be written.
+// EachInput opens each input and calls add with it and its index. If this fails, [Merge.Skip]
+// decides whether the merge goes on without that input. After the last input, [Merge.Limit] decides
+// whether the sum may be written.
 func (m *Merge) EachInput(add func(i int, f *input.File) error) error {
 	for i := range m.Weights {
 		m.Say("merging %d profiles, %d read", len(m.Weights), i)
@@ -55,7 +57,7 @@ func (m *Merge) EachInput(add func(i int, f *input.File) error) error {
 	return m.Limit(0, 0)
 }
 
-// Times returns how many times each input counts in a merge of a kind that adds up whole profiles.
+// Times returns the weights of the inputs for a kind that only supports whole numbers as weights.
 func (m *Merge) Times(k Kind) (times []uint64, err error) {
 	for _, w := range m.Weights {
 		if w.Den == 0 || w.Num%w.Den != 0 || w.Num == 0 {

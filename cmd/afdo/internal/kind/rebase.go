@@ -8,26 +8,26 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase"
 )
 
-// A CanRebase is a [Kind] whose profiles "afdo rebase" takes.
+// CanRebase is a [Kind] that supports the verb rebase.
 type CanRebase interface {
 	Kind
-	// Rebase moves the counts of the profile in f from the sources for which they were recorded to
-	// today's, both in r, and writes the result. If it can move no count, it returns
-	// [rebase.ErrNothing], and the report as well, which has the reasons.
+	// Rebase moves the counts of the profile in f from the old sources to the new ones in r, and
+	// writes the result. If it can move no count, it returns [rebase.ErrNothing] and a report with
+	// the reasons.
 	Rebase(e *cli.Env, f *input.File, r *Rebase) (*rebase.Report, error)
 }
 
-// A Rebase is what the verb rebase is asked for.
+// A Rebase describes a run of the verb rebase to the kind that moves the counts.
 type Rebase struct {
-	Old, New *rebase.Sources // Old is nil if the profile has to remember them
+	Old, New *rebase.Sources // Old is nil if the marks of source lines in the profile take its place
 
-	// Output says what to write and which kind its format is of, for a profile that has a format.
-	// It is nil if nothing is to be written.
+	// Output returns the output, and the kind of its format, for a profile that was read in the
+	// given format. Output is nil if nothing is to be written.
 	Output func(format string) (Output, Kind, error)
 }
 
-// RebaseModel is CanRebase.Rebase for a kind that package profile can hold: it loads the profile,
-// moves its counts in memory, and encodes it.
+// RebaseModel implements CanRebase.Rebase for a kind that implements CanLoad: it loads the profile,
+// moves its counts in memory, and writes it.
 func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Report, error) {
 	l, err := from.Load(f)
 	if err != nil {

@@ -18,14 +18,15 @@ type SummaryFacts struct {
 	Entries          []EntryFacts `json:"detailed_entries"`
 }
 
-// EntryFacts is one share of the total.
+// EntryFacts is an entry of the summary: how many of the largest counts add up to a share of the
+// total.
 type EntryFacts struct {
-	Cutoff    uint64 `json:"cutoff"` // parts per million
+	Cutoff    uint64 `json:"cutoff"` // the share in parts per million
 	MinCount  uint64 `json:"min_count"`
 	NumCounts uint64 `json:"num_counts"`
 }
 
-// NewSummaryFacts returns the facts of a summary.
+// NewSummaryFacts converts a summary to its JSON form.
 func NewSummaryFacts(s *afdo.Summary) SummaryFacts {
 	f := SummaryFacts{
 		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,
@@ -37,7 +38,7 @@ func NewSummaryFacts(s *afdo.Summary) SummaryFacts {
 	return f
 }
 
-// Table has a row a figure.
+// Table returns a table with one row for each figure of the summary.
 func (s *SummaryFacts) Table() *table.Table {
 	t := &table.Table{Columns: "lr"}
 	t.Row("Total count", human.Number(s.TotalCount))
@@ -48,7 +49,7 @@ func (s *SummaryFacts) Table() *table.Table {
 	return t
 }
 
-// EntryTable has a row a share of the total.
+// EntryTable returns a table with one row for each entry of the summary.
 func EntryTable(entries []EntryFacts) *table.Table {
 	t := &table.Table{Columns: "rrr"}
 	for i, e := range entries {

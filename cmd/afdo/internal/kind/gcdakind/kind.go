@@ -1,5 +1,5 @@
-// Package gcdakind has the verbs for the counters of GCC's instrumented programs, which package
-// gcda reads and writes.
+// Package gcdakind implements the verbs for .gcda files, the counters of programs that GCC has
+// instrumented. Package gcda reads and writes these files.
 package gcdakind
 
 import (
@@ -57,8 +57,8 @@ func (n *NotesFlag) AddTo(verb *cobra.Command) {
 // maxNotes limits the size of notes. Those of a unit with 100,000 lines have a few megabytes.
 const maxNotes = 1 << 30
 
-// Of returns the contents of the notes of a .gcda file, or nil if there are none beside it or the
-// file is another one.
+// Of returns the contents of the .gcno file for a .gcda file, or nil if none exists beside it or
+// that file belongs to another compile.
 func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
 	if f.Format() != anyprof.GCDA {
 		return nil, nil
@@ -81,7 +81,7 @@ func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
 	return files.ReadFile(path, maxNotes)
 }
 
-// load reads counters, and the notes if there are any.
+// load reads the counters of a .gcda file, its notes if there are any, and the size of the file.
 func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
 	p, err := f.Profile()
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
 	return c, notes, p.Size(), err
 }
 
-// Load converts counters to a sample profile. It needs notes.
+// Load converts counters to a sample profile. It needs the .gcno file.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	c, notes, size, err := k.load(f)
 	if err != nil {

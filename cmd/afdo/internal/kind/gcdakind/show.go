@@ -12,12 +12,12 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// facts is what show prints, in the form of its JSON.
+// facts is what the verb show prints about a .gcda file, in the form of its JSON.
 type facts struct {
 	File      string      `json:"file"`
 	Format    string      `json:"format"`
-	Version   string      `json:"version"` // four characters
-	GCC       int         `json:"gcc"`     // major version
+	Version   string      `json:"version"` // the four characters in the file
+	GCC       int         `json:"gcc"`     // major version of GCC
 	ByteOrder string      `json:"byte_order"`
 	Size      int64       `json:"size"`
 	Stamp     uint32      `json:"stamp"`
@@ -29,23 +29,23 @@ type facts struct {
 	Notes     *noteFacts  `json:"notes,omitempty"`
 }
 
-// kindFacts is about the counters of a kind.
+// kindFacts describes the counters of one kind, such as arcs.
 type kindFacts struct {
 	Kind     string `json:"kind"`
 	Counters uint64 `json:"counters"`
 	NotZero  uint64 `json:"not_zero"`
 }
 
-// noteFacts is about the notes of the compile.
+// noteFacts describes the .gcno file of the compile.
 type noteFacts struct {
 	Functions  int `json:"functions"`
 	Blocks     int `json:"blocks"`
 	Arcs       int `json:"arcs"`
-	Matched    int `json:"matched"`    // functions with counters
+	Matched    int `json:"matched"`    // functions that have matching counters
 	Mismatched int `json:"mismatched"` // functions whose counters do not match
 }
 
-// Show prints what a file has.
+// Show prints what a .gcda file contains.
 func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	c, notes, size, err := k.load(f)
 	if err != nil {

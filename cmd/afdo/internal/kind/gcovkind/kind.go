@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Kind is GCOV profiles: versions 2 to 4 and the textual form.
+// Kind implements the verbs for GCOV profiles: versions 2 to 4 and the textual form.
 type Kind struct {
 	BigEndian  bool // --big-endian
 	Index      bool // --index
@@ -35,7 +35,7 @@ type Kind struct {
 // Name is "GCOV profile".
 func (k *Kind) Name() string { return "GCOV profile" }
 
-// Takes takes the formats of GCC's sample profiles.
+// Takes reports whether a format is one of GCC's sample profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.GCOV() }
 
 // Formats are v4, v4c, v3, v2 and text.
@@ -61,7 +61,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.BoolVar(&k.NoEvidence, "no-evidence", false, "write v4 or v4c without the counts of machine code")
 }
 
-// CheckFlags refuses flags that a format has no use for.
+// CheckFlags refuses flags that have no effect on a format.
 func (k *Kind) CheckFlags(name string) error {
 	format := FormatNamed(name) // one of another kind has neither byte order nor index
 	if k.BigEndian && !IsOld(format) {
@@ -79,7 +79,7 @@ func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, err
 	return losses.String(), err
 }
 
-// EncodeFormat is [Kind.Encode] with losses that can be counted.
+// EncodeFormat is [Kind.Encode], but returns the number of losses of each kind.
 func (k *Kind) EncodeFormat(w io.Writer, format anyprof.Format, p *profile.Profile) (gcov.Losses, error) {
 	old := gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian}
 	if k.BigEndian {
@@ -124,8 +124,8 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	return l, nil
 }
 
-// Convert writes a version 4 file as text without reading more than a unit at a time. All else goes
-// through memory.
+// Convert converts between formats. To write a version 4 file as text, it reads one unit at a time.
+// Other conversions load the whole profile.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
 	if !IsV4(f.Format()) || out.Format.Name != anyprof.Text.String() || t.Any() {
 		return kind.Convert(e, k, f, k, out, t)
@@ -147,8 +147,8 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return nil
 }
 
-// FormatNamed returns the format of GCOV profiles with a name, or 0 if the name belongs to another
-// kind.
+// FormatNamed returns the format of GCOV profiles with a name such as "v4c", or 0 if the name
+// belongs to another kind.
 func FormatNamed(name string) anyprof.Format {
 	for f := anyprof.V4; f.GCOV(); f++ {
 		if f.String() == name {
@@ -171,15 +171,15 @@ type Input struct {
 	Order  string // byte order of v2 and v3: "little-endian" or "big-endian"
 
 	size    int64
-	reader  *afdo.Reader // of v4; of other formats, once Reader has been called
+	reader  *afdo.Reader // set for v4, and for other formats after Reader was called
 	profile *profile.Profile
-	unknown uint64 // number of records of unknown types, if counted
+	unknown uint64 // number of records of unknown types, if counted is set
 	counted bool
 	trusts  bool // the reader trusts the index of the file
 }
 
-// Open opens what a file holds. Closing the file closes it, too. Its reader trusts only the index
-// of a file on a server.
+// Open opens a file as a GCOV profile. Closing the file closes the profile as well. The reader
+// trusts the index only if the file is on a server.
 func Open(f *input.File) (*Input, error) { return open(f, f.Remote()) }
 
 func open(f *input.File, trusts bool) (*Input, error) {
@@ -206,8 +206,8 @@ func open(f *input.File, trusts bool) (*Input, error) {
 	return in, err
 }
 
-// mayBeHidden reports whether the file may have what its reader does not find: the reader trusts an
-// index, and the whole file can be read at little cost.
+// mayBeHidden reports whether a lookup may have missed something that the file contains: the reader
+// trusts an index, and the whole file is cheap to read instead.
 func (in *Input) mayBeHidden() bool {
 	if !in.trusts || in.Remote() || !IsV4(in.Format) {
 		return false
@@ -235,7 +235,7 @@ func (in *Input) Profile() (*profile.Profile, error) {
 	return p, nil
 }
 
-// Reader returns a reader of the profile. What is not a version 4 file is made into one, in memory.
+// Reader returns a reader of the profile. It first converts other formats to version 4 in memory.
 func (in *Input) Reader() (*afdo.Reader, error) {
 	if in.reader != nil {
 		return in.reader, nil
@@ -249,7 +249,7 @@ func (in *Input) Reader() (*afdo.Reader, error) {
 	return in.reader, err
 }
 
-// readerOf makes a version 4 file in memory.
+// readerOf encodes a profile as version 4 in memory, and returns a reader of it.
 func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 	var file bytes.Buffer
 	if err := builder.Write(&file, p, builder.Options{}); err != nil {
@@ -294,10 +294,12 @@ const (
 	freeSpelled    = 64 << 20
 )
 
-// spelled is what the names of all profiles so far have taken beyond that.
+// spelled is the length of the names of all profiles so far, as far as it exceeds spelledPerByte
+// times the size of the file.
 var spelled atomic.Int64
 
-// countNames counts the names of a profile that came from a file of a size.
+// countNames adds the names of a profile to spelled. size is the size of its file. It returns an
+// error if the names of all profiles are too long.
 func countNames(p *profile.Profile, size int64) error {
 	n := -spelledPerByte * size
 	for s := range p.NumSymbols() {

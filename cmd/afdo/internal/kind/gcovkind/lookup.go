@@ -92,7 +92,7 @@ func printSymbol(e *cli.Env, r *afdo.Reader, s afdo.Symbol, l *kind.LookupOption
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return textfmt.PrintSymbol(textWriter(l, w), r, s) })
 }
 
-// printJSON prints symbols, each with its unit.
+// printJSON prints symbols as JSON, each with its unit.
 func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		j := newUnitJSON(w, r, l.Demangle)
@@ -105,7 +105,7 @@ func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.Lookup
 	})
 }
 
-// textWriter returns where the textual form is to be written.
+// textWriter returns the writer for the textual form: w, or a writer that demangles names for w.
 func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	if l.Demangle {
 		return demangled.NewWriter(w)
@@ -113,8 +113,8 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	return w
 }
 
-// search lists the units that have a symbol, and the functions in which it is inlined if it has no
-// samples of its own.
+// search lists the units that have a symbol. If the symbol has no samples of its own, it also lists
+// the functions in which it is inlined.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
 	if has, _ := hasBlock(r, indexfmt.Names); !has {
 		in.Keep() // all of the file is searched, which gives the error of a damaged index
@@ -161,9 +161,9 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 	})
 }
 
-// meant returns the name that the user means by a name that no symbol has. If the file's index has
-// unqualified names, meant reads only symbols with the unqualified name that was typed, and
-// suggests no others.
+// meant returns the name of the symbol that the user means by a name that matches no symbol
+// exactly. If the file has an index with unqualified names, it reads only symbols with the same
+// unqualified name, and does not suggest others.
 func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
@@ -178,8 +178,7 @@ func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	return find.Meant("symbol", typed, names)
 }
 
-// hasBlock reports whether the file has an index with a block of a kind. It does not if the index
-// cannot be used.
+// hasBlock reports whether the file has a usable index that contains a block of a kind.
 func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	x, err := v4.FileOf(r).Index()
 	err = v4.Public(r, err)
@@ -192,7 +191,7 @@ func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	return x.Has(kind), nil
 }
 
-// named returns the symbols of a name.
+// named returns all symbols with a name.
 func named(p *index.Program, name string) (symbols []afdo.Symbol, err error) {
 	for s, err := range p.Named(name) {
 		if err != nil {
@@ -211,16 +210,15 @@ func addMatch(t *table.Table, s afdo.Symbol, f *function) {
 	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
 }
 
-// An inlining is a symbol without samples of its own, with the functions into which it was inlined.
+// An inlining lists functions into which a symbol without samples of its own was inlined.
 type inlining struct {
 	shown  []afdo.Symbol
 	others int // number of functions that are not shown
 }
 
-// inliners returns, for those symbols that have no samples of their own, the functions into which
-// they were inlined: at most number functions, or all if number is 0. If the rest of the lookup
-// needs only parts of the file, and this answer would need all of it, inliners prints a hint
-// instead.
+// inliners returns the functions into which those symbols were inlined that have no samples of
+// their own: at most number functions, or all if number is 0. Without an index this would need the
+// whole file, so inliners prints a hint instead.
 func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number table.Count) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
@@ -243,7 +241,7 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols [
 	return f, err
 }
 
-// writeInliners lists functions below the units that have a symbol.
+// writeInliners writes the list of functions into which a symbol was inlined.
 func writeInliners(w io.Writer, f inlining, l *kind.LookupOptions) error {
 	if len(f.shown) == 0 {
 		return nil
@@ -347,7 +345,7 @@ func (j *unitJSON) symbol(s afdo.Symbol, f *function) error {
 	return j.Err()
 }
 
-// identity writes the members that say which symbol it is.
+// identity writes the JSON members that identify a symbol: ID, name and demangled name.
 func (j *unitJSON) identity(s afdo.Symbol) {
 	j.Uint("id", uint64(s.ID()))
 	j.Name("name", s.Name())
@@ -356,7 +354,8 @@ func (j *unitJSON) identity(s afdo.Symbol) {
 	}
 }
 
-// locations writes the records of a function and returns the saturating sum of their counts.
+// locations writes the records of a function as JSON, and returns the saturating sum of their
+// counts.
 func (j *unitJSON) locations(f *function) (samples uint64, err error) {
 	depth := 0
 	for f.Next() && j.Err() == nil {
@@ -390,7 +389,7 @@ func (j *unitJSON) locations(f *function) (samples uint64, err error) {
 	return samples, f.Err()
 }
 
-// enter begins the body of an inlined function.
+// enter begins the JSON object of an inlined body.
 func (j *unitJSON) enter(l *afdo.Location) error {
 	j.Object("inlined")
 	if err := j.callee(l.Callee); err != nil {
@@ -400,7 +399,7 @@ func (j *unitJSON) enter(l *afdo.Location) error {
 	return nil
 }
 
-// leave completes an inlined body, its function and its location.
+// leave ends the JSON of an inlined body and of the location where it is inlined.
 func (j *unitJSON) leave() {
 	j.End()
 	j.End()
@@ -421,7 +420,7 @@ func (j *unitJSON) targets(f *function) error {
 	return nil
 }
 
-// callee writes the members that say which symbol of the file is called or inlined.
+// callee writes the JSON members that identify the symbol that is called or inlined, with its unit.
 func (j *unitJSON) callee(id afdo.SymbolID) error {
 	s, ok := j.callees[id]
 	if !ok {

@@ -14,25 +14,25 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// OverviewScheme is the scheme of the overviews in indexes, see docs/reference/extensions.md. It
-// changes whenever the contents of an overview do.
+// OverviewScheme identifies the encoding of an Overview in an index, see
+// docs/reference/extensions.md. It changes whenever the contents of an overview do.
 const OverviewScheme = "afdo overview 1"
 
-// An Overview is what show, units and top print of a whole file. The index of a file has one, so
-// that these verbs need not fetch all of a file of a server.
+// An Overview has the figures of a whole file that the verbs show, units and top print. It is
+// stored in the index of the file, so that these verbs need not fetch a whole file from a server.
 type Overview struct {
-	reader *afdo.Reader // of the file that it was read from
-	tally  *tally       // without the index
-	units  []unitTotals // in the order of the file
+	reader *afdo.Reader // reader of the file that contains the overview
+	tally  *tally       // numbers of sections and records, without the index section
+	units  []unitTotals // figures of each unit, in the order of the file
 
 	// The hottest functions, in the order of "afdo top", in a profile that has no other symbols.
 	// Their Ranking has the total of the whole file.
 	Hottest *profile.Profile
 	Ranking *rank.Ranking
-	Sampled uint64 // number of functions in the whole file that could be in the list
+	Sampled uint64 // number of functions with samples in the whole file
 }
 
-// unitTotals is what units prints of a unit.
+// unitTotals are the figures of one unit that the verb units prints.
 type unitTotals struct{ symbols, functions, samples uint64 }
 
 // maxHottest is how many functions an overview lists: twice as many as top prints by default.
@@ -54,7 +54,7 @@ func NewOverview(r *afdo.Reader) ([]byte, error) {
 	return m.encode(), nil
 }
 
-// An overviewMaker makes an Overview.
+// An overviewMaker computes the Overview of a file.
 type overviewMaker struct {
 	o       Overview
 	reader  *afdo.Reader
@@ -71,7 +71,7 @@ type overviewMaker struct {
 // the file.
 const idsPerByte = 4
 
-// addID records the symbol of an ID.
+// addID records which symbol has an ID.
 func (m *overviewMaker) addID(id afdo.SymbolID, s profile.SymbolRef) {
 	m.ids++
 	if int64(id) >= m.reader.Size()/idsPerByte {
@@ -84,8 +84,8 @@ func (m *overviewMaker) addID(id afdo.SymbolID, s profile.SymbolRef) {
 	m.dense[id] = s + 1
 }
 
-// ref returns the symbol of an ID. If there is none, which is an error of top, it records that and
-// returns any symbol.
+// ref returns the symbol with an ID. If there is none, ref sets missing, because the verb top fails
+// for such a file, and returns any symbol.
 func (m *overviewMaker) ref(id afdo.SymbolID) profile.SymbolRef {
 	s := profile.SymbolRef(0)
 	if int64(id) < int64(len(m.dense)) {
@@ -100,7 +100,7 @@ func (m *overviewMaker) ref(id afdo.SymbolID) profile.SymbolRef {
 	return s - 1
 }
 
-// sections counts the sections, without the index.
+// sections counts the sections of the file, without the index.
 func (m *overviewMaker) sections() error {
 	t := m.o.tally
 	if err := t.addSections(m.reader); err != nil {
@@ -143,7 +143,7 @@ func (m *overviewMaker) symbols() error {
 	return nil
 }
 
-// functions adds up the locations of all functions.
+// functions adds up the counts of all functions, by unit and by symbol.
 func (m *overviewMaker) functions() error {
 	for u, err := range m.reader.Units() {
 		if err != nil {
@@ -167,7 +167,7 @@ func (m *overviewMaker) functions() error {
 	return nil
 }
 
-// function adds up the locations of a function, and returns the sum of their counts.
+// function adds up the counts of one function, and returns their sum.
 func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	m.o.tally.functions++
 	m.ranking.Begin(m.ref(s.ID()))
@@ -190,7 +190,7 @@ func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	return samples
 }
 
-// What an overview reports about extensions.
+// Bits in an overview for the extensions that the file contains.
 const (
 	hasSources  = 1
 	hasEvidence = 2
@@ -258,8 +258,8 @@ func (t *tally) encode(e *wire.Encoder) {
 	e.Uint32(uint32(t.depth))
 }
 
-// OverviewOf returns the overview of a file of a server, or nil if there is none that can be used.
-// The file has to be read as a whole then.
+// OverviewOf returns the overview in the index of a file on a server. It returns nil if there is
+// none that can be used; then the whole file has to be read.
 func OverviewOf(f *input.File) *Overview {
 	if !f.Remote() || f.Packed() || !IsV4(f.Format()) {
 		return nil // a compressed file can be opened only once
@@ -284,8 +284,8 @@ func OverviewOf(f *input.File) *Overview {
 	return o
 }
 
-// fits reports whether the overview has the number of units and the size of the file. If so, it
-// adds the index and the header.
+// fits reports whether the overview agrees with the number of units and the size of the file that
+// contains it. If so, it adds the sizes of the index and the header to the tally.
 func (o *Overview) fits(r *afdo.Reader) bool {
 	units, err := r.NumUnits()
 	if err != nil || units != len(o.units) {
@@ -374,26 +374,26 @@ func (o *Overview) Units() ([]UnitFacts, error) {
 	return units, nil
 }
 
-// Lists reports whether the overview has the first n functions that top lists, or all functions if
-// n is 0.
+// Lists reports whether the overview contains the first n functions that the verb top lists, or all
+// functions if n is 0.
 func (o *Overview) Lists(n uint) bool {
 	have := uint64(len(o.Ranking.Symbols))
 	return o.Sampled > 0 && (have == o.Sampled || n > 0 && uint64(n) <= have)
 }
 
-// A tally is what a file consists of.
+// A tally counts the sections, gaps and records of a version 4 file.
 type tally struct {
 	header   int64 // bytes before the first section: header and section table
 	gaps     extentTally
-	sections [128]sectionTally // by type
-	indexed  bool              // the section of the index's type is an index
-	sources  bool              // the one of that of sources remembers them
-	evidence bool              // the one of that of evidence can be read
+	sections [128]sectionTally // by section type
+	indexed  bool              // the section with the type of the index is an index
+	sources  bool              // the section with the type for marks of sources can be read
+	evidence bool              // the section with the type for evidence can be read
 
 	units, symbols, functions uint64
 	records                   [8]uint64 // by location type
 	targets                   uint64
-	depth                     int // of the deepest inlined body
+	depth                     int // nesting of the deepest inlined body
 	unknown                   uint64
 }
 
@@ -404,10 +404,10 @@ type extentTally struct {
 
 type sectionTally struct {
 	extentTally
-	compact uint64 // how many are in compact encoding
+	compact uint64 // number of sections in compact encoding
 }
 
-// takeTally walks over a whole file.
+// takeTally counts the sections and records of a whole file.
 func takeTally(r *afdo.Reader) (*tally, error) {
 	t, err := tallySections(r)
 	if err != nil {
@@ -422,7 +422,7 @@ func takeTally(r *afdo.Reader) (*tally, error) {
 	return t, err
 }
 
-// tallySections looks at the section table, the index and the sources of a file.
+// tallySections counts the sections of a file, and finds out which of its extensions can be read.
 func tallySections(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
 	_, err := index.Read(r)
@@ -487,7 +487,8 @@ func (t *tally) addLocation(l *afdo.Location, depth int) {
 	}
 }
 
-// losses counts what of a version 4 file is not of the RFC, which no conversion keeps (RFC 6.3).
+// losses counts the parts of a version 4 file that are not defined by the RFC, which no conversion
+// keeps (RFC 6.3).
 func (in *Input) losses() ([]kind.Loss, error) {
 	take := takeTally
 	if in.counted {
@@ -503,7 +504,7 @@ func (in *Input) losses() ([]kind.Loss, error) {
 	}, nil
 }
 
-// unknownSections counts the sections of types that are neither of the RFC nor of an extension.
+// unknownSections counts the sections whose type belongs neither to the RFC nor to an extension.
 func (t *tally) unknownSections() uint64 {
 	n := uint64(0)
 	for typ := range t.sections {

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// Show prints what a profile is, as text or JSON.
+// Show prints the format, sizes, summary and contents of a profile, as text or JSON.
 func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	in, err := Open(f)
 	if err != nil {
@@ -38,7 +38,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	})
 }
 
-// Show prints what the file is, as Kind.Show does.
+// Show prints the same as Kind.Show, from the overview of a file on a server.
 func (v *Overview) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	in, err := Open(f)
 	if err != nil {
@@ -47,8 +47,8 @@ func (v *Overview) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	return in.show(e, in.reader, asJSON, func() (*tally, error) { return v.tally, nil })
 }
 
-// show prints what a version 4 file is, as text or JSON. take counts what the
-// file consists of, or returns what was counted before.
+// show prints the facts about a version 4 file, as text or JSON. take returns the numbers of its
+// sections and records.
 func (in *Input) show(e *cli.Env, r *afdo.Reader, asJSON bool, take func() (*tally, error)) error {
 	summary, err := r.Summary()
 	if err != nil {
@@ -70,33 +70,33 @@ func (in *Input) show(e *cli.Env, r *afdo.Reader, asJSON bool, take func() (*tal
 	return output.Facts(e.Out, asJSON, f, f.print)
 }
 
-// ShowFacts is what show prints, in the form of its JSON.
+// ShowFacts is what the verb show prints about a GCOV profile, in the form of its JSON.
 type ShowFacts struct {
 	File      string            `json:"file"`
 	Format    string            `json:"format"`
-	ByteOrder string            `json:"byte_order,omitempty"` // of v2 and v3
-	Size      int64             `json:"size"`                 // of the file
-	Compact   bool              `json:"compact_header"`       // of v4
-	V4Size    int64             `json:"v4_size"`              // Size, or what the file would have as v4
+	ByteOrder string            `json:"byte_order,omitempty"` // byte order of v2 and v3
+	Size      int64             `json:"size"`                 // size of the file
+	Compact   bool              `json:"compact_header"`       // v4: the header is in compact mode
+	V4Size    int64             `json:"v4_size"`              // size of the profile as v4, which is Size for v4
 	Sections  []SizeFacts       `json:"sections"`
 	Summary   kind.SummaryFacts `json:"summary"`
 	Units     uint64            `json:"units"`
 	Symbols   uint64            `json:"symbols"`
 	Functions uint64            `json:"functions"` // symbols with info
 	Records   RecordFacts       `json:"records"`
-	Index     *IndexFacts       `json:"index,omitempty"` // of v4, if it has one
+	Index     *IndexFacts       `json:"index,omitempty"` // v4: the index, if there is one
 	Sources   *SourcesFacts     `json:"sources,omitempty"`
 }
 
-// SizeFacts is how many bytes of a v4 file are of a kind.
+// SizeFacts is the total size of the parts of one kind in a v4 file.
 type SizeFacts struct {
 	Kind    string  `json:"kind"`           // a section type, "header" or "gap"
-	Type    *uint8  `json:"type,omitempty"` // of sections
-	Known   bool    `json:"known"`          // the type is of the RFC, or the section an extension that is known
+	Type    *uint8  `json:"type,omitempty"` // number of the section type
+	Known   bool    `json:"known"`          // the type is defined by the RFC or by an extension of this project
 	Count   uint64  `json:"count"`
-	Compact uint64  `json:"compact"` // how many of them are in compact encoding
+	Compact uint64  `json:"compact"` // number of parts in compact encoding
 	Bytes   int64   `json:"bytes"`
-	Share   float64 `json:"share"` // of the file, 0 to 1
+	Share   float64 `json:"share"` // share of the file, 0 to 1
 }
 
 type RecordFacts struct {
@@ -106,8 +106,8 @@ type RecordFacts struct {
 	CalledFn    uint64 `json:"called_fn"`
 	CalledFns   uint64 `json:"called_fns"`
 	InlinedFn   uint64 `json:"inlined_fn"`
-	Unknown     uint64 `json:"unknown"`      // of types that are not of the RFC
-	CallTargets uint64 `json:"call_targets"` // of called_fn and called_fns
+	Unknown     uint64 `json:"unknown"`      // records of types that the RFC does not define
+	CallTargets uint64 `json:"call_targets"` // call targets in all called_fn and called_fns records
 	MaxDepth    int    `json:"max_inline_depth"`
 }
 
@@ -132,7 +132,7 @@ func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFac
 	return f
 }
 
-// sizes lists what the bytes of a file of some size are.
+// sizes returns how many bytes of a file of the given size belong to each kind of part.
 func (t *tally) sizes(size int64) []SizeFacts {
 	share := func(bytes int64) float64 { return float64(bytes) / float64(size) }
 	list := []SizeFacts{{Kind: "header", Known: true, Count: 1, Bytes: t.header, Share: share(t.header)}}
@@ -167,7 +167,7 @@ func (f *ShowFacts) print(w io.Writer) error {
 	)
 }
 
-// head says what the file itself is, whatever format its contents are shown in.
+// head returns the table about the file itself, whatever its format.
 func (f *ShowFacts) head() *table.Table {
 	t := &table.Table{Columns: "ll"}
 	t.Row("File", human.Name(f.File))
@@ -198,7 +198,7 @@ func (f *ShowFacts) sectionTable() *table.Table {
 	return t
 }
 
-// encoding returns the encoding of the sections in words.
+// encoding returns the encoding of the parts in words: compact, normal or both.
 func (s *SizeFacts) encoding(compactHeader bool) string {
 	switch {
 	case s.Kind == "gap":
@@ -235,23 +235,23 @@ func (f *ShowFacts) contentTable() *table.Table {
 	return t
 }
 
-// IndexFacts is what the index of a file says of itself.
+// IndexFacts describes the index of a file.
 type IndexFacts struct {
-	Problem      string       `json:"problem,omitempty"` // why it is not used; nothing else is known then
+	Problem      string       `json:"problem,omitempty"` // why the index cannot be used; then all other fields are empty
 	Producer     string       `json:"producer,omitempty"`
-	BuildID      string       `json:"build_id,omitempty"` // in hexadecimal digits
+	BuildID      string       `json:"build_id,omitempty"` // build ID of the program in hexadecimal digits
 	Unqualified  string       `json:"unqualified_scheme,omitempty"`
 	Fingerprints string       `json:"fingerprint_scheme,omitempty"`
 	Blocks       []BlockFacts `json:"blocks,omitempty"`
 }
 
-// BlockFacts is a part of an index.
+// BlockFacts describes a block of an index, such as the one of names.
 type BlockFacts struct {
 	Kind  string `json:"kind"`
 	Bytes int64  `json:"bytes"`
 }
 
-// newIndexFacts returns what there is to say of the index of a file, nil if it has none.
+// newIndexFacts returns the facts about the index of a file, or nil if it has none.
 func newIndexFacts(r *afdo.Reader) (*IndexFacts, error) {
 	x, err := index.Read(r)
 	var info *index.Info
@@ -298,11 +298,12 @@ func (f *IndexFacts) table() *table.Table {
 	return t
 }
 
-// SourcesFacts is what a file remembers of its sources.
+// SourcesFacts describes the section with marks of the source lines, by which counts can be moved
+// when the source is edited.
 type SourcesFacts struct {
 	Problem   string `json:"problem,omitempty"` // why it is not used; nothing else is known then
-	Functions int    `json:"functions"`         // whose lines are remembered
-	Several   int    `json:"several_states"`    // functions whose samples are of several states of the sources
+	Functions int    `json:"functions"`         // functions with marks of their lines
+	Several   int    `json:"several_states"`    // functions whose samples come from several versions of the source
 	Lines     int    `json:"lines"`
 }
 

@@ -15,16 +15,16 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// UnitFacts describes a unit, in its JSON form.
+// UnitFacts describes a unit, in the form of its JSON.
 type UnitFacts struct {
-	Unit       string `json:"unit"`                  // its path
-	UnitBase64 string `json:"unit_base64,omitempty"` // of a path that is not UTF-8, which JSON cannot hold
+	Unit       string `json:"unit"`                  // path of the unit
+	UnitBase64 string `json:"unit_base64,omitempty"` // the path in base64 if it is not UTF-8, which JSON cannot hold
 	Symbols    uint64 `json:"symbols"`
 	Functions  uint64 `json:"functions"`
 	Samples    uint64 `json:"samples"`
 }
 
-// Units returns the units of a file in its order.
+// Units returns the facts about all units of a file, in its order.
 func Units(in *Input) ([]UnitFacts, error) {
 	r, err := in.Reader()
 	if err != nil {
@@ -33,7 +33,7 @@ func Units(in *Input) ([]UnitFacts, error) {
 	return unitsOf(r)
 }
 
-// UnitsOf returns the units of a profile in memory.
+// UnitsOf returns the facts about all units of a profile in memory.
 func UnitsOf(p *profile.Profile) []UnitFacts {
 	units := []UnitFacts{}
 	for i, u := range rank.New(p).Units {
@@ -48,7 +48,7 @@ func newUnitFacts(path string) UnitFacts {
 	return UnitFacts{Unit: path, UnitBase64: jsonstream.Base64(path)}
 }
 
-// unitsOf returns the units in the order of the file.
+// unitsOf reads the facts about all units, in the order of the file.
 func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 	units := []UnitFacts{}
 	w := newWalker(r)
@@ -119,7 +119,8 @@ func WithoutUnits(p *profile.Profile) (*profile.Profile, error) {
 	return gcov.ParseBytes(file.Bytes())
 }
 
-// A walker steps through the functions of a file, as far as the budget of the file goes.
+// A walker visits the functions of a file. It stops with an error when the budget of the file is
+// used up.
 type walker struct {
 	cursor  afdo.Cursor
 	budget  *budget.Budget
@@ -184,8 +185,8 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	return w.cursor.Err()
 }
 
-// A function is the samples of a symbol and a cursor before the first record. It lasts as long as
-// the visit.
+// A function is the symbol info of a symbol, and a cursor before its first record. It is valid
+// during the visit only.
 type function struct {
 	afdo.Info
 	*afdo.Cursor
@@ -200,8 +201,8 @@ func (f *function) samples() uint64 {
 	return sum
 }
 
-// boundedWriter fails when more is written than any real file could give, which takes names shared
-// a thousandfold.
+// boundedWriter fails when the output is larger than any real file could produce. A small file can
+// produce more if its names share bytes a thousandfold.
 type boundedWriter struct {
 	w    io.Writer
 	left int64

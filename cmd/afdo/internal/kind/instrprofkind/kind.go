@@ -1,5 +1,5 @@
-// Package instrprofkind has the verbs for LLVM's instrumentation profiles, which package instrprof
-// reads and writes.
+// Package instrprofkind implements the verbs for LLVM's instrumentation profiles, which package
+// instrprof reads and writes.
 package instrprofkind
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// Kind is instrumentation profiles: indexed, raw and text.
+// Kind implements the verbs for instrumentation profiles: indexed, raw and text.
 type Kind struct {
 	version     uint32 // --indexed-version
 	vtableNames bool   // --keep-vtable-symbols
@@ -29,7 +29,7 @@ type Kind struct {
 // Name is "instrumentation profile".
 func (k *Kind) Name() string { return "instrumentation profile" }
 
-// Takes takes the formats of instrumentation profiles.
+// Takes reports whether a format is one of instrumentation profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Instr() }
 
 // Formats are profdata and proftext.
@@ -40,11 +40,11 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// Formats to write.
+// Names of the formats that --to takes.
 const (
 	formatIndexed = "profdata"
 	formatText    = "proftext"
-	formatMemory  = "memprof" // of memory profiles, which are indexed files, too
+	formatMemory  = "memprof" // the format of memory profiles, which are indexed files as well
 )
 
 const (
@@ -69,7 +69,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.BoolVar(&k.sparse, "sparse", false, "leave functions that never ran out of profdata and proftext")
 }
 
-// CheckFlags refuses flags that a format has no use for.
+// CheckFlags refuses flags that have no effect on a format.
 func (k *Kind) CheckFlags(format string) error {
 	if k.version != usualVersion && format != formatIndexed && format != formatMemory {
 		return cli.Usagef("--%s is for profdata and memprof, not for %s", kind.IndexedVersionFlag, format)
@@ -86,7 +86,8 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// correlation returns what --binary says of the functions of correlated raw files, nil without it.
+// correlation returns the functions of the program that --binary names, which a correlated raw file
+// needs because it lacks their names. It returns nil without --binary.
 func (k *Kind) correlation() (*instrprof.Correlation, error) {
 	path := k.binary.Path()
 	if path == "" {
@@ -95,7 +96,7 @@ func (k *Kind) correlation() (*instrprof.Correlation, error) {
 	return instrprof.OpenCorrelation(path)
 }
 
-// hint says which flag helps.
+// hint adds to an error the flag that avoids it.
 func hint(err error) error {
 	if errors.Is(err, instrprof.ErrCorrelated) {
 		return fmt.Errorf("%w: give the program that wrote it with --binary", err)
@@ -106,10 +107,11 @@ func hint(err error) error {
 // A loaded is a whole profile in memory.
 type loaded struct {
 	*instrprof.Profile
-	file *anyprof.Profile // from which it was read
+	file *anyprof.Profile // the file that it was read from
 }
 
-// load reads a whole file, and says of records that were dropped.
+// load reads a whole file, and prints which records were dropped because their counters do not
+// match the function.
 func (k *Kind) load(e *cli.Env, f *input.File) (*loaded, error) {
 	var dropped mismatches
 	p, err := k.read(f, dropped.add)
@@ -139,7 +141,7 @@ func (k *Kind) read(f *input.File, drop func(error)) (*loaded, error) {
 	return l, err
 }
 
-// mismatches are records that were dropped: some of them, and how many there are.
+// mismatches collects the errors of dropped records: the first ones, and the number of all.
 type mismatches struct {
 	some []error
 	n    int
@@ -171,7 +173,7 @@ func openIndexed(f *input.File) (*instrprof.Reader, error) {
 	return p.Model().(*instrprof.Reader), nil
 }
 
-// write writes a profile and what there is of memory profiles in a format of the kind.
+// write writes a profile, and the sum of the memory profiles if the format can store that.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
 	if k.sparse {
 		p.Sparse()
@@ -203,7 +205,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	return nil
 }
 
-// tellLosses says what the version that was written could not hold.
+// tellLosses prints which parts of the profile the indexed version could not store.
 func (k *Kind) tellLosses(e *cli.Env, l instrprof.IndexedLosses) {
 	for _, c := range []struct {
 		what string

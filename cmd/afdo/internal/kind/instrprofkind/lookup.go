@@ -18,9 +18,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Lookup prints the records of a function, or the one of a hash, as text or JSON. Of an indexed
-// file it reads a bucket and a chain of the hash table for the function and for each function that
-// it calls through pointers.
+// Lookup prints the records of a function, or only the one with the hash of --hash, as text or
+// JSON. In an indexed file, it reads one bucket of the hash table for the function, and one for
+// each function that it calls through pointers.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit || !o.HasSymbol {
 		return cli.Usagef("an instrumentation profile has no units: use --symbol")
@@ -40,7 +40,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	})
 }
 
-// found is what there is of a function.
+// found contains the records of a function that lookup prints.
 type found struct {
 	symbol  string
 	flags   instrprof.Flags
@@ -102,7 +102,7 @@ func findIndexed(f *input.File, symbol string) (*found, error) {
 	}}, nil
 }
 
-// findInModel reads all of a raw file or a text.
+// findInModel finds the records of a function in a raw file or a text, which it reads as a whole.
 func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	p, err := k.load(e, f)
 	if err != nil {
@@ -127,28 +127,30 @@ func recordsOf(p *instrprof.Profile, name string) (records []instrprof.Record) {
 	return records
 }
 
-// LookupFacts is what lookup prints as JSON.
+// LookupFacts is what the verb lookup prints as JSON.
 type LookupFacts struct {
 	Name    string        `json:"name"`
 	Records []RecordFacts `json:"records"`
 }
 
-// RecordFacts is a record.
+// RecordFacts has the counters and values of one function with one hash of its control flow graph.
 type RecordFacts struct {
-	Hash     string                   `json:"hash"` // hexadecimal: JSON's numbers are too small
+	Hash     string                   `json:"hash"` // in hexadecimal digits, since JSON's numbers are too small
 	Counters []uint64                 `json:"counters"`
 	Pseudo   string                   `json:"pseudo,omitempty"` // "hot" or "warm" if the counters are not known
 	Bitmap   []int                    `json:"bitmap,omitempty"`
-	Values   map[string][][]ValueFact `json:"values,omitempty"` // by kind: the values of each site
+	Values   map[string][][]ValueFact `json:"values,omitempty"` // for each value kind, the values at each profiled place in the function
 }
 
-// pseudo are the words for pseudo counts.
+// pseudo are the words for pseudo counts, which say that a function is hot or warm without
+// counters.
 var pseudo = map[uint64]string{instrprof.PseudoHot: "hot", instrprof.PseudoWarm: "warm"}
 
-// ValueFact is a value of a site.
+// ValueFact is a value that was seen at a profiled place of a function, such as the target of an
+// indirect call.
 type ValueFact struct {
-	Name  string `json:"name,omitempty"`  // of a function or a virtual table
-	Value string `json:"value,omitempty"` // a size, or the hash of a name that the file does not tell
+	Name  string `json:"name,omitempty"`  // name of the function or virtual table that is the value
+	Value string `json:"value,omitempty"` // a size, or the hash of a name that the file lacks
 	Count uint64 `json:"count"`
 }
 

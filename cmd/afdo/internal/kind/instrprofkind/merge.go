@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Merge writes the sum of files.
+// Merge writes the sum of several files.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if m.Trim.Any() {
 		return errTrim
@@ -47,25 +47,25 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return nil
 }
 
-// A merging is the inputs of a merge that can be opened.
+// A merging is a merge with those inputs that can be opened.
 type merging struct {
 	*kind.Merge
 	k      *Kind
 	inputs []mergeInput
-	copies string // a folder for inputs that cannot be read again, "" until there is one
+	copies string // folder with the copies of inputs that can be read only once, or "" if there are none
 	memory memorySections
 }
 
-// A mergeInput is an input that is opened more than once.
+// A mergeInput is an input that the merge opens more than once.
 type mergeInput struct {
 	instrprof.Input
-	number  int // among all inputs
+	number  int // index of the input among all inputs of the command line
 	indexed bool
-	left    bool   // out
+	left    bool   // the input is left out
 	local   string // the file that is opened again: the input itself, or a copy
 }
 
-// gather finds out how to open the inputs.
+// gather opens each input once to find out how it can be opened again.
 func (g *merging) gather() error {
 	times, err := g.Times(g.k)
 	if err != nil {
@@ -83,8 +83,8 @@ func (g *merging) gather() error {
 	return nil
 }
 
-// open finds out how an input can be opened again. If it goes on without bad inputs, it reads what
-// the sum of counters does not, the MemProf section.
+// open finds out how an input can be opened again. With --keep-going it also reads the input's
+// MemProf section, to reject a bad input before anything is added.
 func (g *merging) open(in *mergeInput) error {
 	f, err := g.Open(in.number)
 	if err != nil {
@@ -111,7 +111,8 @@ func (g *merging) open(in *mergeInput) error {
 	return in.withProfile(func(p *anyprof.Profile) error { return new(memorySections).add(p, in.Weight) })
 }
 
-// copyOf writes what can be read only once, or only from a server, to a file of its own, unpacked.
+// copyOf decompresses an input that can be read only once, or is on a server, into a file of its
+// own.
 func (g *merging) copyOf(f *input.File, number int) (path string, err error) {
 	if g.copies == "" {
 		if g.copies, err = os.MkdirTemp("", "afdo-merge-*"); err != nil {
@@ -126,7 +127,8 @@ func (g *merging) copyOf(f *input.File, number int) (path string, err error) {
 	return copied.Name(), errors.Join(err, copied.Close())
 }
 
-// addSection adds the MemProf section of an indexed input, if it has one.
+// addSection adds the MemProf section of an indexed input to the sum of memory profiles, if the
+// input has one.
 func (g *merging) addSection(in *mergeInput) error {
 	return in.withProfile(func(p *anyprof.Profile) error {
 		r := p.Model().(*instrprof.Reader)
@@ -180,7 +182,7 @@ func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
 	return p, dropped, err
 }
 
-// counts returns the sums of the counts that were kept and of the counts in dropped records.
+// counts returns the sum of the counters that were kept, and of those in records that were dropped.
 func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) (kept, dropped uint64) {
 	for _, d := range mismatches {
 		dropped = saturating.Add(dropped, d.Lost)
@@ -191,7 +193,7 @@ func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) 
 	return saturating.Add(p.Summary().TotalCount, p.CSSummary().TotalCount), dropped
 }
 
-// tell prints what was dropped, by file.
+// tell prints the number of dropped records of each file.
 func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	byFile := make([]mismatches, len(g.inputs))
 	for _, d := range dropped {
@@ -203,7 +205,7 @@ func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	g.memory.tell(e, g.Out.Format.Name, g.k.version)
 }
 
-// closer makes the Close of a file one that returns an error.
+// closer adapts an input.File, whose Close returns nothing, to io.Closer.
 type closer struct{ *input.File }
 
 // Close closes the file.
@@ -212,14 +214,13 @@ func (c closer) Close() error {
 	return nil
 }
 
-// memorySections is the sum of the MemProf sections of indexed files, which are profiles of their
-// own.
+// memorySections is the sum of the memory profiles in the MemProf sections of indexed files.
 type memorySections struct {
 	n   int
 	sum memprof.Profile
 }
 
-// add adds the section of a file the given number of times, if the file has one.
+// add adds the MemProf section of a file, multiplied by times, if the file has one.
 func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	r, ok := p.Model().(*instrprof.Reader)
 	if !ok {
@@ -252,7 +253,7 @@ var errTrim = errors.New("instrumentation profiles cannot be trimmed")
 // so frequent collections cost almost nothing.
 const gcPercent = 20
 
-// Convert writes a file in a format of the kind.
+// Convert converts between the formats of instrumentation profiles.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
 	if t.Any() {
 		return errTrim

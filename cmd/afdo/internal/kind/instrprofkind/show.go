@@ -18,16 +18,16 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// ShowFacts is what show prints, in the form of its JSON.
+// ShowFacts is what the verb show prints about an instrumentation profile, in the form of its JSON.
 type ShowFacts struct {
 	File      string        `json:"file"`
 	Format    string        `json:"format"`
-	Version   uint32        `json:"version,omitempty"` // of indexed and raw files
-	About     string        `json:"about"`             // what the file itself is
+	Version   uint32        `json:"version,omitempty"` // format version of indexed and raw files
+	About     string        `json:"about"`             // the kind of file, in words
 	Size      int64         `json:"size"`
-	Level     string        `json:"level"` // "ir" or "frontend"
+	Level     string        `json:"level"` // where the compiler instrumented the program: "ir" or "frontend"
 	Flags     string        `json:"flags"`
-	Functions int           `json:"functions"` // records: names with a hash
+	Functions int           `json:"functions"` // number of records, each a function name with a hash
 	Summary   *SummaryFacts `json:"summary"`
 	CS        *SummaryFacts `json:"context_sensitive_summary,omitempty"`
 	Values    []ValueFacts  `json:"values"`
@@ -41,8 +41,8 @@ type ShowFacts struct {
 	records recordCount
 }
 
-// SummaryFacts is a summary. What is computed from counters leaves out functions with pseudo
-// counts.
+// SummaryFacts is the summary of an instrumentation profile. If it is computed from the counters,
+// it does not include functions with pseudo counts.
 type SummaryFacts struct {
 	NumFunctions     uint64            `json:"functions"`
 	MaxFunctionCount uint64            `json:"max_function_count"`
@@ -53,7 +53,7 @@ type SummaryFacts struct {
 	Entries          []kind.EntryFacts `json:"detailed_entries"`
 }
 
-// ValueFacts is what there is of a kind of values.
+// ValueFacts counts the values of one kind, such as the targets of indirect calls.
 type ValueFacts struct {
 	Kind   string `json:"kind"`
 	Sites  uint64 `json:"sites"`
@@ -61,7 +61,7 @@ type ValueFacts struct {
 	Values uint64 `json:"values"`
 }
 
-// Show prints what a profile is, as text or JSON.
+// Show prints the format, sizes and summaries of a profile, as text or JSON.
 func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	doing := progress.Begin(e.Progress(), "reading %s", human.Name(f.Name))
 	defer doing.Stop()
@@ -79,8 +79,8 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	return output.Facts(e.Out, asJSON, facts, facts.print)
 }
 
-// indexed fills in the facts of an indexed file: the summaries are its own unless it has none or
-// they leave functions out; the rest is counted.
+// indexed sets the facts about an indexed file. It uses the summaries in the file, unless they are
+// missing or do not include all functions, and counts everything else.
 func (s *ShowFacts) indexed(f *input.File) error {
 	r, err := openIndexed(f)
 	if err != nil {
@@ -145,7 +145,8 @@ func (s *ShowFacts) setFlags(flags instrprof.Flags) {
 	}
 }
 
-// addRest adds what does not belong to a function.
+// addRest adds the facts about the parts of a profile that do not belong to one function: binary
+// IDs, names of virtual tables, and traces.
 func (s *ShowFacts) addRest(ids []instrprof.BinaryID, vtables []string, traces instrprof.Traces) {
 	for _, id := range ids {
 		s.BinaryIDs = append(s.BinaryIDs, fmt.Sprintf("%x", []byte(id)))
@@ -158,7 +159,7 @@ func (s *ShowFacts) addRest(ids []instrprof.BinaryID, vtables []string, traces i
 	}
 }
 
-// recordCount counts what records hold.
+// recordCount counts records, the bytes of their bitmaps, and their values.
 type recordCount struct {
 	n, bitmap int
 	values    [3]ValueFacts
@@ -254,24 +255,24 @@ func (s *ShowFacts) contentTable() *table.Table {
 	return t
 }
 
-// DiffFacts is what diff prints, in the form of its JSON. An overlap is 0 to 1, as llvm-profdata
-// computes it.
+// DiffFacts is what the verb diff prints, in the form of its JSON. Overlaps are from 0 to 1,
+// computed as by llvm-profdata.
 type DiffFacts struct {
-	Overlap    float64        `json:"overlap"` // of the counters
-	Sums       [2]float64     `json:"sums"`    // of the counters of each profile
+	Overlap    float64        `json:"overlap"` // overlap of the counters
+	Sums       [2]float64     `json:"sums"`    // sums of the counters of each profile
 	Values     []OverlapFacts `json:"values"`
 	Common     int            `json:"common_records"`
 	Mismatched int            `json:"mismatched_records"`
-	Lost       int            `json:"lost_records"`   // of the first profile alone
-	Gained     int            `json:"gained_records"` // of the second alone
+	Lost       int            `json:"lost_records"`   // records that only the first profile has
+	Gained     int            `json:"gained_records"` // records that only the second profile has
 	Changed    int            `json:"changed_records"`
-	Functions  []DeltaFacts   `json:"functions"` // those that differ most
+	Functions  []DeltaFacts   `json:"functions"` // the records that differ most
 	LeftOut    int            `json:"left_out"`
 
-	width int // of the terminal
+	width int // width of the terminal in columns
 }
 
-// OverlapFacts is the overlap of a kind of values.
+// OverlapFacts is the overlap of the values of one kind, such as the targets of indirect calls.
 type OverlapFacts struct {
 	Kind    string     `json:"kind"`
 	Overlap float64    `json:"overlap"`
@@ -283,7 +284,7 @@ type DeltaFacts struct {
 	Name      string      `json:"name"`
 	Demangled string      `json:"demangled,omitempty"`
 	Hash      string      `json:"hash"`
-	Sums      [2]*float64 `json:"sums"` // null where there is no record
+	Sums      [2]*float64 `json:"sums"` // sums of the counters in each profile; null if it lacks the record
 }
 
 // Diff prints how much two profiles overlap and what differs most.

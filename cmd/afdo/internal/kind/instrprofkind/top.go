@@ -21,30 +21,30 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TopFacts is what top prints, in the form of its JSON.
+// TopFacts is what the verb top prints, in the form of its JSON.
 type TopFacts struct {
-	Total     uint64     `json:"total"` // of all counters
+	Total     uint64     `json:"total"` // sum of all counters
 	Functions []HotFacts `json:"functions"`
 	LeftOut   int        `json:"left_out"`
 
-	width int // of the terminal
+	width int // width of the terminal in columns
 }
 
-// HotFacts is a record.
+// HotFacts describes a record in the list of the hottest.
 type HotFacts struct {
 	Name      string  `json:"name"`
 	Demangled string  `json:"demangled,omitempty"`
 	Hash      string  `json:"hash"`
-	Sum       uint64  `json:"sum"`   // of the counters
-	Share     float64 `json:"share"` // of the total, 0 to 1
-	Max       uint64  `json:"max"`   // of the counters
-	Entry     uint64  `json:"entry"` // the first counter
+	Sum       uint64  `json:"sum"`   // sum of the counters
+	Share     float64 `json:"share"` // share of the total, 0 to 1
+	Max       uint64  `json:"max"`   // largest counter
+	Entry     uint64  `json:"entry"` // the first counter, which counts entries of the function
 
-	versions bool // several records have the name and differ in the hash
+	versions bool // several records have this name, with different hashes
 }
 
-// Top lists the functions whose counters have the largest sums; by entry for --sort head, by name
-// for --sort name.
+// Top lists the records with the largest sums of counters. --sort head orders them by entry counts,
+// --sort name by name.
 func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if o.HasUnit || o.Calls {
 		return cli.Usagef("an instrumentation profile has no units, and calls only where they are indirect: see lookup")
@@ -118,7 +118,7 @@ func (t *TopFacts) print(w io.Writer) error {
 	return l.Write(w, 0)
 }
 
-// Drawing returns a profile whose samples are what counters count.
+// Drawing returns a sample profile for the verb report in which counters take the place of samples.
 func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	p, err := k.load(e, f)
 	if err != nil {
@@ -132,9 +132,9 @@ func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	}, nil
 }
 
-// asBodies returns a profile whose lines are the numbers of counters, with the counters as counts.
-// The first counter is the head count. A function with internal linkage is in the unit that its
-// name contains.
+// asBodies converts an instrumentation profile to a sample profile. Each counter becomes a count
+// whose line is the counter's number, and the first counter is the head count. A function with
+// internal linkage belongs to the unit that its name contains.
 func asBodies(p *instrprof.Profile) *profile.Profile {
 	q := profile.New()
 	var body profile.Body

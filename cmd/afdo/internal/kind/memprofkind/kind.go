@@ -1,5 +1,5 @@
-// Package memprofkind has the verbs for LLVM's memory profiles, which package memprof reads and
-// writes.
+// Package memprofkind implements the verbs for LLVM's memory profiles, which package memprof reads
+// and writes.
 package memprofkind
 
 import (
@@ -28,18 +28,19 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Kind is memory profiles: indexed ones that hold nothing else, raw ones and YAML.
+// Kind implements the verbs for memory profiles: indexed files that hold nothing else, raw files
+// and YAML.
 type Kind struct {
 	version int            // --memprof-version
 	full    bool           // --memprof-full-schema
-	flags   *pflag.FlagSet // of the verb
+	flags   *pflag.FlagSet // the flags of the verb
 	binary  kind.BinaryFlag
 }
 
 // Name is "memory profile".
 func (k *Kind) Name() string { return "memory profile" }
 
-// Formats to write.
+// Names of the formats that --to takes.
 const (
 	formatIndexed = "memprof"
 	formatYAML    = "yaml"
@@ -53,11 +54,12 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// Takes takes raw profiles, YAML, and indexed profiles that have a MemProf section and no
-// functions.
+// Takes reports whether a format is one of memory profiles: raw, YAML, or indexed with a MemProf
+// section and no functions.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Memory() }
 
-// TakesPart takes indexed instrumentation profiles, which may have a MemProf section.
+// TakesPart reports whether a format is that of indexed instrumentation profiles, which may have a
+// MemProf section.
 func (k *Kind) TakesPart(f anyprof.Format) bool { return f == anyprof.ProfData }
 
 // AddFlags adds --binary, and --memprof-version and --memprof-full-schema to verbs that write
@@ -75,7 +77,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	}
 }
 
-// CheckFlags refuses flags that a format has no use for.
+// CheckFlags refuses flags that have no effect on a format.
 func (k *Kind) CheckFlags(format string) error {
 	switch {
 	case k.version != 0 && format != formatIndexed:
@@ -140,7 +142,7 @@ func writeYAML(e *cli.Env, out kind.Output, src memprof.Source) error {
 	return output.Write(e.Out, out.Path, func(w io.Writer) error { return memprof.WriteYAML(w, src) })
 }
 
-// write writes a profile and says what the version of the section has no room for.
+// write writes a profile, and prints what the version of the MemProf section cannot store.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []instrprof.BinaryID) error {
 	if out.Format.Name == formatYAML {
 		return writeYAML(e, out, p)
@@ -170,8 +172,8 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 	return nil
 }
 
-// Merge adds up indexed, raw and YAML files, one after the other. It takes the memory of the sum
-// and of one input.
+// Merge writes the sum of indexed, raw and YAML files. It reads one after the other, and holds the
+// sum and one input in memory.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err
@@ -203,8 +205,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return k.write(e, m.Out, sum, ids)
 }
 
-// mergeable returns what a file adds to a merge. If bad inputs are left out, it reads the whole
-// file first, so that no part of a bad input is added.
+// mergeable returns the profile of an input of a merge. With --keep-going it reads the whole file
+// first, so that no part of a bad input is added.
 func (k *Kind) mergeable(e *cli.Env, m *kind.Merge, l *loaded) (memprof.Source, error) {
 	src, _, err := k.source(e, l)
 	if err != nil || !m.KeepGoing {
@@ -222,19 +224,19 @@ func isEmpty(src memprof.Source) bool {
 	return true
 }
 
-// A loaded is a file of one of the formats.
+// A loaded is an opened file in one of the three formats.
 type loaded struct {
 	format string // "memprof", "raw" or "yaml"
 	size   int64
-	reader *memprof.Reader  // of memprof
-	raw    *memprof.Raw     // of raw
-	text   *memprof.Profile // of yaml
+	reader *memprof.Reader  // set for "memprof"
+	raw    *memprof.Raw     // set for "raw"
+	text   *memprof.Profile // set for "yaml"
 	ids    []instrprof.BinaryID
 
-	functions int // with counters, in the same file
+	functions int // number of functions with counters in the same indexed file
 }
 
-// load opens a file of any format.
+// load opens a file of any of the formats.
 func load(f *input.File) (*loaded, error) {
 	p, err := f.Profile()
 	if err != nil {
@@ -258,7 +260,8 @@ func load(f *input.File) (*loaded, error) {
 	return l, err
 }
 
-// source returns the profile as it is, turned into functions if it is raw.
+// source returns the profile in a file, and the names of its functions by GUID if they are known.
+// It finds the functions of a raw profile's addresses in the program that --binary names.
 func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string, error) {
 	switch {
 	case l.reader != nil:
@@ -291,8 +294,8 @@ func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string,
 	return p, s.names, nil
 }
 
-// profile returns a file, its profile in memory, each allocation once a record, and the names of
-// functions that are known.
+// profile loads a file into memory, with one record for each allocation stack. It also returns the
+// names of functions by GUID, as far as they are known.
 func (k *Kind) profile(e *cli.Env, f *input.File) (*loaded, *memprof.Profile, map[uint64]string, error) {
 	l, err := load(f)
 	if err != nil {
@@ -309,7 +312,8 @@ func (k *Kind) profile(e *cli.Env, f *input.File) (*loaded, *memprof.Profile, ma
 	return l, p, names, p.Merge(src, 1)
 }
 
-// withBinary returns names if there are any, or else the names of the functions in the binary.
+// withBinary returns names if it is not nil, or else the names of the functions in the program that
+// --binary names.
 func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
 	if path := k.binary.Path(); names == nil && path != "" {
 		return namesOf(path)
@@ -317,7 +321,7 @@ func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
 	return names, nil
 }
 
-// nameOf returns the name of a function, its GUID if that is not known.
+// nameOf returns the name of a function, or its GUID if the name is not known.
 func nameOf(names map[uint64]string, function uint64) string {
 	if name, ok := names[function]; ok {
 		return name
@@ -425,7 +429,8 @@ func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Locatio
 	return nil
 }
 
-// at returns the functions at an address of a function, the innermost first.
+// at returns the functions that contain an address: the innermost inlined function first, then its
+// callers.
 func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Location) {
 	i, _ := slices.BinarySearchFunc(code.Spans, address, func(p symbolize.Span, a uint64) int {
 		if p.High <= a {

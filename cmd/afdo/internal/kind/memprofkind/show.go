@@ -27,16 +27,16 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// facts is what show prints, in the form of its JSON.
+// facts is what the verb show prints about a memory profile, in the form of its JSON.
 type facts struct {
 	File    string `json:"file"`
 	Format  string `json:"format"`
-	Version int    `json:"version,omitempty"` // of the section or the raw profile
+	Version int    `json:"version,omitempty"` // version of the MemProf section or the raw profile
 	Size    int64  `json:"size"`
 
-	Fields      []string `json:"fields,omitempty"` // of each allocation
+	Fields      []string `json:"fields,omitempty"` // names of the values recorded for each allocation
 	Functions   int      `json:"functions"`
-	Stacks      uint64   `json:"stacks"` // that allocate
+	Stacks      uint64   `json:"stacks"` // number of call stacks that allocate
 	ColdStacks  uint64   `json:"cold_stacks"`
 	MaxColdSize uint64   `json:"max_cold_size"`
 	MaxWarmSize uint64   `json:"max_warm_size"`
@@ -48,7 +48,7 @@ type facts struct {
 	ColdSymbols int `json:"cold_symbols"`
 	ColdHashes  int `json:"cold_literals"`
 
-	Segments []segmentFacts `json:"segments,omitempty"` // of a raw profile
+	Segments []segmentFacts `json:"segments,omitempty"` // the mapped parts of the program, for a raw profile
 }
 
 type segmentFacts struct {
@@ -57,8 +57,8 @@ type segmentFacts struct {
 	BuildID string `json:"build_id"`
 }
 
-// Show prints what a profile is. Of a raw one without --binary that is what there is without
-// functions.
+// Show prints the format, sizes and totals of a memory profile. For a raw profile without --binary,
+// it leaves out the facts that need functions.
 func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	l, err := load(f)
 	if err != nil {
@@ -107,7 +107,8 @@ func (s *facts) block(b *memprof.Block) {
 	}
 }
 
-// source adds up stacks after functions are known: what differs in addresses only is one then.
+// source sets the facts that need functions. Stacks that differ only in addresses, but not in
+// functions and lines, are counted as one.
 func (s *facts) source(src memprof.Source) error {
 	var p memprof.Profile
 	if err := p.Merge(src, 1); err != nil {
@@ -165,7 +166,7 @@ func (s *facts) print(w io.Writer) error {
 	return nil
 }
 
-// Lookup prints the record of one function as YAML. Of an indexed file it decodes nothing else.
+// Lookup prints the record of one function as YAML. In an indexed file it decodes no other record.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit || !o.HasSymbol || o.JSON {
 		return cli.Usagef("a memory profile is looked up with --symbol NAME or --symbol 0xGUID, and printed as YAML")
@@ -202,7 +203,8 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return memprof.WriteYAML(w, one) })
 }
 
-// meant returns the name of the function with a record that is meant by a name that has none.
+// meant returns the name of the function that the user means by symbol, among the functions that
+// have a record.
 func meant(symbol string, names map[uint64]string, record func(function uint64) (memprof.Record, error)) (string, error) {
 	return find.Meant("function", symbol, func(yield func(string, error) bool) {
 		for guid, name := range names {
@@ -217,7 +219,8 @@ func meant(symbol string, names map[uint64]string, record func(function uint64) 
 	})
 }
 
-// guidOf takes "0x" and hexadecimal digits for a GUID and all else for a name.
+// guidOf returns the GUID for what the user typed: "0x" and hexadecimal digits are a GUID, and
+// anything else is a name.
 func guidOf(symbol string) uint64 {
 	if guid, err := strconv.ParseUint(symbol, 0, 64); err == nil && len(symbol) > 2 && symbol[:2] == "0x" {
 		return guid
@@ -231,16 +234,16 @@ type guid uint64
 
 func (g guid) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(g)), nil }
 
-// topFunction is what a function allocates.
+// topFunction has the figures of one function in the list that the verb top prints.
 type topFunction struct {
 	GUID        guid   `json:"guid"`
 	Name        string `json:"name,omitempty"`
-	Bytes       uint64 `json:"bytes"`       // that it allocates itself
-	Allocations uint64 `json:"allocations"` // the same
-	ColdBytes   uint64 `json:"cold_bytes"`  // of Bytes
-	TotalBytes  uint64 `json:"total_bytes"` // with what it calls
+	Bytes       uint64 `json:"bytes"`       // bytes that the function allocates itself
+	Allocations uint64 `json:"allocations"` // number of times that it allocates itself
+	ColdBytes   uint64 `json:"cold_bytes"`  // part of Bytes that is cold
+	TotalBytes  uint64 `json:"total_bytes"` // Bytes and the bytes that its callees allocate
 
-	symbol string // its mangled name, if that is demangled
+	symbol string // mangled name, if the name is to be demangled
 }
 
 // topFacts is the JSON of top.
@@ -249,10 +252,10 @@ type topFacts struct {
 	Functions []topFunction `json:"functions"`
 	LeftOut   int           `json:"left_out"`
 
-	width int // of the terminal
+	width int // width of the terminal in columns
 }
 
-// Top lists the functions that allocate most.
+// Top lists the functions that allocate the most bytes.
 func (k *Kind) Top(e *cli.Env, f *input.File, o *kind.TopOptions) error {
 	if o.HasUnit || o.Calls {
 		return cli.Usagef("a memory profile knows neither units nor calls that allocate nothing")
@@ -314,7 +317,8 @@ func topOf(p *memprof.Profile) (*topFacts, error) {
 	return facts, nil
 }
 
-// sort orders functions by what --sort says; own is the default.
+// sort orders the functions by the word of --sort, by default by the bytes that they allocate
+// themselves.
 func (t *topFacts) sort(order string, names map[uint64]string) {
 	slices.SortFunc(t.Functions, func(a, b topFunction) int {
 		byName := cmp.Or(cmp.Compare(names[uint64(a.GUID)], names[uint64(b.GUID)]), cmp.Compare(a.GUID, b.GUID))
@@ -341,7 +345,7 @@ func (t *topFacts) print(w io.Writer) error {
 	return list.Write(w, 0)
 }
 
-// names returns what people read of a function's name, and shorter forms of it.
+// names yields the forms in which the function's name can be printed, the longest first.
 func (f *topFunction) names() iter.Seq[string] {
 	if f.symbol != "" {
 		return demangled.Forms(f.symbol, true)
@@ -349,7 +353,8 @@ func (f *topFunction) names() iter.Seq[string] {
 	return demangled.Forms(cmp.Or(f.Name, nameOf(nil, uint64(f.GUID))), false)
 }
 
-// Drawing returns a profile whose samples are bytes that were allocated.
+// Drawing returns a sample profile for the verb report in which allocated bytes take the place of
+// samples.
 func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	l, p, names, err := k.profile(e, f)
 	if err != nil {
@@ -367,7 +372,8 @@ func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	}, nil
 }
 
-// asBodies makes each call stack bodies that are nested, from the outermost function in.
+// asBodies converts a memory profile to a sample profile. Each call stack becomes a chain of nested
+// inlined bodies, from the outermost function inwards.
 func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, error) {
 	q := profile.New()
 	roots := make(map[profile.SymbolRef]*outermost)
@@ -400,12 +406,12 @@ func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, er
 	return q, nil
 }
 
-// An outermost function is where call stacks begin.
+// An outermost collects the call stacks that begin with one function.
 type outermost struct {
 	body  profile.Body
 	calls uint64
-	added int // frames since what is the same was merged
-	kept  int // records then
+	added int // frames added since equal records were last merged
+	kept  int // number of records after that merge
 }
 
 // add adds a call stack, the outermost frame first.
@@ -424,7 +430,8 @@ func (o *outermost) add(stack []memprof.Frame, b *memprof.Block, symbol func(mem
 	}
 }
 
-// heapTypes are the values of a stack. pprof knows the first and the last from Go's heap profiles.
+// heapTypes are the types of a stack's values. pprof knows the first and the last from Go's heap
+// profiles.
 var heapTypes = []pprofile.ValueType{{Name: "alloc_objects", Unit: "count"}, {Name: "lifetime", Unit: "milliseconds"}, {Name: "alloc_space", Unit: "bytes"}}
 
 // Pprof writes allocation stacks as a heap profile.

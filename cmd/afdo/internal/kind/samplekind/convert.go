@@ -24,7 +24,8 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase"
 )
 
-// Convert writes a file in one of the formats without a detour: what both formats can hold is kept.
+// Convert converts between the formats of LLVM's sample profiles. It keeps everything that both
+// formats can store.
 func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags) error {
 	doing := out.Progress(e)
 	defer doing.Stop()
@@ -39,8 +40,8 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return err
 }
 
-// Merge writes the sum of files. It holds the sum and, of one input at a time, the sections and a
-// function.
+// Merge writes the sum of several files. It holds in memory the sum and, of one input at a time,
+// the sections and one function.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	sum := new(sampleprof.Profile)
 	dropped := 0
@@ -64,8 +65,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return err
 }
 
-// add adds an input to the sum. If it goes on without bad inputs, it reads each by itself first, so
-// that nothing of a bad one is added.
+// add adds an input to the sum. With --keep-going it reads the whole input first, so that no part
+// of a bad input is added.
 func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, f *input.File) (dropped int, err error) {
 	o, err := open(f)
 	if err != nil {
@@ -86,7 +87,7 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, f *input.File)
 	return dropped, err
 }
 
-// isEmpty reports whether a profile that can be read has no functions.
+// isEmpty reports whether a readable profile has no functions.
 func isEmpty(src sampleprof.Source) bool {
 	switch p := src.(type) {
 	case *sampleprof.Profile:
@@ -99,7 +100,8 @@ func isEmpty(src sampleprof.Source) bool {
 	return true
 }
 
-// remarks are printed after a profile has been written.
+// remarks are notes that are printed after a profile was written: what was trimmed, and what the
+// format could not store.
 type remarks struct {
 	format  string
 	trimmed []string
@@ -113,7 +115,7 @@ func (r *remarks) tell(e *cli.Env) {
 	}
 }
 
-// write writes a profile, trimmed.
+// write trims a profile as the flags say and writes it. It returns the remarks to print.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim.Flags) (notes remarks, err error) {
 	notes.format = out.Format.Name
 	var before, after string
@@ -134,7 +136,8 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim
 	return notes, err
 }
 
-// trim leaves out what the flags say, discriminators too, by way of package profile.
+// trim removes from a profile what the flags select, including discriminators. It converts to the
+// model of package profile and back; lost describes what that could not keep.
 func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile, notes []string, lost string, err error) {
 	q, losses, err := p.ToGCOV(k.base, nil) // the file of a function gets lost again
 	if err != nil {
@@ -149,7 +152,7 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 	return back, notes, join(losses.String(), more.String()), nil
 }
 
-// Rebase moves a profile to edited sources, calling contexts included.
+// Rebase moves the counts of a profile to edited sources, and keeps calling contexts.
 func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report, error) {
 	p, o, err := k.read(f)
 	if err != nil {
@@ -171,8 +174,9 @@ func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report
 	return report, err
 }
 
-// files returns a function that finds the source file of a function in the debug info of --binary,
-// or nil without that. It reads the units of the binary that contain the profile's functions.
+// files returns a function that finds the source file of a function in the debug info of the
+// program that --binary names, or nil without --binary. It reads only the debug info of compilation
+// units that contain functions of the profile.
 func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	if k.program == "" {
 		return nil, nil
@@ -193,7 +197,7 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	return func(name string) string { return files[symname.Canonical(name)] }, err
 }
 
-// resolve gives names to the MD5s of a profile, if --names has any.
+// resolve replaces the MD5s of a profile by the names in --names that have these MD5s.
 func (k *Kind) resolve(p *sampleprof.Profile) error {
 	if p.NumHashed() == 0 {
 		return nil
@@ -246,7 +250,7 @@ func readSymbols(data []byte) ([]string, error) {
 	return names, nil
 }
 
-// addSymbolList adds what --prof-sym-list names.
+// addSymbolList adds the names in the file of --prof-sym-list to the symbol list of a profile.
 func (k *Kind) addSymbolList(p *sampleprof.Profile) error {
 	if k.symbolList == "" {
 		return nil

@@ -1,4 +1,5 @@
-// Package samplekind is the glue between the verbs and LLVM's sample profiles.
+// Package samplekind implements the verbs for LLVM's sample profiles, which package sampleprof
+// reads and writes.
 package samplekind
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Kind is LLVM's sample profiles: ExtBinary, text, and the older Binary.
+// Kind implements the verbs for LLVM's sample profiles: ExtBinary, text, and the older Binary.
 type Kind struct {
 	layout     sampleprof.WriteOptions // --md5, --compress, --split-layout
 	symbolList string                  // --prof-sym-list
@@ -42,7 +43,7 @@ const (
 // Name is "LLVM sample profile".
 func (k *Kind) Name() string { return "LLVM sample profile" }
 
-// Takes takes the formats of LLVM's sample profiles.
+// Takes reports whether a format is one of LLVM's sample profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Sample() }
 
 // Formats are extbinary, sampletext and binary.
@@ -54,8 +55,8 @@ func (k *Kind) Formats() []kind.Format {
 	}
 }
 
-// AddFlags adds what names and discriminators mean to all verbs, and the layout to those that write
-// profiles.
+// AddFlags adds the flags about names and discriminators to all verbs, and the flags about the
+// layout of ExtBinary to verbs that write profiles.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")
@@ -72,7 +73,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.StringVar(&k.symbolList, "prof-sym-list", "", "write extbinary with a symbol list: the names in this file, one a line")
 }
 
-// CheckFlags refuses flags of the layout for other formats than extbinary.
+// CheckFlags refuses the flags about the layout of ExtBinary for other formats.
 func (k *Kind) CheckFlags(format string) error {
 	if format == extBinary {
 		return nil
@@ -90,7 +91,8 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// opened is a file as it is read: lazily by a [sampleprof.Reader], or whole if it is text.
+// opened is a sample profile that is read lazily by a [sampleprof.Reader] or, if it is text, was
+// read as a whole.
 type opened struct {
 	sampleprof.Source
 	reader *sampleprof.Reader // nil for text
@@ -108,7 +110,7 @@ func open(f *input.File) (*opened, error) {
 	return o, nil
 }
 
-// whole returns all of the file.
+// whole returns the whole profile in memory.
 func (o *opened) whole() (*sampleprof.Profile, error) {
 	if o.reader == nil {
 		return o.Source.(*sampleprof.Profile), nil
@@ -116,7 +118,7 @@ func (o *opened) whole() (*sampleprof.Profile, error) {
 	return sampleprof.Read(o.reader)
 }
 
-// account checks the sections that [opened.whole] does not need.
+// account checks the sections that [opened.whole] does not read.
 func (o *opened) account() error {
 	if o.reader == nil {
 		return nil
@@ -124,7 +126,7 @@ func (o *opened) account() error {
 	return o.reader.Account()
 }
 
-// read reads a whole file, and gives names to MD5s.
+// read loads a whole file, and replaces MD5s by the names of --names.
 func (k *Kind) read(f *input.File) (*sampleprof.Profile, *opened, error) {
 	o, err := open(f)
 	if err != nil {
@@ -140,7 +142,7 @@ func (k *Kind) read(f *input.File) (*sampleprof.Profile, *opened, error) {
 	return p, o, err
 }
 
-// Load turns a profile into one of package profile.
+// Load converts a file to a profile of package profile.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	p, o, err := k.read(f)
 	if err != nil {
@@ -167,7 +169,7 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	return l, nil
 }
 
-// hint says which flag helps.
+// hint adds to an error the flag that avoids it.
 func hint(err error, p *sampleprof.Profile) error {
 	if p.NumHashed() > 0 {
 		return fmt.Errorf("%w; --names FILE tells the names", err)
@@ -187,7 +189,7 @@ func hasFlowSensitive(p *sampleprof.Profile) bool {
 	return false
 }
 
-// lossList is losses one by one.
+// lossList returns losses as a list, with the words that describe each.
 func lossList(l sampleprof.Losses) []kind.Loss {
 	var list []kind.Loss
 	for _, c := range []struct {
@@ -226,7 +228,8 @@ func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, e
 	return join(losses.String(), more), err
 }
 
-// EncodeSamples writes a sample profile in one of the formats, and says what that cannot hold.
+// EncodeSamples writes a sample profile in a format, and returns a description of what the format
+// cannot store.
 func (k *Kind) EncodeSamples(w io.Writer, format string, p *sampleprof.Profile) (string, error) {
 	if err := k.addSymbolList(p); err != nil {
 		return "", err
@@ -245,7 +248,7 @@ func join(parts ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// encode writes a sample profile.
+// encode writes a sample profile in a format, and returns the losses.
 func (k *Kind) encode(w io.Writer, format string, p *sampleprof.Profile) (sampleprof.Losses, error) {
 	switch format {
 	case extBinary:

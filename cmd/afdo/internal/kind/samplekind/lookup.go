@@ -21,8 +21,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// Lookup prints one function, in all contexts if there are contexts, as text or JSON. Of an
-// ExtBinary file it reads no other.
+// Lookup prints a function in all of its calling contexts, as text or JSON. In an ExtBinary file it
+// reads no other function.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit {
 		return cli.Usagef("--unit: LLVM sample profiles do not know which function is in which source file")
@@ -84,8 +84,8 @@ func collect(src sampleprof.Source, symbol string, rename func(sampleprof.Name) 
 	return p, nil
 }
 
-// functions returns the function of a symbol: in one context, if that is what the symbol is, or in
-// all. A symbol that begins with "0x" is a GUID.
+// functions yields the functions for a symbol: a name stands for all calling contexts, a context
+// for that one only, and a symbol that begins with "0x" is a GUID.
 func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Function, error] {
 	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
 		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {
@@ -98,7 +98,8 @@ func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Funct
 	return func(yield func(*sampleprof.Function, error) bool) { yield(src.Function(symbol)) }
 }
 
-// meant returns the name of the function that is meant by a name that is not there.
+// meant returns the name of the function that the user means by a symbol that no function has as
+// its exact name.
 func (o *opened) meant(symbol string) (string, error) {
 	p, err := o.whole()
 	if err != nil {
@@ -113,8 +114,8 @@ func (o *opened) meant(symbol string) (string, error) {
 	})
 }
 
-// inlined returns the error for a symbol without a function. If the symbol means a function that is
-// only inlined in others, the error names them.
+// inlined returns the error for a symbol that matches no function. If it matches a function that is
+// only inlined in others, the error lists those.
 func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	p, err := o.whole()
 	if err != nil || !errors.Is(missing, afdo.ErrNotFound) {
@@ -136,8 +137,7 @@ func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, l.Number))
 }
 
-// meantInlined returns the name of the inlined function that a symbol means, or the symbol if there
-// is none.
+// meantInlined returns the name of the inlined function that the user means by a symbol.
 func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
 	for name := range inlinedIn(p) {
 		if name == symbol {
@@ -169,7 +169,7 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	}
 }
 
-// listed returns the names, one per line. Unless most is 0, it returns at most that many.
+// listed returns names as text, one per line: all, or the first most of them if most is not 0.
 func listed(names []string, most table.Count) string {
 	shown, leftOut := table.First(names, most)
 	list := "\n  " + strings.Join(shown, "\n  ")
@@ -189,10 +189,10 @@ type functionJSON struct {
 	open     []jsonBody
 }
 
-// A jsonBody is a body that is being written.
+// A jsonBody is an open body in the JSON: the records from next to end are not yet written.
 type jsonBody struct {
 	next, end int
-	calls     bool // its array of callsites is open
+	calls     bool // its array "callsites" was begun
 }
 
 func writeJSON(w io.Writer, p *sampleprof.Profile, demangle bool) error {
@@ -245,7 +245,7 @@ func (j *functionJSON) location(line uint64, discriminator uint32) {
 	}
 }
 
-// begin writes the counts of a body.
+// begin writes the counts at the start of a body, and opens it for inlined bodies.
 func (j *functionJSON) begin(records []sampleprof.Record, i, end int) {
 	if i < end && records[i].Kind == sampleprof.KindCount {
 		j.Array("body")
@@ -257,7 +257,8 @@ func (j *functionJSON) begin(records []sampleprof.Record, i, end int) {
 	j.open = append(j.open, jsonBody{next: i, end: end})
 }
 
-// count writes a count and its targets, and returns where the next one is.
+// count writes the count at index i with its call targets, and returns the index of the record
+// after them.
 func (j *functionJSON) count(records []sampleprof.Record, i, end int) int {
 	r := &records[i]
 	j.Object("")
@@ -277,7 +278,7 @@ func (j *functionJSON) count(records []sampleprof.Record, i, end int) int {
 	return i
 }
 
-// inlined begins the next inlined body.
+// inlined begins the next inlined body of the body top.
 func (j *functionJSON) inlined(records []sampleprof.Record, top *jsonBody) {
 	if !top.calls {
 		j.Array("callsites")
@@ -295,7 +296,7 @@ func (j *functionJSON) inlined(records []sampleprof.Record, top *jsonBody) {
 	j.begin(records, i, top.next)
 }
 
-// finish writes what ends a body, and closes it.
+// finish writes the records at the end of the body top, such as its checksum, and closes it.
 func (j *functionJSON) finish(records []sampleprof.Record, top *jsonBody) {
 	if top.calls {
 		j.End()

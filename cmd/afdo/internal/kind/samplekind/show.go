@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// Show prints what a profile is, as text or JSON.
+// Show prints the format, sections, summary and contents of a sample profile, as text or JSON.
 func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	facts, err := newFacts(f)
 	if err != nil {
@@ -25,12 +25,12 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	return output.Facts(e.Out, asJSON, facts, facts.print)
 }
 
-// Facts is what show prints, in the form of its JSON.
+// Facts is what the verb show prints about a sample profile, in the form of its JSON.
 type Facts struct {
 	File     string            `json:"file"`
 	Format   string            `json:"format"`
 	Size     int64             `json:"size"`
-	Kinds    []string          `json:"kinds"` // such as "context-sensitive"
+	Kinds    []string          `json:"kinds"` // properties of the profile, such as "context-sensitive"
 	Sections []SectionFacts    `json:"sections"`
 	Summary  kind.SummaryFacts `json:"summary"`
 
@@ -45,7 +45,7 @@ type Facts struct {
 	MaxDepth   int    `json:"max_inline_depth"`
 }
 
-// SectionFacts is a section of a binary file.
+// SectionFacts describes a section of a binary file.
 type SectionFacts struct {
 	Type   string   `json:"type"`
 	Flags  []string `json:"flags"`
