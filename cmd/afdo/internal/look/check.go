@@ -87,8 +87,8 @@ func checkFiles(e *verb.Env, paths []string, notes gcdakind.NotesFlag, asJSON bo
 	return err
 }
 
-// checkFile checks one file and returns how many faults it has. What keeps it from being read is an
-// error.
+// checkFile checks one file and returns the number of its faults. If the file cannot be read, it
+// returns an error.
 func checkFile(e *verb.Env, path string, notes gcdakind.NotesFlag, printer problemPrinter) (faults int, err error) {
 	printer.begin(input.Name(path))
 	remarks := 0
@@ -127,7 +127,7 @@ func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group
 	return check.Fold(check.File(data, check.Options{Notes: noted, Index: gcovkind.IndexOptionsOf})), nil
 }
 
-// A problemPrinter writes problems as they are found: a hostile file may have a million.
+// A problemPrinter prints problems as they are found, because a hostile file may have a million.
 type problemPrinter interface {
 	begin(file string)
 	problem(*problem)
@@ -198,7 +198,7 @@ func (w *problemJSON) problem(p *problem) {
 	w.j.End()
 }
 
-// place writes the members that say where it is.
+// place writes the JSON members for the position of a problem: section, offset or line.
 func (w *problemJSON) place(e *afdo.FormatError) {
 	if e == nil {
 		return
@@ -215,11 +215,12 @@ func (w *problemJSON) place(e *afdo.FormatError) {
 	}
 }
 
-// A problem joins faults that differ only in positions, numbers and names. It is printed once.
+// A problem stands for a group of faults that differ only in positions, numbers and names. It is
+// printed once.
 type problem struct {
 	check.Group
-	fault  *afdo.FormatError // what and where, nil if the error is another
-	class  string            // such as "bad count"; empty if there is none
+	fault  *afdo.FormatError // the first fault with its position, or nil for an error of another type
+	class  string            // class of the fault, such as "bad count", or ""
 	detail string
 }
 
@@ -245,7 +246,8 @@ func (p *problem) String() string {
 	return text
 }
 
-// more says how many more problems of the kind there are, and where the first of them are.
+// more returns the text on the other faults of the group: how many there are, and the offsets of
+// the first ones.
 func (p *problem) more() string {
 	more := p.Count - 1
 	if more == 0 {

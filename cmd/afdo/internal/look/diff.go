@@ -103,7 +103,8 @@ func NewDiff(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runDiff has the kind of two files compare them.
+// runDiff compares two files. If both are of one kind that compares its profiles itself, that kind
+// does so; otherwise they are compared as profiles of package profile.
 func runDiff(e *verb.Env, paths [2]string, o *kind.DiffOptions) (differ bool, err error) {
 	var files [2]*input.File
 	var kinds [2]kind.Kind
@@ -129,7 +130,7 @@ func runDiff(e *verb.Env, paths [2]string, o *kind.DiffOptions) (differ bool, er
 	return diffModels(e, files, from, o)
 }
 
-// diffModels compares two profiles in memory.
+// diffModels loads two files as profiles of package profile, and compares these.
 func diffModels(e *verb.Env, files [2]*input.File, from [2]kind.CanLoad, o *kind.DiffOptions) (differ bool, err error) {
 	paths := [2]string{files[0].Name, files[1].Name}
 	doing := progress.Begin(e.Progress(), "reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))
@@ -184,16 +185,16 @@ func sameNames(e *verb.Env, files [2]*input.File, loaded [2]*kind.Loaded) (profi
 	return profiles, nil
 }
 
-// A diffReport is what diff prints.
+// A diffReport is the report that the verb diff prints.
 type diffReport struct {
 	*kind.DiffOptions
 	paths      [2]string
-	difference error // the first one of any kind, nil if there is none
+	difference error // the first difference of any kind, or nil
 	aligned    profile.Alignment
 	diff       *profile.Diff
 
 	changed, gained, lost []*profile.FunctionDiff
-	units                 []*profile.UnitDiff // those that have changed
+	units                 []*profile.UnitDiff // the units that have changed
 	numUnits              [2]int
 }
 
@@ -226,7 +227,7 @@ func newDiffReport(paths [2]string, profiles [2]*profile.Profile, o *kind.DiffOp
 	return r
 }
 
-// json prints the report for other programs.
+// json prints the report as JSON.
 func (r *diffReport) json(w io.Writer) error {
 	j := diffJSON{jsonstream.New(w), r}
 	return j.report()
@@ -347,7 +348,7 @@ func (j *diffJSON) shares(first, second profile.Portion, change, overlap float64
 	j.Float("overlap", overlap)
 }
 
-// text prints the report for people.
+// text prints the report as text.
 func (r *diffReport) text(w io.Writer) error {
 	if err := r.head().Write(w, 0); err != nil {
 		return err
@@ -373,7 +374,7 @@ func (r *diffReport) text(w io.Writer) error {
 	return nil
 }
 
-// head returns the list of the two profiles that are compared.
+// head returns the table with the names and totals of the two profiles.
 func (r *diffReport) head() *table.List {
 	l := &table.List{Numbers: table.Table{Columns: "lrrr"}, Heading: "File", Width: r.Width}
 	l.Numbers.Row("", "Samples", "Functions", "In units")
@@ -384,7 +385,7 @@ func (r *diffReport) head() *table.List {
 	return l
 }
 
-// fill breaks the lines of a text at the width of the terminal, and shortens words that do not fit.
+// fill wraps a text to the width of the terminal, and shortens words that do not fit into a line.
 func (r *diffReport) fill(text string) string {
 	if r.Width == 0 {
 		return text
@@ -400,8 +401,8 @@ func (r *diffReport) fill(text string) string {
 	return filled.String()
 }
 
-// alignedText says which units were taken for the same though their paths are not, a line for each
-// reason; nothing if there are none.
+// alignedText says which units of the two profiles were taken as the same although their paths
+// differ, one line for each reason. It returns "" if there are none.
 func alignedText(a profile.Alignment) string {
 	text := ""
 	for _, r := range a.Roots {
@@ -416,7 +417,7 @@ func alignedText(a profile.Alignment) string {
 	return text
 }
 
-// maxMoved limits the number of units with another path that are listed.
+// maxMoved is how many units with a changed path are listed.
 const maxMoved = 5
 
 func rootText(r profile.AlignedRoot) string {
@@ -474,7 +475,8 @@ func (r *diffReport) unitList(w io.Writer) error {
 	return writeList(w, "Units that have changed", len(r.units), l)
 }
 
-// shares returns the cells that functions and units have in common.
+// shares returns the cells that a row for a function and a row for a unit have in common: the share
+// in each profile, the change and the overlap.
 func shares(first, second profile.Portion, change, overlap float64) []string {
 	cell := func(p profile.Portion) string {
 		if p.Functions == 0 {
@@ -485,7 +487,7 @@ func shares(first, second profile.Portion, change, overlap float64) []string {
 	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f", 100*change), human.Overlap(overlap)}
 }
 
-// writeList writes a list under a title that says how long it is. An empty list is not written.
+// writeList writes a list with a title and its number of items. It does not write an empty list.
 func writeList(w io.Writer, title string, n int, l *table.List) error {
 	if n == 0 {
 		return nil

@@ -1,3 +1,3 @@
-// Package look has the verbs that print or compare profiles: show, units, lookup, top, annotate,
-// report, pprof, diff and check.
+// Package look implements the verbs that print or compare profiles: show, units, lookup, top,
+// annotate, report, pprof, diff and check.
 package look

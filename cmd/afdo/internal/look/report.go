@@ -55,12 +55,12 @@ version 4; for a FILE of another format, as "afdo convert --to v4" would write i
 
 OUT appears whole or not at all.`
 
-// reportOptions is what the verb report is asked for.
+// reportOptions are the flags of the verb report.
 type reportOptions struct {
-	path            string      // of the output
-	functions       table.Count // how many to list at most, 0 for all
+	path            string      // path of the output
+	functions       table.Count // maximum number of functions to list, 0 for all
 	demangle, plain bool
-	explained       string // what "afdo explain --json" has printed
+	explained       string // path of the JSON from "afdo explain --json", or ""
 	binary, source  string // the program with debug info, and the directory of its sources
 }
 
@@ -99,7 +99,8 @@ func NewReport(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// wantOneOrTwo takes the FILE, or what to compare it with before it.
+// wantOneOrTwo accepts one argument, the FILE to draw, or two: a profile to compare it with comes
+// before it.
 func wantOneOrTwo(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return verb.Args("A", "FILE")(cmd, args)
@@ -157,15 +158,15 @@ func runReport(ctx context.Context, e *verb.Env, paths []string, o *reportOption
 	return output.Write(e.Out, o.path, func(w io.Writer) error { return report.Write(w, last.Profile, options) })
 }
 
-// A reportSide is a profile that is drawn.
+// A reportSide is one of the two profiles that a page compares, or the only one that it draws.
 type reportSide struct {
 	kind.Drawing
 	file      *input.File
-	loaded    *kind.Loaded // nil for a kind that package profile does not hold
-	unitBytes []int64      // what its units take, by UnitRef
+	loaded    *kind.Loaded // nil for a kind that does not implement kind.CanLoad
+	unitBytes []int64      // size in bytes of each unit in the file, by UnitRef
 }
 
-// reportSide reads a profile. The caller closes its file.
+// openSide opens and loads a profile. The caller closes its file.
 func openSide(e *verb.Env, path string) (side *reportSide, err error) {
 	f, k, err := e.OpenFile(path)
 	if err != nil {
@@ -201,7 +202,8 @@ func (s *reportSide) load(k kind.CanLoad) error {
 	return err
 }
 
-// reportChange makes sure that two profiles can be compared.
+// reportChange prepares two profiles for comparison: it gives the same units and functions the same
+// names. It returns an error if the counts of the two do not mean the same thing.
 func reportChange(e *verb.Env, sides [2]*reportSide) error {
 	if sides[0].Note != sides[1].Note {
 		return cli.Usagef("%s and %s do not count the same things", human.Name(sides[0].file.Name), human.Name(sides[1].file.Name))
@@ -225,10 +227,10 @@ func reportChange(e *verb.Env, sides [2]*reportSide) error {
 	return nil
 }
 
-// mostExplained is how many functions a page shows of those that lose most.
+// mostExplained is how many of the functions that lose the most counts are shown on a page.
 const mostExplained = 10
 
-// readExplained reads what "afdo explain --json" has printed, for a page.
+// readExplained reads the JSON that "afdo explain --json" has written, for a page.
 func readExplained(path string) (*report.Explained, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -259,7 +261,7 @@ func readExplained(path string) (*report.Explained, error) {
 	return shown, nil
 }
 
-// A sourceFinder finds the source of lines by the debug info of a binary.
+// A sourceFinder finds the source text of lines of functions, with the debug info of a binary.
 type sourceFinder struct {
 	env            *cli.Env
 	ctx            context.Context
@@ -267,7 +269,8 @@ type sourceFinder struct {
 	binary, source string // the program, and the directory of its sources
 }
 
-// locate fills in the numbers of lines, and their texts where the source file is there.
+// locate sets the line numbers in the source of lines that are given as offsets, and their texts if
+// the source files exist.
 func (s *sourceFinder) locate(lines []report.Line) error {
 	if err := s.number(lines); err != nil {
 		return err
@@ -290,7 +293,7 @@ func (s *sourceFinder) locate(lines []report.Line) error {
 	return nil
 }
 
-// number fills in the numbers of lines whose functions are declared in debug info.
+// number sets the line numbers of lines whose functions are declared in the debug info.
 func (s *sourceFinder) number(lines []report.Line) error {
 	var functions []annotate.Name
 	index := make(map[annotate.Name]int)
@@ -322,7 +325,7 @@ func (s *sourceFinder) number(lines []report.Line) error {
 	return nil
 }
 
-// read fills in the texts of lines of a unit, unless its source cannot be read.
+// read sets the texts of lines of a unit. It returns false if the source cannot be read.
 func (s *sourceFinder) read(unit string, lines []*report.Line) bool {
 	path, err := annotate.FindSource(s.source, unit)
 	if err != nil {

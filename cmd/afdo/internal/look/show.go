@@ -58,8 +58,8 @@ func NewShow(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// RecordingFacts is what "afdo show" prints about a perf.data file: what afdo create could make of
-// it.
+// RecordingFacts is what "afdo show" prints about a perf.data file, including how good a profile
+// "afdo create" could make of it.
 type RecordingFacts struct {
 	File         string          `json:"file"`
 	Format       string          `json:"format"`
@@ -79,11 +79,11 @@ type RecordingFacts struct {
 	Verdict      string          `json:"verdict"`
 }
 
-// A RecordedEvent is an event of a recording.
+// A RecordedEvent is a perf event of a recording.
 type RecordedEvent struct {
 	Name    string `json:"name"`
 	Samples uint64 `json:"samples"`
-	Counts  string `json:"counts"` // execution, something else or unknown
+	Counts  string `json:"counts"` // what the event counts: execution, something else or unknown
 }
 
 var countsNames = [...]string{samples.CountsUnknown: "unknown", samples.CountsExecution: "execution", samples.CountsOther: "something else"}
@@ -115,8 +115,8 @@ func survey(e *verb.Env, path string) (s *samples.Survey, err error) {
 	return nil, nil
 }
 
-// isRecording reports whether something begins as perf.data does. It is to be read on through what
-// is returned.
+// isRecording reports whether a stream begins with the magic number of perf.data. The caller
+// continues to read from the returned reader, which also has the bytes that were read.
 func isRecording(in io.Reader) (bool, io.Reader) {
 	const magic = 8
 	if file, ok := in.(io.ReadSeeker); ok {
@@ -132,7 +132,7 @@ func isRecording(in io.Reader) (bool, io.Reader) {
 	return perfdata.IsMagic(head), buffer
 }
 
-// showIfRecording prints what a recording has, and reports whether the file is one.
+// showIfRecording prints the facts about a recording, and reports whether the file is one.
 func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
 	name := input.Name(path)
 	s, err := survey(e, path)
@@ -167,7 +167,7 @@ func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingF
 	return f
 }
 
-// Judge sets what the recording is good for, as far as it can be known without the program.
+// Judge sets the verdict on the recording, as far as the verdict does not depend on the program.
 func (f *RecordingFacts) Judge(r *samples.Report) {
 	switch v := verdict.OfRecording(r); {
 	case f.Samples == 0:

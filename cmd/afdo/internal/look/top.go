@@ -120,30 +120,30 @@ func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) erro
 	return output.Write(e.Out, cli.Stdio, write)
 }
 
-const usualOrder = "own" // of --sort
+const usualOrder = "own" // the default of --sort
 
-// topCounts has the counts by which --sort orders functions, the largest first. For "name" there is
-// none.
+// topCounts returns the count by which each word of --sort orders functions, the largest first. The
+// word "name" has none.
 var topCounts = map[string]func(s *rank.Symbol) uint64{
 	usualOrder: func(s *rank.Symbol) uint64 { return s.Own },
 	"total":    func(s *rank.Symbol) uint64 { return s.Total },
 	"head":     func(s *rank.Symbol) uint64 { return s.Head },
 }
 
-// A topList is what top prints. Names are made as they are printed: a
-// demangled one may be a thousand times as long as the other, and so may all together.
+// A topList is the list that the verb top prints. Names are demangled as they are printed, because
+// a demangled name may be a thousand times as long as the mangled one.
 type topList struct {
 	*kind.TopOptions
 	profile *profile.Profile
-	file    profile.UnitRef // what counts if HasUnit
+	file    profile.UnitRef // the unit that --unit selects, if HasUnit
 }
 
-// wanted reports whether a symbol belongs to the wanted unit.
+// wanted reports whether a symbol belongs to the unit that --unit selects, or no unit was selected.
 func (l *topList) wanted(s profile.SymbolRef) bool {
 	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }
 
-// functions returns what prints the hottest functions.
+// functions returns a function that prints the hottest functions.
 func (l *topList) functions() func(io.Writer) error {
 	r := rank.New(l.profile)
 	var symbols []profile.SymbolRef
@@ -156,7 +156,7 @@ func (l *topList) functions() func(io.Writer) error {
 	return l.writer(r, shown, len(symbols)-len(shown))
 }
 
-// hottest is [topList.functions] of an overview.
+// hottest is [topList.functions] for the functions in an overview.
 func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
 	symbols := make([]profile.SymbolRef, l.Number.Of(len(o.Ranking.Symbols)))
 	for i := range symbols {
@@ -165,7 +165,8 @@ func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
 	return l.writer(o.Ranking, symbols, int(o.Sampled)-len(symbols))
 }
 
-// writer returns what prints functions.
+// writer returns a function that prints the given symbols with their counts. leftOut is the number
+// of symbols that are not printed.
 func (l *topList) writer(r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if l.JSON {
@@ -216,7 +217,7 @@ func (l *topList) functionsJSON(w io.Writer, r *rank.Ranking, symbols []profile.
 	return j.complete(leftOut)
 }
 
-// calls returns what prints the most frequent call targets.
+// calls returns a function that prints the most frequent call targets.
 func (l *topList) calls() func(io.Writer) error {
 	total := uint64(0)
 	var calls []rank.Call
@@ -282,7 +283,8 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 	return j.complete(leftOut)
 }
 
-// name returns the name of a symbol for people, demangled in a form unless that is not wanted.
+// name returns the name of a symbol for printing. form demangles it, unless --no-demangle was
+// given.
 func (l *topList) name(s profile.SymbolRef, form func(string) string) string {
 	name := l.profile.SymbolName(s)
 	if l.Demangle {
@@ -301,7 +303,7 @@ type topJSON struct {
 	list *topList
 }
 
-// symbol writes the members that say which symbol it is.
+// symbol writes the JSON members that identify a symbol.
 func (j *topJSON) symbol(s profile.SymbolRef) {
 	name := j.list.profile.SymbolName(s)
 	j.Name("name", name)
@@ -311,7 +313,7 @@ func (j *topJSON) symbol(s profile.SymbolRef) {
 	j.Name("unit", j.list.unitOf(s))
 }
 
-// complete ends the list and the object that it is in.
+// complete ends the array and the object that contains it.
 func (j *topJSON) complete(leftOut int) error {
 	j.End()
 	j.Uint("left_out", uint64(leftOut))

@@ -31,7 +31,7 @@ names the program that does.
 A terminal gets paths as short as it is wide; with -v, or outside a terminal, they
 are whole.`
 
-// listing is what the flags of units ask for.
+// listing contains the flags of the verb units.
 type listing struct {
 	order  unitOrder
 	number table.Count
@@ -96,8 +96,8 @@ func runUnits(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview, l *
 	})
 }
 
-// unitsOf reads the units of a file. It reads a GCOV profile one unit at a time and keeps nothing
-// else of it, and other profiles at once.
+// unitsOf returns the facts about all units of a file. It reads a GCOV profile unit by unit, and
+// loads profiles of other kinds as a whole.
 func unitsOf(e *verb.Env, f *input.File, k kind.Kind, o *gcovkind.Overview) ([]gcovkind.UnitFacts, error) {
 	if o != nil {
 		return o.Units()

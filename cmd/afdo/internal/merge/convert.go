@@ -44,8 +44,8 @@ func NewConvert(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runConvert converts a profile. A kind converts between its own formats. Between formats of two
-// kinds, the profile passes through memory.
+// runConvert converts a profile. A kind converts between its own formats itself. To convert to a
+// format of another kind, the profile is loaded into memory.
 func runConvert(e *verb.Env, f *input.File, k kind.Kind, out *verb.Output, trimming *trim.Flags) error {
 	if err := out.Suits(k); err != nil {
 		return err

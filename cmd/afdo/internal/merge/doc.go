@@ -1,2 +1,3 @@
-// Package merge has the verbs that write profiles made of other profiles: merge, convert and index.
+// Package merge implements the verbs that write a profile made from other profiles: merge, convert
+// and index.
 package merge

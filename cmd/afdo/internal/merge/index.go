@@ -40,7 +40,7 @@ of units, which "afdo fingerprint" tells as well.
 If the file has checksums already, they are verified. If it was changed on purpose,
 use --skip-checksums.`
 
-// indexing is what the flags of index ask for.
+// indexing contains the flags of the verb index.
 type indexing struct {
 	output        string
 	strip         bool
@@ -76,7 +76,7 @@ func NewIndex(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// indexParts are what an index can be without.
+// indexParts are the parts that --without can leave out of an index.
 var indexParts = []string{"lookups", "inlining", "checksums", "fingerprints"}
 
 func (x *indexing) check(e *verb.Env) error {
@@ -97,8 +97,8 @@ func (x *indexing) check(e *verb.Env) error {
 	return nil
 }
 
-// runIndex writes a file with another index. It is read to its end before anything is
-// written: the two may be the same.
+// runIndex writes a file with a new index. It reads the whole input before it writes anything,
+// because input and output may be the same file.
 func runIndex(e *verb.Env, path string, x *indexing) error {
 	doing := progress.Begin(e.Progress(), "indexing %s", human.Name(path))
 	defer doing.Stop()
@@ -154,7 +154,7 @@ func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, er
 	return afdo.OpenBytes(data, options...)
 }
 
-// options returns the options of the index of a file.
+// options returns the options for making the index of a file.
 func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
 	o, err := gcovkind.IndexOptionsOf(r)
 	if err != nil {

@@ -83,7 +83,7 @@ func NewMerge(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// A merging is what the command line asks for.
+// A merging contains the flags of the verb merge and the state of the merge.
 type merging struct {
 	out       verb.Output
 	trim      trim.Flags
@@ -94,18 +94,18 @@ type merging struct {
 	json      bool
 	maxLost   shareFlag
 	inputs    []fleet.Input
-	weights   []profile.Ratio // of the inputs, by the rules
+	weights   []profile.Ratio // weight of each input
 
-	kind    kind.Kind   // of all inputs
-	first   *input.File // the first that can be opened, until it is asked for
-	firstAt int         // its number
-	skipped []error     // for each input, why it was left out
-	nothing []int       // inputs without counts
+	kind    kind.Kind   // the kind of all inputs
+	first   *input.File // the first input that could be opened, until open returns it
+	firstAt int         // index of first in inputs
+	skipped []error     // for each input, the error for which it was left out, or nil
+	nothing []int       // indexes of inputs without counts
 
-	lossText string // about the counts that the sum does not have
+	lossText string // message on the share of counts that was lost
 }
 
-// facts adds what --json says of the inputs.
+// facts adds the facts about the inputs to the JSON report.
 func (m *merging) facts(f *verb.WrittenFacts) {
 	f.Format, f.Inputs = m.out.Out.Format.Name, len(m.inputs)
 	for i, err := range m.skipped {
@@ -115,7 +115,7 @@ func (m *merging) facts(f *verb.WrittenFacts) {
 	}
 }
 
-// openFirst opens the first input that can be opened. All others have to be of its kind.
+// openFirst opens the first input that can be opened. All other inputs must be of the same kind.
 func (m *merging) openFirst(e *verb.Env) error {
 	for i := range m.inputs {
 		if m.skipped[i] != nil {
@@ -137,7 +137,7 @@ func (m *merging) openFirst(e *verb.Env) error {
 	return m.tellSkipped(e)
 }
 
-// open opens an input, which has to be of the kind of the first one.
+// open opens input i, which must be of the same kind as the first one.
 func (m *merging) open(e *verb.Env, i int) (*input.File, error) {
 	if i == m.firstAt && m.first != nil {
 		f := m.first
@@ -155,7 +155,7 @@ func (m *merging) open(e *verb.Env, i int) (*input.File, error) {
 	return f, nil
 }
 
-// runMerge finds out the kind of the inputs and has it add them up.
+// runMerge determines the kind of the inputs and merges them.
 func runMerge(e *verb.Env, m *merging) error {
 	if err := m.weigh(); err != nil {
 		return err
@@ -192,7 +192,7 @@ func runMerge(e *verb.Env, m *merging) error {
 	return verb.Dispatch(e, "merge", m.kind, own, func(k kind.CanLoad) error { return mergeModels(e, m, k, doing) })
 }
 
-// mergeOwn has a kind add up its profiles itself.
+// mergeOwn merges the inputs by the method Merge of their kind.
 func mergeOwn(e *verb.Env, m *merging, k kind.CanMerge, doing *progress.Line) error {
 	err := k.Merge(&e.Env, &kind.Merge{
 		Weights:   m.weights,

@@ -22,8 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// gather finds out what the inputs of a command line are, in their order: arguments, each an input
-// or "@" and a list of inputs, and then the lists of --input-list.
+// gather collects the inputs of a command line in their order: arguments, each the path of an input
+// or "@" and the path of a list of inputs, and then the lists of --input-list.
 func (m *merging) gather(e *verb.Env, args []string) error {
 	args = slices.Clone(args)
 	for _, list := range m.lists {
@@ -58,8 +58,8 @@ func (m *merging) gather(e *verb.Env, args []string) error {
 	return verb.StdinOnce(read...)
 }
 
-// expanded puts the files below a folder in its place, and those that match in the place of a
-// pattern, in the order of their names.
+// expanded replaces each folder by the files below it, and each pattern by the files that match it,
+// ordered by name.
 func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
 	var all []fleet.Input
 	for _, in := range inputs {
@@ -75,7 +75,8 @@ func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
 	return all, nil
 }
 
-// filesOf returns the files for a path, which may be a folder. A missing path is returned itself.
+// filesOf returns the files below a folder, or the path itself if it is not a folder or does not
+// exist.
 func filesOf(path string) ([]string, error) {
 	if _, isURL := fetch.Helper(path); isURL || path == cli.Stdio {
 		return []string{path}, nil
@@ -98,8 +99,8 @@ func filesOf(path string) ([]string, error) {
 	return matches, nil
 }
 
-// meantWeight returns an error if a path does not exist, but the part before its last "=" does. The
-// part after it must be intended as a weight, and is not a valid one.
+// meantWeight returns an error if a path does not exist, but the part before its last "=" does.
+// Then the user meant the part after it as a weight, which is not valid.
 func meantWeight(path string, missing error) error {
 	i := strings.LastIndexByte(path, '=')
 	if i <= 0 || !errors.Is(missing, fs.ErrNotExist) {
@@ -145,7 +146,7 @@ func (m *merging) gatherList(e *verb.Env, path string) error {
 	return err
 }
 
-// weigh finds out what the inputs count for. An input that is skipped has the weight 1.
+// weigh computes the weights of the inputs. A skipped input gets the weight 1.
 func (m *merging) weigh() error {
 	m.weights = make([]profile.Ratio, len(m.inputs))
 	for i := range m.inputs {
@@ -165,7 +166,8 @@ func (m *merging) weigh() error {
 	return nil
 }
 
-// findTime gives an input the time of its file, unless the list has a time for it.
+// findTime sets the time of an input to that of its file, unless a list has set one. Only rules
+// with a half-life need times.
 func (m *merging) findTime(in *fleet.Input) error {
 	if _, isURL := fetch.Helper(in.Path); m.weighing.Rules.HalfLife == 0 || !in.Time.IsZero() || isURL || in.Path == cli.Stdio {
 		return nil
@@ -177,9 +179,9 @@ func (m *merging) findTime(in *fleet.Input) error {
 	return err
 }
 
-// A shareFlag is the value of --max-lost.
+// A shareFlag is the value of --max-lost, the largest share of counts that a merge may lose.
 type shareFlag struct {
-	most *profile.Ratio // nil if any share may be lost
+	most *profile.Ratio // nil if the flag was not given
 	text string
 }
 
@@ -205,8 +207,8 @@ func (s *shareFlag) Set(text string) error {
 // Type is what the help calls the value.
 func (s *shareFlag) Type() string { return "SHARE" }
 
-// skip reports whether to leave out an input because of an error. LLVM's programs leave empty files
-// when they are killed, and a merge ignores these.
+// skip reports whether the merge goes on without input i, which failed with err. It does with
+// --keep-going. It also skips empty files, which LLVM's programs leave when they are killed.
 func (m *merging) skip(i int, err error) bool {
 	if m.keepGoing || errors.Is(err, anyprof.ErrEmpty) && m.passesEmpty() {
 		m.skipped[i] = err
@@ -215,14 +217,15 @@ func (m *merging) skip(i int, err error) bool {
 	return false
 }
 
-// passesEmpty reports whether empty inputs are left out. They are while the kind is unknown.
+// passesEmpty reports whether empty files are skipped: the kind merges its files itself, or is not
+// known yet.
 func (m *merging) passesEmpty() bool {
 	_, own := m.kind.(kind.CanMerge)
 	return own || m.kind == nil
 }
 
-// tellSkipped says which inputs were left out. The error is that all were, or with --keep-going
-// that some were.
+// tellSkipped prints which inputs were skipped or have no counts. It returns an error if all were
+// skipped or, with --keep-going, a status if some were.
 func (m *merging) tellSkipped(e *verb.Env) error {
 	slices.Sort(m.nothing)
 	for _, i := range m.nothing {
@@ -251,9 +254,8 @@ func (m *merging) tellSkipped(e *verb.Env) error {
 	return nil
 }
 
-// limit refuses the sum if more of the counts is lost than --max-lost allows, or all. An input that
-// was left out counts for what one of its weight has on average; kept and dropped are counts of the
-// inputs that were read.
+// limit returns an error if the merge has lost more of the counts than --max-lost allows, or all of
+// them. kept and dropped are the sums of counts in the inputs that were read.
 func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64) error {
 	lost := m.lost(kept, dropped)
 	share, _ := lost.Float64()
@@ -276,8 +278,9 @@ func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64)
 	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", m.maxLost.text)
 }
 
-// lost returns which share of the inputs' counts the merged profile has lost: those of inputs that
-// were skipped, by weight, and of the others the dropped counts.
+// lost returns the share of the inputs' counts that the merged profile lacks. It assumes that a
+// skipped input has the average count of inputs with its weight. Of the other inputs, it counts the
+// dropped counts.
 func (m *merging) lost(kept, dropped uint64) *big.Rat {
 	read, all := new(big.Rat), new(big.Rat)
 	for i, w := range m.weights {

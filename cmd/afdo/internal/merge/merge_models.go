@@ -12,22 +12,22 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A modelMerging adds up profiles in memory.
+// A modelMerging merges inputs as profiles of package profile.
 type modelMerging struct {
 	*merging
 	env    *verb.Env
 	from   kind.CanLoad
-	groups [][]int // the inputs, by those that are merged and capped together
+	groups [][]int // indexes of inputs; the inputs of one host, which --host-cap limits together, form a group
 	doing  *progress.Line
 
 	mu           sync.Mutex
 	losses       kind.Losses
-	done         int // inputs, those that were skipped included
-	bad          int // of them
+	done         int // number of inputs that were read or skipped
+	bad          int // number of skipped inputs among these
 	withoutUnits int
-	aligned      int // units whose path became that of the first input
+	aligned      int // number of units that got their path from the first input
 
-	first *kind.Loaded // whose units all others are taken for, nil to leave them as they are
+	first *kind.Loaded // the input whose unit paths all others get with --align-units, or nil
 }
 
 func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) error {
@@ -63,8 +63,8 @@ func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) 
 	return m.tellSkipped(e)
 }
 
-// readFirst reads the first input that can be read before all others if their units are to be taken
-// for its units.
+// readFirst loads the first readable input before all others, if --align-units was given: other
+// inputs get its unit paths.
 func (mm *modelMerging) readFirst() (err error) {
 	for i := mm.firstAt; mm.align && mm.first == nil && i < len(mm.inputs); i++ {
 		if mm.skipped[i] != nil {
@@ -78,8 +78,8 @@ func (mm *modelMerging) readFirst() (err error) {
 	return nil
 }
 
-// alignUnits gives the units of an input the paths that the first one has for them, and returns how
-// many these are.
+// alignUnits changes the paths of the units of an input to those that the first input has for the
+// same units. It returns the number of changed paths.
 func (mm *modelMerging) alignUnits(p *profile.Profile) int {
 	a := profile.Align(mm.first.Profile, p)
 	n := len(a.Moved)
@@ -89,7 +89,7 @@ func (mm *modelMerging) alignUnits(p *profile.Profile) int {
 	return n
 }
 
-// group returns the inputs of a group as one profile, and what that is multiplied with.
+// group returns the profile of a group of inputs, and the factor with which it enters the merge.
 func (mm *modelMerging) group(g int) (*profile.Profile, profile.Ratio, error) {
 	if group := mm.groups[g]; len(group) == 1 && mm.weighing.Rules.HostCap == 0 {
 		p, err := mm.load(group[0])
@@ -106,7 +106,7 @@ func (mm *modelMerging) group(g int) (*profile.Profile, profile.Ratio, error) {
 	return host, mm.weighing.Rules.Cap(host), nil
 }
 
-// load reads an input. The profile of one that is skipped is empty.
+// load loads input i. It returns an empty profile for a skipped input.
 func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 	one, aligned, err := mm.first, 0, mm.skipped[i]
 	if err == nil && (one == nil || i != mm.firstAt) {
@@ -139,7 +139,7 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 	return one.Profile, nil
 }
 
-// loadKind reads a whole profile and counts what no profile in memory holds.
+// loadKind loads input i, and adds what a profile in memory cannot hold of it to the losses.
 func (mm *modelMerging) loadKind(i int) (*kind.Loaded, error) {
 	f, err := mm.open(mm.env, i)
 	if err != nil {

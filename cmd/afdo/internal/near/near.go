@@ -1,4 +1,4 @@
-// Package near finds what may have been meant by a name that is not there.
+// Package near finds names similar to a name that was not found, to suggest them to the user.
 package near
 
 import (
@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	maxNear       = 5   // near matches that are named
-	maxEditLength = 128 // of names whose edit distance is worth its square
+	maxNear       = 5   // number of similar names that are suggested
+	maxEditLength = 128 // length of the longest name whose edit distance is computed, which takes the square of the length
 )
 
-// Names finds the names that are most like one that was not found.
+// Names collects the names that are most similar to the name want, which was not found.
 type Names struct {
 	want  string
 	found []nearName
@@ -29,7 +29,8 @@ type nearName struct {
 	order    int
 }
 
-// Add offers a name. key is what of it is compared with what is wanted.
+// Add adds a candidate. key is the part of name that is compared with the name that was not found,
+// such as the last element of a path.
 func (n *Names) Add(name, key string) {
 	d, ok := distance(n.want, key)
 	if !ok {
@@ -41,10 +42,11 @@ func (n *Names) Add(name, key string) {
 	}
 }
 
-// New returns what finds names like want.
+// New returns Names without candidates for a name that was not found.
 func New(want string) *Names { return &Names{want: want} }
 
-// prune keeps the best of what was found, the first ones of the same distance.
+// prune keeps the maxNear most similar candidates. Of equally similar ones, it keeps those that
+// were added first.
 func (n *Names) prune() {
 	slices.SortStableFunc(n.found, func(a, b nearName) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.order, b.order))
@@ -55,7 +57,8 @@ func (n *Names) prune() {
 	}
 }
 
-// Best returns the best names, best first, and none much worse than the best.
+// Best returns the most similar candidates, the most similar first. It leaves out those more than
+// twice as distant as the first.
 func (n *Names) Best() []string {
 	n.prune()
 	var names []string
@@ -67,10 +70,9 @@ func (n *Names) Best() []string {
 	return names
 }
 
-// distance tells how far key is from what was wanted, false if too far to be meant: 0 if equal, 1
-// if one is part of the other, more with every letter that is wrong. Letters of the other case are
-// not. Of a key with scopes, "a::b::c", what stands behind one may be meant as well, and the
-// beginning of that.
+// distance returns how far key is from want, ignoring case: 0 if they are equal, 1 if one contains
+// the other, and more for each wrong letter. If key has scopes, such as "a::b::c", "b::c" and "c"
+// are compared as well, and the smallest distance counts. It returns false if key is not similar.
 func distance(want, key string) (int, bool) {
 	if want == key {
 		return 0, true
@@ -91,12 +93,12 @@ func distance(want, key string) (int, bool) {
 	return best, near
 }
 
-// leastBegun is how long what was typed has to be to be taken for the beginning of a name, wrongly
-// spelled: many names begin with nearly the same two or three letters.
+// leastBegun is the least length of a typed name that is compared with the beginnings of longer
+// names. Many names begin with nearly the same two or three letters.
 const leastBegun = 4
 
-// letters returns how many letters of one name are wrong, and 1; another one if it is only like the
-// beginning of the other name.
+// letters returns 1 plus the number of wrong letters, or 2 plus that number if want is only similar
+// to the beginning of key. It returns false if key is not similar.
 func letters(want, key string) (int, bool) {
 	if len(want) > maxEditLength {
 		return 0, false
@@ -117,7 +119,7 @@ func letters(want, key string) (int, bool) {
 	return 2 + d, d <= limit
 }
 
-// swapped reports whether two neighbouring letters have changed places in a name.
+// swapped reports whether two names are equal but for two neighbouring letters that are swapped.
 func swapped(want, key string) bool {
 	if len(want) != len(key) {
 		return false
@@ -130,8 +132,8 @@ func swapped(want, key string) bool {
 	return false
 }
 
-// NotFound is the error for a name that is not there: what is "unit" or "symbol", and the names are
-// those that may have been meant. [errors.Is] finds afdo.ErrNotFound in it.
+// NotFound returns the error for a name that was not found. what is "unit" or "symbol", and names
+// are suggestions. [errors.Is] finds afdo.ErrNotFound in it.
 func NotFound(what, name string, names []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s %q: %w", what, name, fault.ErrNotFound)

@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// JSON writes facts, an object, to standard output for other programs.
+// JSON writes facts to standard output as a JSON object.
 func JSON(stdout io.Writer, facts any) error {
 	return Write(stdout, cli.Stdio, func(w io.Writer) error {
 		var document bytes.Buffer
@@ -187,8 +187,8 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile fills a new file beside target. When it is complete, commit gives it target's name.
-// Errors name path, by which the caller knows the file.
+// replaceFile writes a new file beside target. When it is complete, commit renames it to target.
+// Errors name path, the path that the user gave.
 func replaceFile(path, target string, write func(io.Writer) error, commit func(*files.Pending) error) error {
 	files.RemoveStale(filepath.Dir(target))
 	f, err := files.Create(path, target)
@@ -226,7 +226,7 @@ func removeOnSignal(path string) (stop func()) {
 	}
 }
 
-// raise ends the process as the signal would have ended it.
+// raise ends the process by a signal, as if nothing had caught it.
 func raise(s os.Signal) {
 	signal.Reset(s)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {

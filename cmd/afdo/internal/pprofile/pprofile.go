@@ -30,10 +30,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// MaxDepth is how many functions a stack has at most. The counts of bodies
-// that are nested deeper are added up in a stack that ends in a function called
-// [Folded]: else a body nested n deep took n*n/2 entries of stacks. Compilers
-// inline some 50 deep.
+// MaxDepth is the maximum number of functions in a stack. The counts of bodies that are nested
+// deeper are added up in a stack that ends with a function called [Folded]. Without this limit, a
+// body nested n deep would need n*n/2 entries of stacks. Compilers inline some 50 deep.
 const MaxDepth = 256
 
 // Folded is the function name that represents functions nested too deeply.
@@ -44,13 +43,13 @@ var ErrTooLarge = errors.New("the counts add up to more than 2^63-1")
 
 // Options select what is written besides the samples.
 type Options struct {
-	Source   string              // name of the profile, which pprof shows as that of the program
-	Comments []string            // put before those about lines and what is left out
-	Name     func(string) string // how a symbol's name is to be shown; as it is if nil
+	Source   string              // name of the profile, which pprof shows as the name of the program
+	Comments []string            // comments to write before the standard ones
+	Name     func(string) string // returns the name to show for a symbol; nil leaves names unchanged
 }
 
-// Write writes a profile, compressed with gzip. It returns the number of counts that were nested
-// too deeply.
+// Write writes a profile in pprof's format, compressed with gzip. It returns the number of counts
+// that were nested too deeply.
 //
 // Samples are written as they come, in time proportional to their stacks. Each source line takes
 // memory once. The error is [ErrTooLarge], before anything is written, or an error of w.
@@ -75,7 +74,7 @@ func Write(w io.Writer, p *profile.Profile, o Options) (folded uint64, err error
 	return e.folded, e.finish(comments)
 }
 
-// checkTotal refuses what pprof, which adds up signed numbers, would get wrong.
+// checkTotal returns ErrTooLarge if the sum of all counts does not fit into pprof's signed numbers.
 func checkTotal(p *profile.Profile) error {
 	total := uint64(0)
 	for _, f := range p.Functions() {
@@ -130,26 +129,28 @@ const (
 	functionFile       = 4
 )
 
-// theMapping is the number of the only mapping.
+// theMapping is the ID of the only mapping in the file.
 const theMapping = 1
 
-// An encoder writes a profile. The format allows any order: samples are written as they come, and
-// the tables to which they refer come last, each by itself, which takes fewer bytes compressed.
+// An encoder writes a profile in pprof's format. It writes samples as they come. The tables to
+// which they refer follow at the end, each by itself, which compresses better. The format allows
+// any order.
 type encoder struct {
 	w         *gzip.Writer
-	err       error            // the first one of w
-	out       protobuf.Message // not yet written
-	places    protobuf.Message // all locations
-	names     protobuf.Message // all functions and strings
+	err       error            // first error of w
+	out       protobuf.Message // encoded messages that are not yet written to w
+	places    protobuf.Message // the table of locations
+	names     protobuf.Message // the tables of functions and strings
 	options   Options
 	strings   map[string]uint64
-	locations uint64 // number of them
-	functions uint64 // number of them
+	locations uint64 // number of locations so far
+	functions uint64 // number of functions so far
 
-	ids, values, sample, located, line protobuf.Message // scratch
+	ids, values, sample, located, line protobuf.Message // buffers that are reused
 }
 
-// newEncoder begins a profile with what there is one of. pprof shows the last type by default.
+// newEncoder begins a profile: it writes the value types and the mapping. pprof shows the last type
+// by default.
 func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
 	e := encoder{w: gzip.NewWriter(w), options: o, strings: make(map[string]uint64)}
 	e.string("") // which has to be the first
@@ -165,7 +166,7 @@ func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
 	return e
 }
 
-// mapping writes the one mapping, of the profile itself.
+// mapping writes the only mapping, which stands for the profile itself.
 func (e *encoder) mapping() {
 	var mapping protobuf.Message
 	mapping.Uint(mappingID, theMapping)
@@ -178,7 +179,7 @@ func (e *encoder) mapping() {
 	e.out.Bytes(profileMapping, mapping)
 }
 
-// string returns the number of a string in the string table.
+// string returns the index of a string in the string table, and adds it if it is missing.
 func (e *encoder) string(s string) uint64 {
 	s = strings.ToValidUTF8(s, "\uFFFD") // as Protocol Buffers want it
 	n, ok := e.strings[s]
@@ -190,7 +191,7 @@ func (e *encoder) string(s string) uint64 {
 	return n
 }
 
-// newFunction writes a function and returns its number.
+// newFunction adds a function to its table and returns its ID.
 func (e *encoder) newFunction(name, file string) uint64 {
 	e.functions++
 	shown := name
@@ -206,7 +207,7 @@ func (e *encoder) newFunction(name, file string) uint64 {
 	return e.functions
 }
 
-// addLine adds a line of a function to the location that [encoder.newLocation] writes.
+// addLine adds a line of a function to the location that [encoder.newLocation] will write.
 func (e *encoder) addLine(function, number uint64) {
 	e.line = e.line[:0]
 	e.line.Uint(lineFunction, function)
@@ -214,7 +215,7 @@ func (e *encoder) addLine(function, number uint64) {
 	e.located.Bytes(locationLine, e.line)
 }
 
-// newLocation writes a location of the lines that were added, and returns its number.
+// newLocation adds a location with the lines of [encoder.addLine] to its table, and returns its ID.
 func (e *encoder) newLocation() uint64 {
 	e.locations++
 	e.line = e.line[:0]
@@ -226,7 +227,7 @@ func (e *encoder) newLocation() uint64 {
 	return e.locations
 }
 
-// add writes a sample of the locations in ids, leaf first, and of the values.
+// add writes a sample with the location IDs in ids, leaf first, and the values.
 func (e *encoder) add() {
 	e.sample = e.sample[:0]
 	e.sample.Bytes(sampleLocations, e.ids)
@@ -237,7 +238,7 @@ func (e *encoder) add() {
 
 const flushSize = 64 << 10
 
-// flush writes what there is if it is more than some bytes.
+// flush writes the buffered messages to w if they have more than the given number of bytes.
 func (e *encoder) flush(above int) {
 	if len(e.out) <= above {
 		return
@@ -262,16 +263,16 @@ func (e *encoder) finish(comments []string) error {
 	return cmp.Or(e.err, e.w.Close())
 }
 
-// A bodyEncoder writes the bodies of a profile.
+// A bodyEncoder writes the counts of the functions of a profile, with stacks of inlined functions.
 type bodyEncoder struct {
 	encoder
 	profile   *profile.Profile
 	functions map[profile.SymbolRef]uint64
-	lines     map[line]uint64 // the location of each
+	lines     map[line]uint64 // location ID of each line
 
-	stack  []frame // the open bodies, outermost first: MaxDepth at most, and one for what is nested deeper
-	deeper uint64  // samples of that
-	folded uint64  // counts, of the whole profile
+	stack  []frame // the open bodies, outermost first: at most MaxDepth, and one that stands for deeper ones
+	deeper uint64  // sum of the counts nested deeper than MaxDepth since the last sample for them
+	folded uint64  // number of counts nested deeper than MaxDepth in the whole profile
 }
 
 // A line is a source line of a symbol.
@@ -287,8 +288,8 @@ const foldedSymbol = ^profile.SymbolRef(0)
 // A frame is an open body.
 type frame struct {
 	symbol profile.SymbolRef
-	site   uint64 // location where it is inlined in the body around it, 0 if not known yet
-	offset uint32 // line of that location
+	site   uint64 // ID of the location where it is inlined in the enclosing body, 0 if not yet added
+	offset uint32 // line offset of that location
 }
 
 // function writes the samples of a function.
@@ -319,7 +320,7 @@ func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.leave(1)
 }
 
-// leave closes all but the outermost bodies.
+// leave closes the innermost bodies, until only the given number of outermost bodies is open.
 func (e *bodyEncoder) leave(but int) {
 	if e.deeper > 0 {
 		e.count(line{symbol: foldedSymbol}, e.deeper)
@@ -328,7 +329,7 @@ func (e *bodyEncoder) leave(but int) {
 	e.stack = e.stack[:but]
 }
 
-// count writes a sample of a line of the innermost of the open bodies.
+// count writes a sample for a line of the innermost open body.
 func (e *bodyEncoder) count(leaf line, count uint64) {
 	e.ids = binary.AppendUvarint(e.ids[:0], e.location(leaf))
 	for i := len(e.stack) - 1; i > 0; i-- {
@@ -342,7 +343,7 @@ func (e *bodyEncoder) count(leaf line, count uint64) {
 	e.add()
 }
 
-// location returns the number of a line's location.
+// location returns the ID of a line's location, and adds it if it is missing.
 func (e *bodyEncoder) location(l line) uint64 {
 	id, ok := e.lines[l]
 	if !ok {
@@ -353,7 +354,7 @@ func (e *bodyEncoder) location(l line) uint64 {
 	return id
 }
 
-// functionOf returns the number of a symbol's function.
+// functionOf returns the ID of a symbol's function, and adds it if it is missing.
 func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 	id, ok := e.functions[s]
 	if !ok {
@@ -367,20 +368,20 @@ func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 	return id
 }
 
-// A ValueType is the meaning of a stack's value, and its unit.
+// A ValueType is the name and the unit of one of the values of each stack.
 type ValueType struct{ Name, Unit string }
 
 // A Stack is a call stack with its values, leaf first.
 type Stack struct {
 	Places []Place
-	Values []uint64 // of each type
+	Values []uint64 // one for each value type
 }
 
 // A Place is a line of a function.
 type Place struct {
 	Function string
 	Line     uint32
-	Inlined  bool // in the function of the next place
+	Inlined  bool // Function is inlined in the function of the next place
 }
 
 // WriteStacks writes real call stacks, which include inlined functions, with values of the given
@@ -404,7 +405,7 @@ func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Sta
 type stackEncoder struct {
 	encoder
 	functions map[string]uint64
-	locations map[string]uint64 // by their lines
+	locations map[string]uint64 // ID of each location, by its encoded lines
 	totals    []uint64
 }
 
@@ -428,7 +429,8 @@ func (e *stackEncoder) write(s Stack) error {
 	return e.err
 }
 
-// location returns the number of the location of the lines that were added.
+// location returns the ID of the location with the lines of [encoder.addLine], and adds it if it is
+// missing.
 func (e *stackEncoder) location() uint64 {
 	id, ok := e.locations[string(e.located)]
 	if !ok {

@@ -1,5 +1,6 @@
-// Package progress says on standard error what a long-running verb is doing: on a terminal in a
-// line that comes and goes, elsewhere, such as in the log of a build, in a new line now and then.
+// Package progress shows on standard error what a long-running verb is doing. On a terminal it
+// updates a line and removes it at the end. Elsewhere, such as in the log of a build, it prints a
+// new line now and then.
 package progress
 
 import (
@@ -15,27 +16,28 @@ import (
 )
 
 const (
-	after = time.Second // how long work goes on before anything is said of it
+	after = time.Second // time after which the line first appears on a terminal
 	every = 200 * time.Millisecond
 
-	inLog = 10 * time.Second // after that where there is no terminal, and then after twice the time
+	inLog = 10 * time.Second // time after which the first line appears elsewhere; each further one takes twice the time
 )
 
-// A Line says what goes on, once that has taken a while. A nil Line says nothing.
+// A Line shows the current step of some work, once that has taken a while. A nil Line shows
+// nothing.
 type Line struct {
 	w     io.Writer
 	start time.Time
-	log   bool          // w is no terminal
-	every time.Duration // how often
+	log   bool          // w is not a terminal
+	every time.Duration // interval between updates
 
 	mu    sync.Mutex
 	doing string
-	shown int // columns of the line on the terminal
+	shown int // columns that the line takes on the terminal now
 	timer *time.Timer
 }
 
-// Start begins the work, of which w is told once the caller has said what it is. The caller stops
-// the line before it writes anything else there.
+// Start returns a Line that writes to w. It shows nothing until the caller sets its text with
+// [Line.Say]. The caller must call Stop or Hide before it writes anything else to a terminal.
 func Start(w io.Writer) *Line {
 	if !cli.IsTerminal(w) {
 		return start(&Line{w: w, log: true, every: inLog}, inLog)
@@ -43,7 +45,7 @@ func Start(w io.Writer) *Line {
 	return start(&Line{w: w, every: every}, after)
 }
 
-// Begin is [Start] for work that the caller describes at once, as by [Line.Say].
+// Begin is [Start] followed by [Line.Say].
 func Begin(w io.Writer, format string, args ...any) *Line {
 	p := Start(w)
 	p.Say(format, args...)
@@ -58,12 +60,12 @@ func start(p *Line, after time.Duration) *Line {
 	return p
 }
 
-// Say tells what is being done now.
+// Say sets the text of the line. It appears with the next update.
 func (p *Line) Say(format string, args ...any) {
 	p.locked(func() { p.doing = fmt.Sprintf(format, args...) })
 }
 
-// locked calls do unless the line is nil.
+// locked calls do with the mutex held, unless the line is nil.
 func (p *Line) locked(do func()) {
 	if p != nil {
 		p.mu.Lock()
@@ -72,7 +74,7 @@ func (p *Line) locked(do func()) {
 	}
 }
 
-// Stop takes the line off the terminal, and says nothing more. It may be called again.
+// Stop removes the line from the terminal and ends its updates. Later calls do nothing.
 func (p *Line) Stop() {
 	p.locked(func() {
 		if p.timer != nil {
@@ -83,7 +85,7 @@ func (p *Line) Stop() {
 	})
 }
 
-// tick shows the line and comes again.
+// tick shows the line and schedules the next update.
 func (p *Line) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,10 +106,10 @@ func (p *Line) tick() {
 	}
 }
 
-// Hide takes the line off the terminal until the next tick, so that other text can be written.
+// Hide removes the line from the terminal until the next update, so that other text can be written.
 func (p *Line) Hide() { p.locked(func() { p.show("") }) }
 
-// show replaces the line by another, an empty one included.
+// show replaces the line on the terminal by another one, or removes it if line is "".
 func (p *Line) show(line string) {
 	width := utf8.RuneCountInString(line)
 	if p.shown == 0 && width == 0 {
