@@ -156,7 +156,7 @@ func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	return nil
 }
 
-// open opens the program that ran.
+// open opens the program whose run was recorded, with its debug info.
 func (c *creating) open(doing *progress.Line) (*symbolize.File, *samples.Binary, error) {
 	doing.Say("opening %s", human.Name(c.binary))
 	file, err := symbolize.Open(c.binary, c.debugOptions()...)
@@ -224,8 +224,8 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	return kind.Write(&e.Env, to, c.out.Out, p)
 }
 
-// judge adds the statistics of the profile to facts, and refuses a profile that is not worth
-// writing.
+// judge adds the statistics of the profile to facts. It returns an error if the samples are too
+// poor for a profile that helps, unless --allow-poor was given.
 func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) error {
 	if share := verdict.Contradicted(&facts.all, report); errors.Is(err, create.ErrThreshold) && share > 0.5 {
 		return fmt.Errorf("%w; "+verdict.Contradiction, err, human.Percent(share))
@@ -240,7 +240,7 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 	return nil
 }
 
-// remedies has what a user can do about errors of package create.
+// remedies maps errors of package create to what the user can do about them.
 var remedies = []struct {
 	err error
 	do  string
@@ -256,7 +256,7 @@ var remedies = []struct {
 	{create.ErrNoCode, "is this the file that ran, with its symbols?"},
 }
 
-// explain adds to an error what to do.
+// explain adds to an error of package create what the user can do about it.
 func (c *creating) explain(err error, report *create.Report) error {
 	for _, r := range remedies {
 		switch {
@@ -272,7 +272,7 @@ func (c *creating) explain(err error, report *create.Report) error {
 	return err
 }
 
-// readSamples reads and adds up all inputs.
+// readSamples reads the samples of all inputs and adds them up.
 func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *CreateFacts, error) {
 	facts := newCreateFacts(c, file)
 	set := new(samples.Set)
@@ -335,7 +335,8 @@ func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []s
 	return texts
 }
 
-// eventRemarks returns remarks about the event that counts, if there is a choice or a doubt.
+// eventRemarks returns remarks about the perf event whose samples are used, if there are others or
+// it may not be suitable.
 func eventRemarks(report *samples.Report) (texts []string) {
 	var others []string
 	for _, e := range report.Events {
@@ -388,8 +389,8 @@ func (c *creating) checkInput(path string, file *symbolize.File, binary *samples
 	return verdict.Belongs(path, file, binary, part, report)
 }
 
-// checkName returns an error if --name selects the program and other files as well. Addresses in a
-// library would count as addresses in the program.
+// checkName returns an error if --name matches other files of the recording besides the program.
+// Addresses in a library would count as addresses in the program.
 func (c *creating) checkName(binary *samples.Binary, report *samples.Report) error {
 	if c.name == "" {
 		return nil
@@ -409,26 +410,28 @@ func (c *creating) checkName(binary *samples.Binary, report *samples.Report) err
 		human.Name(c.name), human.Name(selected[other].Name), human.Name(filepath.Base(binary.Path)))
 }
 
-// A remembering has a new profile remember the lines of its functions.
+// A remembering adds to a new profile marks of the source lines of its functions, by which counts
+// can be moved after edits.
 type remembering struct {
-	folders  []string // that --source names
+	folders  []string // the folders of --source
 	built    time.Time
 	declared map[rebaseSymbol]rebase.Declaration
-	texts    map[string]string // files of the declarations, and the source that was compiled with each
+	texts    map[string]string // for each file with a declaration, the source file that was compiled
 	sources  rebase.Sources
 }
 
 type rebaseSymbol struct{ unit, name string }
 
-// sourcesFacts is what became of that.
+// sourcesFacts says for how many functions marks of source lines were stored, and why not for
+// others.
 type sourcesFacts struct {
-	Functions int      `json:"functions"` // that have samples
-	Known     int      `json:"known"`     // whose lines are remembered
+	Functions int      `json:"functions"` // functions with samples
+	Known     int      `json:"known"`     // functions with marks of their lines
 	Unread    []string `json:"unread"`
-	Newer     []string `json:"newer"` // than the program
+	Newer     []string `json:"newer"` // source files that are newer than the program
 }
 
-// newRemembering returns one for a program.
+// newRemembering returns a remembering without declarations, for the sources of a program.
 func newRemembering(binary string, folders []string) *remembering {
 	r := &remembering{folders: folders, declared: make(map[rebaseSymbol]rebase.Declaration), texts: make(map[string]string)}
 	if info, err := os.Stat(binary); err == nil {
@@ -437,13 +440,14 @@ func newRemembering(binary string, folders []string) *remembering {
 	return r
 }
 
-// declare takes note of a declaration.
+// declare records where a function of the program is declared.
 func (r *remembering) declare(d create.Declaration) {
 	r.declared[rebaseSymbol{d.Unit, d.Symbol}] = rebase.Declaration{Symbol: d.Symbol, File: d.File, Line: int(d.Line)}
 	r.texts[d.File] = d.Source
 }
 
-// remember reads the sources that have functions of the profile.
+// remember reads the source files with functions of the profile, and stores marks of their lines in
+// the profile.
 func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	facts := &sourcesFacts{Unread: []string{}, Newer: []string{}}
 	for _, dir := range r.folders {

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// A creating is what the command line of "afdo create" asks for.
+// A creating contains the flags of the verb create.
 type creating struct {
 	binary    string
 	debugFile string
@@ -33,7 +33,7 @@ type creating struct {
 	sources   []string
 	json      bool
 	allowPoor bool
-	remembers bool // the output holds marks of the sources
+	remembers bool // the output stores marks of source lines
 
 	name, base               string
 	noBranches, needBranches bool
@@ -46,12 +46,12 @@ type createFormat struct {
 	samples writeSamples // nil for profiles
 }
 
-// A writeSamples writes address samples in some format.
+// A writeSamples writes address samples in one format.
 type writeSamples func(ctx context.Context, w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
 
-// samplesFormats are the formats of address samples: as text that "afdo create" takes again, as
-// BOLT takes them, by addresses (perf2bolt --pa) and by symbols (llvm-bolt -data), and as Go's
-// compiler takes them.
+// samplesFormats are the formats of address samples by their words for --to: text that "afdo
+// create" can read, two formats of BOLT, by addresses (perf2bolt --pa) and by symbols (llvm-bolt
+// -data), and the format that Go's compiler reads.
 var samplesFormats = map[string]writeSamples{
 	"samples": func(_ context.Context, w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error {
 		return set.Write(w)
@@ -68,7 +68,7 @@ var samplesFormats = map[string]writeSamples{
 	},
 }
 
-// Set takes the format of a name.
+// Set sets the format by its name.
 func (f *createFormat) Set(name string) error {
 	if f.samples = samplesFormats[name]; f.samples != nil {
 		return nil
@@ -76,10 +76,10 @@ func (f *createFormat) Set(name string) error {
 	return f.FormatFlag.Set(name)
 }
 
-// usualRecording is what perf record and afdo record write.
+// usualRecording is the name of the file that perf record and afdo record write by default.
 const usualRecording = "perf.data"
 
-// Words of flags, and their meanings.
+// The words of flags, with their meanings.
 var (
 	createInputs = []verb.Choice[samples.Format]{
 		{Word: "", Meaning: samples.Unknown}, {Word: "perf", Meaning: samples.PerfData}, {Word: "script", Meaning: samples.PerfScript}, {Word: "callgrind", Meaning: samples.Callgrind},
@@ -131,7 +131,8 @@ func (c *creating) addRecordingFlags(cmd *cobra.Command, debugFile string) {
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
 }
 
-// check finds out what the flags mean and refuses what makes no sense, before any work is done.
+// check derives options from the flags. It returns an error for flags that contradict each other,
+// before any work is done.
 func (c *creating) check(e *verb.Env) error {
 	switch {
 	case c.binary == "":
@@ -167,7 +168,8 @@ func (c *creating) check(e *verb.Env) error {
 	return c.checkSelection()
 }
 
-// checkContexts refuses --contexts where nothing can have them.
+// checkContexts returns an error if --contexts is given, but other flags exclude calling contexts
+// or the format cannot store them.
 func (c *creating) checkContexts() error {
 	if c.input.Contexts = c.contexts; !c.contexts {
 		return nil
@@ -181,7 +183,7 @@ func (c *creating) checkContexts() error {
 	return nil
 }
 
-// findExtensions finds out whether the output holds marks of the sources and counts of machine
+// findExtensions determines whether the output stores marks of source lines and counts of machine
 // code.
 func (c *creating) findExtensions() {
 	if k, ok := c.out.Kind.(*gcovkind.Kind); ok && gcovkind.IsV4(c.out.Format) {
@@ -190,7 +192,7 @@ func (c *creating) findExtensions() {
 	c.input.Jumps = c.options.Evidence
 }
 
-// checkSelection makes options of the flags that choose samples.
+// checkSelection derives options from the flags that select samples.
 func (c *creating) checkSelection() (err error) {
 	if strings.Trim(c.input.BuildID, "0123456789abcdefABCDEF") != "" {
 		return cli.Usagef("--build-id %s: not hexadecimal digits", c.input.BuildID)
@@ -219,13 +221,13 @@ func (c *creating) debugOptions() (options []symbolize.Option) {
 	return options
 }
 
-// A PathChanges is what --strip-prefix and --map-prefix ask for.
+// A PathChanges contains the flags --strip-prefix and --map-prefix.
 type PathChanges struct {
 	Strip, Maps []string
 	changes     []prefixChange
 }
 
-// A prefixChange is the beginning of paths, up to a slash, and what takes its place.
+// A prefixChange is the beginning of paths, which ends with a slash, and its replacement.
 type prefixChange struct{ from, to string }
 
 func (p *PathChanges) Check() error {
@@ -245,10 +247,11 @@ func (p *PathChanges) Check() error {
 	return nil
 }
 
-// folderPrefix returns what the paths of the files in a folder begin with.
+// folderPrefix returns the beginning of the paths of files in a folder.
 func folderPrefix(folder string) string { return strings.TrimRight(folder, "/") + "/" }
 
-// Change returns what changes a path: the first prefix that it begins with.
+// Change returns a function that replaces the first prefix in p that a path begins with, or nil if
+// p has no prefixes.
 func (p *PathChanges) Change() func(string) string {
 	if len(p.changes) == 0 {
 		return nil

@@ -28,12 +28,12 @@ type CreateFacts struct {
 
 	Objects []CreateObject `json:"objects"`
 
-	all        samples.Report // of all inputs
-	made       *create.Report // of the profile, nil with --to samples
-	noBranches bool           // none are wanted
+	all        samples.Report // facts about the samples of all inputs
+	made       *create.Report // facts about the profile, nil with --to samples
+	noBranches bool           // --no-branches was given
 }
 
-// A CreateInput is what an input had.
+// A CreateInput describes the samples of one input.
 type CreateInput struct {
 	File         string        `json:"file"`
 	Format       string        `json:"format"`
@@ -48,7 +48,7 @@ type CreateInput struct {
 	Events       []CreateEvent `json:"events,omitempty"`
 }
 
-// A CreateEvent is an event of an input.
+// A CreateEvent is a perf event of an input.
 type CreateEvent struct {
 	Name    string `json:"name"`
 	Samples uint64 `json:"samples"`
@@ -80,10 +80,10 @@ type ProfileFacts struct {
 	InlinedInPart     []string `json:"inlined_in_part"`
 
 	Quality *QualityFacts `json:"quality"`
-	Sources *sourcesFacts `json:"sources,omitempty"` // of formats that remember them
+	Sources *sourcesFacts `json:"sources,omitempty"` // nil if the format cannot store marks of source lines
 }
 
-// maxObjects is how many other programs of a recording are listed.
+// maxObjects is how many other programs and libraries of a recording are listed.
 const maxObjects = 10
 
 func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
@@ -97,7 +97,7 @@ func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
 	return f
 }
 
-// Read takes what became of an input's samples.
+// Read adds the facts about the samples of one input.
 func (f *CreateFacts) Read(path string, r *samples.Report) {
 	in := CreateInput{
 		File: path, Format: r.Format.String(), Event: r.Event, Samples: r.Samples, InBinary: r.InBinary,
@@ -119,7 +119,7 @@ func (f *CreateFacts) Read(path string, r *samples.Report) {
 
 const countedRanges = "ranges"
 
-// take takes what became of the binary's samples.
+// take sets the facts about the profile that was made.
 func (f *CreateFacts) take(r *create.Report) {
 	f.BogusRanges += r.BackwardRanges + r.CrossingRanges
 	f.made = r
@@ -134,11 +134,10 @@ func (f *CreateFacts) take(r *create.Report) {
 	}
 }
 
-// lowShare is the share of samples with a place below which a profile is not to be trusted without
-// a look.
+// lowShare is the share of samples with a place in the profile, below which a warning is printed.
 const lowShare = 0.9
 
-// warn says what may be wrong with the profile.
+// warn prints warnings about what may be wrong with the profile.
 func (f *CreateFacts) warn(e *verb.Env) {
 	if f.ProfileFacts == nil {
 		return
@@ -179,8 +178,7 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 
-// some returns a text with the first names of a list, at most the given number, such as "a, b and 3
-// more".
+// some returns a text with the first most names of a list, such as "a, b and 3 more".
 func some(names []string, most int) string {
 	text := human.Name(strings.Join(names[:min(most, len(names))], ", "))
 	if n := len(names) - most; n > 0 {
@@ -189,8 +187,8 @@ func some(names []string, most int) string {
 	return text
 }
 
-// warnOfBranches says that branches were recorded, but none of the program. Text of perf script may
-// have offsets in the place of their addresses.
+// warnOfBranches warns if branches were recorded, but none in the program. The text of perf script
+// may have offsets where it should have addresses.
 func (f *CreateFacts) warnOfBranches(e *verb.Env) {
 	if f.Counted == countedRanges || f.noBranches {
 		return
@@ -234,7 +232,7 @@ func (f *CreateFacts) tell(e *verb.Env, c *creating) {
 	f.Quality.tell(e)
 }
 
-// readers says what reads version 4, which no released compiler does.
+// readers returns a hint for version 4, which no released compiler reads, or "" for other formats.
 func readers(format string) string {
 	if format != "v4" && format != "v4c" {
 		return ""
@@ -242,7 +240,7 @@ func readers(format string) string {
 	return "; no GCC reads " + format + " itself yet: compile behind afdo exec, or use --to v2 (GCC 12 to 15) or --to v3 (GCC 16)"
 }
 
-// QualityFacts say how far the samples can be trusted.
+// QualityFacts say how reliable the counts of a profile are.
 type QualityFacts struct {
 	Verdict           string          `json:"verdict"`
 	Density           float64         `json:"density"`
@@ -263,7 +261,8 @@ type QualityFacts struct {
 
 const exactVerdict = "exact"
 
-// NewQualityFacts says how good a profile is, by what the inputs had and what was made of it.
+// NewQualityFacts returns the verdict on a profile, from the reports on its making and on the
+// samples of all inputs.
 func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 	q, v := r.Quality, verdict.Of(all, r)
 	f := &QualityFacts{
@@ -283,7 +282,7 @@ func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 	return f
 }
 
-// refuse returns an error for samples that are too poor for a profile that helps.
+// refuse returns an error if the samples are too poor for a profile that helps.
 func (f *QualityFacts) refuse() error {
 	if f.of.Level != verdict.LevelPoor {
 		return nil
@@ -295,7 +294,7 @@ func (f *QualityFacts) refuse() error {
 	return fmt.Errorf("%s: %s%s, or take the profile as it is with --allow-poor", what, strings.Join(f.Reasons, "; "), f.advice())
 }
 
-// advice says how much longer to record, if that would help.
+// advice returns the hint to record longer, or "" if that would not help.
 func (f *QualityFacts) advice() string {
 	if f.RecordLonger == 1 {
 		return ""
@@ -303,7 +302,7 @@ func (f *QualityFacts) advice() string {
 	return "; record " + f.Longer()
 }
 
-// why returns the numbers of a good recording.
+// why returns the figures on which the verdict "good" is based.
 func (f *QualityFacts) why() string {
 	why := Few(f.Density) + " samples for each instruction of the hot functions"
 	if f.UncertainShare >= 0.01 {
@@ -312,7 +311,7 @@ func (f *QualityFacts) why() string {
 	return why
 }
 
-// Longer says how much longer to record.
+// Longer returns how much longer to record, in words.
 func (f *QualityFacts) Longer() string {
 	switch {
 	case f.RecordLonger < 2:
@@ -333,7 +332,7 @@ func (f *QualityFacts) warn(e *verb.Env) {
 	}
 }
 
-// tell prints the kind of the recording and what it is good for, unless warn prints a warning.
+// tell prints for a good recording whether it has branches, and for what its profile is good.
 func (f *QualityFacts) tell(e *verb.Env) {
 	switch {
 	case f.of.Exact:
@@ -347,7 +346,7 @@ func (f *QualityFacts) tell(e *verb.Env) {
 	}
 }
 
-// Few returns a number with two digits, or without a fraction.
+// Few returns a number in decimal: with two digits if it is below 10, or else without a fraction.
 func Few(n float64) string {
 	if n < 10 {
 		return fmt.Sprintf("%.2g", n)

@@ -54,7 +54,7 @@ has this as JSON, with these members:
 where the members up to "crossing" count executions or samples, and "inputs" and
 "objects" are those of "afdo create".`
 
-// A laying is what the command line of "afdo layout" asks for.
+// A laying contains the flags of the verb layout.
 type laying struct {
 	creating
 	prefix    string
@@ -93,7 +93,8 @@ func (l *laying) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&l.orderOnly, "order-only", false, "write the file of lld alone: BIN needs no block address map")
 }
 
-// check finds out what the flags mean and refuses what makes no sense, before any work is done.
+// check derives options from the flags. It returns an error for flags that contradict each other,
+// before any work is done.
 func (l *laying) check() error {
 	if l.binary == "" {
 		return cli.Missing("flag --binary")
@@ -175,7 +176,7 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 	return nil
 }
 
-// write writes both files.
+// write writes the two files of a layout, for the compiler and for the linker.
 func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 	if l.orderOnly {
 		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)
@@ -184,7 +185,7 @@ func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 	return output.WritePair(e.Out, l.ccProfile, l.ldProfile, writeList, made.WriteSymbols)
 }
 
-// LayoutFacts is what "afdo layout" reports.
+// LayoutFacts is the JSON report of "afdo layout".
 type LayoutFacts struct {
 	Binary   string        `json:"binary"`
 	BuildID  string        `json:"build_id,omitempty"`
@@ -216,7 +217,7 @@ type LayoutFacts struct {
 	Objects []CreateObject `json:"objects"`
 }
 
-// countedNames are the names of kinds of counts.
+// countedNames are the words in reports for what the counts of a layout are based on.
 var countedNames = map[layout.Counted]string{layout.CountedStacks: "branch stacks", layout.CountedExact: exactVerdict, layout.CountedEstimates: "instructions"}
 
 func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report, laidOut int) *LayoutFacts {
@@ -229,13 +230,14 @@ func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report,
 	}
 }
 
-// Shares above which a recording may be wrong.
+// A warning is printed below lowEdgeShare, the share of branches that lead from block to block, and
+// above highCrossings, the share of ranges between branches that cannot have run in the program.
 const (
 	lowEdgeShare  = 0.8
 	highCrossings = 0.05
 )
 
-// warn says what may be wrong with the layout.
+// warn prints warnings about what may be wrong with the layout.
 func (f *LayoutFacts) warn(e *verb.Env) {
 	if f.Counted == countedNames[layout.CountedEstimates] {
 		e.Warnf("the recording has no jumps, so blocks keep their order and only functions are moved: record with perf record -b, or callgrind with --collect-jumps=yes")

@@ -58,7 +58,7 @@ where "kept" are the samples whose line has been found, and the outcome of a fun
 some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed" or
 "lost".`
 
-// A rebasing is what the command line of "afdo rebase" asks for.
+// A rebasing contains the flags of the verb rebase and the sources that it has read.
 type rebasing struct {
 	out                 verb.Output
 	oldSources, sources []string
@@ -99,7 +99,7 @@ func NewRebase(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// check refuses what makes no sense, before any work is done.
+// check returns an error for flags that contradict each other, before any work is done.
 func (r *rebasing) check() error {
 	switch {
 	case r.dry && r.out.Path != "":
@@ -114,7 +114,7 @@ func (r *rebasing) check() error {
 	return nil
 }
 
-// runRebase moves a profile and reports about it.
+// runRebase moves the counts of a profile to new sources, and reports how that worked.
 func runRebase(ctx context.Context, e *verb.Env, path string, r *rebasing) error {
 	r.progress = progress.Start(e.Progress())
 	defer r.progress.Stop()
@@ -161,7 +161,7 @@ func (r *rebasing) do(e *verb.Env, f *input.File, k kind.Kind) (report *rebase.R
 	return report, err
 }
 
-// tell reports how the functions were moved.
+// tell prints the report on how the counts of functions were moved.
 func (r *rebasing) tell(e *verb.Env) error {
 	switch {
 	case r.json:
@@ -173,7 +173,7 @@ func (r *rebasing) tell(e *verb.Env) error {
 	return r.report.text(e.Out)
 }
 
-// readSources reads the old and the new sources.
+// readSources reads the old and the new sources that the flags name.
 func (r *rebasing) readSources(ctx context.Context, e *verb.Env) error {
 	for _, dir := range r.oldSources {
 		r.progress.Say("reading %s", human.Name(dir))
@@ -198,8 +198,8 @@ func (r *rebasing) readSources(ctx context.Context, e *verb.Env) error {
 	return nil
 }
 
-// readBinary takes declarations from a program and, unless there are sources, the files that these
-// are in.
+// readBinary reads declarations of functions from the debug info of a program. If no flag names the
+// sources, it also reads the source files of these declarations.
 func (r *rebasing) readBinary(ctx context.Context) error {
 	r.progress.Say("reading debug info of %s", human.Name(r.binary))
 	file, err := symbolize.Open(r.binary)
@@ -230,7 +230,8 @@ func (r *rebasing) readBinary(ctx context.Context) error {
 	return nil
 }
 
-// readCommands reads the files that the commands of a compilation database read.
+// readCommands reads the source files and headers that the commands of a compilation database
+// compile or include.
 func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 	commands, _, err := verb.ReadDatabase(r.database)
 	if err != nil {
@@ -260,7 +261,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 	return nil
 }
 
-// A rebaseReport is what rebase prints.
+// A rebaseReport is the report that the verb rebase prints.
 type rebaseReport struct {
 	*rebase.Report
 	path            string
@@ -268,14 +269,14 @@ type rebaseReport struct {
 	demangle, plain bool
 }
 
-// rebaseOutcome is the functions of one outcome together.
+// rebaseOutcome adds up the functions whose move had the same outcome, such as "lost".
 type rebaseOutcome struct {
 	Outcome       string
 	Functions     int
 	Samples, Kept uint64
 }
 
-// outcomes adds up the functions of each outcome that any has.
+// outcomes returns the sums of functions by outcome, without outcomes that no function had.
 func (r *rebaseReport) outcomes() []rebaseOutcome {
 	var all [rebase.Lost + 1]rebaseOutcome
 	for i := range r.Functions {
@@ -295,7 +296,7 @@ func (r *rebaseReport) outcomes() []rebaseOutcome {
 	return list
 }
 
-// summary is the report in a line.
+// summary returns the report as one line.
 func (r *rebaseReport) summary() string {
 	var parts []string
 	for _, o := range r.outcomes() {
@@ -304,7 +305,7 @@ func (r *rebaseReport) summary() string {
 	return "functions: " + strings.Join(parts, ", ") + "; " + human.Percentage(r.Kept, r.Samples) + " of the samples have a line"
 }
 
-// text prints the report for people.
+// text prints the report as text.
 func (r *rebaseReport) text(stdout io.Writer) error {
 	return output.Write(stdout, cli.Stdio, func(w io.Writer) error {
 		totals := table.Table{Columns: "lrrr"}
@@ -333,7 +334,7 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 	})
 }
 
-// names returns the old and, if that is another, the new name of a function for people.
+// names returns the old name of a function for printing and, if it was renamed, the new one.
 func (r *rebaseReport) names(f *rebase.Function) string {
 	name := func(symbol string) string {
 		if r.demangle && !r.plain {
@@ -347,7 +348,7 @@ func (r *rebaseReport) names(f *rebase.Function) string {
 	return name(f.Symbol) + " -> " + name(f.NewSymbol)
 }
 
-// json prints the report for other programs.
+// json prints the report as JSON.
 func (r *rebaseReport) json(stdout io.Writer) error {
 	return output.Write(stdout, cli.Stdio, func(w io.Writer) error {
 		j := jsonstream.New(w)

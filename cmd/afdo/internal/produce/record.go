@@ -61,7 +61,7 @@ the time for which steps stopped threads, and the longest of these stops, in sec
 "exit_status" is there for a command, and "broken" if steps ended before the program, such
 as because their tracer was killed.`
 
-// A recording is what the command line of "afdo record" asks for.
+// A recording contains the flags of the verb record.
 type recording struct {
 	out      string
 	target   record.Target
@@ -122,7 +122,7 @@ func NewRecord(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// check refuses what makes no sense.
+// check returns an error for flags that contradict each other or are out of range.
 func (c *recording) check() error {
 	targets := 0
 	for _, there := range []bool{len(c.target.Command) > 0, c.target.PID != 0, c.target.Machine} {
@@ -201,11 +201,11 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 	return report, writeRecording(e, c, r, spool)
 }
 
-// spoolName is how the name of the temporary file begins that keeps the records until the recording
-// is written.
+// spoolName is the beginning of the name of the temporary file that holds the records until the
+// recording is written.
 const spoolName = ".afdo-record-"
 
-// aboutSpool changes an error about the temporary file with the records into one about the
+// aboutSpool converts an error about the temporary file with the records to one about the
 // recording, whose path the user knows.
 func aboutSpool(op, path string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
@@ -214,8 +214,9 @@ func aboutSpool(op, path string, err error) error {
 	return err
 }
 
-// spoolFor returns a file for the records of a recording: its head, which comes before them, says
-// how many bytes they are. The error is about the recording.
+// spoolFor returns a temporary file for the records of a recording. They cannot be written to the
+// recording at once, because its header, which comes first, contains their size. Errors name the
+// path of the recording.
 func spoolFor(path string) (files.Temp, error) {
 	folder := filepath.Dir(path)
 	switch info, err := os.Stat(path); {
@@ -228,7 +229,7 @@ func spoolFor(path string) (files.Temp, error) {
 	return spool, aboutSpool("create", path, err)
 }
 
-// streamRecording records in pipe mode.
+// streamRecording records and writes perf's pipe format to w, which needs no temporary file.
 func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*record.Report, error) {
 	buffer := bufio.NewWriterSize(w, 1<<16)
 	if err := r.WriteHead(buffer); err != nil {
@@ -241,7 +242,7 @@ func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*rec
 	return report, buffer.Flush()
 }
 
-// writeRecording writes the file, of records that are in another one.
+// writeRecording writes the recording from the records in the temporary file.
 func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.ReadSeeker) error {
 	size, err := spool.Seek(0, io.SeekCurrent)
 	if err != nil {

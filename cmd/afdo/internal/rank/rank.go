@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Symbol is the samples of one symbol.
+// A Symbol has the sums of the samples of one symbol.
 type Symbol struct {
 	// Own is the number of samples of the symbol's own lines: lines of its body at depth 0, and of
 	// its inlined copies.
@@ -29,27 +29,29 @@ type Symbol struct {
 	Body uint64
 
 	Head   uint64 // head count of the function
-	Places uint64 // inlined bodies of it there are
+	Places uint64 // number of its inlined bodies
 }
 
 // Sampled reports whether a profile contains counts of the symbol, not only its name.
 func (s *Symbol) Sampled() bool { return s.Total > 0 || s.Head > 0 }
 
-// A Unit is the samples of one unit.
+// A Unit has the sums of the samples of one unit.
 type Unit struct {
-	// Own is the samples of the lines of the unit's symbols, wherever they are inlined.
+	// Own is the sum of Own over the unit's symbols: the samples of their lines, wherever they are
+	// inlined.
 	Own uint64
 
-	// Body is the samples in the bodies of the unit's functions, whatever is inlined there.
+	// Body is the sum of Body over the unit's symbols: the samples in their functions, including
+	// inlined ones.
 	Body uint64
 
-	Symbols   int // all of them, also those that are only referred to
-	Functions int // those with samples of their own
+	Symbols   int // number of symbols, including those that are only called or inlined
+	Functions int // number of symbols with a function
 }
 
-// A Ranking is the samples of a profile by symbol and by unit.
+// A Ranking has the sums of the samples of a profile by symbol and by unit.
 type Ranking struct {
-	Total   uint64   // of all counts
+	Total   uint64   // sum of all counts
 	Symbols []Symbol // by SymbolRef
 	Units   []Unit   // by UnitRef
 }
@@ -69,19 +71,19 @@ func New(p *profile.Profile) *Ranking {
 // A Tally computes a Ranking from functions whose locations the caller visits one by one.
 type Tally struct {
 	*Ranking
-	bodies []body   // that are open, outermost first
-	open   []uint32 // how many of them are of a symbol
+	bodies []body   // the bodies that contain the current record, outermost first
+	open   []uint32 // for each symbol, how many of these bodies are of it
 }
 
-// NewTally returns the tally of a profile with a number of symbols.
+// NewTally returns an empty tally for a profile with the given number of symbols.
 func NewTally(symbols int) *Tally {
 	return &Tally{Ranking: &Ranking{Symbols: make([]Symbol, symbols)}, open: make([]uint32, symbols)}
 }
 
-// A body is of a function, or inlined in one.
+// A body is the body of a function, or of a function inlined in it.
 type body struct {
 	symbol  profile.SymbolRef
-	samples uint64 // so far, of all that is inlined in it too
+	samples uint64 // samples so far, including those of functions inlined in it
 }
 
 func (t *Tally) function(s profile.SymbolRef, f *profile.Function) {
@@ -103,10 +105,11 @@ func (t *Tally) function(s profile.SymbolRef, f *profile.Function) {
 	t.End(f.HeadCount)
 }
 
-// Begin begins the function of a symbol.
+// Begin starts the function of a symbol. The following calls of Count and Inlined are about its
+// records, until End.
 func (t *Tally) Begin(s profile.SymbolRef) { t.enter(s) }
 
-// Count adds a count at a depth of inlining.
+// Count adds a count in the body at a depth of inlining: 0 is the function itself.
 func (t *Tally) Count(depth int, n uint64) {
 	t.leave(depth + 1)
 	at := &t.bodies[depth]
@@ -115,14 +118,14 @@ func (t *Tally) Count(depth int, n uint64) {
 	own.Own = saturating.Add(own.Own, n)
 }
 
-// Inlined begins the body of a symbol that is inlined at a depth.
+// Inlined starts an inlined body of a symbol, in the body at the given depth.
 func (t *Tally) Inlined(depth int, s profile.SymbolRef) {
 	t.leave(depth + 1)
 	t.Symbols[s].Places++
 	t.enter(s)
 }
 
-// End ends the function.
+// End completes the function that Begin has started, and sets its head count.
 func (t *Tally) End(headCount uint64) {
 	t.leave(1)
 	s := &t.Symbols[t.bodies[0].symbol]
@@ -136,7 +139,7 @@ func (t *Tally) enter(s profile.SymbolRef) {
 	t.open[s]++
 }
 
-// leave closes all but the outermost bodies.
+// leave closes the innermost bodies, until only the given number of outermost bodies is open.
 func (t *Tally) leave(but int) {
 	for len(t.bodies) > but {
 		last := len(t.bodies) - 1
@@ -153,7 +156,7 @@ func (t *Tally) leave(but int) {
 	}
 }
 
-// units adds up the symbols.
+// units computes the sums of units from those of their symbols.
 func (t *Tally) units(p *profile.Profile) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -167,8 +170,8 @@ func (t *Tally) units(p *profile.Profile) {
 	}
 }
 
-// A Site is a source location that calls a symbol. Its line is one of the
-// caller's own: where the caller is inlined, its calls are still its own.
+// A Site is a source location that calls a symbol. Caller is the function whose source contains the
+// location, also where that function is inlined in another.
 type Site struct {
 	Caller        profile.SymbolRef
 	Line          uint32 // offset from the line of the caller's declaration
@@ -186,15 +189,16 @@ func (s Site) Compare(o Site) int {
 	)
 }
 
-// A Call is how often a location has called a symbol, in all the bodies that hold the location.
+// A Call is the number of calls of a symbol from a location, added up over all bodies, inlined or
+// not, that contain the location.
 type Call struct {
 	Site
 	Count uint64
 }
 
-// Calls returns the call targets of a profile, the most frequent first. Calls
-// that were inlined are none: their samples are in the inlined bodies. It takes
-// O(n log n) and 24 bytes for each of the n records of calls.
+// Calls returns the call targets of a profile, the most frequent first. Calls that were inlined are
+// not included: their samples are in the inlined bodies. It takes O(n log n) and 24 bytes for each
+// of the n records of calls.
 func Calls(p *profile.Profile) []Call {
 	var calls []Call
 	inBodies(p, func(in profile.SymbolRef, r *profile.Record) {
@@ -239,7 +243,7 @@ func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64)
 	return kept
 }
 
-// A Line is a source line, by the symbol whose own it is.
+// A Line is a source line of a symbol.
 type Line struct {
 	Symbol profile.SymbolRef
 	Line   uint32 // offset from the line of the symbol's declaration
@@ -250,8 +254,8 @@ func (l Line) Compare(o Line) int {
 	return cmp.Or(cmp.Compare(l.Symbol, o.Symbol), cmp.Compare(l.Line, o.Line))
 }
 
-// A LineCount is the own samples of a line, of all its discriminators and in all bodies that hold
-// it.
+// A LineCount is the sum of a line's counts, over all discriminators and all bodies, inlined or
+// not, that contain the line.
 type LineCount struct {
 	Line
 	Count uint64
@@ -269,7 +273,8 @@ func Lines(p *profile.Profile) []LineCount {
 	return together(lines, func(a, b LineCount) int { return a.Compare(b.Line) }, func(l *LineCount) *uint64 { return &l.Count })
 }
 
-// First sorts the n first of all, which it reorders, and returns them. It takes O(len(all) log n).
+// First moves the n elements that come first in the order of compare to the front of all, sorted,
+// and returns them. It takes O(len(all) log n).
 func First[T any](all []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(all))
 	slices.SortFunc(all[:n], compare)
@@ -288,8 +293,8 @@ func First[T any](all []T, n int, compare func(a, b T) int) []T {
 	return all[:n]
 }
 
-// Hottest returns the n symbols with the most own samples, those with the same number by total,
-// name and unit, and the number of all sampled symbols.
+// Hottest returns the n symbols with the most own samples in the order of [Order], and the number
+// of all symbols with samples.
 func Hottest(p *profile.Profile, r *Ranking, n int) (hottest []profile.SymbolRef, sampled int) {
 	var all []profile.SymbolRef
 	for i := range r.Symbols {

@@ -13,13 +13,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// data is what the page's script draws. Rows are kept by column, which takes half the bytes.
+// data is the JSON that the page's script draws. Tables are stored by column, which takes half the
+// bytes.
 type data struct {
 	Source  string        `json:"source"`
 	Total   count         `json:"total"`
 	Before  *before       `json:"before,omitempty"`
-	Bytes   count         `json:"bytes"` // of all units
-	Summary *afdo.Summary `json:"-"`     // the template draws it
+	Bytes   count         `json:"bytes"` // size of all units in the file
+	Summary *afdo.Summary `json:"-"`     // the template draws it, not the script
 	Curve   curve         `json:"curve"`
 	Units   units         `json:"units"`
 	Symbols symbols       `json:"symbols"`
@@ -28,19 +29,19 @@ type data struct {
 	Lines   lines         `json:"lines"`
 }
 
-// A before is the profile that the one drawn is compared with. Columns whose names end in _before
-// are of it.
+// A before describes the profile with which the drawn one is compared. Columns whose names end in
+// "_before" contain its figures.
 type before struct {
 	Source string `json:"source"`
 	Total  count  `json:"total"`
 }
 
-// A curve is the summary's entries.
+// A curve contains the entries of the summary.
 type curve struct {
 	Cutoff counts `json:"cutoff"`
 	Counts counts `json:"counts"`
 	Least  counts `json:"least"`
-	All    count  `json:"all"` // counts there are
+	All    count  `json:"all"` // number of counts in the profile
 }
 
 // units are the rows of the units' table, hottest first. The paths of these rows come first; paths
@@ -56,7 +57,7 @@ type units struct {
 	Left      unitTail `json:"left"`
 }
 
-// A unitTail is what the units are together that are not rows.
+// A unitTail has the sums of the units that are not rows.
 type unitTail struct {
 	Count     count `json:"count"`
 	Body      count `json:"body"`
@@ -71,8 +72,8 @@ type unitTail struct {
 // come first; those of other symbols that frames refer to follow.
 type symbols struct {
 	Name      []string   `json:"name"`
-	Short     []string   `json:"short"`     // for narrow places, empty if Name
-	Assembler []string   `json:"assembler"` // name there, empty if Name
+	Short     []string   `json:"short"`     // name for narrow places, "" if it equals Name
+	Assembler []string   `json:"assembler"` // mangled name, "" if it equals Name
 	Unit      counts     `json:"unit"`
 	Own       counts     `json:"own"`
 	Total     counts     `json:"total"`
@@ -83,7 +84,7 @@ type symbols struct {
 	Left      symbolTail `json:"left"`
 }
 
-// A symbolTail is what the symbols are together that have samples and are not rows.
+// A symbolTail has the sums of the symbols with samples that are not rows.
 type symbolTail struct {
 	Count  count `json:"count"`
 	Own    count `json:"own"`
@@ -91,15 +92,15 @@ type symbolTail struct {
 	Head   count `json:"head"`
 }
 
-// maxEntries is how many entries of a summary are drawn. Writers make 16.
+// maxEntries is how many entries of a summary are drawn. Compilers and tools write 16.
 const maxEntries = 100
 
-// A collector makes data of a profile.
+// A collector computes the data of a page from one or two profiles.
 type collector struct {
 	data
-	names   *profile.Profile // which has all units and symbols of both sides
+	names   *profile.Profile // all units and symbols of both profiles
 	now     *side
-	was     *side // nil if nothing is compared
+	was     *side // the earlier profile, nil if there is none
 	options Options
 	unitRow map[profile.UnitRef]int
 	row     map[profile.SymbolRef]int
@@ -155,8 +156,7 @@ func (c *collector) summary() {
 	}
 }
 
-// units lists the units that have something, those with the most samples in their functions' bodies
-// first.
+// units fills the table of units. Units whose functions have the most samples come first.
 func (c *collector) units() {
 	var files []profile.UnitRef
 	for i := range c.names.NumUnits() {
@@ -209,8 +209,9 @@ func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	return uint64(c.options.UnitBytes[own])
 }
 
-// heat is what decides over two sides which units, symbols and frames are drawn: the larger one of
-// the two shares. For one side the samples themselves decide.
+// heat returns the key by which units, symbols and frames are chosen for drawing if two profiles
+// are compared: the larger one of the shares of samples in each. For one profile it is 0, and the
+// samples decide.
 func (c *collector) heat(now, was uint64) float64 {
 	if c.was == nil {
 		return 0
@@ -218,7 +219,7 @@ func (c *collector) heat(now, was uint64) float64 {
 	return max(human.Share(now, c.now.ranking.Total), human.Share(was, c.was.ranking.Total))
 }
 
-// path returns the number of a unit's path, and adds the path if necessary.
+// path returns the row of a unit's path, and adds the path if it is missing.
 func (c *collector) path(f profile.UnitRef) uint64 {
 	i, ok := c.unitRow[f]
 	if !ok {
@@ -229,7 +230,7 @@ func (c *collector) path(f profile.UnitRef) uint64 {
 	return uint64(i)
 }
 
-// symbols lists the symbols that have samples, those with the most total samples first.
+// symbols fills the table of functions. Symbols with the most total samples come first.
 func (c *collector) symbols() {
 	var sampled []profile.SymbolRef
 	for i := range c.names.NumSymbols() {
@@ -274,7 +275,7 @@ func (c *collector) symbols() {
 	}
 }
 
-// symbol returns the number of a symbol's name, and adds the name if necessary.
+// symbol returns the row of a symbol's name, and adds the name if it is missing.
 func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	i, ok := c.row[ref]
 	if !ok {
@@ -304,10 +305,11 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	return uint64(i)
 }
 
-// maxName is how many bytes of a name are drawn.
+// maxName is the number of bytes to which a name is shortened.
 const maxName = 1000
 
-// clip cuts a name that is too long to be drawn in the middle, as names often differ in their ends.
+// clip shortens a name that is too long to be drawn. It cuts out the middle, because names often
+// differ at their ends.
 func clip(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if len(name) <= maxName {
@@ -317,8 +319,8 @@ func clip(name string) string {
 	return strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
 }
 
-// A count is a number of a profile in the form of its JSON. A script's numbers
-// are exact up to 2^53; a larger one is a string.
+// A count is a number that JSON stores as a string if it is above 2^53, the limit of a script's
+// exact numbers.
 type count uint64
 
 const maxExact = 1 << 53

@@ -13,44 +13,44 @@ import (
 
 // calls are the rows of the table of calls that were not inlined, the most frequent first.
 type calls struct {
-	Caller        counts  `json:"caller"` // row of symbols
-	Line          []int   `json:"line"`   // offset from the caller's declaration
+	Caller        counts  `json:"caller"` // row in the table of functions
+	Line          []int   `json:"line"`   // line offset from the caller's declaration
 	Discriminator counts  `json:"discriminator"`
 	Callee        counts  `json:"callee"`
 	Count         counts  `json:"count"`
 	WasCount      counts  `json:"count_before,omitempty"`
-	Total         count   `json:"total"` // of all calls
+	Total         count   `json:"total"` // sum of all calls
 	WasTotal      count   `json:"total_before,omitempty"`
 	Left          hotTail `json:"left"`
 }
 
-// lines are the rows of the table of lines with own samples, those with the most first.
+// lines are the rows of the table of lines with samples, those with the most first.
 type lines struct {
-	Symbol   counts   `json:"symbol"`           // row of symbols
-	Offset   []int    `json:"offset"`           // from the symbol's declaration
-	Number   []int    `json:"number,omitempty"` // in the source file, 0 if it is not known
+	Symbol   counts   `json:"symbol"`           // row in the table of functions
+	Offset   []int    `json:"offset"`           // line offset from the symbol's declaration
+	Number   []int    `json:"number,omitempty"` // line number in the source file, 0 if it is not known
 	Text     []string `json:"text,omitempty"`
 	Count    counts   `json:"count"`
 	WasCount counts   `json:"count_before,omitempty"`
 	Left     hotTail  `json:"left"`
 }
 
-// A hotTail describes the rows that such a table leaves out.
+// A hotTail has the sums of the rows that the table of calls or lines leaves out.
 type hotTail struct {
 	Rows     count `json:"rows"`
 	Count    count `json:"count"`
 	WasCount count `json:"count_before,omitempty"`
 }
 
-// A Line is a source line that is drawn.
+// A Line is a source line of a function, as a row of the table of lines.
 type Line struct {
-	Unit, Function string // as the profile has them
-	Offset         int    // from the line of the function's declaration
-	Number         int    // in the source file, 0 if it is not known
+	Unit, Function string // path and assembler name in the profile
+	Offset         int    // line offset from the function's declaration
+	Number         int    // line number in the source file, 0 if it is not known
 	Text           string
 }
 
-// A hot is a call or a line with its counts on both sides.
+// A hot is a call or a line, with its counts in the drawn profile and in the earlier one.
 type hot[K any] struct {
 	key      K
 	now, was uint64
@@ -82,7 +82,7 @@ func (c *collector) calls() {
 	}
 }
 
-// lines lists the lines with samples of their own. The error is an error of Options.Locate.
+// lines fills the table of lines with samples. Its error is an error of Options.Locate.
 func (c *collector) lines() error {
 	all := bothSides(c, rank.Line.Compare, func(s *side, add func(rank.Line, uint64)) {
 		for _, l := range rank.Lines(s.profile) {
@@ -107,7 +107,7 @@ func (c *collector) lines() error {
 	return c.locate(rows)
 }
 
-// locate finds the source of lines.
+// locate sets the line numbers and texts of rows by Options.Locate.
 func (c *collector) locate(rows []hot[rank.Line]) error {
 	if c.options.Locate == nil || len(rows) == 0 {
 		return nil
@@ -130,7 +130,8 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	return nil
 }
 
-// bothSides returns the rows that each gives of a side. Those of the same key are one.
+// bothSides calls each for one or both profiles, and returns the rows that it adds. Rows of the two
+// profiles with the same key become one.
 func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, add func(K, uint64))) []hot[K] {
 	var all []hot[K]
 	each(c.now, func(key K, n uint64) { all = append(all, hot[K]{key, n, 0}) })
@@ -150,7 +151,7 @@ func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, a
 	return kept
 }
 
-// hottest sorts rows by their share of either total, the largest first.
+// hottest sorts rows by the larger one of their shares of the two totals, the largest first.
 func hottest[K any](all []hot[K], totals [2]count) {
 	heat := func(h *hot[K]) float64 {
 		return max(human.Share(h.now, uint64(totals[0])), human.Share(h.was, uint64(totals[1])))
@@ -160,7 +161,7 @@ func hottest[K any](all []hot[K], totals [2]count) {
 	})
 }
 
-// cutHot returns the first ones and adds up the others.
+// cutHot returns the first most rows, and adds up the others in left.
 func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
 	rows := min(len(all), most)
 	for _, h := range all[rows:] {
@@ -175,18 +176,19 @@ func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
 // functions inlined in it. A function inlined in one body at several locations is one frame.
 type frames struct {
 	Depth    counts `json:"depth"`
-	Symbol   counts `json:"symbol"` // row of symbols
+	Symbol   counts `json:"symbol"` // row in the table of functions
 	Own      counts `json:"own"`
-	Total    counts `json:"total"` // own and what is inlined
+	Total    counts `json:"total"` // own samples and those of functions inlined in it
 	WasOwn   counts `json:"own_before,omitempty"`
 	WasTotal counts `json:"total_before,omitempty"`
-	Left     count  `json:"left"` // frames that have samples and are not drawn
+	Left     count  `json:"left"` // number of frames with samples that are not drawn
 }
 
-// maxDepth is how deep frames are drawn. What is nested deeper counts as own samples there.
+// maxDepth is the depth to which frames are drawn. The samples of deeper ones count as own samples
+// of the frame at this depth.
 const maxDepth = 100
 
-// frames draws the frames with the most samples.
+// frames fills the data of the flame graph with the frames that have the most samples.
 func (c *collector) frames() {
 	f := &c.Frames
 	for _, n := range c.frameNodes() {
@@ -201,8 +203,8 @@ func (c *collector) frames() {
 	}
 }
 
-// frameNodes chooses the frames with the most samples. A frame has no fewer than
-// those below it and comes before them, so none is chosen without the one above it.
+// frameNodes returns the frames with the most samples, in pre-order. A frame has at least as many
+// samples as a frame below it and comes before it, so no frame is chosen without the one above it.
 func (c *collector) frameNodes() []node {
 	b := flameBuilder{limit: c.options.Frames, heat: c.heat}
 	for own, f := range c.now.profile.Functions() {
@@ -228,34 +230,34 @@ func (c *collector) frameNodes() []node {
 	return b.nodes
 }
 
-// A node is a frame.
+// A node is a frame of the flame graph: a function, or one inlined in the frame above it.
 type node struct {
 	own, total       uint64
-	wasOwn, wasTotal uint64 // in the profile before
-	order            int    // among all nodes, in pre-order
+	wasOwn, wasTotal uint64 // the same in the earlier profile
+	order            int    // position among all nodes in pre-order
 	symbol           profile.SymbolRef
 	depth            int32
 }
 
-// A flameBuilder keeps the nodes with the most samples.
+// A flameBuilder collects the nodes with the most samples.
 type flameBuilder struct {
 	limit int
 	heat  func(now, was uint64) float64
 	nodes []node // in pre-order
 	met   int
-	left  int // nodes with samples that are not kept
+	left  int // number of nodes with samples that were dropped
 	body  profile.Body
-	open  []int // in nodes, outermost first
+	open  []int // indexes in nodes of the open ones, outermost first
 }
 
-// The counts of both sides are in one body while frames are gathered, each side's at a line of its
-// own.
+// While nodes are collected, the counts of both profiles are in one body: those of the drawn
+// profile at line sideNow, and those of the earlier profile at line sideWas.
 const (
 	sideNow uint32 = iota
 	sideWas
 )
 
-// function adds the nodes of a function, whose records are in the body.
+// function adds the nodes of a function, whose records merge has put into b.body.
 func (b *flameBuilder) function(s profile.SymbolRef) {
 	b.open = b.open[:0]
 	b.enter(s)
@@ -283,7 +285,8 @@ func (b *flameBuilder) function(s profile.SymbolRef) {
 	}
 }
 
-// merge adds what a function of a side has at its several locations to the body, together at one.
+// merge adds the records of a function to b.body. It puts all counts of a body at one line, so that
+// a function inlined at several locations becomes one node.
 func (b *flameBuilder) merge(line uint32, records []profile.Record, s *side) {
 	open := 0
 	for w := profile.Walk(records); ; {
@@ -313,7 +316,7 @@ func (b *flameBuilder) enter(s profile.SymbolRef) {
 	b.open = append(b.open, len(b.nodes)-1)
 }
 
-// leave closes all but the outermost nodes.
+// leave closes the innermost nodes, until only the given number of outermost nodes is open.
 func (b *flameBuilder) leave(but int) {
 	for len(b.open) > but {
 		last := len(b.open) - 1
@@ -329,7 +332,8 @@ func (b *flameBuilder) leave(but int) {
 	}
 }
 
-// prune keeps the nodes with the most samples, the first ones of the same number.
+// prune drops all but the limit nodes with the most samples. Of nodes with the same number, it
+// keeps the first ones.
 func (b *flameBuilder) prune() {
 	sampled := slices.DeleteFunc(b.nodes, func(n node) bool { return n.total == 0 && n.wasTotal == 0 })
 	slices.SortFunc(sampled, func(x, y node) int {

@@ -1,8 +1,8 @@
-// Package report draws a profile as an HTML page: a curve of its summary, a map of its units, a
+// Package report writes a profile as an HTML page: a curve of its summary, a map of its units, a
 // flame graph of inlined functions, and tables of units, functions, lines and calls.
 //
-// The page is complete. It loads nothing, neither from the network nor from the file system. A
-// content security policy forbids that, and forbids all scripts except its own. Names are text to
+// The page is a single file that loads nothing, neither from the network nor from the file system.
+// A content security policy forbids that, and forbids all scripts except its own. Names are text to
 // the browser, whatever they contain.
 package report
 
@@ -24,46 +24,46 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options say what of a profile is drawn and how.
+// Options select the parts of a profile that the page shows.
 type Options struct {
 	Source string // name of the profile
-	Format string // and of its format
-	Note   string // what a sample is, if it is none of a profiler's
-	Size   int64  // and how many bytes it takes
+	Format string // name of its format
+	Note   string // explains what a sample is, if it does not come from a profiler
+	Size   int64  // size of its file in bytes
 
-	// UnitBytes is how many of them each unit takes, by UnitRef.
+	// UnitBytes is the size in bytes of each unit in the file, by UnitRef.
 	UnitBytes []int64
 
-	// Before is what the profile is compared with, nil if it is drawn by itself, and BeforeSource
-	// the name of that.
+	// Before is the earlier profile with which the profile is compared, or nil. BeforeSource is its
+	// name.
 	Before       *profile.Profile
 	BeforeSource string
 
-	// Explained is what compilers have made of the profile, nil if that is not known.
+	// Explained says how compilers have used the profile, or is nil if that is not known.
 	Explained *Explained
 
-	Functions int // how many functions to list at most, the hottest ones
-	Units     int // and units
-	Frames    int // and frames of the flame graph
-	Calls     int // and calls
-	Lines     int // and source lines
+	Functions int // maximum number of functions to list, the hottest ones
+	Units     int // maximum number of units
+	Frames    int // maximum number of frames of the flame graph
+	Calls     int // maximum number of calls
+	Lines     int // maximum number of source lines
 
-	// Locate, unless nil, sets the source positions of the lines that it knows.
+	// Locate, if not nil, sets the line numbers and texts of those lines whose source it finds.
 	Locate func([]Line) error
 
-	Name  func(string) string // how a symbol's name is to be shown; as it is if nil
-	Short func(string) string // the same where there is little room; as Name if nil
+	Name  func(string) string // returns the name to show for a symbol; nil leaves names unchanged
+	Short func(string) string // returns the name to show in narrow places; Name is used if nil
 }
 
-// Explained is what "afdo explain" has found.
+// Explained is the result of "afdo explain": how many of the profile's counts compilers have found.
 type Explained struct {
 	Counts    uint64
-	Share     float64 // of the counts that were found
+	Share     float64 // share of the counts that were found
 	Reasons   []ReasonCounts
-	Functions []ExplainedFunction // those that lose most
+	Functions []ExplainedFunction // the functions that lose the most counts
 }
 
-// A ReasonCounts is how many counts something has become of.
+// A ReasonCounts is the number of counts that were found, or were lost for one reason.
 type ReasonCounts struct {
 	Reason string
 	Counts uint64
@@ -75,7 +75,7 @@ type ExplainedFunction struct {
 	Counts, Found    uint64
 }
 
-// Numbers that draw fast and are more than anybody looks at.
+// Default numbers of rows and frames: more than anybody looks at, and few enough to draw fast.
 const (
 	DefaultFunctions = 5000
 	DefaultUnits     = 2000
@@ -90,8 +90,8 @@ var assets embed.FS
 // scripts are the parts of the page's script in their order.
 var scripts = []string{"core.js", "names.js", "change.js", "hottest.js", "curve.js", "table.js", "treemap.js", "flame.js", "hits.js", "address.js", "main.js"}
 
-// Write writes the page of a profile, or of its difference from the one before it. The size of the
-// page depends on the numbers in the options, not on the size of the profile.
+// Write writes the page of a profile, or of the differences between o.Before and the profile. The
+// size of the page depends on the numbers in the options, not on the size of the profile.
 //
 // It takes a few passes over the records. Memory is proportional to the number of symbols and of
 // the records of counts and calls. The error is an error of w or of Options.Locate.
@@ -138,7 +138,7 @@ var page = sync.OnceValue(func() *template.Template {
 	}).ParseFS(assets, "page/page.html"))
 })
 
-// policy allows the page its own style and script and nothing else.
+// policy returns the content security policy, which allows only the page's own style and script.
 func policy(style, script string) string {
 	return fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
 		integrity(style), integrity(script))
@@ -177,8 +177,8 @@ func grouped(n any) string {
 	return digits
 }
 
-// A side is one of the profiles that are drawn. A unit or symbol has the same number on all
-// sides. A nil side has no samples.
+// A side is one of the two profiles that a page compares, or the only one. Units and symbols have
+// numbers that are common to both sides. A nil side has no samples.
 type side struct {
 	profile *profile.Profile
 	ranking *rank.Ranking
@@ -186,11 +186,11 @@ type side struct {
 	symbols numbering[profile.SymbolRef]
 }
 
-// A numbering leads from a side's own numbers to the common ones and back. Where both are nil, they
-// are the same.
+// A numbering maps a profile's own numbers of units or symbols to the numbers common to both
+// profiles, and back. If both slices are nil, the numbers are the same.
 type numbering[T ~uint32] struct {
 	common []T
-	own    []T // plus 1; 0 for what the side does not have
+	own    []T // by common number: own number plus 1, or 0 if the profile lacks it
 }
 
 func (n *numbering[T]) commonOf(own T) T {
@@ -210,7 +210,7 @@ func (n *numbering[T]) ownOf(common T) (own T, ok bool) {
 	return n.own[common] - 1, true
 }
 
-// invert fills in the way back.
+// invert computes own from common. commons is how many common numbers exist.
 func (n *numbering[T]) invert(commons int) {
 	n.own = make([]T, commons)
 	for own, common := range n.common {
@@ -218,13 +218,13 @@ func (n *numbering[T]) invert(commons int) {
 	}
 }
 
-// alone returns the only side of a page.
+// alone returns the side of a page that draws one profile.
 func alone(p *profile.Profile) *side {
 	return &side{profile: p, ranking: rank.New(p)}
 }
 
-// together numbers the units and symbols of two profiles by their names. The profile names has them
-// and nothing else.
+// together returns the sides of a page that compares two profiles. names contains the units and
+// symbols of both; its references are the common numbers.
 func together(now, was *profile.Profile) (names *profile.Profile, first, second *side) {
 	names = profile.New()
 	first, second = alone(now), alone(was)
