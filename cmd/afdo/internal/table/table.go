@@ -1,4 +1,4 @@
-// Package table writes columns of text that are aligned.
+// Package table prints tables of text with aligned columns.
 package table
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// A Table is lines of cells in columns as wide as their widest cell.
+// A Table is a table of text cells. Each column is as wide as its widest cell.
 type Table struct {
-	Columns string // an 'l' or 'r' for each column: to which side its cells are aligned
+	Columns string // for each column, 'l' or 'r': its cells are aligned to the left or right
 	rows    [][]string
-	hidden  []int // columns that are not written
+	hidden  []int // indexes of columns that are not written
 }
 
 // Row adds a line. It may have fewer cells than there are columns.
@@ -68,7 +68,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// width returns how wide the columns are that are written, with the blanks between them.
+// width returns the total width of the columns that are written, with the blanks between them.
 func (t *Table) width() int {
 	sum := -2
 	for i, width := range t.widths() {
@@ -81,7 +81,7 @@ func (t *Table) width() int {
 
 func (t *Table) isHidden(column int) bool { return slices.Contains(t.hidden, column) }
 
-// Empty tells whether the table has no rows.
+// Empty reports whether the table has no rows.
 func (t *Table) Empty() bool { return len(t.rows) == 0 }
 
 func pad(b *strings.Builder, n int) {
@@ -128,10 +128,10 @@ func First[T any](rows []T, most Count) (shown []T, leftOut int) {
 // all demangled names together may be too large for memory.
 type List struct {
 	Numbers Table  // its first row is a heading
-	Heading string // of the labels
-	Spare   []int  // columns of Numbers that a narrow terminal does without, the least useful first
-	LeftOut int    // how many rows there are besides; a last line tells
-	Width   int    // how many columns a line may have, 0 for any number
+	Heading string // heading of the labels
+	Spare   []int  // columns of Numbers to hide on a narrow terminal, the first one first
+	LeftOut int    // number of rows that are not in the list; printed as a last line
+	Width   int    // maximum width of a line in characters, 0 for no limit
 
 	// About returns the label of a row; row 0 is the first one below the heading. A name may have
 	// several forms: the first one that fits is printed. The place is left out if there is no room
@@ -140,8 +140,8 @@ type List struct {
 }
 
 const (
-	enoughAbout = 40 // columns for a label; below that, columns of Spare are left out
-	leastAbout  = 20 // columns of a label that are printed even if the terminal is narrower
+	enoughAbout = 40 // if fewer characters remain for a label, columns of Spare are hidden
+	leastAbout  = 20 // characters of a label that are printed even if the terminal is too narrow
 )
 
 // Named returns the label of a row, for [List.About], if the name has one form and no place.
@@ -161,7 +161,8 @@ func (l *List) Write(w io.Writer, indent int) error {
 	return l.writeLeftOut(w, indent, without)
 }
 
-// fit returns the numbers that a terminal has room for, and the headings of the others.
+// fit returns Numbers without the columns for which the terminal has no room, and the headings of
+// those.
 func (l *List) fit(indent int) (numbers Table, without []string) {
 	numbers = l.Numbers
 	for _, column := range l.Spare {
@@ -219,7 +220,7 @@ func (l *List) writeLeftOut(w io.Writer, indent int, without []string) error {
 	return err
 }
 
-// A Part is a table with a heading.
+// A Part is a part of the output of a verb: a table with a heading.
 type Part struct {
 	Heading string
 	*Table

@@ -16,18 +16,20 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// maxCompletions is how many names are offered at most: a shell shows no more, and a profile may
-// have millions.
+// maxCompletions is the maximum number of names that a completion returns to the shell: a shell
+// shows no more, and a profile may have millions.
 const maxCompletions = 1000
 
-// CompleteUnits offers the paths of the units of the profile that was named.
+// CompleteUnits completes the value of --unit in a shell. It returns the paths of units that begin
+// with begun, in the profile on the command line.
 func (e *Env) CompleteUnits(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
 		return find.NamesOf(p.Units(ctx), func(u anyprof.Unit) string { return u.Path }), nil
 	})
 }
 
-// CompleteSymbols offers the names of the functions, of the unit of --unit if there is one.
+// CompleteSymbols completes the value of --symbol in a shell. It returns the names of functions
+// that begin with begun, in the unit of --unit if that is given.
 func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
 		functions := p.Functions(ctx)
@@ -42,8 +44,8 @@ func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) (
 	})
 }
 
-// complete offers what begins like the word that is being typed. Nothing is said of a file that
-// cannot be read.
+// complete returns the names from list that begin with begun, the word at the cursor of the shell.
+// It prints nothing about a file that cannot be read.
 func (e *Env) complete(args []string, begun string, list func(context.Context, *anyprof.Profile) (iter.Seq2[string, error], error)) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -77,10 +79,10 @@ func (e *Env) complete(args []string, begun string, list func(context.Context, *
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Offerable reports whether completion can offer a name to a shell. Completion writes a line for
-// each name. Blanks at the ends of a line are lost, and the text after a tab is a description.
-// Control characters and invalid text would reach the terminal, and cobra's mark of a remark would
-// print the name.
+// Offerable reports whether completion can return a name to a shell. Completion prints each name on
+// a line. The shell loses blanks at the ends of a line, and takes the text after a tab as a
+// description. Control characters and invalid text would reach the terminal. A name that begins
+// with cobra's mark for remarks would be printed as a remark.
 func Offerable(name string) bool {
 	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
 		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "_activeHelp_")

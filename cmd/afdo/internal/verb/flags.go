@@ -39,21 +39,21 @@ func (s *Share) Set(text string) error {
 // Type is what the help calls the value.
 func (s *Share) Type() string { return "PERCENT" }
 
-// A Choice is a word that a flag can have, with its meaning.
+// A Choice is one of the words that a flag accepts, with its meaning.
 type Choice[T any] struct {
 	Word    string
 	Meaning T
 }
 
-// A choiceFlag is the value of a flag that is one of some words.
+// A choiceFlag is the value of a flag that accepts one of several words.
 type choiceFlag[T any] struct {
 	word    string
 	meaning *T
 	choices []Choice[T]
 }
 
-// AddChoice adds a flag to a verb that takes one of several words. The usage lists them at its end.
-// The first word is the default, and may be empty. shorthand may be empty.
+// AddChoice adds to a verb a flag that accepts one of several words, which are listed after its
+// usage. The first word is the default and may be empty. shorthand may be empty.
 func AddChoice[T any](cmd *cobra.Command, meaning *T, name, shorthand, usage string, choices ...Choice[T]) {
 	c := &choiceFlag[T]{choices[0].Word, meaning, choices}
 	*meaning = choices[0].Meaning
@@ -62,7 +62,7 @@ func AddChoice[T any](cmd *cobra.Command, meaning *T, name, shorthand, usage str
 	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// words returns the words, without the empty one.
+// words returns the words that the flag accepts, without the empty one.
 func (c *choiceFlag[T]) words() (words []string) {
 	for _, choice := range c.choices {
 		if choice.Word != "" {
@@ -88,7 +88,7 @@ func (c *choiceFlag[T]) Set(word string) error {
 // Type is what the help calls the value.
 func (c *choiceFlag[T]) Type() string { return "WORD" }
 
-// Words returns choices whose meanings are the words themselves.
+// Words returns a choice for each word, whose meaning is the word itself.
 func Words(words []string) (choices []Choice[string]) {
 	for _, word := range words {
 		choices = append(choices, Choice[string]{word, word})
@@ -96,8 +96,8 @@ func Words(words []string) (choices []Choice[string]) {
 	return choices
 }
 
-// A Once is the value of a flag that can be given only once: of two, one would be ignored. The
-// same value may come again, as it does when a shell completes a command line.
+// A Once is the value of a flag that can be given only once, because a second value would be
+// ignored. The same value may be given again, as happens when a shell completes a command line.
 type Once struct {
 	Value *string
 	set   bool
@@ -137,7 +137,7 @@ func (e *Env) AddWholeFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&e.Whole, "verbose", "v", false, "print whole names in a terminal, too")
 }
 
-// Args accepts one argument for each name.
+// Args returns a check that there is one argument for each of the names.
 func Args(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -158,7 +158,8 @@ func StdinOnce(paths ...string) error {
 	return nil
 }
 
-// NotOnto refuses an output that is an input, which something of another kind would replace.
+// NotOnto returns an error if the output file is one of the input files, for verbs whose output is
+// of another kind and would replace the input.
 func NotOnto(out string, inputs ...string) error {
 	to, err := os.Stat(out)
 	if out == cli.Stdio || err != nil || !to.Mode().IsRegular() {

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// AddKindFlags gives a verb the flags that kinds have for it.
+// AddKindFlags adds to a verb the flags that kinds of profile have for it.
 func (e *Env) AddKindFlags(verb *cobra.Command) {
 	for _, k := range e.Kinds {
 		if k, ok := k.(kind.HasFlags); ok {
@@ -38,22 +38,22 @@ func (e *Env) OpenFile(path string) (*input.File, kind.Kind, error) {
 	return f, e.Kinds.Of(f.Format()), nil
 }
 
-// WithFile opens the file of a path, calls use with its kind, and closes it. Errors that say
-// nothing of a file get its name.
+// WithFile opens the file of a path, calls use with its kind, and closes it. It adds the name of
+// the file to errors that name none.
 func (e *Env) WithFile(path string, use func(*input.File, kind.Kind) error) error {
 	f, err := input.Open(e.In, path)
 	return e.with(f, err, use)
 }
 
-// WithParts is withFile for verbs that read some of a file.
+// WithParts is WithFile for verbs that read only parts of a file.
 func (e *Env) WithParts(path string, use func(*input.File, kind.Kind) error) error {
 	f, err := input.OpenParts(e.In, path)
 	return e.with(f, err, use)
 }
 
-// WithOverview is WithFile for verbs that print what the overview in an index has. If the file is
-// one of a server and has an overview, use gets it and reads some of the file. Otherwise use gets
-// nil and reads all of it.
+// WithOverview is WithFile for verbs whose output the overview in an index contains. If the file is
+// on a server and has an overview, use gets the overview, and parts of the file are fetched on
+// demand. Otherwise use gets nil, and the file is fetched as a whole.
 func (e *Env) WithOverview(path string, use func(*input.File, kind.Kind, *gcovkind.Overview) error) error {
 	f, err := input.OpenParts(e.In, path)
 	return e.with(f, err, func(f *input.File, k kind.Kind) error {
@@ -78,17 +78,18 @@ func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) er
 	return f.Wrap(use(f, e.Kinds.Of(f.Format())))
 }
 
-// WithGCOV is withFile for verbs that know GCOV profiles only.
+// WithGCOV is WithFile for verbs that only support GCOV profiles.
 func (e *Env) WithGCOV(verb, path string, use func(*gcovkind.Input) error) error {
 	return e.WithFile(path, e.asInput(verb, use))
 }
 
-// WithGCOVParts is withInput for verbs that read some of a file.
+// WithGCOVParts is WithGCOV for verbs that read only parts of a file.
 func (e *Env) WithGCOVParts(verb, path string, use func(*gcovkind.Input) error) error {
 	return e.WithParts(path, e.asInput(verb, use))
 }
 
-// asInput opens a GCOV profile for a verb, and refuses others.
+// asInput adapts use, which needs a GCOV profile, to a function for any kind. The function returns
+// an error for other kinds.
 func (e *Env) asInput(verb string, use func(*gcovkind.Input) error) func(*input.File, kind.Kind) error {
 	return func(f *input.File, k kind.Kind) error {
 		if _, ok := k.(*gcovkind.Kind); !ok {
@@ -107,8 +108,8 @@ func IsGCOV(k kind.Kind) bool {
 	return ok
 }
 
-// IsGCOVFile reports whether a file is a GCOV profile. What comes on standard input, which can be
-// read once, is taken for one.
+// IsGCOVFile reports whether a file is a GCOV profile. It assumes so for standard input, which can
+// be read only once.
 func (e *Env) IsGCOVFile(path string) (is bool, err error) {
 	if path == cli.Stdio {
 		return true, nil
@@ -125,8 +126,9 @@ func Can[V any](k kind.Kind) bool {
 	return ok
 }
 
-// Dispatch has a kind do a verb: by its own method if it has one, by the model of package profile
-// if it can be loaded into that and the verb has a way for it. A verb without one passes nil.
+// Dispatch runs a verb for a kind. If the kind implements V, the verb's interface, it calls own.
+// Otherwise, if the kind implements CanLoad and model is not nil, it calls model, which uses
+// package profile. It returns an error if neither applies.
 func Dispatch[V kind.Kind](e *Env, verb string, k kind.Kind, own func(V) error, model func(kind.CanLoad) error) error {
 	if v, ok := k.(V); ok {
 		return own(v)
@@ -137,19 +139,19 @@ func Dispatch[V kind.Kind](e *Env, verb string, k kind.Kind, own func(V) error, 
 	return e.Kinds.Refuse(verb, k, func(k kind.Kind) bool { return Can[V](k) || model != nil && Can[kind.CanLoad](k) })
 }
 
-// An Env is what the verbs are methods of.
+// An Env is the environment of a run of a verb: standard streams and the kinds of profile.
 type Env struct {
 	cli.Env
 	Kinds kind.Table
 
-	// Become replaces this process by another program. In tests it does not.
+	// Become replaces this process by another program. Tests set it to a function that does not.
 	Become func(argv, environment []string) error
 }
 
-// A BuildCommand is a command of a build, without what starts it.
+// A BuildCommand is a command of a build, without an "afdo exec" before the compiler.
 type BuildCommand struct {
 	*command.Line
-	Launched bool // "afdo exec" was before it
+	Launched bool // "afdo exec" came before the compiler
 }
 
 func ParseBuildCommand(argv []string, dir string) BuildCommand {
@@ -157,7 +159,7 @@ func ParseBuildCommand(argv []string, dir string) BuildCommand {
 	return BuildCommand{command.Parse(argv, dir), launched}
 }
 
-// Inputs finds what the command reads.
+// Inputs finds the source files and headers that the command reads.
 func (c *BuildCommand) Inputs(ctx context.Context, cache *store.Store) (*inputs.Inputs, error) {
 	compiler, err := toolchain.Find(ctx, c.Line, cache)
 	if err != nil {
@@ -166,8 +168,8 @@ func (c *BuildCommand) Inputs(ctx context.Context, cache *store.Store) (*inputs.
 	return inputs.Find(ctx, c.Line, compiler, cache)
 }
 
-// ReadDatabase returns the commands of a compilation database that compile something, at least one,
-// and the folder that it is in.
+// ReadDatabase returns the compiling commands of a compilation database, at least one, and the
+// folder that contains the database.
 func ReadDatabase(path string) (commands []BuildCommand, folder string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -14,23 +14,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Output says where a profile is written, and in which format.
+// Output is the path and the format for writing a profile, from the flags -o and --to.
 type Output struct {
 	Path  string
 	To    FormatFlag
-	Usual string // format if neither --to nor the name of the output tells, "" for none
+	Usual string // format if neither --to nor the extension of the output selects one; "" for none
 
-	// Once they are resolved:
+	// Set by Resolve:
 	Out     kind.Output
-	Kind    kind.Kind      // of the format
-	Format  anyprof.Format // 0 for the format of another kind
-	assumed bool           // the format is the usual one
+	Kind    kind.Kind      // the kind that the format belongs to
+	Format  anyprof.Format // 0 if the format does not belong to GCOV profiles
+	assumed bool           // the format is Usual, because none was selected
 }
 
-// UsualFormat is the format of whole GCOV profiles unless the command line names another one.
+// UsualFormat is the format in which GCOV profiles are written if the command line does not select
+// one.
 const UsualFormat = "v4c"
 
-// AddFlags gives a verb the flags -o and --to, and those that kinds have for output.
+// AddFlags adds to a verb the flags -o and --to, and the flags of kinds for their output.
 func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.To.kinds = e.Kinds
@@ -44,12 +45,13 @@ func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.Kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// AddOutputFlag gives a verb the flag -o alone.
+// AddOutputFlag adds to a verb the flag -o alone.
 func AddOutputFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output; compressed if its name ends with .zst`)
 }
 
-// Resolve finds out the format, and refuses what makes no sense before any work is done.
+// Resolve determines the output format. It returns an error for an unsuitable output, before any
+// work is done.
 func (o *Output) Resolve(e *Env) error {
 	format, k, ok := e.Kinds.Format(o.To.Name)
 	if !ok {
@@ -79,12 +81,13 @@ func (o *Output) Resolve(e *Env) error {
 	return nil
 }
 
-// errNoFormat is the error for a command line that does not name a format.
+// errNoFormat returns the error for a command line that selects no format.
 func errNoFormat() error {
 	return cli.Usagef("missing flag --to: the name of the output does not say the format")
 }
 
-// Suits refuses to write profiles of a kind in the usual format, which is for GCOV profiles.
+// Suits returns an error for a profile of another kind than GCOV profiles if the command line
+// selects no format, because Usual is a format of GCOV profiles.
 func (o *Output) Suits(k kind.Kind) error {
 	if o.assumed && !IsGCOV(k) {
 		return errNoFormat()
@@ -92,7 +95,7 @@ func (o *Output) Suits(k kind.Kind) error {
 	return nil
 }
 
-// A FormatFlag is the value of --to.
+// A FormatFlag is the value of --to, a format in which profiles can be written.
 type FormatFlag struct {
 	kinds kind.Table
 	Name  string
@@ -101,7 +104,7 @@ type FormatFlag struct {
 // String returns the name of the format.
 func (f *FormatFlag) String() string { return f.Name }
 
-// Set takes the format of a name.
+// Set sets the format by its name or by a compiler that reads it.
 func (f *FormatFlag) Set(name string) error {
 	format, _, ok := f.kinds.Format(name)
 	if !ok {
@@ -114,17 +117,17 @@ func (f *FormatFlag) Set(name string) error {
 // Type is what the help calls the value.
 func (f *FormatFlag) Type() string { return "FORMAT" }
 
-// WrittenFacts is what --json says of a file that a verb has written.
+// WrittenFacts is the JSON report on a file that a verb has written.
 type WrittenFacts struct {
 	Output  string         `json:"output"`
 	Format  string         `json:"format,omitempty"`
-	Size    int64          `json:"size"`  // in bytes
-	Notes   []string       `json:"notes"` // what standard error says, such as what the format cannot hold
+	Size    int64          `json:"size"`  // size of the file in bytes
+	Notes   []string       `json:"notes"` // messages on standard error, such as what the format cannot store
 	Inputs  int            `json:"inputs,omitempty"`
 	Skipped []SkippedFacts `json:"skipped,omitempty"`
 }
 
-// SkippedFacts is an input that was left out.
+// SkippedFacts is an input that a merge has left out, and the error.
 type SkippedFacts struct {
 	File  string `json:"file"`
 	Error string `json:"error"`
