@@ -1,3 +1,3 @@
-// Package compile has the verbs that compile with profiles: exec, slice, fingerprint, explain, tune
-// and cache.
+// Package compile implements the verbs that compile with profiles: exec, slice, fingerprint,
+// explain, tune and cache.
 package compile
