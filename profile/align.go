@@ -48,11 +48,11 @@ func Align(first, second *Profile) Alignment {
 // An aligner matches the units of two profiles.
 type aligner struct {
 	sides [2]*alignSide
-	paths []string // new paths of the second profile's units
+	paths []string // new path for each unit of the second profile
 	done  Alignment
 }
 
-// An alignSide holds the state for one profile.
+// An alignSide holds what Align knows of one of the two profiles.
 type alignSide struct {
 	symbols [][]string         // names of symbols by unit
 	open    map[string]UnitRef // units that have not been matched, by path
@@ -70,7 +70,7 @@ func newAlignSide(p *Profile) *alignSide {
 	return s
 }
 
-// named returns the names of a unit's symbols.
+// named returns the names of the symbols of an unmatched unit.
 func (s *alignSide) named(path string) []string { return s.symbols[s.open[path]] }
 
 // match records that two units are the same.
@@ -159,7 +159,7 @@ func rootsOf(first, second string) roots {
 // beginsName reports whether the last n bytes of a path start at the beginning of a path element.
 func beginsName(path string, n int) bool { return n == len(path) || path[len(path)-n-1] == '/' }
 
-// below returns the units with the same relative path below two roots.
+// below returns the unmatched units that have the same path relative to the two roots.
 func (a *aligner) below(r roots) (units []MovedUnit) {
 	for first := range a.sides[0].open {
 		rest, ok := strings.CutPrefix(first, r.first)

@@ -9,11 +9,11 @@ import "github.com/go-afdo/afdo/internal/saturating"
 // log n) comparisons, whatever the depth, which temporarily takes at most about a hundred bytes per
 // record.
 type Body struct {
-	records []Record // in the order of adding, with the tangled mark
+	records []Record // in the order in which they were added; KindInlined records may have the tangled bit
 	spare   []Record
 	level   level // the innermost open body; its KindInlined record holds the enclosing level
 	depth   int   // number of open bodies
-	last    int   // number of the latest record in the innermost body, from 1; 0 if there is none
+	last    int   // number of the latest record directly in the innermost body, from 1; 0 if there is none
 	place   place // place of that record
 	sorter  sorter
 }

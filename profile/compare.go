@@ -55,7 +55,7 @@ func match(a, b *Profile) ([]SymbolRef, error) {
 	return symbols, nil
 }
 
-// firstUnused returns the index of the first number that a profile does not use, -1 if it uses all.
+// firstUnused returns the index in symbols of the first number that is not a symbol of p, or -1.
 func firstUnused(symbols []SymbolRef, p *Profile) int {
 	return slices.IndexFunc(symbols, func(s SymbolRef) bool { return int(s) >= p.NumSymbols() })
 }

@@ -19,7 +19,8 @@ type Diff struct {
 	Units     []UnitDiff
 }
 
-// A Portion describes a part of one profile.
+// A Portion contains the samples of a function, a unit or a whole profile, in one of the two
+// profiles.
 type Portion struct {
 	Functions int     // for a single function 1, or 0 if the profile does not have it
 	Samples   uint64  // sum of all counts, saturating
@@ -63,15 +64,16 @@ func NewDiff(first, second *Profile) *Diff {
 	return d.compare()
 }
 
-// A differ compares two profiles.
+// A differ holds the state while NewDiff compares two profiles.
 type differ struct {
 	functions []functionPair
 	units     map[string]*unitPair
 	whole     [2]portion
-	symbols   []SymbolRef // for each symbol of the first profile its number in the second, or an unused number
+	symbols   []SymbolRef // for each symbol of the first profile its number in the second, or a number that the second does not use
 }
 
-// A functionPair is a function in both profiles; a side is nil if the profile does not have it.
+// A functionPair is a function of one or both profiles. sides has nil for a profile that does not
+// have it.
 type functionPair struct {
 	path, name string
 	sides      [2]*Function
@@ -99,6 +101,8 @@ func (p *portion) add(samples total) {
 func (p *portion) of(whole total) Portion {
 	return Portion{p.functions, p.samples.saturated(), p.samples.shareOf(whole)}
 }
+
+// match pairs the functions of two profiles that have the same unit and name.
 
 // match pairs the functions of two profiles by unit and name.
 func (d *differ) match(first, second *Profile) {
@@ -152,7 +156,7 @@ func numberLike(p, q *Profile) []SymbolRef {
 	return symbols
 }
 
-// weigh sums up the samples of both profiles, by function, by unit and in total.
+// weigh sets the sums of samples in both profiles, by function, by unit and in total.
 func (d *differ) weigh() {
 	for i := range d.functions {
 		f := &d.functions[i]

@@ -40,7 +40,7 @@ type InlineFrame struct {
 	Parent   int32    // number of the caller's frame, -1 for frame 0
 	Function string   // linkage name without suffixes, or the plain name if there is none
 	Declared uint32   // line of its declaration, 0 if unknown
-	Call     Position // of the call in the caller; empty for frame 0
+	Call     Position // source position of the call; empty for frame 0
 }
 
 // A Position is a place in the source.

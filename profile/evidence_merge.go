@@ -75,7 +75,7 @@ func (c *CodeCopy) sameCode(d *CodeCopy) bool {
 		})
 }
 
-// addCounts adds the counts of a copy with the same code.
+// addCounts adds the counts of d, a copy with the same code.
 func (c *CodeCopy) addCounts(d *CodeCopy) {
 	for i := range c.Blocks {
 		c.Blocks[i].Count = saturating.Add(c.Blocks[i].Count, d.Blocks[i].Count)

@@ -136,7 +136,7 @@ func (t *EvidenceTable) fault(f *wire.Fault) error {
 	return t.Section.ErrorAt(t.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// All decodes all evidence.
+// All decodes all copies of code in the section.
 func (t *EvidenceTable) All() (*Evidence, error) {
 	return t.decode(func(yield func(int) bool) {
 		for i := range t.numCopies {
@@ -199,7 +199,8 @@ func (t *EvidenceTable) Check() error {
 	return nil
 }
 
-// An evidenceDecoder decodes parts of a section, and keeps the strings that it has decoded.
+// An evidenceDecoder decodes parts of an evidence section. It caches decoded groups of strings and
+// the current chunk.
 type evidenceDecoder struct {
 	table  *EvidenceTable
 	groups map[int]stringsOfGroup

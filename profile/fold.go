@@ -26,12 +26,12 @@ func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
 	return q.pruned(), folded
 }
 
-// A folder moves bodies out of functions.
+// A folder holds the state of FoldInlined, which moves inlined bodies to functions of their own.
 type folder struct {
 	body    Body
 	entries []uint64 // estimated entries of each inlined body, by the index of its record
 	ends    []int    // ends of the open bodies, outermost first
-	moved   []moved  // bodies to be added to their functions
+	moved   []moved  // bodies that become part of their callee's function
 }
 
 // A moved is the body records[from:to], to be added to the function of callee.
@@ -82,7 +82,7 @@ func (f *folder) copy(records []Record, from, to, maxDepth int) {
 	f.leave(to)
 }
 
-// leave closes the bodies that end at a record.
+// leave closes the open bodies whose last record is before index at.
 func (f *folder) leave(at int) {
 	for len(f.ends) > 0 && f.ends[len(f.ends)-1] == at {
 		f.body.Leave()

@@ -72,7 +72,7 @@ type functionTable struct {
 	records recordArena
 	sorter  sorter
 	joiner  joiner
-	sorted  []Record // scratch of fold
+	sorted  []Record // buffer of fold, to save allocations
 	joined  []Record
 
 	settling sync.Mutex  // locked by settle, which concurrent readers may call
@@ -115,7 +115,8 @@ func (t *functionTable) merge(row uint32, f Function) {
 	t.fold(have, append(late, f.Records...))
 }
 
-// settle merges the waiting pieces. Readers may call it concurrently.
+// settle merges the pieces that wait in late into their functions. Readers may call it
+// concurrently.
 func (t *functionTable) settle() {
 	if !t.waiting.Load() {
 		return

@@ -201,7 +201,8 @@ func (j *joiner) join(dst, a, b []Record) []Record {
 	}
 }
 
-// siblings merges the current bodies to their ends, including inlined bodies that both have.
+// siblings merges the rest of the two current bodies, and the inlined bodies in them that both
+// have.
 func (j *joiner) siblings(dst, a, b []Record) []Record {
 	at, end := j.at, j.end
 	for at.a < end.a && at.b < end.b {

@@ -114,8 +114,9 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit. It reads the unit's sections with few reads. Until
-// the budget stops it, it reads at most as many bytes as the file has, see [afdo.Unit.Load].
+// readFunctions adds the functions of a unit. It reads the sections of the unit's functions
+// together, which takes few reads. At most as many bytes as the file has are read before the budget
+// is checked, see [afdo.Unit.Load].
 func (l *loader) readFunctions(u *afdo.Unit) error {
 	_ = u.Load() // reading the samples one by one returns the error again, with the symbol
 	for s, err := range u.Symbols() {

@@ -15,7 +15,7 @@ import (
 // Sources is the sources section of a version 4 file, which holds the marks of functions and the
 // hashes of source files. All methods may be called concurrently.
 type Sources struct {
-	Section afdo.Section // the place of the section in the file
+	Section afdo.Section // the section, with its position in the file
 	table   *sourcefmt.Table
 }
 
@@ -59,7 +59,8 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 	return s, nil
 }
 
-// findSources finds the section.
+// findSources finds the sources section, which is the last section, or the last but one if the file
+// ends in an index.
 func findSources(r *afdo.Reader) (*Sources, error) {
 	n := r.NumSections()
 	for i := n - 1; i >= max(0, n-2); i-- {
@@ -172,8 +173,9 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 // UnitSum returns the value stored by [Profile.SetUnitSum], or 0 if there is none.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
-// adoptMarks adds the marks and hashes of q. symbols and units convert references of q to those of
-// p. Where p and q differ, the samples come from several versions.
+// adoptMarks adds the marks and file hashes of q to p. symbols and units have the references in p
+// for those of q. If p and q have different values, the samples come from several versions of the
+// source, so the marks become empty and the hash 0.
 func (p *Profile) adoptMarks(q *Profile, symbols []SymbolRef, units []UnitRef) {
 	for s, m := range q.marks.functions {
 		to := symbols[s]

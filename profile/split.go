@@ -31,7 +31,7 @@ func (p *Profile) symbolsByFile() [][]SymbolRef {
 	return symbols
 }
 
-// A splitter creates profiles of single units.
+// A splitter holds the state of Split, which makes a profile of each unit.
 type splitter struct {
 	from  *Profile
 	taken []bool      // whether the current profile has each symbol

@@ -46,7 +46,8 @@ func (c *Compressor) isV4() bool {
 	return err == nil && format == V4
 }
 
-// Close writes the rest of the file. It does not close its writer.
+// Close compresses and writes the data that Write has kept in memory. It does not close the
+// underlying writer.
 func (c *Compressor) Close() error {
 	data := c.pending.Bytes()
 	var ends []int64

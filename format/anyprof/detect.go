@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// HeadLen is the number of bytes that [Detect] needs.
+// HeadLen is the number of bytes at the start of a file that [Detect] needs.
 const HeadLen = unpack.HeadLen
 
 // ErrUnknown: the file has none of the supported formats.
@@ -267,7 +267,7 @@ var formatNames = [...]string{
 	"profdata", "profraw", "proftext", "memprof", "memprofraw", "yaml", "gcda",
 }
 
-// String returns the name of the format in the command.
+// String returns the format's name in the afdo command, such as "v4".
 func (f Format) String() string { return formatNames[f] }
 
 // GCOV reports whether the format is one of GCC's sample profiles.

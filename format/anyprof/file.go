@@ -53,7 +53,8 @@ func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 	return newFile(ctx, sequential(src, size), &File{at: src, size: size})
 }
 
-// sequential reads the first bytes of a file alone, and the others in large pieces.
+// sequential returns a reader of a whole file. Its first read has only the bytes for Detect, and
+// later reads have readSize bytes.
 func sequential(src io.ReaderAt, size int64) io.Reader {
 	head := min(HeadLen, size)
 	rest := bufio.NewReaderSize(io.NewSectionReader(src, head, size-head), readSize)
@@ -112,7 +113,7 @@ func (f *File) readHead(ctx context.Context) error {
 	return f.detect()
 }
 
-// newFile reads the first bytes of a file.
+// newFile returns a File. It reads the first bytes and detects the format.
 func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error) {
 	whole = &cancelable{ctx: ctx, r: whole}
 	if f.at != nil {
@@ -246,7 +247,7 @@ func (f *File) Close() error {
 	return nil
 }
 
-// release closes the inputs. It ignores errors, because nothing has been written.
+// release closes the underlying files. It ignores errors, because nothing has been written.
 func (f *File) release() {
 	f.stream.Close()
 	if f.file != nil {

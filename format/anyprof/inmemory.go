@@ -7,10 +7,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// inMemory is a GCOV profile that was read whole.
+// An inMemory implements reader for a GCOV profile that was read whole.
 type inMemory struct {
 	p     *profile.Profile
-	files func() [][]profile.SymbolRef // the functions of each unit
+	files func() [][]profile.SymbolRef // returns the functions of each unit
 }
 
 func newInMemory(p *profile.Profile) *inMemory {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 )
 
-// instrFile is an indexed instrumentation profile, read lazily.
+// An instrFile implements fileless for an indexed instrumentation profile, which it reads lazily.
 type instrFile struct{ r *instrprof.Reader }
 
 func (n *instrFile) functions(yield func(*Function, error) bool) {
@@ -23,7 +23,7 @@ func (n *instrFile) name(hash uint64) (Name, error) {
 	return Name{Text: text}, err
 }
 
-// instrRaw is a raw instrumentation profile.
+// An instrRaw implements fileless for a raw instrumentation profile.
 type instrRaw struct{ r *instrprof.RawReader }
 
 func (n *instrRaw) functions(yield func(*Function, error) bool) {
@@ -46,7 +46,7 @@ func (n *instrRaw) functions(yield func(*Function, error) bool) {
 
 func onlyHash(hash uint64) (Name, error) { return Name{GUID: hash}, nil }
 
-// instrMemory is an instrumentation profile that was read whole.
+// An instrMemory implements fileless for an instrumentation profile that was read whole.
 type instrMemory struct{ p *instrprof.Profile }
 
 func (n *instrMemory) functions(yield func(*Function, error) bool) {

@@ -6,7 +6,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// memory is a memory profile, either a section of a file or in memory.
+// A memory implements fileless for a memory profile, which is a section of an open file or in
+// memory.
 type memory struct{ p memprof.Source }
 
 func (m *memory) functions(yield func(*Function, error) bool) {
@@ -24,7 +25,8 @@ func (m *memory) function(rec memprof.Record) *Function {
 	}}
 }
 
-// allocation converts the allocation at a call stack. The place is that of the innermost frame.
+// allocation converts the allocation at a call stack to a Record. The Record's place is the
+// innermost frame of the stack.
 func (m *memory) allocation(a memprof.Alloc) (Record, error) {
 	r := Record{Kind: Allocation, Value: a.Block[memprof.TotalSize], Count: a.Block[memprof.AllocCount]}
 	for f, err := range m.p.Frames(a.Stack) {
@@ -34,7 +36,7 @@ func (m *memory) allocation(a memprof.Alloc) (Record, error) {
 	return r, nil
 }
 
-// nameless is a profile that cannot name its functions, for the reason in err.
+// A nameless implements reader for a profile whose functions have no names. err is the reason.
 type nameless struct{ err error }
 
 func (n nameless) units() iter.Seq2[Unit, error] {

@@ -59,7 +59,8 @@ func Read(ctx context.Context, r io.Reader, opts ...Option) (*Profile, error) {
 	return decode(f, err, opts)
 }
 
-// decode opens the profile of a file. If that fails, it closes the file.
+// decode opens the profile of a file, or returns err if opening the file failed. It closes the file
+// if it cannot open the profile.
 func decode(f *File, err error, opts []Option) (*Profile, error) {
 	if err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ var formats = [...]func(*File, *options) (*Profile, error){
 	GCDA: openCounters,
 }
 
-// lazily opens a file in pieces if possible, and otherwise in memory.
+// lazily opens a file with function at if parts of it can be read without the others. Otherwise it
+// reads the whole file and opens it with function memory.
 func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func([]byte) (R, error)) (r R, err error) {
 	if f.at != nil {
 		return at(f.at, f.size)
@@ -175,7 +177,7 @@ func indexedReader(f *File) (*instrprof.Reader, error) {
 	return lazily(f, instrprof.NewReader, instrprof.OpenBytes)
 }
 
-// wholly reads a file and parses it. It returns the size of the file.
+// wholly reads a whole file and parses it. size is the uncompressed size of the file.
 func wholly[T any](f *File, parse func(data []byte) (T, error)) (parsed T, size int64, err error) {
 	data, err := f.ReadAll()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
-// sampleFile is an LLVM sample profile, read lazily.
+// A sampleFile implements fileless for an LLVM sample profile, which it reads lazily.
 type sampleFile struct{ r *sampleprof.Reader }
 
 func (s *sampleFile) functions(yield func(*Function, error) bool) {
@@ -17,7 +17,7 @@ func (s *sampleFile) functions(yield func(*Function, error) bool) {
 	}, yield)
 }
 
-// sampleMemory is an LLVM sample profile that was read whole.
+// A sampleMemory implements fileless for an LLVM sample profile that was read whole.
 type sampleMemory struct{ p *sampleprof.Profile }
 
 func (s *sampleMemory) functions(yield func(*Function, error) bool) {

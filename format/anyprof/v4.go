@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/budget"
 )
 
-// v4 is a GCOV version 4 file, read lazily.
+// A v4 implements reader for a GCOV version 4 file, which it reads lazily.
 type v4 struct{ r *afdo.Reader }
 
 func (v *v4) units() iter.Seq2[Unit, error] {

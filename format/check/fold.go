@@ -43,7 +43,8 @@ func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	return groups
 }
 
-// keyOf returns what the problems of a group have in common.
+// keyOf returns the key by which problems are grouped: the part of the file, the class of the error
+// and, if precise is set, its text without numbers and quoted names.
 func keyOf(p *afdo.Problem, precise bool) string {
 	e, ok := p.Err.(*afdo.FormatError)
 	if !ok {

@@ -82,7 +82,8 @@ func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool)
 	}
 }
 
-// leastLocation returns the minimum size of a record in compact mode in bytes, without its targets.
+// leastLocation returns the minimum number of bytes in compact mode of a record, without its call
+// targets. It is used to find overlong varints.
 func leastLocation(l *wire.Location) int {
 	least := 1 + wire.VarintLen(l.Line)
 	if l.Flagged {

@@ -11,7 +11,7 @@ import (
 
 // table is the section table of a file, which may have errors.
 type table struct {
-	end      int64    // end of header and table
+	end      int64    // offset of the end of the header and the section table
 	sections []extent // by section index
 	summary  int      // index of the summary section
 	names    int      // index of the file names section
@@ -25,7 +25,7 @@ type extent struct {
 	fixed     afdo.SectionType // type of the summary and file names sections, which the header refers to; 0 for others
 }
 
-// header is the section in which errors of the header and the section table are reported.
+// header is the section to which errors of the header and the section table are attributed.
 var header = afdo.Section{Index: afdo.HeaderSection}
 
 // table reads the section table and reports all of its errors. It returns nil if the positions of

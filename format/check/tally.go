@@ -41,7 +41,7 @@ func (s *symbolIDs) lose(start, end uint32) {
 	}
 }
 
-// sort prepares the set for has, and reports duplicate IDs.
+// sort prepares the set for lookups by has, and reports duplicate IDs.
 func (s *symbolIDs) sort(k *checker) {
 	slices.SortFunc(s.all, func(a, b definedID) int {
 		if a.id == b.id {

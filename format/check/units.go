@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// unitEntry is an entry of the file names section.
+// A unitEntry is an entry of the file names section: a unit's path and the indexes of its sections.
 type unitEntry struct {
 	wire.Unit
 	pos  int // position of the path

@@ -46,7 +46,7 @@ func V4(data []byte, o Options) iter.Seq[afdo.Problem] {
 // read once, so only overlapping sections reach the limit.
 const overlapping = 4
 
-// checker is one check of a version 4 file.
+// A checker holds the state while a version 4 file is checked.
 type checker struct {
 	data       []byte
 	opts       Options
@@ -174,7 +174,8 @@ type ref struct {
 	want  afdo.SectionType
 }
 
-// inRange reports whether a section exists. The field at pos of section from refers to it.
+// inRange reports whether section r exists. The reference to it is at pos of section from, to which
+// an error is attributed.
 func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 	if uint64(r.index) < uint64(len(k.t.sections)) {
 		return true
@@ -222,7 +223,7 @@ func (k *checker) summary() *fields {
 	return &start
 }
 
-// unused reports sections with a type of the RFC that do not have exactly one reference.
+// unused reports sections of the RFC's types to which there are no references, or several.
 func (k *checker) unused() {
 	for i, uses := range k.uses {
 		if uses&(usedOnce|usedAgain) == usedOnce || k.stopped {

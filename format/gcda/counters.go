@@ -26,7 +26,7 @@ type Summary struct {
 	words []uint32
 }
 
-// FunctionCounters are the counters of a function.
+// FunctionCounters are the counters of one function in a .gcda file, by kind.
 type FunctionCounters struct {
 	ID
 	Counters []Counter

@@ -83,8 +83,8 @@ type flow struct {
 // flowBlock is the state of a block.
 type flowBlock struct {
 	surplus int64 // known flow into the block minus known flow out of it
-	degree  int   // number of ends of unknown arcs
-	unknown int   // exclusive or of the indexes of these arcs: the index itself if there is one
+	degree  int   // number of arcs of the block whose count is unknown
+	unknown int   // exclusive or of the indexes of these arcs; if there is one, this is its index
 }
 
 func newFlow(f *Function) *flow {

@@ -33,7 +33,7 @@ func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
 	}
 }
 
-// byIdent returns the indexes of the functions that are not absent.
+// byIdent maps the identifier of each function that is not absent to its index in c.Functions.
 func (c *Counters) byIdent() map[uint32]int {
 	m := map[uint32]int{}
 	for i := range c.Functions {

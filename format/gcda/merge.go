@@ -187,7 +187,7 @@ func topPlace(values []int64) (place, rest []int64, ok bool) {
 	return values[:end], values[end:], true
 }
 
-// place adds the most frequent values of one place.
+// place merges the most frequent values of one place in two files.
 func (m *merger) place(a, b []int64) []int64 {
 	sum := append([]int64(nil), a...)
 	total, full := add(abs(a[0]), scale(abs(b[0]), m.times)), a[0] < 0 || b[0] < 0

@@ -19,7 +19,7 @@ type Function struct {
 	Source     string // path of the source file
 	Start, End Position
 	Blocks     uint32 // number of blocks; block 0 is the entry and block 1 is the exit
-	Arcs       []Arc  // in the order of the file, which is the order of the counters
+	Arcs       []Arc  // in the order of the file, in which counters list their counts
 	Lines      []BlockLines
 }
 
@@ -47,7 +47,7 @@ type ArcFlags uint32
 const (
 	Tree        ArcFlags = 1 << iota // on the spanning tree: the arc has no counter
 	Fake                             // a call that may not return, or an endless loop
-	FallThrough                      // to the following block, without a jump
+	FallThrough                      // to the next block, without a jump
 )
 
 // BlockLines are lines of a block in one source file. A block has several if it was inlined from
@@ -160,7 +160,8 @@ func (d *decoder) block(f *Function) uint32 {
 	return b
 }
 
-// lines reads lines of a block. A line of 0 precedes a path, which is empty at the end.
+// lines reads the source lines of a block. In the file, a line of 0 is followed by the path of the
+// next source file, or by an empty path at the end.
 func (d *decoder) lines(f *Function) {
 	block, file := d.block(f), ""
 	for start := len(f.Lines); d.Err == nil; {

@@ -10,8 +10,8 @@ import (
 
 // Losses counts what [Profile] could not use.
 type Losses struct {
-	Functions int // functions whose counters do not match the notes
-	Lines     int // lines of blocks in no function of the notes, such as inline functions of headers
+	Functions int // functions whose counters do not match their notes
+	Lines     int // lines of code that are in no function of the notes, such as in inline functions of headers
 }
 
 // Profile converts counters to a sample profile, with the notes of the same compile. The count of a
@@ -47,7 +47,7 @@ type sources struct {
 // A lineCounts contains the counts of a function's lines.
 type lineCounts struct {
 	head  uint64
-	lines map[uint32]uint64 // by the offset from the first line of the function
+	lines map[uint32]uint64 // counts by line offset from the first line of the function
 }
 
 func newSources(n *Notes) *sources {

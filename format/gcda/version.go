@@ -30,7 +30,7 @@ func (v Version) Major() int {
 	return 0
 }
 
-// String returns the four characters.
+// String returns the four characters of the version word, such as "B22*".
 func (v Version) String() string {
 	return string([]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
@@ -56,7 +56,7 @@ func (v Version) hasDir() bool { return v.Major() >= 9 }
 // hasEndColumn reports whether notes have the column of the end of a function.
 func (v Version) hasEndColumn() bool { return v.Major() >= 9 }
 
-// hasHistogram reports whether a summary has more than two words.
+// hasHistogram reports whether a summary contains a histogram, as in GCC 8.
 func (v Version) hasHistogram() bool { return v.Major() <= 8 }
 
 // IsCounters reports whether a file begins like a .gcda file, perhaps of an unsupported version.

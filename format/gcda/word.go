@@ -26,7 +26,7 @@ const (
 	counterSize = 8
 )
 
-// A Header is the beginning of both kinds of files.
+// A Header is the header of a .gcno or .gcda file.
 type Header struct {
 	Version   Version
 	BigEndian bool
@@ -39,8 +39,8 @@ type decoder struct {
 	decode.Buffer
 	version    Version
 	strings    map[string]string
-	graph      int // offset of the last function
-	arcRecords int // number of its records of arcs
+	graph      int // offset in the file of the last function's record
+	arcRecords int // number of arc records of that function
 }
 
 func newDecoder(data []byte) *decoder {
@@ -77,7 +77,7 @@ func (d *decoder) header(magic uint32) (h Header) {
 	return h
 }
 
-// A record is the beginning of a record.
+// A record is the header of a record in the file.
 type record struct {
 	pos    int // offset of the tag
 	tag    uint32
@@ -136,7 +136,7 @@ func (d *decoder) str(what string) string {
 	return d.intern(text[:end])
 }
 
-// padding is the largest number of NULs at the end of a string.
+// padding returns the largest number of NULs with which this version pads a string.
 func (d *decoder) padding() int {
 	if d.version.inBytes() {
 		return 1
@@ -190,7 +190,8 @@ func (e *encoder) word(words ...uint32) {
 
 func (e *encoder) id(id *ID) { e.word(id.Ident, id.LineChecksum, id.CFGChecksum) }
 
-// length returns a number of bytes in the unit of the version.
+// length returns the length field for n bytes: a number of bytes or words, depending on the
+// version.
 func (e *encoder) length(n int) uint32 {
 	if !e.version.inBytes() {
 		n /= wordSize
@@ -198,20 +199,20 @@ func (e *encoder) length(n int) uint32 {
 	return uint32(int32(n))
 }
 
-// zeros ends the record as one of n bytes that are zero and not stored.
+// zeros ends the current record, whose contents are n bytes of zeros that are not stored.
 func (e *encoder) zeros(n int) {
 	e.data = e.order.AppendUint32(e.data[:e.open-wordSize], e.length(-n))
 	e.open = 0
 }
 
-// begin ends the last record and begins another.
+// begin ends the current record, if any, and begins a record with the given tag.
 func (e *encoder) begin(tag uint32) {
 	e.endRecord()
 	e.word(tag, 0)
 	e.open = len(e.data)
 }
 
-// endRecord writes the length of the last record.
+// endRecord writes the length of the current record into its header.
 func (e *encoder) endRecord() {
 	if e.open > 0 {
 		length := e.order.AppendUint32(nil, e.length(len(e.data)-e.open))
@@ -220,7 +221,7 @@ func (e *encoder) endRecord() {
 	e.open = 0
 }
 
-// end ends the file and returns it.
+// end ends the last record and returns the file. If mark is set, it appends a tag of zero.
 func (e *encoder) end(mark bool) []byte {
 	e.endRecord()
 	if mark {

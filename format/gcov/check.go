@@ -44,7 +44,7 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 	}
 }
 
-// faultOf converts an error of ParseBytes to one with a position.
+// faultOf converts an error of ParseBytes to a FormatError, which has a position if that is known.
 func faultOf(err error) *fault.FormatError {
 	var e *fault.FormatError
 	var version *fault.VersionError
@@ -57,8 +57,8 @@ func faultOf(err error) *fault.FormatError {
 	return faultAt(-1, err, "")
 }
 
-// figureAt returns the offset of a figure of the summary, or of one of the entries after the
-// figures.
+// figureAt returns the file offset of a field in the summary. which counts the fields before the
+// entries, and then the entries.
 func figureAt(which int) int64 {
 	if which < summary.Figures {
 		return summaryAt + 8*int64(which)

@@ -12,7 +12,7 @@ import (
 // where the format requires it.
 var errLayout = errors.New("bad layout")
 
-// faultAt returns an error about a file offset.
+// faultAt returns an error about the byte at a file offset.
 func faultAt(offset int64, class error, format string, args ...any) *fault.FormatError {
 	return &fault.FormatError{
 		Format: "gcov", Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),

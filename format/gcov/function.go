@@ -65,7 +65,7 @@ func (d *decoder) nameIndex() uint32 {
 
 // An openBody is a body being read.
 type openBody struct {
-	next      int    // offset of its next position
+	next      int    // file offset of its next position
 	positions uint32 // number of positions left
 	callSites uint32 // number of call sites left; the next one is read when all inner bodies are complete
 }
@@ -175,7 +175,8 @@ func (e *encoder) functions() {
 	e.put(length+wordSize, e.fit(n, "the functions"))
 }
 
-// function appends the function of all symbols with one name. It returns false if they have none.
+// function appends the function that is the sum of all given symbols, which have the same name. It
+// returns false if none of them has a function.
 func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool {
 	body.Reset()
 	var head, timestamp uint64
@@ -237,7 +238,8 @@ func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
 	}
 }
 
-// body appends a body. Its callees are name indexes.
+// body appends the body of a function with all bodies inlined into it. Callees in records are name
+// indexes.
 func (e *encoder) body(records []profile.Record) {
 	e.positions(records)
 	e.outer.Clear()

@@ -119,7 +119,7 @@ func (d *decoder) explainPadding(data []byte, start, n int) {
 	}
 }
 
-// names numbers the names, and encodes source files and names.
+// names assigns name indexes, and appends the source files and the names to the file.
 func (e *encoder) names() {
 	e.word(tagNames)
 	length := len(e.data)

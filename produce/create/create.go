@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// DefaultMinSamples is the threshold of google/autofdo.
+// DefaultMinSamples is the value of Options.MinSamples that gives the threshold of google/autofdo.
 const DefaultMinSamples = 10
 
 // Options say how samples become a profile. The zero value counts every function, by ranges if
@@ -26,13 +26,13 @@ type Options struct {
 	// MinSamples leaves out functions whose weight is not greater. [Report] says what a weight is.
 	MinSamples uint64
 
-	// Ranges says whether ranges or addresses are counted.
+	// Ranges selects whether ranges or single addresses are counted.
 	Ranges Ranges
 
 	// Combine is the rule by which the counts of a location's addresses become one count.
 	Combine Combine
 
-	// Suffixes says which suffixes of names are cut.
+	// Suffixes selects the compiler suffixes that are cut from the names of functions.
 	Suffixes Suffixes
 
 	// RawDiscriminators uses discriminators as they are in the debug info. GCC 16 and Clang pack
@@ -66,7 +66,7 @@ type Options struct {
 	Progress func(done, all int)
 }
 
-// A Declaration says where a function of the profile is declared.
+// A Declaration is the place at which debug info declares a function of the profile.
 type Declaration struct {
 	Unit, Symbol string // unit and symbol in the profile
 	File         string // path of the source file in debug info
@@ -94,7 +94,7 @@ const (
 	// CombineMax takes the largest: all instructions of a line in one block run equally often, so
 	// one that has too few samples does no harm.
 	CombineMax Combine = iota
-	// CombineSum adds them up.
+	// CombineSum adds up the counts of the location's addresses.
 	CombineSum
 )
 
@@ -134,8 +134,8 @@ type creation struct {
 	// samples of branch stacks.
 	sameUnit bool
 
-	functions []*function // by address
-	jumps     bool        // jumps within functions are known
+	functions []*function // sampled functions, and others that the profile needs, sorted by address
+	jumps     bool        // the recording shows jumps within functions
 	exact     bool        // counts are numbers of executions
 	code      *decoder    // nil if instructions of the machine cannot be decoded
 	declared  map[Declaration]bool
@@ -145,7 +145,7 @@ type creation struct {
 	rests   map[uint64]*function
 	hasRest map[string]bool // names of functions that have a symbol in rests
 
-	unified map[string]string // constructors and destructors by abstract name, see unify
+	unified map[string]string // results of unify by the name of the abstract function
 
 	clangSpans    int  // number of spans of clang's code
 	discriminated bool // at least one of these spans has a discriminator

@@ -16,7 +16,7 @@ const (
 
 // A discriminator holds the decoded parts of a discriminator in debug info.
 type discriminator struct {
-	base   uint32 // the block of the line, as it was before the block was copied
+	base   uint32 // number of the basic block on the line, before compilers copied the block
 	factor uint64 // executions of the source for each execution of this code, at least 1
 	copy   uint32 // number of the block's copy, 0 if it was not copied
 }
@@ -55,7 +55,7 @@ func gccMajor(producer string) int {
 	return 0
 }
 
-// Fields of GCC 16's discriminators.
+// Number of bits of each field in GCC 16's discriminators.
 const (
 	gccBaseBits         = 8
 	gccMultiplicityBits = 7

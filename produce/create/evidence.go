@@ -17,7 +17,8 @@ import (
 // in a block of 100 instructions does not round to 0. Exact counts have no such bits.
 const sampleFraction = 8
 
-// evidence returns the evidence of all functions, or nil if there is none.
+// evidence returns the counts of the machine code of all functions, see [profile.Evidence], or nil
+// if there are none.
 func (c *creation) evidence() *profile.Evidence {
 	e := &profile.Evidence{Fraction: c.fraction()}
 	for _, f := range c.functions {
@@ -38,7 +39,8 @@ func (c *creation) fraction() uint8 {
 	return sampleFraction
 }
 
-// codeCopy returns a function's machine code by blocks, or nil if the code cannot be decoded.
+// codeCopy returns the basic blocks of a function's machine code with their counts, or nil if the
+// code cannot be decoded.
 func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	b := &blockBuilder{
 		mapper: p, leaders: p.leaders(), stretches: p.function.stretches(), spans: code.Spans,
@@ -70,7 +72,7 @@ func unitPath(u *symbolize.Unit) string {
 	return path.Join(u.Dir, u.Name)
 }
 
-// leaders returns the addresses where blocks of a function begin, sorted.
+// leaders returns the addresses at which basic blocks of the function begin, sorted.
 func (p *mapper) leaders() []uint64 {
 	s := p.function.symbol
 	var leaders []uint64
@@ -90,7 +92,7 @@ func (p *mapper) leaders() []uint64 {
 	return slices.Compact(leaders)
 }
 
-// A blockBuilder divides a function into blocks.
+// A blockBuilder divides the machine code of a function into basic blocks.
 type blockBuilder struct {
 	*mapper
 	leaders   []uint64         // addresses that begin a block, from the current instruction on

@@ -93,7 +93,8 @@ type mapper struct {
 	rest     map[*symbolize.Instance]*function // for each instance that is a stub, the symbol with the rest of its function
 }
 
-// A site is the body in the profile to which the counts of an instance are added.
+// A site is the body in the profile to which the counts of an instance are added, and how its
+// counts are scaled. An instance is a function, or a copy of it that was inlined.
 type site struct {
 	body   *body  // nil if the profile cannot hold the instance
 	factor uint64 // executions of the source for each execution of this instance
@@ -183,7 +184,8 @@ func (p *mapper) counts(spans []symbolize.Span) {
 	}
 }
 
-// count adds the count of size bytes of a span, which all ran equally often.
+// count adds the count of size bytes within a span to the span's location. All of these bytes have
+// the same count.
 func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
 	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {

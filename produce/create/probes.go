@@ -73,7 +73,7 @@ func probedNames(s symbolize.Symbol) []string {
 	return names
 }
 
-// A probeBuilder makes a profile of probes.
+// A probeBuilder makes a profile whose locations are pseudo probes.
 type probeBuilder struct {
 	*creation
 	profile *sampleprof.Profile

@@ -41,7 +41,8 @@ var (
 // A Report contains statistics about the samples and the profile made from them.
 //
 // Samples count by weight. The weight of a range is its count times the bytes that it covers, and
-// the weight of an address is its count. All weights of a report are of the same kind.
+// the weight of an address is its count. The weights in a report are either all of ranges or all of
+// addresses.
 type Report struct {
 	Weight   uint64 // weight of all samples
 	Placed   uint64 // weight of samples that have a location in the profile
@@ -160,7 +161,8 @@ func (c *creation) judge(set *samples.Set) Quality {
 	return q
 }
 
-// uncertain returns the weight of the function's code that has fewer than certain samples.
+// uncertain returns the weight of the function's code that has fewer samples than the constant
+// certain.
 func (f *function) uncertain() float64 {
 	few := uint64(0)
 	for _, s := range f.stretches() {

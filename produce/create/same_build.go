@@ -83,7 +83,8 @@ type buildCheck struct {
 	same bool
 }
 
-// compare adds n samples at a file offset, for which the recording has the given function name.
+// compare compares the recording's function name at a file offset with the names of the function
+// that contains the offset. n is the number of samples there.
 func (c *buildCheck) compare(offset uint64, name string, n uint64) {
 	s, addr, ok := c.at(offset)
 	if !ok {

@@ -37,7 +37,8 @@ func newDecoder(f *elf.File) *decoder {
 	return d
 }
 
-// window is how much code is read at a time. No instruction is longer than maxInstruction.
+// Numbers of bytes: window is how much code is read from the file at a time, and no instruction is
+// longer than maxInstruction.
 const (
 	window         = 4 << 10
 	maxInstruction = 16

@@ -22,7 +22,8 @@ type stub struct {
 	where where
 }
 
-// collectRests finds the symbols that hold the rest of a function, such as f.part.0.
+// collectRests sets c.rests and c.hasRest from the symbols, such as f.part.0, that hold the rest of
+// a function.
 func (c *creation) collectRests(functions map[uint64]*function) {
 	if c.options.Suffixes == NoSuffixes {
 		return
@@ -109,7 +110,8 @@ func (p *mapper) callStubs() {
 	}
 }
 
-// entries returns how often a stub was entered: the largest count of its own lines.
+// entries returns how often the inlined beginning of a stub was entered: the largest count of its
+// own lines.
 func (s *stub) entries() uint64 {
 	n := s.calls
 	for _, c := range s.body.counts {

@@ -16,7 +16,7 @@ const (
 	SelectedSuffixes Suffixes = iota
 	// NoSuffixes cuts nothing.
 	NoSuffixes
-	// AllSuffixes cuts at the first dot, as GCC 10 to 15 do when they read a profile.
+	// AllSuffixes cuts names at the first dot, as GCC 10 to 15 do when they read a profile.
 	AllSuffixes
 )
 

@@ -75,7 +75,7 @@ func (t *tailCalls) between(call uint64, to string) []uint64 {
 	return only.jumps
 }
 
-// or combines the sequences of two alternatives.
+// or returns the sequences of jumps that are in w or in other.
 func (w way) or(other way) way {
 	if w.ways == 0 {
 		return other

@@ -42,7 +42,7 @@ type call struct {
 	count  uint64
 }
 
-// A jump is a branch within a function.
+// A jump is a branch within a function, with its count.
 type jump struct{ from, to, count uint64 }
 
 // tally attributes the samples and branches to the functions that contain them.
@@ -164,7 +164,7 @@ func (t *tallier) addresses(set *samples.Set) {
 	}
 }
 
-// add counts the bytes from low up to, but not including, high.
+// add adds n to the count of each byte from low up to, but not including, high.
 func (f *function) add(low, high, n uint64) {
 	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
 }

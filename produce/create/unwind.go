@@ -11,14 +11,14 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// elsewhere represents an address outside of the binary.
+// elsewhere is used in place of an address outside of the binary.
 const elsewhere = math.MaxUint64
 
 // A codeRange is code that ran without a taken branch, by the addresses of its first and last
 // instruction.
 type codeRange struct{ begin, end uint64 }
 
-// A codeBranch is a branch that was taken.
+// A codeBranch is a branch that was taken, by the addresses of its instruction and its target.
 type codeBranch struct{ from, to uint64 }
 
 func (b codeBranch) compare(c codeBranch) int {
@@ -107,7 +107,7 @@ func (u *unwinder) address(offset uint64) uint64 {
 	return elsewhere
 }
 
-// straight counts the code between two branches, n times.
+// straight adds n executions of the code between two branches to the current context.
 func (u *unwinder) straight(begin, end, n uint64) {
 	switch {
 	case begin == elsewhere && end == elsewhere: // the binary called, and was returned to

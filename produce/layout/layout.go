@@ -47,7 +47,7 @@ type Layout struct {
 	// ran in the order of the layout. Blocks that did not run are in no cluster.
 	list list.List
 
-	// Order contains the indexes of the functions in the order of the layout.
+	// Order contains the indexes of list.Functions in the order of the layout.
 	Order []int
 
 	// Split reports for each function whether some of its blocks did not run and are in no cluster.

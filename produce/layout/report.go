@@ -33,7 +33,7 @@ type Report struct {
 	Unusable      int // functions with a duplicate block ID, or with a name that the list cannot hold
 }
 
-// Counted is the kind of a recording's counts.
+// Counted is the kind of a recording's counts: branch stacks, exact counts or estimates.
 type Counted int
 
 const (

@@ -14,7 +14,7 @@ type codeSection struct {
 	ordinary  bool
 }
 
-// readSections finds the sections with code.
+// readSections sets p.sections from the program's section headers.
 func (p *program) readSections() {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	for i, s := range p.file.ELF().Sections {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// moveEvidence stores the evidence of profile from in profile to, with the positions in the new
-// sources.
+// moveEvidence copies the evidence of profile from, with its positions moved to the new sources, to
+// profile to.
 func (p *plan) moveEvidence(from, to *profile.Profile) {
 	e := from.Evidence()
 	if e == nil {

@@ -25,7 +25,8 @@ type plan struct {
 	taken   map[taker]bool // functions of the new sources to which a symbol is mapped
 }
 
-// A change describes how the function of one symbol differs between old and new sources.
+// A change contains a symbol's function in the old and in the new sources, and the new offsets of
+// its lines.
 type change struct {
 	use
 	index    int // index in plan.changes
@@ -86,7 +87,7 @@ func makePlan(uses []use, old state, new *Sources) *plan {
 	return p
 }
 
-// take maps a symbol to a function of the new sources.
+// take maps a symbol to a function of the new sources, and aligns their lines.
 func (p *plan) take(c *change, f *function) {
 	c.new = f
 	p.taken[f.key()] = true
@@ -360,7 +361,7 @@ func (c *change) align() {
 	}
 }
 
-// sameLines reports whether two functions have the same lines at the same offsets.
+// sameLines reports whether two functions have equal lines at equal offsets.
 func sameLines(old, new []outline.Line) bool {
 	return slices.EqualFunc(old, new, func(v, w outline.Line) bool { return v.Offset == w.Offset && v.Hash == w.Hash })
 }

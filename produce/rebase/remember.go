@@ -49,7 +49,8 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 // as those of others.
 const rareShare = 1000
 
-// rarely reports, for each symbol of a profile, whether its function hardly ever runs.
+// rarely reports, for each symbol of a profile, whether its function belongs to those that
+// rareShare leaves without marks.
 func rarely(p *profile.Profile) []bool {
 	samples, all := samplesOf(p)
 	order := make([]int, len(samples))
@@ -105,7 +106,7 @@ func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 	return samples, all
 }
 
-// sum returns the hash of the file that a profile stores for its unit.
+// sum returns the hash of the file, which a profile stores for the file's unit.
 func (s *source) sum() uint32 { return sumOf(s.text) }
 
 func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// An Outcome says how a function was moved, or why not.
+// An Outcome describes what happened to a function's records when they were moved.
 type Outcome uint8
 
 // The outcomes.
@@ -18,7 +18,7 @@ const (
 	Unchanged                // all its lines are the same
 	Moved                    // all its counts have a line, some of them another one
 	Partly                   // some of its counts have no line any more and are dropped
-	Renamed                  // it has another name, and all or some of its counts have a line
+	Renamed                  // it has another name, and all or some of its counts still have a line
 	Lost                     // the new sources do not have the function; its records are dropped
 )
 

@@ -21,9 +21,9 @@ import (
 // A respelling contains the changed names of scopes and templates in demangled symbols, by old
 // name.
 type respelling struct {
-	scopes    map[string]string // namespaces and classes
+	scopes    map[string]string // new names of namespaces and classes
 	scope     *regexp.Regexp
-	templates *strings.Replacer // templates including their arguments
+	templates *strings.Replacer // replaces templates including their arguments
 }
 
 // respell renames symbols that do not exist in the new program, if replacing the changed scopes and

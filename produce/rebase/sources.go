@@ -26,7 +26,7 @@ type Sources struct {
 type source struct {
 	path   string
 	text   []byte
-	byLine map[int][]*function // by the line of the name
+	byLine map[int][]*function // functions by the line of their name
 	quoted bool                // the text is that of another file, which has a "#line"
 
 	templates []outline.Template

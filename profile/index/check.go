@@ -209,7 +209,8 @@ func (c *checker) contents(o *Options) error {
 	return c.overview(o)
 }
 
-// fingerprints compares the fingerprints of the units. It returns the first difference.
+// fingerprints compares the units' fingerprints in the index with those that o computes. It returns
+// an error for the first difference.
 func (c *checker) fingerprints(o *Options) error {
 	made, err := c.x.x.Scheme(indexfmt.Fingerprints)
 	if err != nil || o.Fingerprint == nil || made != o.FingerprintScheme || !c.x.x.Has(indexfmt.Fingerprints) {
@@ -230,7 +231,7 @@ func (c *checker) fingerprints(o *Options) error {
 	return nil
 }
 
-// overview compares the overview.
+// overview compares the overview in the index with the one that o computes.
 func (c *checker) overview(o *Options) error {
 	scheme, got, err := c.x.Overview()
 	if errors.Is(err, afdo.ErrNotFound) || err == nil && (o.Overview == nil || scheme != o.OverviewScheme) {
@@ -267,7 +268,8 @@ func (c *checker) callers() error {
 	return x.CheckCallers(callerLists(t))
 }
 
-// names compares the tables of names. The second one is compared if it uses the given scheme.
+// names compares the index's tables of canonical names and of unqualified names with the names in
+// the file. It compares unqualified names only if the index uses the given scheme.
 func (c *checker) names(scheme Scheme) error {
 	x := c.x.x
 	made, err := x.Scheme(indexfmt.Unqualified)

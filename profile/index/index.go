@@ -19,7 +19,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// An Index is the index of a file. All methods may be called concurrently.
+// An Index is the optional index at the end of a version 4 file. All methods may be called
+// concurrently.
 type Index struct {
 	r *afdo.Reader
 	x *v4.Index
@@ -55,7 +56,7 @@ type Info struct {
 	Blocks []Block // parts of the index, in file order
 }
 
-// A Block is a part of an index.
+// A Block is a part of an index, such as a table of names.
 type Block struct {
 	Kind string // kind of its contents, such as "names"
 	Size int64  // in bytes

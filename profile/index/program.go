@@ -161,14 +161,14 @@ type candidates interface {
 	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees must be sorted
 }
 
-// A question returns the candidates of one of the two implementations, and a verify function
-// selects those symbols that are answers.
+// A question asks an index, or a search of the file, for candidates. A verify function returns
+// those candidates that are answers.
 type (
 	question func(candidates) ([]afdo.SymbolID, error)
 	verify   func([]afdo.Symbol) ([]afdo.Symbol, error)
 )
 
-// each iterates over the answers to a question.
+// each iterates over the symbols that answer a question.
 func (p *Program) each(q question, v verify) iter.Seq2[afdo.Symbol, error] {
 	return func(yield func(afdo.Symbol, error) bool) {
 		found, err := p.ask(q, v)

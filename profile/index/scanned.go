@@ -63,7 +63,8 @@ func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) 
 	return slices.AppendSeq(ids, t.Candidates(key))
 }
 
-// search searches the symbol names of all units.
+// search returns the IDs of the symbols with a canonical name. It searches the encoded symbol names
+// of all units.
 func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	var ids []afdo.SymbolID
 	seen := sharing{sharedBudget: newSharedBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
@@ -130,7 +131,7 @@ func (f *scanned) newTable(keyOf func(name string) (key string, ok bool)) (*symt
 	return t, nil
 }
 
-// eachSymbol calls visit for each symbol of a file.
+// eachSymbol calls visit for each symbol of a file, in the order of units.
 func eachSymbol(r *afdo.Reader, visit func(afdo.Symbol)) error {
 	for u, err := range r.Units() {
 		if err != nil {
@@ -158,7 +159,8 @@ func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return ids, nil
 }
 
-// callerLists iterates over all functions that were inlined anywhere, with their callers.
+// callerLists iterates over the symbol IDs of all functions that were inlined somewhere. The second
+// value has the IDs of the functions into which they were inlined.
 func callerLists(t *symtab.Callers[afdo.SymbolID]) iter.Seq2[uint32, []uint32] {
 	return func(yield func(uint32, []uint32) bool) {
 		var callers []uint32
@@ -178,7 +180,8 @@ func callerLists(t *symtab.Callers[afdo.SymbolID]) iter.Seq2[uint32, []uint32] {
 	}
 }
 
-// callerTable returns the table of callers. The first call builds it from all samples.
+// callerTable returns a table of the functions into which each function was inlined. The first call
+// builds it from all samples.
 func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -71,7 +71,7 @@ func Write(w io.Writer, r *afdo.Reader, o *Options) error {
 	return f.write(w)
 }
 
-// A fileSections holds the sections of a file.
+// A fileSections holds all sections of a file except its index.
 type fileSections struct {
 	compact  bool // the header is in compact mode
 	sections []section
@@ -83,7 +83,7 @@ type fileSections struct {
 type section struct {
 	t       afdo.SectionType
 	compact bool
-	data    []byte // without the bitmask byte
+	data    []byte // contents of the section without its first byte, the bitmask
 }
 
 func (f *fileSections) add(s section) {
@@ -119,7 +119,7 @@ func copySections(r *afdo.Reader) (*fileSections, error) {
 	return f, err
 }
 
-// only returns the index of the single section of a type.
+// only returns the index of the section of a type of which a file must have exactly one.
 func (f *fileSections) only(t afdo.SectionType) (int, error) {
 	is := func(s section) bool { return s.t == t }
 	first := slices.IndexFunc(f.sections, is)
@@ -215,7 +215,8 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	return x, nil
 }
 
-// overviewOf returns the overview block.
+// overviewOf returns the index's overview block: the name of the scheme and the bytes from
+// o.Overview.
 func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	if o.Overview == nil {
 		return nil, nil

@@ -23,7 +23,7 @@ const (
 	frequencyScale = 0.25
 )
 
-// A Function is the code of a function.
+// A Function is a function to be ordered.
 type Function struct {
 	Size  uint64 // in bytes
 	Count uint64 // how often it was entered

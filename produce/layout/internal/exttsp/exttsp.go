@@ -19,7 +19,7 @@ const (
 	maxDensityRatio       = 100 // chains are not merged if their densities differ by a larger factor
 )
 
-// A Block is a block of code.
+// A Block is a basic block.
 type Block struct {
 	Size  uint64 // in bytes
 	Count uint64 // how often it ran
@@ -95,7 +95,7 @@ func newProblem(blocks []Block, edges []Edge) *problem {
 	return p
 }
 
-// score returns the sum of the scores of jumps for blocks in the order of parts.
+// score returns the sum of the scores of jumps. The blocks lie in the order of parts.
 func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	address := uint64(0)
 	for _, part := range parts {

@@ -92,7 +92,7 @@ type parser struct {
 	before    cpp.Token // the token before prev
 }
 
-// A lambda is a '[' that may begin a lambda.
+// A lambda is an open or closed pair of brackets that may begin a lambda.
 type lambda struct {
 	start, line int
 	parens      int
@@ -128,7 +128,7 @@ func (p *parser) step() bool {
 
 func (p *parser) text(t cpp.Token) string { return string(p.Name(t)) }
 
-// is reports whether a token is the given punctuation character.
+// is reports whether a token is the punctuation character c.
 func (p *parser) is(t cpp.Token, c byte) bool { return t.Char == c }
 
 // directive skips a directive. At "#else" and "#elif" it restores the open braces and parentheses
@@ -262,7 +262,7 @@ func (p *parser) endSquare() {
 	}
 }
 
-// open handles an opening brace.
+// open handles an opening brace: it begins a frame, and a function if the brace begins a body.
 func (p *parser) open(t cpp.Token) {
 	f := &frame{parent: p.frame, kind: body, scope: p.frame.scope, parens: p.parens, depth: p.frame.depth + 1}
 	for n := len(p.lambdas); n > p.frame.lambdas; n-- {
@@ -303,7 +303,7 @@ func (p *parser) name(text, qualifier string, start, line int) Name {
 	return Name{Text: text, Qualifier: qualifier, Line: number, Start: start, line: line}
 }
 
-// close handles a closing brace.
+// close handles a closing brace: it ends the current frame and its function.
 func (p *parser) close() {
 	f := p.frame
 	if f.parent == nil {
