@@ -89,7 +89,7 @@ type call struct {
 	object        *Object
 }
 
-// line reads a line of any kind.
+// line parses the current line of a callgrind file.
 func (r *callgrindReader) line() error {
 	line := r.Line
 	if len(line) == 0 || line[0] == '#' {
@@ -137,7 +137,7 @@ func (r *callgrindReader) line() error {
 	return r.fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 }
 
-// header reads a line of a part's header or the line that ends the part.
+// header parses a line of a part's header, or the line that ends the part.
 func (r *callgrindReader) header(key string, value []byte) error {
 	words := strings.Fields(string(value))
 	switch key {
@@ -163,7 +163,7 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	return nil
 }
 
-// name reads the name at an index of the line: "(3) name", "(3)" or "name".
+// name parses the name at an index of the line, which is "(3) name", "(3)" or "name".
 func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, error) {
 	text := r.Line[at:]
 	if len(text) == 0 || text[0] != '(' {
@@ -270,7 +270,7 @@ func (r *callgrindReader) position(c *columns) uint64 {
 	return c.numberOrHex()
 }
 
-// cost reads a line of costs: positions, then counts. The last counts may be missing.
+// cost parses a cost line: positions, then counts. The last counts may be missing.
 func (r *callgrindReader) cost() error {
 	c := columns{textInput: r.textInput}
 	r.address = r.position(&c)

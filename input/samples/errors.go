@@ -11,7 +11,7 @@ import (
 // of [Format].
 var ErrUnknown = errors.New("not a recording of samples")
 
-// ErrEmpty is the class of an afdo.FormatError for an input without a byte. It matches ErrUnknown.
+// ErrEmpty is the class of an afdo.FormatError for an empty input. It matches ErrUnknown.
 var ErrEmpty = fmt.Errorf("%w", ErrUnknown)
 
 // faultAt returns an afdo.FormatError about an offset of the decompressed data. format names the

@@ -28,7 +28,7 @@ const (
 	CountsOther
 )
 
-// An EventUse is an event of a recording.
+// An EventUse is an event of a recording, and whether its samples were used.
 type EventUse struct {
 	Name    string
 	Counts  Counts

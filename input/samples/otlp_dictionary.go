@@ -18,7 +18,7 @@ const (
 	numTables = 8 // and table 0, which is none
 )
 
-// gnuBuildID is the attribute of mappings that has the build ID as ELF files have it.
+// gnuBuildID is the name of the attribute with the build ID of a mapped ELF file.
 const gnuBuildID = "process.executable.build_id.gnu"
 
 // An otlpMessage is one exported message, with a dictionary of its own.

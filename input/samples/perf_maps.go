@@ -17,7 +17,7 @@ type object struct {
 	number int
 }
 
-// unknownName is what perf calls an object that it does not know.
+// unknownName is the name by which perf calls a file that it does not know.
 const unknownName = "[unknown]"
 
 type objectKey struct{ name, buildID string }

@@ -25,7 +25,8 @@ const (
 	sampleValues    = 2
 )
 
-// A profile is held in memory, so decompression stops earlier than elsewhere.
+// Limits on the decompression of a profile, see maxRatio. They are low because the whole profile is
+// held in memory.
 const (
 	maxPprofRatio = 30
 	maxPprofFree  = 16 << 20
@@ -75,7 +76,7 @@ type pprofReader struct {
 	stack    []uint64         // locations of the current sample, innermost first
 }
 
-// A pprofCall is a call between two locations.
+// A pprofCall is a call between two locations of a profile: the function at in was called at from.
 type pprofCall struct {
 	from, in uint64
 	leaf     bool // in is the innermost location, not one that a function returns to

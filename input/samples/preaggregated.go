@@ -26,7 +26,7 @@ import (
 // position-independent files. A build ID and a colon may come before an address. X and a colon mark
 // an address outside of all files, and -1 is an unknown address.
 
-// preAggregatedMarks are the words that lines begin with.
+// preAggregatedMarks has the letters with which lines of pre-aggregated text begin.
 const preAggregatedMarks = "TRBFfrSE"
 
 // isPreAggregated reports whether a line may be one of BOLT's pre-aggregated text.
@@ -34,7 +34,7 @@ func isPreAggregated(line []byte) bool {
 	return len(line) > 2 && lines.IsBlank(line[1]) && strings.IndexByte(preAggregatedMarks, line[0]) >= 0
 }
 
-// readPreAggregated collects the samples of the binary.
+// readPreAggregated collects the samples of the binary from BOLT's pre-aggregated text.
 func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
 	r := &preAggregatedReader{
 		textInput: newTextInput(PreAggregated, src), choice: c, set: new(Set), report: &Report{Format: PreAggregated},

@@ -111,8 +111,8 @@ func (c choice) hint(r *Report) string {
 	return ""
 }
 
-// recognise returns the format of an uncompressed input by its first bytes.
-// Other text is taken for perf script's, and other binary data for a pprof profile.
+// recognise returns the format of an uncompressed input, by its first bytes. Text of no other
+// format is taken for perf script's, and other binary data for a pprof profile.
 func recognise(head []byte) Format {
 	whole, _, _ := bytes.Cut(head, []byte("\n"))
 	line := bytes.TrimSpace(whole)
@@ -317,7 +317,7 @@ func compressionError(err error) error {
 	return faultAt("samples", -1, fault.ErrCompressed, "%v", err)
 }
 
-// A Format is a kind of input.
+// A Format is a file format of recordings.
 type Format int
 
 // The formats, in the order in which [Read] looks for them.
@@ -340,7 +340,8 @@ var formatNames = [...]string{
 
 func (f Format) String() string { return formatNames[f] }
 
-// maxMemory is how much of an input that cannot seek is kept in memory.
+// maxMemory is the largest number of bytes of an input without seeking that are held in memory. A
+// larger input is copied into a temporary file.
 const maxMemory = 16 << 20
 
 // perfData collects the samples of a perf.data file. Unless the file is in pipe mode, it is made

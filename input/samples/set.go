@@ -124,8 +124,8 @@ func (s *Sums[K]) merge(other *Sums[K]) {
 	}
 }
 
-// addTime notes that a file offset was sampled at a time. The earliest time of an offset is kept. 0
-// means an unknown time and is ignored.
+// addTime records that a file offset was sampled at a time, and keeps the earliest time of each
+// offset. A time of 0 is unknown and ignored.
 func (s *Set) addTime(offset, time uint64) {
 	if time == 0 {
 		return
@@ -138,7 +138,8 @@ func (s *Set) addTime(offset, time uint64) {
 	}
 }
 
-// addName notes how the recording calls the function at a file offset. The first name stays.
+// addName records the name that the recording has for the function at a file offset. The first name
+// stays.
 func (s *Set) addName(offset uint64, name string) {
 	if name == "" {
 		return

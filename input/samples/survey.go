@@ -31,7 +31,7 @@ func NewSurvey(in io.Reader) (*Survey, error) {
 	return survey(r)
 }
 
-// SurveyFolder is [NewSurvey] of a folder that perf record has written.
+// SurveyFolder does the same as [NewSurvey] for a folder that perf record --threads has written.
 func SurveyFolder(dir fs.FS) (*Survey, error) {
 	r, err := perfdata.OpenFolder(dir)
 	if err != nil {

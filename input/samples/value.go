@@ -85,8 +85,8 @@ func listed(types []valueType) string {
 	return strings.Join(names, ", ")
 }
 
-// samplePeriod returns the value of one sample, or 0 if it is unknown. period is the profile's
-// sampling period, of type by.
+// samplePeriod returns the value that stands for one sample, or 0 if it is unknown. period is the
+// profile's sampling period, and by is its type.
 func (v valueType) samplePeriod(by valueType, period uint64) uint64 {
 	unit, byUnit := v.nanoseconds(), by.nanoseconds()
 	switch {

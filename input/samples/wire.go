@@ -114,7 +114,7 @@ func (f field) fixedSize() int {
 	return 8
 }
 
-// numFixed returns how many numbers of 8 bytes a repeated field has: one, or several that are
+// numFixed returns how many numbers of 8 bytes a repeated field has: one, or several if they are
 // packed.
 func (f field) numFixed() int {
 	if f.wire == wireBytes {
@@ -123,7 +123,7 @@ func (f field) numFixed() int {
 	return 1
 }
 
-// numbers yields the numbers of a repeated field: one, or several that are packed.
+// numbers yields the numbers of a repeated field: one, or several if they are packed.
 func (f field) numbers() iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if f.wire != wireBytes {
