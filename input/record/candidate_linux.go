@@ -104,7 +104,8 @@ func encode(a *unix.PerfEventAttr) ([]byte, error) {
 	return binary.Append(nil, binary.NativeEndian, a)
 }
 
-// choose finds the best candidate that can be sampled for a thread on a processor.
+// choose finds the best candidate for an event that the kernel can sample for a thread on a
+// processor.
 func (r *Recorder) choose(event Event, thread, cpu int) error {
 	failure := error(unix.ENOENT)
 	for _, c := range allowed(event) {
@@ -148,7 +149,7 @@ func (r *Recorder) explain(err error) error {
 	return fmt.Errorf("record: %w: %w", ErrEvent, err)
 }
 
-// setting returns a number from /proc/sys/kernel.
+// setting returns the number in a file below /proc/sys/kernel.
 func setting(name string) (int64, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/" + name)
 	if err != nil {

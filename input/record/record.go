@@ -64,7 +64,7 @@ type Target struct {
 	Machine bool
 }
 
-// check returns an error unless there is exactly one target.
+// check returns an error unless the target is exactly one of a command, a process and the machine.
 func (t *Target) check() error {
 	n := 0
 	for _, there := range []bool{len(t.Command) > 0, t.PID > 0, t.Machine} {

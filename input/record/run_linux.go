@@ -62,7 +62,7 @@ func (r *Recorder) begin(s *sink) (*command, error) {
 	return &command{}, r.tellRunning(s) // mappings created in the meantime are recorded twice, which does no harm
 }
 
-// follow reads the rings until the command, all threads or ctx ends.
+// follow reads the ring buffers until the command or all threads have ended, or ctx is done.
 func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error {
 	fds := make([]unix.PollFd, len(r.events))
 	for i, fd := range r.events {
@@ -82,7 +82,8 @@ func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error 
 	return nil
 }
 
-// alive removes events whose threads have ended. It reports whether others are left.
+// alive removes the file descriptors of events whose threads have ended. It reports whether others
+// are left.
 func alive(fds []unix.PollFd) bool {
 	some := false
 	for i := range fds {

@@ -79,7 +79,8 @@ var numbers = map[string]func(a, b float64) float64{
 	"nearbyint": func(a, _ float64) float64 { return math.RoundToEven(a) },
 }
 
-// lower returns a text with small letters, as in the locale C and with UTF-8.
+// lower returns a text with its ASCII letters in lower case, as tolower does in the locale C and
+// with UTF-8.
 func lower(text []byte) []byte {
 	small := bytes.Clone(text)
 	for i, b := range small {

@@ -179,7 +179,8 @@ func (b *burst) start() bool {
 	return len(b.lengths) > 0 && (call || !r.endsFault(c))
 }
 
-// resetMemory makes the simulation read the memory of the thread.
+// resetMemory makes the simulation read the memory of the thread, and drops what it read from
+// another one.
 func (b *burst) resetMemory() {
 	m := &b.cpu.Memory
 	m.Reset()
@@ -217,7 +218,7 @@ func (b *burst) isRecorded(address uint64) bool {
 	return m != nil && m.recorded
 }
 
-// mapping returns the mapping of an address, nil if there is none.
+// mapping returns the thread's mapping that contains an address, nil if there is none.
 func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
@@ -324,8 +325,8 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 	return ""
 }
 
-// sample writes the branches of the burst as samples, newest first. It returns false if there are
-// none.
+// sample writes the branches of the burst as samples, each with its newest branch first. It returns
+// false if there are no branches.
 func (b *burst) sample() (found bool) {
 	b.branches = b.stack
 	for _, length := range b.lengths {

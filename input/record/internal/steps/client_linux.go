@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The names by which a process learns that it is a tracer or a launcher: see RunHelper.
+// The program names that make a process a tracer or a launcher: see RunHelper.
 const (
 	tracerName   = "afdo-steps-tracer"
 	launcherName = "afdo-steps-launcher"
@@ -58,7 +58,7 @@ func replyTo(err error) reply {
 	return reply{Error: err.Error()}
 }
 
-// err is the reverse of replyTo.
+// err returns the error that replyTo has put into a reply.
 func (r *reply) err() error {
 	if r.Error == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// EventName is the name of the event in recordings.
+// EventName is the name that the event has in recordings by steps.
 const EventName = "steps:u"
 
 // Head returns how the records of a [Session] are laid out. The event is of the kernel's dummy

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// A mapping is a file or code that a process has mapped.
+// A mapping is a range of addresses to which a process has mapped a file, or at which it has code.
 type mapping struct {
 	perfdata.Mmap
 	recorded bool // bursts record this code
@@ -60,7 +60,7 @@ func ParseMapping(line string) (m perfdata.Mmap, ok bool) {
 	return m, ok && m.Executable
 }
 
-// mapsFields are the fields of a line before the path.
+// mapsFields are the fields before the path in a line of /proc/PID/maps.
 type mapsFields [5]string
 
 func (f *mapsFields) permissions() string { return f[1] }
@@ -111,7 +111,7 @@ func readMaps(pid int) ([]mapping, error) {
 	return list, nil
 }
 
-// find returns the mapping of an address, nil if there is none.
+// find returns the mapping in a list that contains an address, nil if there is none.
 func find(list []mapping, address uint64) *mapping {
 	i, exact := slices.BinarySearchFunc(list, address, func(m mapping, a uint64) int { return cmp.Compare(m.Start, a) })
 	if !exact {

@@ -36,7 +36,8 @@ type activity struct {
 	cpu     int  // processor on which it executed last
 }
 
-// openStat opens the file stat of a thread. It returns nil if the thread has ended.
+// openStat opens the file "stat" that describes a thread in /proc. It returns nil if the thread has
+// ended.
 func openStat(pid, tid int) *os.File {
 	f, _ := os.Open(procPath(pid, "task/"+strconv.Itoa(tid)+"/stat"))
 	return f

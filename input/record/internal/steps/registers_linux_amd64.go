@@ -35,8 +35,8 @@ const (
 	restartBlock     = 516 // the same, but as restart_syscall, which knows how long the call has waited
 )
 
-// systemCall reports whether a thread was stopped at the end of a system call, and whether this
-// call was waiting.
+// systemCall reports whether a thread was stopped at the end of a system call, and whether the stop
+// has interrupted this call, so that the kernel may start it again.
 func (r *registers) systemCall(*processor) (ended, restarted bool) {
 	result := -int64(r.Rax)
 	return int64(r.Orig_rax) >= 0, result >= firstRestart && result <= restartBlock
@@ -63,7 +63,8 @@ func (r *registers) endsFault(*processor) bool {
 	return r.Eflags&resume != 0
 }
 
-// Sizes of areas for registers: what FXSAVE writes, and a limit for XSAVE with AVX-512.
+// Sizes in bytes: of the area that FXSAVE writes, and of a buffer that is large enough for XSAVE
+// with AVX-512.
 const (
 	sizeFXSAVE = 512
 	sizeXSAVE  = 4096

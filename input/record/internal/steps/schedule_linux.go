@@ -28,7 +28,7 @@ const (
 	// at all.
 	firstWithin = 6e6
 
-	// costShare is the weight of the latest burst in the average cost.
+	// costShare is the weight of the latest burst in the moving average schedule.cost.
 	costShare = 0.1
 
 	// hitShare is the weight of the latest moment in the moving average schedule.hits.
@@ -38,7 +38,7 @@ const (
 	// times at most. Looking for a running thread takes some 100 us of the tracer's processor time.
 	minHits = 0.25
 
-	// minDistance bounds how often the tracer looks for a running thread, in nanoseconds.
+	// minDistance is the shortest time between two moments, in nanoseconds.
 	minDistance = 200e3
 )
 

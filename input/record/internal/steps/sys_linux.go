@@ -108,7 +108,7 @@ func (a *alarm) set(nanoseconds int64) {
 	syscall.RawSyscall6(unix.SYS_TIMER_SETTIME, uintptr(a.id), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 }
 
-// processorTime returns the processor time of this thread in nanoseconds.
+// processorTime returns the processor time that this thread has used, in nanoseconds.
 func processorTime() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // fails for unknown clocks only
@@ -122,7 +122,8 @@ func kernelClock() int64 {
 	return t.Nano()
 }
 
-// started is when startClock was called, by Go's clock and by the kernel's.
+// started and startedNano are the time at which startClock was called, by Go's clock and by the
+// kernel's.
 var (
 	started     time.Time
 	startedNano int64

@@ -17,7 +17,7 @@ import (
 // nanoseconds.
 const eventCost = 25_000
 
-// A thread is a traced thread.
+// A thread is a thread that the tracer traces.
 type thread struct {
 	tid       int
 	process   *process
@@ -29,7 +29,7 @@ type thread struct {
 	missed    uint64   // moments at which it ran and was not stopped, before its first sample
 }
 
-// A process is a traced process.
+// A process is a process whose threads the tracer traces.
 type process struct {
 	pid      int
 	ready    bool // false for a launcher that has not executed the program

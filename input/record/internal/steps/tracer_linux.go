@@ -23,7 +23,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// helperReady is true once RunHelper was called: this program can be started again as a helper.
+// helperReady is true once the program has called RunHelper, so that it can be started again as a
+// tracer.
 var helperReady bool
 
 // RunHelper makes this process a tracer or a launcher if it was started as one. Then it does not
@@ -297,7 +298,7 @@ func (t *tracer) attach(r request) error {
 	return nil
 }
 
-// begin starts to record the processes that are attached.
+// begin starts to record the processes that are attached already.
 func (t *tracer) begin() {
 	t.schedule = newSchedule(t.config.Overhead, t.random, clock())
 	for _, p := range t.processes {

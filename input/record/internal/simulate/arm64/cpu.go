@@ -25,13 +25,13 @@ const (
 	arithmetic = negative | zero | carry | overflow
 )
 
-// Numbers of registers with a role.
+// Numbers of the registers with a special purpose.
 const (
 	linkRegister = 30
 	zeroOrStack  = 31 // the zero register or the stack pointer, depending on the instruction
 )
 
-// A CPU is a simulated thread.
+// A CPU simulates the processor that executes one thread.
 type CPU struct {
 	X     [32]uint64 // general registers; the last one is the zero register, and always 0
 	SP    uint64
@@ -63,7 +63,8 @@ func (c *CPU) SetRegisters(x *[31]uint64, sp, pc, state uint64) {
 	c.SP, c.IP, c.Flags = sp, pc, state&arithmetic
 }
 
-// SetVectors sets the vector registers, and the mode of floating-point arithmetic.
+// SetVectors sets the vector registers, and the register FPCR with the mode of floating-point
+// arithmetic.
 func (c *CPU) SetVectors(v *[32]Vector, mode uint32) {
 	c.V, c.Mode, c.unknown = *v, uint64(mode), 0
 }

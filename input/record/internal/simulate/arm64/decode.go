@@ -65,7 +65,7 @@ type pattern struct {
 	mask, value word
 }
 
-// compile computes the mask and the value of a pattern.
+// compile computes mask and value, by which a pattern is compared with instructions, from its text.
 func (p *pattern) compile() {
 	for _, digit := range strings.ReplaceAll(p.text, " ", "") {
 		p.mask, p.value = p.mask<<1, p.value<<1

@@ -54,8 +54,8 @@ func (w word) pairSize() int {
 	return 4 << w.field(31, 1)
 }
 
-// offset returns the distance of the memory that an instruction uses from its base register. For
-// instructions that change the base afterwards, it is the change.
+// offset returns the number that is added to the base register to get the address that an
+// instruction uses. For instructions that change the base register afterwards, it is the change.
 func (c *CPU) offset(w word) uint64 {
 	switch {
 	case w.isPair():

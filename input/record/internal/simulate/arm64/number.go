@@ -50,7 +50,7 @@ func (f format) number(bits uint64) float64 {
 	return math.Float64frombits(bits)
 }
 
-// top returns the highest bit, which is the sign, and quiet the bit that makes a NaN a quiet one.
+// top returns the sign bit of a number, and quiet the bit that makes a NaN a quiet one.
 func (f format) top() uint64   { return 1 << (8*f - 1) }
 func (f format) quiet() uint64 { return [...]uint64{single: 1 << 22, double: 1 << 51}[f] }
 
@@ -212,7 +212,7 @@ func (f format) round(v uint64, how func(float64) float64) uint64 {
 	return f.bits(how(f.number(v)))
 }
 
-// root returns the square root.
+// root returns the square root of a number, rounded to the format.
 func (f format) root(v uint64) uint64 {
 	return rounded(func(a, _ float64) float64 { return math.Sqrt(a) })(f, v, 0)
 }
@@ -341,8 +341,8 @@ func (c *CPU) moveNumber(w word) {
 	}
 }
 
-// integer converts a number to an integer of some bits. Numbers that are too large become the
-// largest, and a NaN becomes 0.
+// integer converts a number to an integer with the given number of bits. Numbers that are too large
+// become the largest integer, and a NaN becomes 0.
 func integer(v float64, bits int, isUnsigned bool) uint64 {
 	low, high := -math.Ldexp(1, bits-1), math.Ldexp(1, bits-1)
 	most := mask(bits - 1)

@@ -23,7 +23,7 @@ var vectorPatterns = []pattern{
 	{text: "0 1 . 111110 .... ... ..... 1 ..... .....", does: (*CPU).shiftImmediate},
 }
 
-// bytesOf returns the bytes of a vector.
+// bytesOf returns the bytes of a vector, the lowest first.
 func bytesOf(v Vector) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, v[0]), v[1])
 }
@@ -34,7 +34,8 @@ func (w word) isLowest() bool { return w.bit(28) }
 // elementSize returns the size in bytes of the elements of most instructions.
 func (w word) elementSize() int { return 1 << w.field(22, 2) }
 
-// lanes returns the number of elements of a size. It is 0 if there is no such instruction.
+// lanes returns the number of elements of size bytes in the instruction's vectors. It is 0 if there
+// is no such instruction.
 func (w word) lanes(size int) int {
 	if w.isLowest() {
 		return 1
@@ -186,7 +187,7 @@ var threeSameLanes = [2][32]lane{
 	},
 }
 
-// Sets of opcodes of threeSame.
+// Sets of opcodes of threeSame, with a bit for each opcode.
 const (
 	lowestHas8 = 1<<6 | 1<<7 | 1<<8 | 1<<16 | 1<<17 // for a lowest element alone, the size is 8 bytes
 	lowestAny  = 1<<1 | 1<<5                        // for a lowest element alone, there are all sizes

@@ -12,7 +12,7 @@ func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
 	c.setVector(w.rd(), r)
 }
 
-// setHalf sets half of a vector: the low one, clearing the other, or the high one.
+// setHalf sets the low half of the result and clears the high half, or sets the high half only.
 func (c *CPU) setHalf(w word, half uint64) {
 	v := Vector{half}
 	if w.bit(30) {
@@ -216,7 +216,7 @@ func (c *CPU) threeDifferent(w word) {
 	}
 }
 
-// lengthened returns the low elements of a vector with twice their size.
+// lengthened returns a vector with the low elements of v, extended to twice their size.
 func (w word) lengthened(v Vector, size int) (r Vector) {
 	for i := range 8 / size {
 		r.Put(2*size, i, w.long(&v, size, i))

@@ -25,7 +25,7 @@ type Vector = simulate.Vector
 // lanes128 is the number of Vectors in a vector register. Registers of 512 bits are not simulated.
 const lanes128 = 2
 
-// A CPU is a simulated thread.
+// A CPU simulates the processor that executes one thread.
 type CPU struct {
 	R      [16]uint64 // general registers, in the order of their numbers: rax, rcx, rdx, rbx, rsp, ...
 	IP     uint64
@@ -62,8 +62,8 @@ func (c *CPU) know(n int) {
 	}
 }
 
-// SetVectors sets the vector registers from a buffer that is laid out as XSAVE stores it, at least
-// as far as FXSAVE does. The registers from number 16 on are at an offset, 0 if there are none.
+// SetVectors sets the vector registers from a buffer in the layout of XSAVE, which has at least the
+// area that FXSAVE writes. more is the offset of registers 16 to 31, 0 if they are missing.
 func (c *CPU) SetVectors(saved []byte, more int) {
 	const x, y, size, longest, count = 160, 576, 16, 64, 16 // where the registers and their upper halves are
 	c.unknown = 0xffff0000

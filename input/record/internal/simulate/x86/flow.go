@@ -178,7 +178,8 @@ func stringOperations(size int, move, store, load, compare, scan x86asm.Op) {
 // it.
 var operations [2000]func(*CPU)
 
-// fillOperations runs when the first instruction is simulated. Few runs of the command do that.
+// fillOperations runs when the first instruction is simulated, because few runs of the command
+// simulate.
 var fillOperations = sync.OnceFunc(func() {
 	scalarOperations()
 	shiftOperations()
@@ -316,7 +317,7 @@ func bytesOf(v Vector) (b [16]byte) {
 	return b
 }
 
-// vectorOf is the reverse of bytesOf.
+// vectorOf returns the vector that consists of 16 bytes.
 func vectorOf(b [16]byte) Vector {
 	return Vector{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }

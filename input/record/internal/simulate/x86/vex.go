@@ -268,7 +268,7 @@ func (w *wide) execute(c *CPU, f func(*CPU)) {
 	c.know(w.writes)
 }
 
-// forget marks the result of an instruction as unknown.
+// forget marks the vector register that an instruction changes as unknown.
 func (c *CPU) forget() {
 	c.tainted = true
 	c.know(xmm(c.in.Args[0]))
