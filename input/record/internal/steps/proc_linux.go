@@ -89,8 +89,8 @@ func threadName(pid, tid int) (string, error) {
 	return strings.TrimSuffix(string(name), "\n"), err
 }
 
-// avoidOOM asks the kernel to end other processes first when memory runs out. A score below 0 needs
-// a privilege.
+// avoidOOM sets this process's OOM score, so that the kernel ends other processes first when memory
+// runs out. A score below 0 needs a privilege.
 func avoidOOM() {
 	for _, score := range []string{"-900", "0"} {
 		if os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) == nil {

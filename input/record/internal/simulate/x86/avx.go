@@ -52,7 +52,8 @@ func (w *wide) element() int {
 	return 4
 }
 
-// ownOperations has these operations by opcode map, prefix and opcode: see wide.key.
+// ownOperations has all operations of type ownOperation by opcode map, prefix and opcode: see
+// wide.key.
 var ownOperations = make(map[uint32]*ownOperation)
 
 func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {

@@ -296,7 +296,7 @@ func decrement() func(*CPU) {
 	})
 }
 
-// move fails for segment registers, whose size is 0.
+// move executes MOV. It fails for segment registers, whose size is 0.
 func (c *CPU) move() { c.set(0, c.get(1)) }
 
 func shiftOperations() {
