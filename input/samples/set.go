@@ -1,9 +1,10 @@
 // Package samples holds address samples of one ELF file: which of its instructions ran, how often,
 // and where branches led. It is what profilers measure, before symbols and lines come into it.
 //
-// A [Set] has sums of three kinds: straight-line ranges, single addresses, and taken branches. All of
-// them are file offsets of the binary, neither addresses of a process nor addresses that the linker
-// assigned. A [Layout] finds the file offset of an address that symbols and debug information use.
+// A [Set] has sums of three kinds: straight-line ranges, single addresses, and taken branches. They
+// consist of file offsets of the binary, neither addresses of a process nor addresses that the
+// linker assigned. A [Layout] finds the file offset of an address that symbols and debug
+// information use.
 //
 // [Parse] and [Set.Write] are the text form that google/autofdo's create_gcov and sample_merger
 // exchange. [Read] makes a Set of what a profiler has written: perf.data, perf script,

@@ -117,7 +117,7 @@ func (f *inflater) inflateChunk() (bool, error) {
 	return chunk != nil, nil
 }
 
-// failure converts the decompressor's error.
+// failure converts the error of the decompressor to an afdo.FormatError.
 func (f *inflater) failure() error {
 	if errors.Is(f.err, zstd.ErrWindowSizeExceeded) {
 		return faultAt(f.offset, fault.ErrLimit, "compressed at a level that takes more than %d MB of memory; record with -z and no level", maxWindow>>20)

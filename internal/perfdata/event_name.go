@@ -120,8 +120,8 @@ const (
 	branchCallStack = 1 << 11
 )
 
-// branchFilters are the filters of perf record -j. Those by transaction limit branches of all
-// kinds.
+// branchFilters has the filters of perf record -j by bit of branch_sample_type. The filters by
+// transaction limit branches of all kinds.
 var branchFilters = []struct {
 	bit         uint64
 	name        string

@@ -207,7 +207,7 @@ func (t *tracer) serve() error {
 // heapLimit is the size of the heap, in bytes, at which garbage is collected.
 const heapLimit = 32 << 20
 
-// memoryLimit is the memory in bytes at which garbage is collected at any time.
+// memoryLimit is the memory in bytes at which Go's runtime collects garbage even during a burst.
 const memoryLimit = 8 * heapLimit
 
 // collect collects garbage if there is much of it. The collector does not run by itself, because it
