@@ -227,7 +227,8 @@ type preAggregatedWriter struct {
 	binary        *Binary
 }
 
-// address converts a file offset to the address that BOLT expects, see the top of this file.
+// address converts a file offset to the address that BOLT expects: the one that the linker
+// assigned, less the address of the first segment in a position-independent file.
 func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
 	at, ok := w.binary.Layout.code.Address(offset)
 	if w.binary.kind == elf.ET_DYN {

@@ -75,8 +75,8 @@ type nodeHeap struct{ heapSlice[nodeRange] }
 
 func (h nodeHeap) Less(i, j int) bool { return h.heapSlice[i].node > h.heapSlice[j].node }
 
-// code returns the spans of a symbol, and how well the unit fits the symbol: fitNothing,
-// fitFunction or fitName.
+// code returns the spans of a symbol's code. fit says whether the unit has a function there, and
+// whether that has the symbol's name: fitNothing, fitFunction or fitName.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
 	if err := w.spend(asideCost * len(s.aside)); err != nil {
 		return nil, 0, err

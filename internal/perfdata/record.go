@@ -103,8 +103,8 @@ type Mmap struct {
 	BuildID    string // build ID of the file in hexadecimal, "" if not recorded here
 }
 
-// StepsReport is the prefix of a Comm's name that is not the name of a thread: JSON with the
-// statistics of the recorder by steps follows. Names that the kernel records have at most 15 bytes.
+// StepsReport is how the name in a Comm begins if it is not the name of a thread, but JSON with the
+// statistics of the recorder by steps. Names that the kernel records have at most 15 bytes.
 const StepsReport = "afdo-steps "
 
 // A Comm records the new name of a thread.
