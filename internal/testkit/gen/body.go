@@ -18,7 +18,7 @@ type record struct {
 
 func (x *record) isUnknown() bool { return x.loc.Type == 0 || x.loc.Type > naive.InlinedFn }
 
-// kind orders records at the same location (format note 15).
+// kind returns the position of a record among those at the same location (format note 15).
 func (x *record) kind() int {
 	switch x.loc.Type {
 	case naive.Zero, naive.Normal, naive.Wide:
@@ -29,7 +29,7 @@ func (x *record) kind() int {
 	return 2
 }
 
-// A site identifies what only one record in a body may have, unless there are duplicates.
+// A site identifies a record in a body. Unless duplicates are generated, only one record has it.
 type site struct {
 	line, disc uint32
 	kind       int
@@ -40,8 +40,8 @@ func (x *record) site() site {
 	return site{x.loc.Line, x.loc.Disc, x.kind(), x.loc.Callee}
 }
 
-// body generates the records of a function. If chain is not 0, the body contains an inlined
-// function with chain more nested in it.
+// body generates the records of a function. If chain is not 0, the body contains a chain of that
+// many nested inlined bodies.
 func (g *generator) body(depth, chain int) []record {
 	n := g.r.IntN(g.o.Records + 1)
 	if depth > 0 {
@@ -203,7 +203,8 @@ func (g *generator) discriminate(x *record) {
 	}
 }
 
-// says returns the meaning of records. It counts records of unknown type in skipped.
+// says converts records to the form in which the naive decoder returns them. It adds the number of
+// records of unknown type to skipped.
 func says(records []record, skipped *int) []naive.Location {
 	var ls []naive.Location
 	for i := range records {
@@ -239,7 +240,8 @@ func encodeRecords(e *Enc, records []record) {
 	}
 }
 
-// magnitude generates a count with any number of bits.
+// magnitude generates a count: sometimes a limit such as the largest number of 32 bits, or else one
+// with a random number of bits.
 func (g *generator) magnitude() uint64 {
 	switch g.r.IntN(20) {
 	case 0:

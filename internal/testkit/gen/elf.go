@@ -149,7 +149,7 @@ func (d *DWARF) lines(dirs, files []string, program []byte) {
 // buildID is a note with the build ID 01020304.
 const buildID = "\x04\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00GNU\x00\x01\x02\x03\x04"
 
-// in adds the sections to a file.
+// in adds the debug info to e as sections, and returns the bytes of the file.
 func (d *DWARF) in(e *ELF) []byte {
 	e.Sections = append(e.Sections, ELFSection{Name: ".note.gnu.build-id", Type: ELFNote, Data: []byte(buildID)})
 	e.Add(".debug_info", d.Info)
@@ -260,8 +260,8 @@ func ManyRows(rows int) []byte {
 	return d.in(&e)
 }
 
-// VagueUnits returns a binary with units that do not list their addresses, and with functions that
-// no unit contains.
+// VagueUnits returns a binary whose debug info has units without a list of their addresses, and
+// whose functions belong to none of the units.
 func VagueUnits(units, functions int) []byte {
 	var d DWARF
 	var e ELF

@@ -135,16 +135,17 @@ const (
 	maxLabel    = 65535
 )
 
-// An end is the rest of a string below a node, and its terminal ID.
+// An end is the part of a string that follows after the labels above a trie node, with the ID of
+// the string.
 type end struct {
 	rest string
 	id   uint32
 }
 
-// A branch is a future child: an edge label and the strings below it.
+// A branch becomes a child of a trie node: an edge label and the strings below it.
 type branch struct {
 	label string
-	ends  []end // rests after the label
+	ends  []end // parts of the strings after the label
 }
 
 // A trie writes the nodes of a string table.
@@ -203,8 +204,8 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut creates a branch for strings with a common prefix, which becomes its label, up to a maximum
-// length.
+// cut returns a branch for strings with a common prefix. The prefix becomes the label of the
+// branch, up to a maximum length.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {

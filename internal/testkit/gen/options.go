@@ -93,7 +93,7 @@ func Random(r *rand.Rand, o Options) (data []byte, truth *naive.File) {
 type generator struct {
 	r     *rand.Rand
 	o     Options
-	seen  map[string]int // number of occurrences of each shape that the meaning does not show
+	seen  map[string]int // number of occurrences of each shape that a decoded file does not show
 	names []string       // all symbol names so far
 	ids   []uint32       // all symbol IDs
 }
@@ -110,7 +110,7 @@ type symbol struct {
 	records []record
 }
 
-// A piece is a section to be written.
+// A piece is a section of the file before its position is decided.
 type piece struct {
 	typ    uint8
 	placed func(index int) // called with the section index
@@ -185,7 +185,7 @@ func (g *generator) units() []*unit {
 	return units
 }
 
-// number generates the symbol IDs and the ranges of the units.
+// number generates the symbol IDs of all units, and the range of IDs of each unit.
 func (g *generator) number(units []*unit) {
 	order := slices.Clone(units)
 	if g.o.Odd {

@@ -65,7 +65,7 @@ func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	return fn
 }
 
-// dropSilent removes empty functions.
+// dropSilent removes functions without any counts, calls, head count or timestamp.
 func (p *Profile) dropSilent() {
 	for k, fn := range p.Functions {
 		b := fn.Body

@@ -60,7 +60,7 @@ type V3CallSite struct {
 	Body       V3Body
 }
 
-// A V3Working is an entry of the working set.
+// A V3Working is an entry of the working set, a table at the end of a file that compilers ignore.
 type V3Working struct {
 	NumCounters uint32
 	MinCount    uint64

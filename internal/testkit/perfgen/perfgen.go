@@ -50,10 +50,11 @@ const (
 	Padded                 // PERF_RECORD_COMPRESSED2, which stores its length
 )
 
-// A Round marks the end of a round over all processors.
+// A Round stands for the record with which perf marks that it has read the buffers of all
+// processors once.
 type Round struct{}
 
-// A Trace is a number of bytes of trace data.
+// A Trace stands for a record with this number of bytes of hardware trace data.
 type Trace int
 
 // A RawRecord is a record of any type and content.

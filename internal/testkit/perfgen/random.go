@@ -7,10 +7,11 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// Full is a layout with all fields.
+// Full is a sample type with all fields.
 const Full = Identifier | IP | TID | Time | Addr | ID | StreamID | CPU | Period | Read | Callchain | Raw | BranchStack
 
-// Layouts returns layouts of one event each, from a plain recording to one with all fields.
+// Layouts returns events with different sample layouts, from that of a plain recording to one with
+// all fields.
 func Layouts() []Event {
 	return []Event{
 		{SampleType: IP | TID | Time, SampleIDAll: true},
@@ -22,7 +23,7 @@ func Layouts() []Event {
 	}
 }
 
-// A Scene is the setting of random records: processes with mappings of a few files.
+// A Scene generates random records about a few processes, into which a few files are mapped.
 type Scene struct {
 	Random *rand.Rand
 	Events []Event

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// FakeCompiler writes a script to a path that passes for a compiler. It answers --version with
-// about and -dumpversion with version, prints the file text when it is to preprocess, and appends
-// the arguments of each run to the file asked beside it.
+// FakeCompiler writes a script to a path that imitates a compiler. It answers --version with about
+// and -dumpversion with version. To preprocess, it prints the file "text" beside it. It appends the
+// arguments of each run to the file "asked" beside it.
 func FakeCompiler(t testing.TB, path, about, version string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the compiler is a shell script")
@@ -34,7 +34,8 @@ esac
 	Settle()
 }
 
-// Asked returns the arguments of all runs of the compiler that FakeCompiler wrote to a folder.
+// Asked returns the arguments of all runs of the compiler that FakeCompiler wrote to the folder
+// dir.
 func Asked(t testing.TB, dir string) []string {
 	data, err := os.ReadFile(filepath.Join(dir, "asked"))
 	if os.IsNotExist(err) {
@@ -49,6 +50,7 @@ func Asked(t testing.TB, dir string) []string {
 // FSF is an answer to --version by which a compiler passes for GCC.
 const FSF = "gcc (GCC) X\nCopyright (C) 2022 Free Software Foundation, Inc."
 
-// Settle waits until what was written is older than what is written next: the launcher keeps
-// nothing about a file that may still change.
+// Settle waits long enough that files written before and after it have different modification
+// times. The launcher caches nothing about a file that was written at the same moment, because it
+// may still change.
 func Settle() { time.Sleep(15 * time.Millisecond) }

@@ -69,7 +69,8 @@ func Rounds(few, many int, all ...int) int {
 // everything reports whether long tests run all of their cases and repetitions.
 func everything() bool { return os.Getenv(sweepFlag) == "all" }
 
-// Some returns n of the cases of a long test, evenly spaced, or all of them with AFDO_SWEEP=all.
+// Some returns n of the given cases of a long test, evenly spaced, or all cases with
+// AFDO_SWEEP=all.
 func Some[T any](cases []T, n int) []T {
 	if everything() || len(cases) <= n {
 		return cases

@@ -98,7 +98,8 @@ func (t *trainer) unit(f *symbolize.Function) profile.UnitRef {
 	return t.profile.AddUnit(filepath.Clean(f.File))
 }
 
-// span adds the samples of a piece of code to the inlined function that it belongs to.
+// span adds a count for an instruction range to the body of the function, inlined or not, whose
+// source the range belongs to.
 func (t *trainer) span(b *profile.Body, span symbolize.Span, heat uint64) {
 	chain := span.Instance.Chain()
 	for _, in := range chain[1:] {
@@ -135,13 +136,13 @@ func (t *trainer) find(name string) profile.SymbolRef {
 // offset returns a line of a function as stored in profiles, in 16 bits.
 func offset(line uint32, in *symbolize.Function) uint32 { return uint32(uint16(line - in.Line)) }
 
-// heat returns the maximum count of a function. Some functions are a thousand times as hot as
+// heat returns the largest count in a function. Some functions run a thousand times as often as
 // others.
 func (t *trainer) heat(name string) uint64 {
 	return []uint64{20, 500, 10_000, 200_000}[t.random("heat "+name)%4]
 }
 
-// random returns a number that depends on its purpose.
+// random returns a pseudo-random number that depends on the seed and on what it is for.
 func (t *trainer) random(what string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, t.options.Seed, " ", what)
