@@ -51,7 +51,8 @@ HeapProfileRecords:
 `
 )
 
-// agreeing lists the formats of files whose mutants TestCheckAgrees makes, and a function in each.
+// agreeing lists the formats whose damaged files TestCheckAgrees checks, with a function in each
+// file.
 var agreeing = []struct{ from, format, symbol string }{
 	{"shop", "v4", "main"}, {"shop", "v4c", "main"}, {"shop", "v3", "main"}, {"shop", "v2", "main"}, {"shop", "text", "main"},
 	{"shop", "extbinary", "main"}, {"shop", "binary", "main"}, {"shop", "sampletext", "main"},
@@ -59,7 +60,8 @@ var agreeing = []struct{ from, format, symbol string }{
 	{"memory", "memprof", "main"}, {"memory", "yaml", "main"},
 }
 
-// If check passes a file, then the other verbs read it, and what convert writes can be read.
+// TestCheckAgrees checks damaged files: if check reports no fault, the other verbs can read the
+// file, and what convert writes can be read again.
 func TestCheckAgrees(t *testing.T) {
 	seeds := map[string]string{
 		"shop": example(".afdo"), "instr": writeFile(t, "instr", []byte(instrSeed)), "memory": writeFile(t, "memory", []byte(memorySeed)),
@@ -98,9 +100,9 @@ func TestCheckAgrees(t *testing.T) {
 	require.GreaterOrEqual(t, passed, len(agreeing))
 }
 
-// unavailable reports whether an error is about what was asked for, and not about the file: damage
-// can rename the function, give a name a line break, or make an instrumentation profile of a memory
-// profile.
+// unavailable reports whether an error is about the request and not about the file. Damage can
+// rename the requested function, give a name a line break, or turn a memory profile into an
+// instrumentation profile.
 func unavailable(verb, err string) bool {
 	return verb == "lookup" && strings.Contains(err, "not found") ||
 		strings.Contains(err, "the format cannot hold it") || strings.Contains(err, "without a MemProf section")

@@ -23,15 +23,15 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// An amplified file is one that is legal, or nearly so, and made to take more memory or time than
-// its size is worth, with the command lines that it is given to.
+// An amplified is a small file that makes a careless reader use much memory or time, with the
+// command lines that read it. It is valid or nearly so.
 type amplified struct {
 	name  string
 	make  func(*testing.T) []byte
 	lines []string
 }
 
-// Command lines, by the kind of the file.
+// The command lines for each kind of file.
 var (
 	gcovLines = []string{
 		"show FILE", "show FILE --json", "units FILE", "lookup FILE -u hostile.c", "lookup FILE -u hostile.c --json",
@@ -42,7 +42,7 @@ var (
 		"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
 		"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
 	}
-	// What other files go through as well, behind another decoder or another kind of packing.
+	// Command lines for files that need another decoder or packing.
 	gcovFewLines = []string{
 		"show FILE", "lookup FILE -u hostile.c", "convert FILE --to v4c -o OUT", "check FILE",
 		"slice FILE --unit hostile.c --to v2 -o OUT", "merge FILE FILE --to v4 -o OUT",
@@ -164,7 +164,7 @@ func zstandard(t *testing.T, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// namedAlike returns a file whose only unit has n symbols that share a name of so many bytes.
+// namedAlike returns a file whose only unit has n symbols with the same name, of the given length.
 func namedAlike(n, name int) []byte {
 	l := gen.Layout{Compact: true, Summary: 0, FileNames: 1}
 	l.Add(gen.Section{Type: naive.SummaryInfo, Compact: true, Data: make([]byte, 6)})
@@ -195,7 +195,7 @@ func namedAlike(n, name int) []byte {
 	return l.Bytes()
 }
 
-// samplesOf makes a file of LLVM's extensible binary format of a text.
+// samplesOf converts the text of a sample profile to ExtBinary.
 func samplesOf(t *testing.T, text string, o sampleprof.WriteOptions) []byte {
 	p, err := sampleprof.ParseTextBytes([]byte(text))
 	require.NoError(t, err)
@@ -225,7 +225,8 @@ func denseLines(n int) string {
 	return b.String()
 }
 
-// contexts returns a text with contexts of so many frames.
+// contexts returns the text of a sample profile with n calling contexts of the given number of
+// frames.
 func contexts(n, frames int) string {
 	var b strings.Builder
 	for i := range n {
@@ -248,7 +249,7 @@ func counters(functions, each int) []byte {
 	return b.Bytes()
 }
 
-// alike returns LLVM's text of functions of one name.
+// alike returns LLVM's text of n functions with the same name.
 func alike(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(":ir\n")
@@ -277,8 +278,8 @@ func sharedFrames(t *testing.T, n, depth int) []byte {
 	return file.Bytes()
 }
 
-// compressedSections returns a binary whose debug info is in sections that decompress to so many
-// bytes each.
+// compressedSections returns a binary whose debug info is in compressed sections, each of which
+// decompresses to size bytes.
 func compressedSections(t *testing.T, size int) []byte {
 	var e gen.ELF
 	e.Function("f", 0x1000, 16)
@@ -357,8 +358,8 @@ func pprofSamples(t *testing.T, n int) []byte {
 	return gzipped(t, b.Bytes())
 }
 
-// otlpLocations returns a profile of OpenTelemetry with so many locations, and a sample whose stack
-// has so many of them, by turns from the front and the back.
+// otlpLocations returns an OpenTelemetry profile with n locations and one sample. Its stack has
+// deep locations, taken alternately from the front and the back.
 func otlpLocations(n, deep int) []byte {
 	message := func(b []byte, field byte, m []byte) []byte {
 		return append(binary.AppendUvarint(append(b, field<<3|2), uint64(len(m))), m...)

@@ -20,11 +20,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// An attacked is a kind of file that TestAttack damages.
+// An attacked is a kind of file that TestAttack damages, and the verbs that read it.
 type attacked struct {
 	kind  string
-	seeds func(t *testing.T, dir string) []string // files
-	lines []string                                // FILE is the mutant, SEED its seed, OUT an output; FILE counts for the bound
+	seeds func(t *testing.T, dir string) []string // writes the undamaged files and returns their paths
+	lines []string                                // command lines: FILE is the damaged file, whose size bounds the memory; SEED is the undamaged one, OUT an output
 }
 
 // Verbs for each kind of file.
@@ -53,7 +53,7 @@ func attacks() []attacked {
 	}
 }
 
-// converted makes seeds of the formats of a profile.
+// converted returns a function that converts a profile to each of the formats, as seeds.
 func converted(from string, formats ...string) func(*testing.T, string) []string {
 	return func(t *testing.T, dir string) (seeds []string) {
 		for i, format := range formats {
@@ -227,8 +227,8 @@ func removeOutputs(dir string) error {
 	return err
 }
 
-// mutated returns a damaged copy: a few bytes, a number, a block that is removed, repeated, moved
-// or filled, or the end cut off.
+// mutated returns a damaged copy of data: a few bytes or a number changed, a block removed,
+// repeated, moved or filled, or the end cut off.
 func mutated(r *rand.Rand, data []byte) []byte {
 	out := append([]byte(nil), data...)
 	for range 1 + r.IntN(3) {

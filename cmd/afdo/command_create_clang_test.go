@@ -115,7 +115,8 @@ func TestCreateWithoutDeclarations(t *testing.T) {
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), "loop")
 }
 
-// Of a program with pseudo probes, LLVM's formats have these, and others lines.
+// TestCreateOfProbes makes profiles of a program with pseudo probes: in LLVM's formats they are by
+// probes, in other formats by lines.
 func TestCreateOfProbes(t *testing.T) {
 	t.Parallel()
 	clang, profdata := llvmTool(t, "clang"), llvmTool(t, "llvm-profdata")
@@ -137,7 +138,8 @@ func TestCreateOfProbes(t *testing.T) {
 	assert.Contains(t, mustCreate(t, "create", "--binary", program, "--profile", in, "--to", "text"), `"loop"`)
 }
 
-// Without -fdebug-info-for-profiling, clang's code has no discriminators, which is said.
+// TestCreateTellsMissingDiscriminators checks the warning that clang's code has no discriminators
+// without -fdebug-info-for-profiling.
 func TestCreateTellsMissingDiscriminators(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)

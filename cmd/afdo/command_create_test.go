@@ -38,10 +38,10 @@ int main(int argc, char **argv) {
 }
 `
 
-// editedProgram is the same with other lines.
+// editedProgram is createdProgram with two lines inserted.
 var editedProgram = strings.Replace(createdProgram, "  int s = 0;\n", "  int s = 0;\n\n  if (n < 0) abort();\n", 1)
 
-// compiled is what makes the programs of compileC once, by source and flags.
+// compiled caches the programs of compileC by source and flags, so that each is compiled once.
 var compiled sync.Map
 
 // compileC returns the path of a program, beside its source prog.c. Tests share it, so that none
@@ -211,7 +211,8 @@ func TestCreateJSON(t *testing.T) {
 	assert.Equal(t, []produce.CreateInput{{File: in, Format: "address samples", Samples: facts.Samples, InBinary: facts.Samples}}, facts.Inputs)
 }
 
-// What recordings have of a file other than the program is added up.
+// TestCreateAddsUpObjects checks that the samples of other files than the program are added up over
+// all recordings.
 func TestCreateAddsUpObjects(t *testing.T) {
 	f := &produce.CreateFacts{Objects: []produce.CreateObject{}}
 	libc := samples.Object{Name: "libc.so", Samples: 5}
@@ -241,7 +242,8 @@ func TestPathChanges(t *testing.T) {
 	}
 }
 
-// There is no profile without a sample in it, and an error says what to do.
+// TestCreateRefuses checks that create writes nothing without a sample in the program, and that the
+// error says what to do.
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
@@ -323,7 +325,8 @@ func TestCreateTrustsBuildID(t *testing.T) {
 	}
 }
 
-// A pattern that matches libraries, too, is refused: their addresses are not the program's.
+// TestCreateNameOfSeveralFiles checks that --name is refused if it matches libraries as well: their
+// addresses are not the program's.
 func TestCreateNameOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	program := compileOwn(t, createdProgram, "-g")
@@ -350,7 +353,7 @@ func mustSamples(t *testing.T, program string) *samples.Set {
 	return set
 }
 
-// Code without lines is a warning, not silence.
+// TestCreateWarns checks that create warns about samples in code without debug lines.
 func TestCreateWarns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -371,8 +374,8 @@ func TestCreateWarns(t *testing.T) {
 	assert.Contains(t, r.err, "bare")
 }
 
-// Branch stacks that have nothing to do with the program are told. perf script prints such if it is
-// asked for offsets.
+// TestCreateWarnsOfBranches checks the warning about branch stacks without any branch of the
+// program. perf script prints such stacks if it is asked for offsets.
 func TestCreateWarnsOfBranches(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")

@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The programs have a folder for headers, one for sources and one to build in, as most do.
+// goingOn are programs with folders for headers, sources and build results, as most programs have
+// them.
 var goingOn = map[string]map[string]string{
 	"gcc": {
 		"inc/half.h": "static inline int half(int x) {\n  return x / 2;\n}\n",
@@ -28,8 +29,8 @@ var goingOn = map[string]map[string]string{
 	},
 }
 
-// A profile that was made goes on through slice, exec, annotate, report and pprof, by the real
-// names of files.
+// TestCreatedProfileGoesOn checks that the paths in a profile made by create fit the verbs slice,
+// exec, annotate, report and pprof.
 func TestCreatedProfileGoesOn(t *testing.T) {
 	t.Parallel()
 	for compiler, sources := range goingOn {

@@ -125,7 +125,7 @@ func TestDiffOfTheUnrelated(t *testing.T) {
 	assert.Empty(t, d.Changed)
 }
 
-// TestDiffExitCode has profiles whose samples are the same, and that differ.
+// TestDiffExitCode compares profiles that differ although their samples are the same.
 func TestDiffExitCode(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(example(".txt"))
@@ -202,7 +202,8 @@ func TestDiffAgainstLibrary(t *testing.T) {
 	assert.NotZero(t, onlyFirst)
 }
 
-// Two builds in two folders have everything in common, and what was taken for the same is said.
+// TestDiffOfFolders compares profiles of two builds in two folders. Their units are matched, and
+// diff prints how.
 func TestDiffOfFolders(t *testing.T) {
 	text, err := os.ReadFile(example(".txt"))
 	require.NoError(t, err)

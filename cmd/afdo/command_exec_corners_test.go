@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExecCorners has what goes wrong around a compile said.
+// TestExecCorners checks that exec reports what goes wrong around a compile.
 func TestExecCorners(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -22,8 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// newTrainedSite returns a site with a program of package slice's, and the
-// path of a large profile which has what a run of it brought.
+// newTrainedSite returns a site with one of package slice's programs, and the path of a large
+// profile that includes a profile of a run of the program.
 func newTrainedSite(t testing.TB, program, compiler string) (s *site, p *profile.Profile, path string) {
 	testenv.Tool(t, compiler)
 	s = newSite(t)
@@ -37,7 +37,7 @@ func newTrainedSite(t testing.TB, program, compiler string) (s *site, p *profile
 	return s, p, writeV4(t, p)
 }
 
-// TestExecCode compares what comes out with a slice and with the whole profile.
+// TestExecCode checks that a compiler makes the same code with a slice as with the whole profile.
 func TestExecCode(t *testing.T) {
 	t.Parallel()
 	for program, compiler := range map[string]string{"c": "gcc", "cxx": "g++"} {
@@ -95,7 +95,7 @@ func TestExecCcache(t *testing.T) {
 	expect(0, 1, "with a profile that changes the unit")
 }
 
-// ccacheCounts returns how often ccache had what was wanted, and how often not.
+// ccacheCounts returns the numbers of hits and misses of ccache.
 func (s *site) ccacheCounts() (hits, misses int) {
 	s.Helper()
 	for line := range strings.Lines(s.run("ccache", "--print-stats")) {
@@ -112,8 +112,8 @@ func (s *site) ccacheCounts() (hits, misses int) {
 	return hits, misses
 }
 
-// TestExecCcacheRefresh refreshes the profile of three of many units: the other ones stay in the
-// cache, of which the whole profile keeps none.
+// TestExecCcacheRefresh changes the profile of three of many units. With slices, ccache still has
+// the objects of the other units; with the whole profile, it has none.
 func TestExecCcacheRefresh(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)

@@ -23,17 +23,17 @@ import (
 
 // A project is a program whose sources a Debian source package has.
 type project struct {
-	folder    string            // of the package, as a pattern
-	sources   string            // what is compiled, as patterns
-	not       string            // what of that is not
-	together  bool              // sources of a folder are one compile when profiled, which takes less time
+	folder    string            // folder of the unpacked package, as a pattern
+	sources   string            // patterns of the source files to compile
+	not       string            // patterns of source files to leave out
+	together  bool              // for profiling, all sources of a folder are compiled as one, which takes less time
 	defines   []string          // flags of every compile
-	files     map[string]string // what the package does not have
+	files     map[string]string // files to add, which the package lacks
 	libraries []string
 	arguments []string
 	compiler  string
-	others    []string // compilers that the slices are made for, too, if they are there
-	moved     string   // a source that is in another folder by the time it is compiled
+	others    []string // further compilers to make slices for, if they are installed
+	moved     string   // a source that is moved to another folder after profiling
 	to        string
 	compiled  string // the sources that are compiled with slices
 }
@@ -104,7 +104,7 @@ for i = 1, 200 do n = n + co() end
 print(fib(16), n, load("return 1 + 2 * 3")(), collectgarbage("count") > 0)
 `
 
-// portConfig is what CMake would write.
+// portConfig is the configuration header that CMake would write.
 const portConfig = "#define HAVE_FDATASYNC 1\n#define HAVE_FULLFSYNC 0\n#define HAVE_O_CLOEXEC 1\n#define HAVE_CRC32C 0\n#define HAVE_SNAPPY 0\n"
 
 // sourcesOf returns the folder of a project's sources. AFDO_SOURCES is where Debian source packages
@@ -150,7 +150,7 @@ func matchesAny(name, patterns string) bool {
 	return false
 }
 
-// each calls do for things, as many at once as there are processors.
+// each calls do for each of the things, as many at the same time as there are processors.
 func each(things []string, do func(thing string)) {
 	queue := make(chan string)
 	var workers sync.WaitGroup
@@ -203,7 +203,7 @@ func callgrindProfile(t *testing.T, p *project, from string) *profile.Profile {
 	return load(t, s.path("prof.v4"))
 }
 
-// joined writes a source for each folder that includes those in it.
+// joined writes for each folder a source that includes all sources of the folder.
 func (s *site) joined(sources []string) (all []string) {
 	texts := make(map[string]string)
 	for _, source := range sources {
@@ -219,8 +219,8 @@ func (s *site) joined(sources []string) (all []string) {
 	return all
 }
 
-// onOtherPaths returns a profile in which the headers of the standard library are another
-// version's.
+// onOtherPaths returns a profile in which the paths of the standard library's headers are those of
+// another version.
 func onOtherPaths(p *profile.Profile) *profile.Profile {
 	names := strings.NewReplacer("c++/12", "c++/16")
 	q := profile.New()
@@ -269,7 +269,8 @@ func TestExecProjects(t *testing.T) {
 	}
 }
 
-// compareCode compiles with no profile, with the whole one and with slices.
+// compareCode compiles a project without a profile, with the whole profile and with slices, and
+// compares the code.
 func (s *site) compareCode(t *testing.T, p *project, compiler, whole string) {
 	format := "v2"
 	if strings.HasSuffix(compiler, "16") {

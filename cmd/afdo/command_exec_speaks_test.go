@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestExecParams: each GCC gets the options that it needs, but not against the command's own.
+// TestExecParams checks that exec adds the options that each version of GCC needs, unless the
+// command sets them itself.
 func TestExecParams(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.write("a.c", "int f0(void) {}\n")
@@ -44,7 +45,8 @@ func TestExecParams(t *testing.T) {
 	}
 }
 
-// TestExecSpeaksUp: what makes a profile worthless is said once a build.
+// TestExecSpeaksUp checks that exec warns once per build about reasons why the profile has no
+// effect.
 func TestExecSpeaksUp(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
@@ -72,8 +74,8 @@ func TestExecSpeaksUp(t *testing.T) {
 	assert.Contains(t, run("-O2", "-c", "a.c"), "afdo: the profile has nothing of a.c", "a name alone is no function")
 }
 
-// TestExecFallback: a compiler that crashes with a profile compiles without, and one that fails for
-// another reason fails.
+// TestExecFallback checks that exec compiles without the profile if the compiler crashes with it,
+// and fails if the compiler fails for another reason.
 func TestExecFallback(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.fakeGCC("real/gcc", "14.2.0")
@@ -100,7 +102,8 @@ exec ./real/gcc "$@"
 	s.fails(cli.StatusFault, "afdo", "exec", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
 }
 
-// TestCreateSaysWhatReadsIt: no compiler reads version 4 yet.
+// TestCreateSaysWhatReadsIt checks that create says how to use a version 4 profile, which no
+// compiler reads yet.
 func TestCreateSaysWhatReadsIt(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "gcc")

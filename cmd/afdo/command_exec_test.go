@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// fakeGCC writes a program that answers like GCC of a version and, for all else, prints its
+// fakeGCC writes a script that answers --version like a version of GCC, and otherwise prints its
 // arguments.
 func (s *site) fakeGCC(name, version string) string {
 	s.write(name, fmt.Sprintf(`#!/bin/sh
@@ -284,8 +284,8 @@ func TestExecCaches(t *testing.T) {
 	}
 }
 
-// TestExecKeepsTheProfile compiles into a program beside whose name the profile stands, also by a
-// link: "gcc a.c -o prog" with prog.afdo.
+// TestExecKeepsTheProfile checks that exec does not overwrite the profile with a slice if both
+// would have the same path: "gcc a.c -o prog" with prog.afdo, also by a link.
 func TestExecKeepsTheProfile(t *testing.T) {
 	for _, given := range []string{"prog.afdo", "link"} {
 		s := newSiteInProcess(t)
@@ -303,7 +303,7 @@ func TestExecKeepsTheProfile(t *testing.T) {
 	}
 }
 
-// TestExecPrivate has a cache that others may write to, and does not use it.
+// TestExecPrivate checks that exec does not use a cache that others may write to.
 func TestExecPrivate(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
@@ -339,7 +339,7 @@ func TestExecThrownAway(t *testing.T) {
 	running.Wait()
 }
 
-// TestExecWarnings counts what is said in a build.
+// TestExecWarnings counts the warnings in a build.
 func TestExecWarnings(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
@@ -368,7 +368,7 @@ func TestExecWarnings(t *testing.T) {
 	}
 }
 
-// TestExecInParallel has many compilers at once, as make -j does.
+// TestExecInParallel runs many compiles at the same time, as make -j does.
 func TestExecInParallel(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -59,7 +59,7 @@ func newExplainedSite(t *testing.T, compiler ...string) explainedSite {
 	return explainedSite{s}
 }
 
-// everyCode returns the path of samples of all code of a program's functions.
+// everyCode returns the path of address samples that cover all code of a program's functions.
 func everyCode(t *testing.T, program string) string {
 	f, err := symbolize.Open(program)
 	require.NoError(t, err)
@@ -80,7 +80,8 @@ func everyCode(t *testing.T, program string) string {
 	return writeFile(t, "samples", text.Bytes())
 }
 
-// explain returns the facts of a run that finds something, and what became of a function.
+// explain returns the JSON report of an explain run that finds some counts, and its entry for one
+// function.
 func (s explainedSite) explain(function string, args ...string) (compile.ExplainFacts, compile.ExplainedFunction) {
 	s.Helper()
 	out := s.run(append([]string{"afdo", "explain", "words.afdo", "--json"}, args...)...)
@@ -102,8 +103,8 @@ func (s explainedSite) editHash() {
 	s.write("table.c", strings.Replace(s.read("table.c"), begin, "	if (!length)\n		return 0;\n	length &= 65535;\n"+begin, 1))
 }
 
-// The four things that make a profile worthless without a word of the compiler, in compiles and in
-// a program that was built.
+// TestExplainJSON checks the report on four reasons why a compiler silently ignores counts, by
+// compiles and by a program that was built.
 func TestExplainJSON(t *testing.T) {
 	t.Parallel()
 	s := newExplainedSite(t, "gcc")
@@ -133,7 +134,7 @@ func TestExplainJSON(t *testing.T) {
 	assert.Equal(t, explain.Edited, f.Reason)
 }
 
-// TestExplain has what people read of the same, and of the profile of another program.
+// TestExplain checks the report as text, also for the profile of another program.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)
@@ -189,7 +190,8 @@ func TestExplainDatabaseJSON(t *testing.T) {
 	assert.Zero(t, facts.Reasons[explain.Unprofiled])
 }
 
-// A report shows what explain has printed, and refuses what it has not.
+// TestReportExplained checks that the verb report shows the JSON of explain, and refuses other
+// JSON.
 func TestReportExplained(t *testing.T) {
 	facts := writeFile(t, "facts.json", []byte(`{"counts": 1000, "found": 250, "found_share": 0.25, "reasons": {"found": 250, "edited": 750},
 		"functions": [{"name": "f", "demangled": "<f>", "file": "a.c", "line": 7, "counts": 800, "found": 50, "reason": "edited"},
@@ -204,7 +206,8 @@ func TestReportExplained(t *testing.T) {
 	assert.Contains(t, r.err, "not the JSON of afdo explain")
 }
 
-// Other compilers say other things of the same profile.
+// TestExplainCompilers checks that explain reports other results of the same profile for other
+// compilers.
 func TestExplainCompilers(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)
@@ -244,8 +247,8 @@ int work(int n) {
 }
 `
 
-// GCC 12 makes the same of a profile as of one that has the last count of each line alone, and
-// nothing of what was inlined in a call with a discriminator; so "block of a line" is the truth.
+// TestGCC12TellsNoBlocks checks the reason "block of a line": GCC 12 uses only the last count of
+// each line, and nothing of a body inlined at a call with a discriminator.
 func TestGCC12TellsNoBlocks(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	s := newSite(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// An index goes into any file of version 4 and out again, and nothing that the commands print
-// depends on it but where lookup finds inlined copies.
+// TestIndexRandomFiles adds an index to files of version 4 and removes it again. The output of
+// verbs does not depend on the index, except that lookup finds inlined copies with it.
 func TestIndexRandomFiles(t *testing.T) {
 	randomFiles(t, 60, func(t *testing.T, path string, truth *naive.File) {
 		plain := path + ".plain"
@@ -48,7 +48,8 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// A changed byte is an error of whatever reads it, and a check says where.
+// TestIndexChecksums changes a byte of a file: verbs that read the byte fail, and check reports
+// where it is.
 func TestIndexChecksums(t *testing.T) {
 	path := writeFile(t, "f", readFile(t, example(".afdo")))
 	must(t, "index", path)
@@ -112,7 +113,7 @@ func TestIndexFingerprints(t *testing.T) {
 	require.Contains(t, checked.out, "bad index: the overview differs")
 }
 
-// An index that cannot be used is said to be such.
+// TestShowUnusedIndex checks that show says why an index cannot be used.
 func TestShowUnusedIndex(t *testing.T) {
 	path := writeFile(t, "f", nil)
 	must(t, "convert", example(".txt"), "--to", "v4", "--index", "-o", path)

@@ -55,12 +55,12 @@ type (
 		Demangled  string         `json:"demangled"`
 		Unit       string         `json:"unit"`
 		UnitBase64 string         `json:"unit_base64"`
-		Count      uint64         `json:"count"`     // of a target
-		Locations  []jsonLocation `json:"locations"` // of an inlined function
+		Count      uint64         `json:"count"`     // number of calls of a target
+		Locations  []jsonLocation `json:"locations"` // locations of an inlined function
 	}
 )
 
-// A naiveView makes of what a file says what lookup --json must print of it.
+// A naiveView converts a decoded file to what lookup --json must print.
 type naiveView struct {
 	names, units map[uint32]string
 }
@@ -122,7 +122,7 @@ func (v *naiveView) callee(id uint32) jsonCallee {
 	return jsonCallee{ID: id, Name: v.names[id], Unit: v.units[id]}
 }
 
-// restore puts the true names back.
+// restore replaces names by the bytes in their base64 members.
 func (u *jsonUnit) restore(t *testing.T) {
 	u.Unit, u.UnitBase64 = trueName(t, u.Unit, u.UnitBase64), ""
 	for i := range u.Symbols {
@@ -318,7 +318,8 @@ func TestLookupCorpus(t *testing.T) {
 	}
 }
 
-// A function that a sample profile has only as inlined in others is not said to be missing.
+// TestLookupInlined looks up a function that a sample profile has only as inlined in others: the
+// error lists those.
 func TestLookupInlined(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "samples.txt")
 	text := "main:30:1\n 1: _ZN4shop5totalEi:20\n  1: 20\n 2: _ZN4shop5totalEi:5\n  1: 5\n 3: 5\nother:9:1\n 1: _ZN4shop5totalEi:9\n  1: 9\n"
@@ -333,8 +334,9 @@ func TestLookupInlined(t *testing.T) {
 	require.Equal(t, "afdo: "+path+": function \"nothing\": not found\n", afdoRun("lookup", path, "--symbol", "nothing").err)
 }
 
-// Of a symbol without samples of its own, all functions are listed in which it is inlined, whether
-// an index tells or the file was read as a whole. Otherwise that is not looked for, and it says so.
+// TestLookupInlinedIn checks that lookup lists the functions in which a symbol without samples of
+// its own is inlined, if an index has them or the file was read as a whole. Otherwise lookup prints
+// a hint.
 func TestLookupInlinedIn(t *testing.T) {
 	const in = "\nInlined in\n"
 	indexed := filepath.Join(t.TempDir(), "indexed.afdo")
@@ -355,7 +357,7 @@ func TestLookupInlinedIn(t *testing.T) {
 	assert.Contains(t, r.err, "has no index, so it is unknown in which functions this is inlined")
 }
 
-// The list is what a walk through the whole file finds.
+// TestLookupInlinedInRandom compares this list with the result of a walk through the whole file.
 func TestLookupInlinedInRandom(t *testing.T) {
 	indexed := filepath.Join(t.TempDir(), "indexed.afdo")
 	randomFiles(t, 20, func(t *testing.T, path string, truth *naive.File) {

@@ -86,7 +86,7 @@ func emptyNaive() *naive.Profile {
 	return &naive.Profile{Symbols: map[naive.Key]bool{}, Functions: map[naive.Key]*naive.Function{}}
 }
 
-// requireNaive checks what a version 4 file says, its summary included.
+// requireNaive checks that a version 4 file decodes to the wanted profile, with its summary.
 func requireNaive(t *testing.T, want *naive.Profile, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -260,7 +260,8 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
-// TestMergeSaysWhatIsLeftOut merges files that hold what is not of the RFC.
+// TestMergeSaysWhatIsLeftOut merges files with sections and records that the RFC does not define,
+// and checks that merge reports their loss.
 func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 	said := 0
 	for seed := range uint64(30) {

@@ -63,7 +63,8 @@ func rebaseFolders(t *testing.T, edited string) (old, new, prof string) {
 
 var rebaseEdited = strings.NewReplacer("\tint sum = net;\n", "\tint sum = net;\n\n\tcheck(vat);\n", "\tfor", "\t/* all */\n\tfor").Replace(rebaseOld)
 
-// TestRebase moves a sample profile and the same in version 4, and tells of it.
+// TestRebase moves the counts of a sample profile, and of the same profile in version 4, and checks
+// the reports.
 func TestRebase(t *testing.T) {
 	old, new, prof := rebaseFolders(t, rebaseEdited)
 	out := filepath.Join(t.TempDir(), "out")
@@ -133,7 +134,7 @@ func TestRebaseJSON(t *testing.T) {
 	assert.Equal(t, "total", report.Functions[0].Name)
 }
 
-// TestRebaseRefuses has what is no good: it must be said, and no file be written.
+// TestRebaseRefuses checks that rebase reports invalid input, and writes no file then.
 func TestRebaseRefuses(t *testing.T) {
 	old, new, prof := rebaseFolders(t, "int other(void)\n{\n\treturn 1;\n}\n")
 	out := filepath.Join(t.TempDir(), "out")
@@ -159,7 +160,8 @@ func TestRebaseRefuses(t *testing.T) {
 	}
 }
 
-// TestRebaseOfBuild finds the new sources by what a build compiles, and by what it has made.
+// TestRebaseOfBuild gives rebase the new sources by the compilation database of a build, and by the
+// program that was built.
 func TestRebaseOfBuild(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -23,7 +23,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// reportData is some of what a page's script gets.
+// reportData is a part of the JSON in a page.
 type reportData struct {
 	Total  json.Number `json:"total"`
 	Bytes  int64       `json:"bytes"`
@@ -116,7 +116,7 @@ func TestReportRandom(t *testing.T) {
 	})
 }
 
-// What counters count, and bytes that are allocated, are drawn like samples.
+// TestReportOfOthers checks that report draws counters and allocated bytes like samples.
 func TestReportOfOthers(t *testing.T) {
 	counts := writeFile(t, "x.proftext", []byte(":ir\nhot\n1\n2\n7\n300\n\nsrc/a.c;helper\n2\n1\n40\n\n"))
 	d := reportOf(t, counts)

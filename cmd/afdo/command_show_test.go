@@ -31,7 +31,7 @@ func TestShowRandom(t *testing.T) {
 	})
 }
 
-// checkShow compares what show says with what an independent decoder found in the file.
+// checkShow compares the output of show with the file as an independent decoder reads it.
 func checkShow(t *testing.T, f *gcovkind.ShowFacts, truth *naive.File) {
 	t.Helper()
 	assert.Equal(t, truth.Compact, f.Compact)
@@ -92,7 +92,8 @@ type kindSize struct {
 	bytes          int64
 }
 
-// naiveSizes marks in a map of the whole file what each byte belongs to. Sections are "type N".
+// naiveSizes returns how many bytes of a file belong to the header, to gaps and to sections of each
+// type, called "type N".
 func naiveSizes(truth *naive.File, size int64) map[string]kindSize {
 	sizes := make(map[string]kindSize)
 	owner := make([]string, size)

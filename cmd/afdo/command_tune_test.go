@@ -78,8 +78,8 @@ func TestHowToBuild(t *testing.T) {
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
 }
 
-// TestTuneJSON goes all the way with a real compiler and callgrind. Package tune has tests of steps
-// that are done or fail.
+// TestTuneJSON runs all steps of tune with a real compiler and callgrind. Package tune tests steps
+// that were done before or fail.
 func TestTuneJSON(t *testing.T) {
 	testenv.NeedSweep(t)
 	t.Parallel()
@@ -150,12 +150,12 @@ func TestTuneJSON(t *testing.T) {
 var builds = map[string]struct {
 	tools    []string
 	files    map[string]string
-	before   string // makes the tree one that has been configured
+	before   string // command that configures the tree before tune runs
 	build    []string
 	program  string
 	settings []string
-	says     string // on the way
-	want     string // in the error, or ""
+	says     string // text in the progress output
+	want     string // text in the error, or ""
 }{
 	"CMake, configured": {
 		tools:  []string{"cmake", "gcc"},

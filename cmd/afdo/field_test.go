@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// fieldFile unpacks a file of testdata/field, which has inputs for faults that people report of
-// tools of this kind.
+// fieldFile unpacks a file of testdata/field, which has inputs that caused bugs in other tools of
+// this kind.
 func fieldFile(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "field", name+".gz"))

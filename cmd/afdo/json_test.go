@@ -12,11 +12,11 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// maxKept is how long an output is that is kept by the way.
+// maxKept is the size in bytes of the largest output that keepJSON stores.
 const maxKept = 8 << 10
 
-// keepJSON puts the JSON that a verb has printed into the folder that AFDO_JSON names, where the
-// tests of module schema compare it with the schema of the verb.
+// keepJSON stores the JSON that a verb has printed in the folder $AFDO_JSON, where tests of module
+// schema compare it with the verb's schema.
 func keepJSON(t *testing.T, verb, out string) {
 	t.Helper()
 	dir := os.Getenv("AFDO_JSON")
@@ -30,7 +30,7 @@ func keepJSON(t *testing.T, verb, out string) {
 	require.NoError(t, file.Close())
 }
 
-// needProgram are the verbs that need a program or its sources: their own tests print JSON.
+// needProgram lists the verbs that need a program or its sources. Their own tests print JSON.
 var needProgram = map[string]bool{"create": true, "exec": true, "explain": true, "explain_layout": true, "layout": true, "rebase": true, "record": true, "tune": true}
 
 // Every verb that has a schema prints JSON for every kind of profile that it takes.

@@ -20,8 +20,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A countKind is a kind of profile with one function and a number for its count: that of a sample
-// profile as text. It is shown by itself, and does all else through the model.
+// A countKind is a kind of profile with one function, whose only content is a count. It implements
+// show itself, and supports other verbs by package profile.
 type countKind struct{}
 
 func (countKind) Name() string                { return "count profile" }
@@ -55,7 +55,7 @@ func (countKind) Show(e *cli.Env, f *input.File, _ bool) error {
 	return err
 }
 
-// A bareKind is one that no verb takes.
+// A bareKind is a kind that supports no verb.
 type bareKind struct{}
 
 func (bareKind) Name() string                { return "bare profile" }

@@ -121,8 +121,8 @@ func (s *llvmSweep) shown(call string) (args, inputs []string, program string) {
 	return args, inputs, program
 }
 
-// A saying is a line of llvm-profdata with the facts it tells: $1 and so on are the groups of the
-// expression, and @ is the function that the line is about.
+// A saying is a pattern for a line of llvm-profdata, and the facts that the line states: $1 and so
+// on are groups of the pattern, and @ is the function that the line is about.
 type saying struct {
 	line func() *regexp.Regexp
 	fact string
@@ -163,7 +163,7 @@ var sayings = []saying{
 	says(`  (\S.*): \(Max = (\d+) Sum = (\d+)\)`, "$1 has at most $2 and together $3"),
 }
 
-// layoutOnly are lines that say nothing of their own.
+// layoutOnly matches lines that state no facts.
 var layoutOnly = pattern.Of(`^(Counters:|Functions shown: .*|Detailed summary:|  Value sites histogram:|	NumTargets, SiteCount|Binary IDs: ?|Top \d+ .*|The list of functions with .*|.*[Ww]arning: .*|Header Size: .*|Total Sections Size: .*|)$`)
 
 var kindsOfValues = map[string]string{
@@ -273,7 +273,7 @@ func linesAs(of, text string) (list []string) {
 	return list
 }
 
-// hotFacts returns the threshold of what is hot, and what is.
+// hotFacts returns the threshold of hot counts, and the hot functions.
 func hotFacts(text string) []string {
 	_, hot, _ := strings.Cut(text, "\n# ")
 	first, names, _ := strings.Cut(hot, "\n")
@@ -327,7 +327,7 @@ func textFacts(text string) (list []string) {
 // shownSamples reads what show prints of sample profiles: the functions, and what is inlined in
 // them.
 type shownSamples struct {
-	path []string // of the functions that are inlined, one in the other
+	path []string // the chain of inlined functions at the current line, outermost first
 }
 
 var (

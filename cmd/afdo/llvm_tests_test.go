@@ -57,11 +57,11 @@ func TestLLVMTests(t *testing.T) {
 type llvmSweep struct {
 	*testing.T
 	tool, root string
-	log        string // of the calls of llvm-profdata: a folder each
+	log        string // folder with a folder for each call of llvm-profdata
 	work       string
 	outcomes   map[string][]string
-	profgens   string // the same of llvm-profgen
-	facts      int    // that were compared one by one
+	profgens   string // the same for llvm-profgen
+	facts      int    // number of facts that were compared
 }
 
 // runTests runs the RUN lines of all tests with a shell in whose path llvm-profdata notes how it is
@@ -225,7 +225,7 @@ func (s *llvmSweep) llvm(args ...string) ([]byte, error) {
 	return os.ReadFile(out)
 }
 
-// note notes how the outputs of both compare.
+// note records whether the outputs of both tools are the same.
 func (s *llvmSweep) note(what, name string, want []byte, r result) {
 	outcome := what + ": the same"
 	switch {

@@ -14,18 +14,18 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// toldByUs collects what afdo tells of files.
+// toldByUs collects the facts that afdo prints about files, in the same words as toldByLLVM.
 type toldByUs struct {
 	*llvmSweep
 	facts   map[string]bool
 	flags   string
 	inputs  []string
-	program string // that made the memory profile
+	program string // the program that wrote the memory profile
 }
 
 func (u *toldByUs) add(format string, args ...any) { u.facts[fmt.Sprintf(format, args...)] = true }
 
-// json has the command print JSON.
+// json runs the command and decodes the JSON that it prints.
 func (u *toldByUs) json(into any, args ...string) bool {
 	r := afdoRun(append(args, "--json")...)
 	if r.status != cli.StatusDone {
@@ -171,7 +171,7 @@ func (u *toldByUs) collectRecords(path string, shown *shownFacts) {
 
 var cutoffFlag = pattern.Of(`value-cutoff=(\d+)`)
 
-// hot returns from where on a count is hot.
+// hot returns the smallest count that is hot.
 func (f *shownFacts) hot() uint64 {
 	for _, e := range f.Summary.Entries {
 		if e.Cutoff == 990_000 {

@@ -30,7 +30,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// programs are what this test can run as, by name. Some systems have more of them.
+// programs are the functions by which the test binary acts as another program, by the name of the
+// program. Some systems add more.
 var programs = map[string]func(){
 	"afdo":             main,
 	"afdo-fetch":       func() { helper.Main("afdo-fetch", remote.Open) },
@@ -93,13 +94,13 @@ func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A result is what a run of the command leaves.
+// A result is the output, errors and status of a run of the command.
 type result struct {
 	status   int
 	out, err string
 }
 
-// afdoWith runs the command in this process, stdin on its standard input.
+// afdoWith runs the command in this process with stdin as its standard input.
 func afdoWith(stdin io.Reader, args ...string) result {
 	var out, err bytes.Buffer
 	e := newEnv(cli.Env{In: stdin, Out: &out, Err: &err})
@@ -143,7 +144,8 @@ func mustJSON(t *testing.T, into any, args ...string) {
 	require.ErrorIs(t, d.Decode(new(any)), io.EOF)
 }
 
-// example returns the path of the example in a form of it.
+// example returns the path of the example profile with a file extension, which stands for its
+// format.
 func example(extension string) string { return filepath.Join("../../testdata", "shop"+extension) }
 
 // writeFile writes a file into a new folder.
@@ -154,7 +156,8 @@ func writeFile(t testing.TB, name string, data []byte) string {
 	return path
 }
 
-// randomFiles runs a test on random files of every legal shape, and gives it what they say.
+// randomFiles runs a test on n random files of every legal shape. test gets the path of a file and
+// its decoded contents.
 func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth *naive.File)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,7 +184,8 @@ func trueName(t *testing.T, name, inBase64 string) string {
 	return string(raw)
 }
 
-// forms is the example in all formats, and what shows them is called.
+// forms lists the example's file extension in each format, with the format and the byte order of
+// the file.
 var forms = []struct {
 	extension string
 	format    anyprof.Format
@@ -194,7 +198,7 @@ var forms = []struct {
 	{".v2.afdo", anyprof.V2, "little-endian"},
 }
 
-// formatOf tells the format of a GCOV profile.
+// formatOf returns the format of a GCOV profile.
 func formatOf(t *testing.T, path string) anyprof.Format {
 	t.Helper()
 	var format anyprof.Format

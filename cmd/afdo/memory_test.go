@@ -177,16 +177,16 @@ func unpackedSize(t *testing.T, path string) int64 {
 	return n
 }
 
-// A cost is what a verb took, and what became of it.
+// A cost is the time and memory that a run of a verb took, and its result.
 type cost struct {
 	status int
-	spent  time.Duration // of the processor
-	most   int64         // of memory, in bytes
-	said   string        // on standard error
+	spent  time.Duration // processor time
+	most   int64         // largest use of memory in bytes
+	said   string        // text on standard error
 }
 
-// measured runs a verb in a process of its own, and returns its status, the most memory that it had
-// and what it said.
+// measured runs a verb in a process of its own. It returns the status, the largest use of memory,
+// and the text on standard error.
 func measured(t *testing.T, args []string) (status int, most int64, said string) {
 	t.Helper()
 	c := costOf(t, args)
@@ -218,8 +218,8 @@ func costOf(t *testing.T, args []string) cost {
 
 func init() { programs["afdo-measured"] = runMeasured }
 
-// runMeasured is the command, which tells at its end on descriptor 3 how many kilobytes it had at
-// most. The figure of wait4 would be that of the test's own process where that is larger.
+// runMeasured runs the command, and at the end writes its largest use of memory in kilobytes to
+// descriptor 3. The figure of wait4 would include the memory of the test's own process before exec.
 func runMeasured() {
 	input.LimitMemory()
 	e := newEnv(cli.Env{In: os.Stdin, Out: io.Discard, Err: os.Stderr})

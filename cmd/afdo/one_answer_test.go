@@ -62,7 +62,7 @@ func TestOneAnswer(t *testing.T) {
 	assert.NotZero(t, refused)
 }
 
-// readAs reads all of a file.
+// readAs reads a whole file with the reader that open returns.
 func readAs(open func() (*afdo.Reader, error)) error {
 	r, err := open()
 	if err != nil {
@@ -73,7 +73,7 @@ func readAs(open func() (*afdo.Reader, error)) error {
 	return err
 }
 
-// faultsOf returns what a check faults.
+// faultsOf returns the faults that a check finds.
 func faultsOf(data []byte) (faults []error) {
 	for p := range check.File(data, check.Options{}) {
 		if !p.Remark {

@@ -156,11 +156,11 @@ func traced(t *testing.T, program string, args []string, yield func(from, to uin
 // depth is the number of branches in a branch stack of an Intel processor.
 const depth = 32
 
-// scripts are branch stacks of a run, as perf script prints them.
+// scripts are branch stacks of a run as text of perf script.
 type scripts struct {
 	whole   strings.Builder // one stack with all branches
 	sampled strings.Builder // stacks at random times
-	stacks  int             // number of those
+	stacks  int             // number of stacks in sampled
 }
 
 func tracedStacks(t *testing.T, program string, args ...string) *scripts {

@@ -89,11 +89,11 @@ func indexedData(t testing.TB, p *profile.Profile) []byte {
 	return file.Bytes()
 }
 
-// questions are command lines by what they ask.
+// questions are command lines, grouped by the kind of question that they answer.
 type questions map[string][][]string
 
-// askedOf returns questions about n symbols and units, spread over a profile, and as many that it
-// does not have.
+// askedOf returns questions about n symbols and units of a profile, and about as many that it
+// lacks.
 func askedOf(p *profile.Profile, n int) questions {
 	q := make(questions)
 	ask := func(kind string, args ...string) { q[kind] = append(q[kind], args) }
@@ -188,7 +188,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// most returns the largest of 19 of 20 sorted numbers.
+// most returns the largest of sorted numbers, without the largest twentieth of them.
 func most(numbers []int64) int64 { return numbers[(len(numbers)*19+19)/20-1] }
 
 func mean(numbers []int64) float64 {

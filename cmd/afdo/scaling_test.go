@@ -45,10 +45,11 @@ const (
 	doublings = 3
 )
 
-// A shape makes files of any size, in which one thing grows.
+// A shape makes files of any size in which one thing, such as the number of units, grows with the
+// size.
 type shape struct {
 	name  string
-	first int // size
+	first int // the smallest size
 	make  func(t *testing.T, n int) []byte
 	lines []string
 }
@@ -72,7 +73,7 @@ func TestScalingOfVerbs(t *testing.T) {
 type scaledShape struct {
 	shape
 	dir   string
-	files map[int]string // by size
+	files map[int]string // paths of the files by size
 }
 
 // test runs a command line on files of a size at which it takes some time, and of twice that.
@@ -192,7 +193,7 @@ func profileOf(n int, of func(i int) (path, name string), body func(b *profile.B
 	return p
 }
 
-// usual is a body of counts, a call and an inlined function.
+// usual adds to a body counts, a call and an inlined function.
 func usual(b *profile.Body, i int, symbols []profile.SymbolRef) {
 	for line := range uint32(8) {
 		b.Count(line, 0, uint64(i))

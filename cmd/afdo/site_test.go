@@ -15,14 +15,15 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// A site is a folder in which compilers run through the launcher.
+// A site is a folder in which tests run compilers by "afdo exec".
 type site struct {
 	testing.TB
 	dir string
 	env []string
 
-	// inProcess has run, says and fails run afdo in this process, which starts no program then. The
-	// test is not parallel, as the folder and the environment are those of the process.
+	// inProcess makes run, says and fails run afdo in the test's own process, without starting a
+	// program. The test must not be parallel, because the folder and the environment are those of
+	// the process.
 	inProcess bool
 }
 
@@ -65,7 +66,7 @@ func (s *site) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// status runs a command, and returns its exit status and what it says.
+// status runs a command, and returns its exit status and its output.
 func (s *site) status(args ...string) (status int, said string) {
 	s.Helper()
 	if s.inProcess && args[0] == "afdo" {
@@ -80,7 +81,8 @@ func (s *site) status(args ...string) (status int, said string) {
 	return 0, string(out)
 }
 
-// afdo runs the command in this process. A program that the process would turn into is started.
+// afdo runs the command in this process. If the command would replace the process by a program,
+// afdo starts that program.
 func (s *site) afdo(args []string) (status int, said string) {
 	s.Helper()
 	for _, setting := range s.env {
@@ -107,7 +109,7 @@ func (s *site) afdo(args []string) (status int, said string) {
 	return status, out.String()
 }
 
-// run runs a command, which must succeed, and returns what it says.
+// run runs a command, which must succeed, and returns its output.
 func (s *site) run(args ...string) string {
 	s.Helper()
 	status, said := s.status(args...)
@@ -115,7 +117,7 @@ func (s *site) run(args ...string) string {
 	return said
 }
 
-// fails runs a command that must end with a status, and returns what it says.
+// fails runs a command, which must end with the given status, and returns its output.
 func (s *site) fails(status int, args ...string) string {
 	s.Helper()
 	got, said := s.status(args...)
@@ -123,7 +125,7 @@ func (s *site) fails(status int, args ...string) string {
 	return said
 }
 
-// says runs a command, whatever its status, and returns what it says.
+// says runs a command, whatever its status, and returns its output.
 func (s *site) says(args ...string) string {
 	s.Helper()
 	_, said := s.status(args...)

@@ -84,7 +84,8 @@ func (tm *team) build(checkout string, args func(dir, unit string) []string) (hi
 	return hits
 }
 
-// sliced returns a compile through the launcher, in a form of the paths.
+// sliced returns a function that returns the compile of a unit by the launcher. paths returns the
+// paths in its command line.
 func (tm *team) sliced(paths func(dir, unit string) []string) func(dir, unit string) []string {
 	return func(dir, unit string) []string {
 		return append([]string{"afdo", "exec", "--profile", tm.profile, "--", "ccache", "gcc", "-O2"}, paths(dir, unit)...)
@@ -146,7 +147,7 @@ func TestTeamAbsolutePaths(t *testing.T) {
 	}
 }
 
-// newStorage starts a server that keeps what is put to it.
+// newStorage starts an HTTP server that stores what clients put to it.
 func newStorage(t *testing.T) *httptest.Server {
 	var kept sync.Map
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// hideSections gives sections of functions in an ExtBinary file another type.
+// hideSections changes the type of sections with functions in an ExtBinary file, so that readers
+// skip them.
 func hideSections(t *testing.T, data []byte, to uint64) []byte {
 	t.Helper()
 	data = bytes.Clone(data)

@@ -24,7 +24,7 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// file has f of a.c, in which g of a.c is inlined twice, once within h of b.c.
+// file returns a file in which f of a.c inlines g of a.c twice, once within h of b.c.
 func file() *naive.File {
 	return &naive.File{Units: []naive.Unit{
 		{Path: "/src/a.c", Start: 0, End: 2, Symbols: []naive.Symbol{

@@ -12,14 +12,14 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// However much of a name is typed, the name passes.
+// TestSieve checks that the sieve does not reject a name for any part of it that a user may type.
 func TestSieve(t *testing.T) {
 	for _, name := range []string{"_ZNSsC1Ev", "_ZNSaIcED2Ev", "_ZN1aplERKS_", "_Z1fDn", "_ZN3fooclEv", "_ZZ4mainENKUlvE_clEv", "_ZTV3foo", "_RNvC7mycrate4part"} {
 		passes(t, name)
 	}
 }
 
-// The same for real names of C++ and Rust.
+// TestSieveCorpus does the same with real names of C++ and Rust.
 func TestSieveCorpus(t *testing.T) {
 	for _, file := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
 		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))
@@ -31,7 +31,7 @@ func TestSieveCorpus(t *testing.T) {
 	}
 }
 
-// passes tries the forms of a name and their ends.
+// passes checks that the sieve accepts a name for each of its forms and their ends.
 func passes(t *testing.T, name string) {
 	for form := range demangled.InForms(func(form func(string) string) string { return form(name) }) {
 		for end, found := form, true; found; _, end, found = strings.Cut(end, "::") {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/format/anyprof"
 )
 
-// plain is a kind that can do nothing.
+// plain is a kind that supports no verb.
 type plain struct {
 	name    string
 	takes   []anyprof.Format

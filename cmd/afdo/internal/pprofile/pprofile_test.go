@@ -49,7 +49,7 @@ func stacks(p *pprof.Profile) map[string]uint64 {
 	return found
 }
 
-// slowStacks is stacks by recursion over maps.
+// slowStacks returns the same as stacks, computed by recursion over maps.
 func slowStacks(p *naive.Profile) map[string]uint64 {
 	found := map[string]uint64{}
 	for k, f := range p.Functions {
@@ -132,7 +132,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// inlining is a function of a.c with one of b.c inlined in it.
+// inlining returns a profile with a function of a.c in which one of b.c is inlined.
 func inlining() *profile.Profile {
 	p := profile.New()
 	outer := p.AddSymbol(p.AddUnit("a.c"), "_Z5outerv")
@@ -188,7 +188,7 @@ func TestSameBytes(t *testing.T) {
 	assert.Equal(t, write(), write())
 }
 
-// nested is a function that is inlined in itself, with a count at each level.
+// nested returns a profile with a function that is inlined in itself, with a count at each level.
 func nested(depth int) *profile.Profile {
 	p := profile.New()
 	f := p.AddSymbol(profile.UnknownUnit, "f")

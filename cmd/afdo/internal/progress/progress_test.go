@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 )
 
-// A screen is what a terminal has been sent.
+// A screen records what was written to a terminal.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -51,7 +51,7 @@ func TestProgressIsSilentForShortWork(t *testing.T) {
 	assert.Empty(t, s.String())
 }
 
-// Before the caller has said what it does, there is nothing to tell.
+// TestProgressWaitsForWords checks that nothing is shown before the caller has set a text.
 func TestProgressWaitsForWords(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		s := new(screen)
@@ -65,7 +65,8 @@ func TestProgressWaitsForWords(t *testing.T) {
 	}
 }
 
-// TestProgressInLogs has lines of their own where there is no terminal, and few of them.
+// TestProgressInLogs checks that without a terminal each message is a line of its own, and that
+// there are few.
 func TestProgressInLogs(t *testing.T) {
 	s := new(screen)
 	p := start(&Line{w: s, log: true, every: time.Millisecond}, 0)

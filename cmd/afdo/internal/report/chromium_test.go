@@ -26,7 +26,7 @@ type browser struct {
 	mu      sync.Mutex
 	latest  int
 	answers map[int]chan message
-	said    []string    // messages of the console, exceptions, and what the page tried to load
+	said    []string    // console messages, exceptions, and URLs that the page tried to load
 	loaded  chan string // loader IDs of documents that have loaded
 	broken  error
 }
@@ -338,7 +338,7 @@ func (p *tab) loadTime(t *testing.T) (load, paint float64) {
 		p.number(t, `performance.getEntriesByName('first-contentful-paint')[0].startTime`)
 }
 
-// quiet checks that the page has loaded nothing but itself, and that the console is empty.
+// quiet checks that the page has loaded nothing but itself, and has written nothing to the console.
 func (p *tab) quiet(t *testing.T, path string) {
 	t.Helper()
 	p.quietAt(t, path, "")

@@ -224,7 +224,7 @@ func TestTablesRandom(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaid compares a page's data with the profile, name by name.
+// TestWhatIsSaid compares the data of a page with the profile, by the names of units and symbols.
 func TestWhatIsSaid(t *testing.T) {
 	p := example()
 	o := all()
@@ -256,7 +256,7 @@ func TestWhatIsSaid(t *testing.T) {
 	assert.Equal(t, numbers("1110", "1000"), d.Frames.Total)
 }
 
-// example is a function with another inlined at two places.
+// example returns a profile with a function in which another is inlined at two places.
 func example() *profile.Profile {
 	p := profile.New()
 	outer := p.AddSymbol(p.AddUnit("src/a.cc"), "_Zouter")
@@ -309,7 +309,7 @@ var hostileNames = []string{
 	strings.Repeat("<b>", 100_000),
 }
 
-// hostile is a profile whose units and symbols have all hostile names.
+// hostile returns a profile whose units and symbols have the hostile names.
 func hostile() *profile.Profile {
 	p := profile.New()
 	var body profile.Body
@@ -354,7 +354,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	}
 }
 
-// clean is what a browser would get of a name: clipped, and NUL replaced.
+// clean returns a name as a browser shows it: clipped, and with NUL replaced.
 func clean(name string) string { return strings.ReplaceAll(clip(name), "\x00", "\uFFFD") }
 
 func TestClip(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// forms is the example in all formats, and what shows them is called.
+// forms lists the example's file extension in each format, with the format and the byte order of
+// the file.
 var forms = []struct {
 	extension string
 	format    anyprof.Format

@@ -31,7 +31,7 @@ import (
 
 const zoo = "../../../../../format/llvm/instrprof/testdata/zoo"
 
-// a run has a kind do a verb and keeps what it prints.
+// A run calls a verb of a kind and records what it prints.
 type run struct {
 	*Kind
 	cli.Env
@@ -56,7 +56,8 @@ func open(t *testing.T, path string) *input.File {
 	return f
 }
 
-// species are the names of the files of the zoo.
+// species returns the names of the files in the zoo, a folder of profiles from LLVM's tools and
+// clang's programs.
 func species(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(zoo, "*.profraw"))

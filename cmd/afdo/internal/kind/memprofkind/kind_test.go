@@ -26,7 +26,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A desk is what verbs are tried at.
+// A desk is a test's folder with files, in which it runs verbs.
 type desk struct {
 	*testing.T
 	dir      string
@@ -91,13 +91,13 @@ func (d *desk) read(name string) []byte {
 	return data
 }
 
-// shown is what llvm-profdata shows of an indexed profile.
+// shown returns what llvm-profdata shows of an indexed profile.
 func (d *desk) shown(name string) string {
 	d.Helper()
 	return string(run(d, d.dir, "llvm-profdata-22", "show", "--memory", name))
 }
 
-// reread is the YAML of what llvm-profdata shows.
+// reread parses the YAML that llvm-profdata shows of an indexed profile.
 func (d *desk) reread(name string) *memprof.Profile {
 	d.Helper()
 	p, err := memprof.ParseYAML(strings.NewReader(d.shown(name)))
@@ -105,7 +105,7 @@ func (d *desk) reread(name string) *memprof.Profile {
 	return p
 }
 
-// parsed is what a file of YAML says.
+// parsed parses a YAML file.
 func (d *desk) parsed(name string) *memprof.Profile {
 	d.Helper()
 	p, err := memprof.ParseYAML(bytes.NewReader(d.read(name)))
@@ -113,7 +113,7 @@ func (d *desk) parsed(name string) *memprof.Profile {
 	return p
 }
 
-// The verbs on what one run of a program has written.
+// TestVerbs runs the verbs on the profile of one run of a program.
 func TestVerbs(t *testing.T) {
 	dir := trained(t, "-Wl,-z,noseparate-code")
 	d := newDesk(t, dir, "--binary", filepath.Join(dir, "program"))
@@ -232,7 +232,7 @@ func TestSameCode(t *testing.T) {
 	require.True(t, bytes.Contains(want, []byte("hot_cold")), "the profile has an effect")
 }
 
-// What the verbs refuse, and how.
+// TestRefusals checks the errors for input that the verbs refuse.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	d := newDesk(t, dir)

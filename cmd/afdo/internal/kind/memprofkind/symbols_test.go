@@ -46,7 +46,7 @@ func trained(t testing.TB, flags ...string) string {
 	return dir
 }
 
-// spelled is the YAML of a profile without its summary, record by record, sorted.
+// spelled returns the YAML of a profile without its summary, as a sorted list of records.
 func spelled(t testing.TB, src memprof.Source) []string {
 	t.Helper()
 	var sum memprof.Profile
@@ -63,7 +63,7 @@ func spelled(t testing.TB, src memprof.Source) []string {
 	return records
 }
 
-// What is made of a raw profile with our symbolizer is what llvm-profdata makes with its own.
+// TestSymbols checks that a raw profile is symbolised as llvm-profdata does it.
 func TestSymbols(t *testing.T) {
 	testenv.NeedSweep(t)
 	for name, flags := range map[string][]string{
