@@ -98,13 +98,13 @@ type generator struct {
 	ids   []uint32       // all symbol IDs
 }
 
-// A unit is a unit to be written.
+// A unit is a source file of the generated profile, before it is encoded.
 type unit struct {
 	truth   naive.Unit
 	symbols []symbol // in the order of the rows
 }
 
-// A symbol is a symbol to be written.
+// A symbol is a function of a unit, before it is encoded.
 type symbol struct {
 	truth   naive.Symbol
 	records []record
@@ -156,7 +156,7 @@ func (g *generator) file() ([]byte, *naive.File) {
 	return data, truth
 }
 
-// units generates the units, their symbols, and the names of both.
+// units generates the units of a file and their symbols, with the paths and names.
 func (g *generator) units() []*unit {
 	var units []*unit
 	for range g.r.IntN(g.o.Units + 1) {
@@ -372,7 +372,7 @@ func (g *generator) encodeStrings(e *Enc, names []string) {
 	(&trie{e: e, shape: g.oddShape}).node(ends)
 }
 
-// arrange adds unknown sections and shuffles the pieces.
+// arrange adds sections of unknown types, and puts all sections into a random order.
 func (g *generator) arrange(pieces []piece) []piece {
 	if g.o.Odd {
 		for range g.r.IntN(4) {

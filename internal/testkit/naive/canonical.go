@@ -148,7 +148,8 @@ func merge(b *Body, ls []Location, keys map[uint32]Key) error {
 	return nil
 }
 
-// Cutoffs are the cutoffs of the detailed entries, in parts per million (format note 19).
+// Cutoffs are the shares of the total count for which a summary has detailed entries, in parts per
+// million (format note 19).
 var Cutoffs = []uint32{
 	10000, 100000, 200000, 300000, 400000, 500000, 600000, 700000,
 	800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999,

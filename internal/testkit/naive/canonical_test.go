@@ -14,7 +14,7 @@ func call(line, disc uint32, targets ...naive.Target) naive.Location {
 	return naive.Location{Type: naive.CalledFns, Line: line, Disc: disc, Targets: targets}
 }
 
-// Format notes 12 to 14.
+// TestCanonical checks the rules of format notes 12 to 14 for files with the same meaning.
 func TestCanonical(t *testing.T) {
 	a := []naive.Location{
 		gen.Count(1, 0, 5),
@@ -81,7 +81,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Format note 12: only what says nothing at all is no function.
+// TestCanonicalSilent checks format note 12: a symbol info without any data is not a function.
 func TestCanonicalSilent(t *testing.T) {
 	f := &naive.File{Units: []naive.Unit{{End: 8, Symbols: []naive.Symbol{
 		{ID: 0, Name: "silent", HasInfo: true},
@@ -103,7 +103,7 @@ func TestCanonicalSilent(t *testing.T) {
 	require.ElementsMatch(t, []string{"head", "timestamp", "zero", "call", "inlined"}, names)
 }
 
-// Format note 19, beyond the RFC's example.
+// TestSummarize checks the summary of format note 19 in cases that the RFC's example does not have.
 func TestSummarize(t *testing.T) {
 	file := func(counts ...uint64) *naive.File {
 		s := naive.Symbol{Name: "f", HasInfo: true, Head: 3}

@@ -22,7 +22,7 @@ func edited(compact bool, section int, edit func(offset, size *uint64)) []byte {
 	return l.Bytes()
 }
 
-// Format note 1, and the header.
+// TestDecodeCorruptHeader checks the rules for the header and the section table (format note 1).
 func TestDecodeCorruptHeader(t *testing.T) {
 	file := func(change func(l *gen.Layout)) func(bool) []byte {
 		return func(compact bool) []byte {
@@ -78,7 +78,7 @@ func TestDecodeCorruptHeader(t *testing.T) {
 	}
 }
 
-// Notes 5 and 8 to 10 and the tables.
+// TestDecodeCorruptSections checks the rules for the other sections (format notes 5 and 8 to 10).
 func TestDecodeCorruptSections(t *testing.T) {
 	unit := func(change func(f *naive.File)) func(*gen.Layout) {
 		return func(l *gen.Layout) {
@@ -237,7 +237,7 @@ func TestDecodeCorruptTrie(t *testing.T) {
 	require.Equal(t, []string{"", "yy"}, f.Units[0].Strings)
 }
 
-// Format note 5, for each width there is.
+// TestDecodeVarints checks the rules of format note 5 for varints of each field width.
 func TestDecodeVarints(t *testing.T) {
 	const (
 		disc  = 2

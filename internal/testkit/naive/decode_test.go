@@ -21,8 +21,8 @@ func fromHex(t *testing.T, lines ...string) []byte {
 	return data
 }
 
-// Two files of one meaning were written by hand from the RFC, so that the decoder does not hang on
-// the generator alone.
+// TestDecodeHandWritten decodes two files with the same meaning that were written by hand from the
+// RFC, so that the decoder is not tested with the generator alone.
 func TestDecodeHandWritten(t *testing.T) {
 	normal := fromHex(t,
 		"67636f76 00000004 2a 00000000000004",                               // magic, version, reserved bits, 4 sections

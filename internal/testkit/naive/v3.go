@@ -26,7 +26,8 @@ type V3Name struct {
 // V3UnknownFile is the file index of names with unknown file.
 const V3UnknownFile = 0xFFFFFFFF
 
-// A V3Function is a top-level function. Names are name indexes, which have been checked.
+// A V3Function is a top-level function. Its names are indexes of the name table, which the decoder
+// has checked.
 type V3Function struct {
 	Head, Timestamp uint64 // version 2 has no timestamp
 	Name            uint32

@@ -81,7 +81,8 @@ type File struct {
 	Layout uint64
 }
 
-// Folder returns the files of a folder, by name.
+// Folder returns the recording as a folder, the form that "perf record" writes with several
+// threads: the contents of its files by name.
 func (f *File) Folder() map[string][]byte {
 	main := &encoder{File: f, layout: true}
 	files := map[string][]byte{"data": main.file()}
@@ -95,7 +96,7 @@ func (f *File) Folder() map[string][]byte {
 	return files
 }
 
-// Bytes returns the file.
+// Bytes returns the recording as one perf.data file.
 func (f *File) Bytes() []byte {
 	e := &encoder{File: f}
 	if f.Pipe {

@@ -157,7 +157,7 @@ func (p *painter) count() uint64 {
 	return p.rng.Uint64() >> (63 - magnitude)
 }
 
-// The vocabulary of the synthetic program.
+// The words of which the paths and names of the synthetic program consist.
 var (
 	directories = []string{
 		"analysis", "backend", "codegen/arm", "codegen/x86", "common", "cp", "debuginfo", "driver", "frontend", "include", "ipa", "linker",

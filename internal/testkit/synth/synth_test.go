@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// version3 encodes a profile, of which nothing may get lost.
+// version3 encodes a profile as version 3, and fails if the format cannot store all of it.
 func version3(t *testing.T, p *profile.Profile) []byte {
 	t.Helper()
 	var file bytes.Buffer
