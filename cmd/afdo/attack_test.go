@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// attacks lists the kinds of files.
+// attacks returns the kinds of files that TestAttack damages.
 func attacks() []attacked {
 	return []attacked{
 		{"profiles of versions 2 to 4, and their text", converted(example(".afdo"), "v4", "v4c", "v4c --index", "v3", "v2", "text"), profileLines},
@@ -123,7 +123,7 @@ func programSeeds(t *testing.T, dir string) []string {
 	return seeds
 }
 
-// listSeeds returns the list of a layout for clang.
+// listSeeds returns the layout list that "afdo layout" makes for clang.
 func listSeeds(t *testing.T, dir string) []string {
 	program := buildLaidOut(t, dir, "-fbasic-block-address-map")
 	recording := filepath.Join(dir, "callgrind.out")
@@ -176,8 +176,8 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-// attack runs a verb on a mutant. It returns the share of the memory that the verb may take, or -1
-// if something was wrong. Then the mutant is kept.
+// attack runs a verb on a damaged file. It returns the used share of the memory that the verb may
+// use, or -1 if the verb did something wrong. Then it keeps the file.
 func attack(t *testing.T, dir, seed string, mutant []byte, line string) (part float64, verb string) {
 	file, out := filepath.Join(dir, "mutant"), filepath.Join(dir, "out")
 	if strings.Contains(line, "PREFIX") {

@@ -45,8 +45,8 @@ type checkedFile struct {
 	Error   string
 }
 
-// checked runs the command on a file in both forms, which must agree, and returns the lines without
-// the file's name.
+// checked runs check on a file with and without --json, whose outputs must agree, and returns the
+// lines of text without the file's name.
 func checked(t *testing.T, path string) []string {
 	t.Helper()
 	text := afdoRun("check", path)
@@ -122,8 +122,8 @@ func TestCheckCorruptFiles(t *testing.T) {
 	assert.Equal(t, 4, remarks, "files with remarks alone")
 }
 
-// What the writers write is without fault, and the summary of a file of version 3 agrees with its
-// data.
+// TestCheckWrittenFiles checks files that this module writes: they have no faults, and the summary
+// of a version 3 file agrees with its data.
 func TestCheckWrittenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "profile")
 	written := 0
@@ -151,7 +151,8 @@ func TestCheckWrittenFiles(t *testing.T) {
 	assert.Greater(t, written, testenv.Rounds(35, 150))
 }
 
-// oldExample returns the example in version 3 with something replaced, which must be there once.
+// oldExample returns the example in version 3 with the bytes old, which must occur once, replaced
+// by new.
 func oldExample(t *testing.T, old, new string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(example(".v3.afdo"))
@@ -226,8 +227,8 @@ func TestCheckProfileWithoutFunctions(t *testing.T) {
 	assert.Contains(t, afdoRun("check", text).out, "remark: bad count: no functions")
 }
 
-// A file that is no profile is at fault; one that cannot be read is an error; the others are
-// checked all the same.
+// TestCheckSeveralFiles checks several files at once: one that is not a profile has a fault, one
+// that cannot be read is an error, and the others are checked nevertheless.
 func TestCheckSeveralFiles(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	empty := writeFile(t, "empty", nil)

@@ -63,7 +63,7 @@ func checkPairs(t *testing.T, path string) {
 	}
 }
 
-// isOld tells whether a file is of version 2 already, and has nothing to lose.
+// isOld reports whether a file has version 2, so that a conversion to version 2 loses nothing.
 func isOld(t *testing.T, path string) bool {
 	return formatOf(t, path) == anyprof.V2
 }
@@ -167,7 +167,8 @@ func TestConvertFaultyLeavesNothing(t *testing.T) {
 	}
 }
 
-// The binary forms of the example are what generate.sh makes.
+// TestExampleIsUpToDate checks that the binary files of the example are those that generate.sh
+// makes.
 func TestExampleIsUpToDate(t *testing.T) {
 	script, err := os.ReadFile("../../testdata/generate.sh")
 	require.NoError(t, err)

@@ -23,11 +23,10 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// BenchmarkExec compiles a file of 43 lines with no profile, with one of 58 MB
-// read whole, and through the launcher. It reports the time that passes, that
-// of the processor, and the memory of the largest process. "new" is a compile
-// with a profile that the launcher has not seen, "again" any other; finding the headers
-// has been done before. The machine needs gcc, and should have nothing else to do.
+// BenchmarkExec compiles a file of 43 lines without a profile, with a profile of 58 MB, and with a
+// slice of it from the launcher. It reports elapsed time, processor time, and the memory of the
+// largest process. "new" is a compile with a profile that the launcher has not seen, "again" any
+// later one; the headers are known in both. The machine needs gcc and should be idle.
 func BenchmarkExec(b *testing.B) {
 	needGCC(b)
 	s := newSite(b)
@@ -80,7 +79,7 @@ func BenchmarkExecFiles(b *testing.B) {
 	}
 }
 
-// measure runs a command again and again, and something before each that does not count.
+// measure runs a command several times. It calls before each time, and does not measure that.
 func (s *site) measure(b *testing.B, before func(), args ...string) {
 	var processor time.Duration
 	largest := int64(0)

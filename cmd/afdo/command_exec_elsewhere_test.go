@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestExecIcecc looks at what tells icecc to stay on this machine.
+// TestExecIcecc checks that exec makes icecc compile on this machine, where the slice is.
 func TestExecIcecc(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
@@ -36,7 +36,7 @@ func TestExecIcecc(t *testing.T) {
 	assert.Equal(t, warning+"disable\n", run(s.path("bin/ccache"), gcc, "-O2", "-c", "a.c"))
 }
 
-// TestExecDistcc puts the launcher before a real distcc that no machine answers.
+// TestExecDistcc compiles by the launcher and a real distcc for which no machine is available.
 func TestExecDistcc(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "distcc")

@@ -44,7 +44,8 @@ func buildLaidOut(t *testing.T, dir string, flags ...string) string {
 	return filepath.Join(dir, "prog")
 }
 
-// A layout of a program of clang makes the jumps that it takes fewer, and clang and lld take it.
+// TestLayoutJSON makes a layout of a program that clang has compiled. clang and lld accept it, and
+// the program takes fewer jumps.
 func TestLayoutJSON(t *testing.T) {
 	t.Parallel()
 	valgrind := testenv.Tool(t, "valgrind")
@@ -140,7 +141,8 @@ func TestLayoutSectionsJSON(t *testing.T) {
 	}
 }
 
-// What makes no sense is refused, and no file is written.
+// TestLayoutRefuses checks that flags which contradict each other are refused, and that no file is
+// written then.
 func TestLayoutRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -47,8 +47,8 @@ func needRecord(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// What is recorded of a command becomes a profile of it, from a file and from a stream, and the
-// exit status is the command's.
+// TestRecordAndCreate records a command, to a file and to a stream, and makes a profile of it. The
+// exit status is that of the command.
 func TestRecordAndCreate(t *testing.T) {
 	t.Parallel()
 	needRecord(t)
@@ -85,7 +85,7 @@ func TestRecordJSON(t *testing.T) {
 	assert.Equal(t, produce.RecordFacts{Event: "cpu-clock:u", Samples: facts.Samples, Lost: facts.Lost, Throttled: facts.Throttled, Duration: facts.Duration, Output: out, ExitStatus: &zero}, facts)
 }
 
-// A recording without a sample is none, and that is told even if the command says that it is well.
+// TestRecordsNothing checks that record fails without a sample, even if the command succeeds.
 func TestRecordsNothing(t *testing.T) {
 	needRecord(t)
 	out := filepath.Join(t.TempDir(), "perf.data")
@@ -107,8 +107,8 @@ func TestRecordsNothing(t *testing.T) {
 	assert.Equal(t, result{1, "", "afdo: exec: \"no-such-program\": executable file not found in $PATH\n"}, r, "and nothing about events")
 }
 
-// Ctrl-C ends a recording, which is whole, and a second program reads it. A command that it ends
-// has the status of that.
+// TestRecordEndsOnSignal checks that Ctrl-C ends a recording, which is complete and can be read.
+// The status is that of a command that the signal ends.
 func TestRecordEndsOnSignal(t *testing.T) {
 	t.Parallel()
 	needRecord(t)
@@ -138,7 +138,7 @@ func TestRecordEndsOnSignal(t *testing.T) {
 	}
 }
 
-// A process is recorded for as long as is asked for.
+// TestRecordProcess records a running process for the time of --duration.
 func TestRecordProcess(t *testing.T) {
 	t.Parallel()
 	needRecord(t)
@@ -153,7 +153,7 @@ func TestRecordProcess(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// Where there is no place for a recording, nothing runs.
+// TestRecordNowhere checks that record does not start the command if it cannot write the recording.
 func TestRecordNowhere(t *testing.T) {
 	needRecord(t)
 	dir := t.TempDir()
@@ -229,8 +229,8 @@ func killTracer(t *testing.T, parent int) {
 	t.Skip("no tracer: steps cannot be recorded here")
 }
 
-// withoutTracing executes a command that may not trace processes, as the seccomp profiles of some
-// containers have it.
+// withoutTracing is a program that runs a command without permission to trace processes, as the
+// seccomp profiles of some containers do.
 const withoutTracing = `
 #include <errno.h>
 #include <stddef.h>
@@ -253,8 +253,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// fewCalls waits and computes in turn, in a seccomp filter without restart_syscall: a thread whose
-// wait is interrupted must not be killed for what the kernel calls then.
+// fewCalls is a program that waits and computes in turn, under a seccomp filter without
+// restart_syscall. If the recorder interrupts a wait, the kernel calls restart_syscall, and the
+// thread must not be killed for that.
 const fewCalls = `#define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -32,7 +32,8 @@ other:5:1
 
 const clangSource = "static int work(int x) {\nreturn x * 3;\n}\nint main(int argc, char **argv) {\nint s = 0;\nfor (int i = 0; i < argc; i++) s += work(i);\nreturn s;\n}\n"
 
-// newClangSite is a folder with a source, its dependency file and profiles in all formats.
+// newClangSite returns a site with a source, its dependency file and profiles in all formats for
+// clang, and the path of clang.
 func newClangSite(t *testing.T) (s *site, clang string) {
 	clang = llvmTool(t, "clang")
 	s = newSite(t)
@@ -76,8 +77,8 @@ func TestExecUniqueNames(t *testing.T) {
 	}
 }
 
-// Clang gets slices of sample profiles in any format, and makes the code that it makes with the
-// whole.
+// TestExecClang checks that clang makes the same code with slices of sample profiles in any format
+// as with the whole profile.
 func TestExecClang(t *testing.T) {
 	t.Parallel()
 	s, clang := newClangSite(t)
@@ -138,8 +139,8 @@ func TestExecClangPassesThrough(t *testing.T) {
 	}
 }
 
-// Of a GCOV profile clang gets what it would of the same profile as ExtBinary, by exec and by
-// slice.
+// TestClangSlicesOfGCOV checks that slices of a GCOV profile for clang equal those of the same
+// profile as ExtBinary, made by exec and by slice.
 func TestClangSlicesOfGCOV(t *testing.T) {
 	t.Parallel()
 	s, clang := newClangSite(t)
@@ -162,7 +163,8 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 	assert.Contains(t, s.fails(cli.StatusFault, "afdo", "slice", "p.v4", "--unit", "a.c", "--deps", "a.d", "--to", "profdata"), "p.v4: no slices of this profile")
 }
 
-// A slice by hand, and those of a build, are what exec makes.
+// TestSliceClang checks that the verb slice makes the slices that exec makes, for one compile and
+// for a build.
 func TestSliceClang(t *testing.T) {
 	s, clang := newClangSite(t)
 	s.inProcess = true

@@ -38,7 +38,8 @@ func replaceV4(t testing.TB, path string, p *profile.Profile) {
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o666))
 }
 
-// small returns a profile of its own to change, and the path of one of its sources.
+// small returns a new synthetic profile of a few units, which the test may change, and the path of
+// one of its units.
 func small() (p *profile.Profile, source string) {
 	p = synth.New(synth.Options{Seed: 1, Units: 60, Functions: testenv.Rounds(400, 2_250)})
 	for f := range p.NumUnits() {
@@ -94,7 +95,7 @@ func fileSize(t testing.TB, path string) int64 {
 	return info.Size()
 }
 
-// TestSliceInputs slices the same profile in each form.
+// TestSliceInputs makes slices of the same profile in each format.
 func TestSliceInputs(t *testing.T) {
 	p, source := small()
 	path := writeV4(t, p)
@@ -138,7 +139,7 @@ func tinyProfile(units ...string) *profile.Profile {
 	return p
 }
 
-// functionsOf returns which of tinyProfile's functions a file has.
+// functionsOf returns the functions of tinyProfile that a file contains.
 func functionsOf(t *testing.T, path string) (names []string) {
 	t.Helper()
 	p := load(t, path)
@@ -175,7 +176,8 @@ func TestSliceMatching(t *testing.T) {
 	}
 }
 
-// TestSliceLook has a static function of one name in two files, of which one has no samples.
+// TestSliceLook slices a profile with static functions of the same name in two files, one of which
+// has no samples.
 func TestSliceLook(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Whatever is wrong with a file, every verb ends with an answer or says on
-// standard error what it is, and then writes nothing.
+// TestVerbsOnCorruptFiles runs every verb on corrupt files. It either prints an answer, or reports
+// an error on standard error and writes nothing.
 func TestVerbsOnCorruptFiles(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/corrupt/*")
 	require.NoError(t, err)

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// A profile of too few samples is written for those alone who ask for it.
+// TestCreateRefusesPoorProfiles checks that a profile of too few samples is written only with
+// --allow-poor.
 func TestCreateRefusesPoorProfiles(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
@@ -40,7 +41,8 @@ func TestCreateRefusesPoorProfiles(t *testing.T) {
 	assert.FileExists(t, out)
 }
 
-// oneSample returns the text of address samples with the first address alone, once.
+// oneSample returns the text of address samples with only the first address of a file, counted
+// once.
 func oneSample(t *testing.T, path string) string {
 	in, err := os.Open(path)
 	require.NoError(t, err)

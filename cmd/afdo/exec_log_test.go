@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 )
 
-// Every command of a build adds a line, whatever became of it, and says nothing else.
+// TestExecJSON checks that exec adds a line to its log for every command of a build, whatever the
+// outcome, and prints nothing else.
 func TestExecJSON(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("bin/gcc", "14.2.0")

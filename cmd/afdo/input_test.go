@@ -45,7 +45,7 @@ func faultyMain(t *testing.T) string {
 	return writeFile(t, "faulty.afdo", data)
 }
 
-// Of a version 4 file, only what is looked up is read.
+// TestOpenInputIsLazy checks that lookup reads only the needed parts of a version 4 file.
 func TestOpenInputIsLazy(t *testing.T) {
 	path := faultyMain(t)
 	assert.Equal(t, must(t, "lookup", example(".afdo"), "--unit", "cart.cc"), must(t, "lookup", path, "--unit", "cart.cc"))
@@ -87,7 +87,8 @@ func TestOpenInputErrors(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What is not a file that can be mapped is read into memory, whatever its name.
+// TestOpenPipe checks that a pipe is read into memory, whatever its name, because it cannot be
+// mapped.
 func TestOpenPipe(t *testing.T) {
 	data, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)
@@ -177,7 +178,7 @@ func TestOpenedOnce(t *testing.T) {
 	}
 }
 
-// openedOnce returns how much memory is allowed for a file that is opened once.
+// openedOnce returns by how much the memory limit grows when a file is opened once.
 func openedOnce(t *testing.T, path string) int64 {
 	t.Helper()
 	before := debug.SetMemoryLimit(-1)

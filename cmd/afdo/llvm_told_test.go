@@ -64,7 +64,7 @@ func (u *toldByUs) collect(verb string) {
 	}
 }
 
-// shownFacts is the JSON of show that is compared.
+// shownFacts has the members of the JSON of show that are compared with llvm-profdata.
 type shownFacts struct {
 	Format    string
 	Size      int64
@@ -126,7 +126,7 @@ func (u *toldByUs) collectSummary(f *shownFacts) {
 	}
 }
 
-// collectRecords tells of the functions of an instrumentation profile.
+// collectRecords adds the facts about all functions of an instrumentation profile.
 func (u *toldByUs) collectRecords(path string, shown *shownFacts) {
 	var top struct {
 		Functions []struct {
@@ -210,7 +210,8 @@ func (u *toldByUs) collectCutoff(shown *shownFacts, functions []struct {
 	u.add("%d have at least %d", shown.Summary.Functions-below, cutoff)
 }
 
-// collectRecord tells of all records of a name, and counts sites by how many values they have.
+// collectRecord adds the facts about all records of a name, and counts sites by their number of
+// values.
 func (u *toldByUs) collectRecord(path, name string, sites map[string]int) {
 	var found struct {
 		Records []struct {
@@ -254,7 +255,7 @@ func (u *toldByUs) collectRecord(path, name string, sites map[string]int) {
 	}
 }
 
-// collectTraces tells of the traces in a text.
+// collectTraces adds the facts about the traces in a text.
 func (u *toldByUs) collectTraces(text string) {
 	_, traces, _ := strings.Cut(text, "\n:temporal_prof_traces\n")
 	lines := strings.Split(traces, "\n")
@@ -269,7 +270,7 @@ func (u *toldByUs) collectTraces(text string) {
 	}
 }
 
-// collectMemory tells what a memory profile is as YAML.
+// collectMemory adds the lines of a memory profile's YAML as facts.
 func (u *toldByUs) collectMemory(path string) {
 	args := []string{"convert", "--to", "yaml", path}
 	if u.program != "" {
@@ -306,7 +307,7 @@ func (u *toldByUs) collectMemory(path string) {
 	}
 }
 
-// collectSamples tells of the functions of a sample profile.
+// collectSamples adds the facts about the functions of a sample profile.
 func (u *toldByUs) collectSamples(path string) {
 	args := []string{"convert", "--to", "sampletext", path}
 	if strings.Contains(u.flags, "pass=Base") {
@@ -340,7 +341,7 @@ func (u *toldByUs) collectSamples(path string) {
 	}
 }
 
-// collectTables tells of the virtual tables of a function.
+// collectTables adds the facts about the virtual tables that a function uses.
 func (u *toldByUs) collectTables(name, text string) {
 	var functions []struct {
 		VTables []struct {
@@ -367,8 +368,8 @@ var (
 	inlinedText  = pattern.Of(`^(\d+(?:\.\d+)?): (.*):(\d+)$`)
 )
 
-// sampleLine tells what a line says in a function that is inlined in others, and returns it with
-// these.
+// sampleLine adds the facts in a line of a function's text. stack contains the inlined functions
+// around the line; sampleLine returns it for the next line.
 func (u *toldByUs) sampleLine(stack []string, body string) []string {
 	at := strings.Join(stack, " > ")
 	if m := countOfText().FindStringSubmatch(body); m != nil {
@@ -383,7 +384,7 @@ func (u *toldByUs) sampleLine(stack []string, body string) []string {
 	return stack
 }
 
-// diffFacts is the JSON of diff that is compared, of instrumentation and of sample profiles.
+// diffFacts has the members of the JSON of diff that are compared with llvm-profdata.
 type diffFacts struct {
 	Overlap json.RawMessage
 	Sums    [2]float64
@@ -402,7 +403,7 @@ type diffFacts struct {
 	Gained, Lost []changedFacts
 }
 
-// collectOverlap tells how two profiles overlap.
+// collectOverlap adds the facts about the overlap of two profiles.
 func (u *toldByUs) collectOverlap() {
 	var diff diffFacts
 	if !u.json(&diff, "diff", "-n", "0", u.inputs[0], u.inputs[1]) {
@@ -421,7 +422,8 @@ func (u *toldByUs) collectOverlap() {
 	u.collectAlone(&diff)
 }
 
-// collectAlone tells of the functions that are in one profile alone, or have another hash there.
+// collectAlone adds the facts about functions that only one profile has, or that have other hashes
+// in the other.
 func (u *toldByUs) collectAlone(diff *diffFacts) {
 	base, test := map[string]float64{}, map[string]float64{}
 	for _, f := range diff.Functions {

@@ -44,7 +44,7 @@ func main() {
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }
 
-// newEnv returns an env for one run of the command.
+// newEnv returns the environment for one run of the command.
 func newEnv(std cli.Env) *verb.Env {
 	e := &verb.Env{Env: std, Kinds: newKinds()}
 	e.Become = func(argv, environment []string) error { return become.Program(&e.Env, argv, environment) }

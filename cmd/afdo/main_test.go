@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(testsOf{m}, programs)
 }
 
-// testsOf runs the tests, and removes the programs that they have shared.
+// testsOf runs the tests, and then removes the programs that they have compiled.
 type testsOf struct{ *testing.M }
 
 func (m testsOf) Run() int {
@@ -52,7 +52,7 @@ func (m testsOf) Run() int {
 	return m.M.Run()
 }
 
-// The scripts show what people see: output, errors and exit statuses.
+// TestScripts runs the scripts of testdata, which check output, errors and exit statuses.
 func TestScripts(t *testing.T) {
 	example, err := filepath.Abs("../../testdata")
 	require.NoError(t, err)

@@ -28,7 +28,8 @@ func zooFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// A raw file that is cut anywhere, or is of another kind, adds nothing to a merge that goes on.
+// TestMergeKeepGoingRaw merges raw files that are truncated or of another kind with --keep-going:
+// they add nothing to the sum.
 func TestMergeKeepGoingRaw(t *testing.T) {
 	raw := zooFile(t, "ir.profraw")
 	good := filepath.Join(llvmZoo, "ir.profraw")
@@ -58,7 +59,8 @@ func TestMergeKeepGoingRaw(t *testing.T) {
 	clitest.RequireFile(t, out, string(want))
 }
 
-// Empty files are left out of instrumentation profiles, as LLVM does, and of no others.
+// TestMergeEmpty checks that a merge skips empty files of instrumentation profiles, as LLVM does,
+// but of no other kind.
 func TestMergeEmpty(t *testing.T) {
 	good := filepath.Join(llvmZoo, "ir.profraw")
 	empty := writeFile(t, "empty", nil)
@@ -80,7 +82,8 @@ func TestMergeEmpty(t *testing.T) {
 	}
 }
 
-// Nothing is written if more is lost than is allowed, and it is said what.
+// TestMergeMaxLost checks that nothing is written if more is lost than --max-lost allows, and that
+// the error says how much.
 func TestMergeMaxLost(t *testing.T) {
 	good := filepath.Join(llvmZoo, "ir.profraw")
 	empty := writeFile(t, "empty", nil)
@@ -120,7 +123,8 @@ func TestMergeMaxLost(t *testing.T) {
 	require.Empty(t, r.out)
 }
 
-// Memory profiles are left out as a whole, too.
+// TestMergeKeepGoingMemory merges damaged memory profiles with --keep-going: nothing of them is
+// added.
 func TestMergeKeepGoingMemory(t *testing.T) {
 	good := writeFile(t, "good.yaml", []byte(memoryYAML))
 	file := must(t, "convert", "--to", "memprof", good)
@@ -136,7 +140,7 @@ func TestMergeKeepGoingMemory(t *testing.T) {
 	}
 }
 
-// So are LLVM's sample profiles.
+// TestMergeKeepGoingSamples does the same with LLVM's sample profiles.
 func TestMergeKeepGoingSamples(t *testing.T) {
 	good := writeFile(t, "good.sampletext", []byte("main:30:1\n 1: 10 f:3\n 2: 20\nf:5:3\n 1: 5\n"))
 	file := must(t, "convert", "--to", "extbinary", good)
@@ -154,7 +158,8 @@ func TestMergeKeepGoingSamples(t *testing.T) {
 	}
 }
 
-// What no one accounts for in an ExtBinary file is refused by what reads all of it.
+// TestBytesThatNoOneAccountsFor checks that verbs which read all of an ExtBinary file refuse one
+// with bytes that belong to no section.
 func TestBytesThatNoOneAccountsFor(t *testing.T) {
 	good := writeFile(t, "good.sampletext", []byte("main:30:1\n 1: 10 f:3\n 2: 20\nf:5:3\n 1: 5\n"))
 	file := []byte(must(t, "convert", "--to", "extbinary", good))
@@ -180,8 +185,8 @@ func TestBytesThatNoOneAccountsFor(t *testing.T) {
 	t.Fatal("there is no summary")
 }
 
-// Texts that LLVM takes are taken: long comments and names, and profiles without functions. What it
-// refuses is refused.
+// TestTextsAsLLVM checks that texts which LLVM reads are read, such as those with long comments and
+// names or without functions, and that others are refused.
 func TestTextsAsLLVM(t *testing.T) {
 	t.Parallel()
 	profdata := testenv.Tool(t, "llvm-profdata-22")
@@ -294,7 +299,8 @@ func TestMergeSparse(t *testing.T) {
 	require.Equal(t, cli.StatusUsage, afdoRun("merge", "--sparse", "--to", "v4", example(".afdo")).status)
 }
 
-// Where nothing but counts that do not fit is left, there is nothing to write, with a limit or not.
+// TestMergeLosesAll checks that a merge fails if all of its records mismatch, with --max-lost or
+// without.
 func TestMergeLosesAll(t *testing.T) {
 	silent := writeFile(t, "silent.proftext", []byte(":ir\nf\n1\n2\n0\n0\n"))
 	other := writeFile(t, "other.proftext", []byte(":ir\nf\n1\n3\n5\n5\n5\n"))

@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A disk that is full leaves the old file, and nothing beside it.
+// TestFullDisk checks that a verb on a full disk leaves the old output, and no temporary file.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// fullDisk returns a folder on a disk that takes nothing but empty files.
+// fullDisk returns a folder on a disk that has no room for data.
 func fullDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func fullDisk(t *testing.T) string {
 	return dir
 }
 
-// The error names the recording, and not its temporary file.
+// TestFullDiskRecord checks that the error names the recording, and not its temporary file.
 func TestFullDiskRecord(t *testing.T) {
 	needRecord(t)
 	dir := fullDisk(t)
@@ -68,7 +68,8 @@ func TestFullDiskRecord(t *testing.T) {
 	assert.Equal(t, []string{"mine"}, clitest.Files(t, dir))
 }
 
-// With a cache on a full disk, exec says so once, and the compile gets its slice all the same.
+// TestFullDiskExec checks that exec warns once if its cache is on a full disk, and that the compile
+// gets its slice nevertheless.
 func TestFullDiskExec(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc-12")
 	dir := fullDisk(t)
@@ -96,7 +97,7 @@ func TestFullDiskExec(t *testing.T) {
 	assert.FileExists(t, "b.o")
 }
 
-// So does a limit on the size of a file.
+// TestFileTooLarge does the same as TestFullDisk with a limit on the size of files.
 func TestFileTooLarge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -26,8 +26,8 @@ func temporaries(t *testing.T, dir string) []string {
 	return paths
 }
 
-// However often and at whatever moment a process that writes is killed, the
-// file is the old or the new one, whole. What it leaves beside it, a later run takes away.
+// TestKilledWriterLeavesWholeFile kills a writing process at many moments: the file is always the
+// old or the new one, and complete. A later run removes the temporary file that it leaves.
 func TestKilledWriterLeavesWholeFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no afdo to start and kill")

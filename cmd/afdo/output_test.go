@@ -44,7 +44,7 @@ func TestStandardOutputFails(t *testing.T) {
 	}
 }
 
-// writeUntilKilled is a process of its own that never comes to the end of its output.
+// writeUntilKilled writes an output that never ends, in a process of its own.
 func writeUntilKilled() {
 	_ = output.Write(os.Stdout, os.Args[1], func(w io.Writer) error {
 		if err := clitest.Say(strings.Repeat("half", 1<<20))(w); err != nil {
@@ -92,7 +92,7 @@ func TestBinaryIsNotForTerminals(t *testing.T) {
 	}
 }
 
-// What cannot be written is told once.
+// TestDeviceFull checks that an error of writing is reported once.
 func TestDeviceFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
@@ -101,8 +101,8 @@ func TestDeviceFull(t *testing.T) {
 	assert.Equal(t, result{cli.StatusFault, "", "afdo: write /dev/full: no space left on device\n"}, r)
 }
 
-// Standard output may be named as a file, whatever is behind it, and what was written there before
-// stays.
+// TestStandardOutputByName writes to standard output by a path such as /dev/stdout, whatever file
+// it is. The file keeps what was written before.
 func TestStandardOutputByName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sh")
@@ -121,8 +121,7 @@ func TestStandardOutputByName(t *testing.T) {
 	}
 }
 
-// What is no regular file is written to and stays what it is: a pipe that the shell makes, and a
-// named one.
+// TestOutputToPipes writes to pipes, a shell's and a named one. They are not replaced by files.
 func TestOutputToPipes(t *testing.T) {
 	bash := testenv.Tool(t, "bash")
 	testenv.Tool(t, "mkfifo")
@@ -139,7 +138,8 @@ func TestOutputToPipes(t *testing.T) {
 	}
 }
 
-// A pipe can be read once, and a merge of instrumentation profiles goes through it several times.
+// TestMergeOfPipes merges instrumentation profiles from pipes. The merge reads each input several
+// times, and a pipe can be read only once.
 func TestMergeOfPipes(t *testing.T) {
 	bash := testenv.Tool(t, "bash")
 	in, out := writeFile(t, "in", []byte(":ir\nmain\n1\n1\n5\n")), filepath.Join(t.TempDir(), "out")
@@ -154,7 +154,8 @@ func TestMergeOfPipes(t *testing.T) {
 	}
 }
 
-// A file that is replaced keeps its mode, and a hard link of it keeps the file that was.
+// TestOutputOfLinkedFile checks that a replaced file keeps its mode, and that other hard links keep
+// the old contents.
 func TestOutputOfLinkedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes")

@@ -16,8 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// judged records a program by steps and returns how good "afdo create" finds that recording, of
-// which it has nothing but the file.
+// judged records a program by steps, and returns the verdict of "afdo create" on the recording.
 func judged(t *testing.T, program string, args ...string) *produce.QualityFacts {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "perf.data")
@@ -44,7 +43,8 @@ func judged(t *testing.T, program string, args ...string) *produce.QualityFacts 
 	return q
 }
 
-// A recording by steps says what the recorder did, so the profile of it is judged by that.
+// TestStepsAreJudged checks that a recording by steps contains the recorder's own figures, and that
+// the verdict uses them.
 func TestStepsAreJudged(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, spinningProgram, "-g")

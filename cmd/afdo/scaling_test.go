@@ -21,25 +21,26 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Twice the work may take so many times as long, n log n included. What takes more is told, since
-// tables that outgrow a cache do so, too; what takes far more, at each doubling, fails the test.
+// Limits on how many times as long twice the work may take, with room for n log n. More than the
+// first limit is reported only, because tables that outgrow a processor's cache cause that, too.
+// The test fails if each doubling takes more than the second limit.
 const (
 	scaling = 2.3
 	tooLong = 3.0
 )
 
-// Work is enlarged until it takes measurable time of the processor, several times that of a start,
-// but no further than largest times its first size: what takes hardly more than a start then, such
-// as the lookup of a name, costs nothing.
+// The size of a test's file is doubled until the verb takes measurable processor time, several
+// times that of starting the program, but at most to largest times the first size. Verbs that then
+// take hardly any time, such as the lookup of a name, are not tested further.
 const (
 	measurable = 30 * time.Millisecond
 	hardly     = 15 * time.Millisecond
 	largest    = 1 << 3
 )
 
-// attempts is how often the times of both sizes are taken, of which the least count: a busy machine
-// makes work slower, never faster. Where twice the work still takes too long, it is doubled again,
-// so many times: a step, as where a table outgrows a cache, is one doubling's and not the next's.
+// The times of both sizes are taken attempts times, and the smallest of each counts: a busy machine
+// makes work slower, never faster. If twice the work takes too long, the size is doubled again
+// several times, because a jump, as where a table outgrows a cache, occurs at one doubling only.
 const (
 	attempts  = 3
 	doublings = 3
@@ -69,7 +70,7 @@ func TestScalingOfVerbs(t *testing.T) {
 	}
 }
 
-// A scaledShape is a shape, with the files of it that have been made.
+// A scaledShape is a shape, with the files that were made for it.
 type scaledShape struct {
 	shape
 	dir   string
@@ -125,7 +126,7 @@ func (s *scaledShape) run(t *testing.T, line string, n int) time.Duration {
 	return c.spent
 }
 
-// shapes returns the shapes.
+// shapes returns all shapes that TestScalingOfVerbs uses.
 func shapes() []shape {
 	list := []shape{
 		{"instr-functions", 10_000, func(_ *testing.T, n int) []byte { return counters(n, 3) }, instrLines},

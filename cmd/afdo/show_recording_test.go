@@ -53,7 +53,8 @@ func TestShowRecordingJSON(t *testing.T) {
 	assert.Equal(t, want, facts)
 }
 
-// A recording that is damaged is told as one, and what is none is told as before.
+// TestShowBadRecording checks that show reports a damaged recording as such, and handles other
+// files as before.
 func TestShowBadRecording(t *testing.T) {
 	data := tinyRecording().Bytes()
 	for name, c := range map[string]struct {

@@ -32,7 +32,8 @@ func convertedTo(t *testing.T, format, path string) []byte {
 	return []byte(r.out)
 }
 
-// A file whose functions are out of reach is at fault. No verb takes it for an empty profile.
+// TestHiddenFunctions checks that a file whose functions cannot be reached has a fault, and that no
+// verb reads it as an empty profile.
 func TestHiddenFunctions(t *testing.T) {
 	extbinary := convertedTo(t, "extbinary", example(".afdo"))
 	text, err := os.ReadFile(example(".txt"))
@@ -115,7 +116,7 @@ func fixPages(section []byte) {
 	}
 }
 
-// A merge names the inputs that bring nothing.
+// TestMergeNamesEmptyInputs checks that merge reports the inputs without counts.
 func TestMergeNamesEmptyInputs(t *testing.T) {
 	empty := writeFile(t, "empty.txt", []byte("filenames = {\n}\nsummary = {\n  total_count = 0,\n  max_count = 0,\n  max_fn_count = 0,\n  num_counts = 0,\n  num_functions = 0,\n  num_detailed_entries = 0,\n  detailed_entries = {\n  }\n}\n"))
 	extbinary := writeFile(t, "empty.extbinary", convertedTo(t, "extbinary", empty))
@@ -127,7 +128,8 @@ func TestMergeNamesEmptyInputs(t *testing.T) {
 	}
 }
 
-// Samples that no symbol has and two symbols of one name are errors of every verb that meets them.
+// TestReadersAgree checks that samples without a symbol, and two symbols with the same name, are
+// errors of every verb that reads them.
 func TestReadersAgree(t *testing.T) {
 	corrupt := "../../testdata/corrupt/"
 	out := writeFile(t, "out", nil)

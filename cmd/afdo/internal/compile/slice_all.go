@@ -163,7 +163,8 @@ func (a *sliceAllState) report(e *verb.Env) {
 	}
 }
 
-// readJobs reads the compilation database.
+// readJobs returns the compiles that the compilation database lists, with the paths of their
+// slices.
 func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	commands, root, err := verb.ReadDatabase(all.database)
 	if err != nil {

@@ -292,7 +292,7 @@ type frame struct {
 	offset uint32 // line offset of that location
 }
 
-// function writes the samples of a function.
+// function writes a pprof sample for each count of a function, inlined bodies included.
 func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.stack = append(e.stack[:0], frame{symbol: s})
 	for w := profile.Walk(f.Records); ; {
