@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unitsOf makes a profile of units with their functions, each of which has a count of its own.
+// unitsOf returns a profile of units with the given functions, each with a different count.
 func unitsOf(units map[string][]string) *Profile {
 	p := New()
 	for path, names := range units {
@@ -94,7 +94,8 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Whatever folder a program was built in, its profile compares as if it was built in the other.
+// NewDiff finds no difference between profiles of a program that was built in two folders, after
+// Align.
 func TestAlignDiff(t *testing.T) {
 	first, second, moved := New(), New(), New()
 	for i := range 50 {

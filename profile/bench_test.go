@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
-// benchProfile returns a profile of some 300,000 records: bodies as random as
-// their callees, with up to some dozens of siblings and as deep as 8.
+// benchProfile returns a profile of about 300,000 records. Its bodies have up to some dozens of
+// records at one level and up to 8 levels.
 func benchProfile(b *testing.B) *Profile {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -32,7 +32,7 @@ func TestBodyAgainstNaive(t *testing.T) {
 	}
 }
 
-// requireCanonical checks the order that Record documents, by recursion.
+// requireCanonical checks by recursion that records are in the order that Record documents.
 func requireCanonical(t *testing.T, records []Record) {
 	t.Helper()
 	var last *Record
@@ -86,8 +86,8 @@ func TestBodyMisuse(t *testing.T) {
 	assert.PanicsWithValue(t, "profile: Leave without Enter", b.Leave)
 }
 
-// The deep bodies below are such that moving a nested body once for each level
-// around it would take hours.
+// deep is the number of levels of deep bodies. Moving a nested body once for each level around it
+// would take hours.
 var deep = testenv.Rounds(30_000, 1_000_000)
 
 func TestBodyDeepInOrder(t *testing.T) {
@@ -144,7 +144,7 @@ func TestBodyManyBodiesOfOneCallee(t *testing.T) {
 	}
 }
 
-// TestBodyDescending has a level in the worst order for a sort of runs.
+// TestBodyDescending adds records in descending order, the worst case for sorting.
 func TestBodyDescending(t *testing.T) {
 	var b Body
 	for i := range deep {
@@ -157,7 +157,8 @@ func TestBodyDescending(t *testing.T) {
 	}
 }
 
-// requireChain checks for one body inlined into the next, each the same records in each.
+// requireChain checks that records are a body with the records of level, nested so that the
+// inlined body of each level is the next one.
 func requireChain(t *testing.T, records, level []Record) {
 	t.Helper()
 	require.Zero(t, len(records)%len(level))
@@ -172,7 +173,7 @@ func requireChain(t *testing.T, records, level []Record) {
 	}
 }
 
-// If an inlined body is left out, so is what is inlined in it, and nothing else.
+// If an inlined body is left out, so are the bodies inlined into it, and no other records.
 func TestBodyAddRecords(t *testing.T) {
 	var from, to Body
 	from.Count(1, 0, 5)

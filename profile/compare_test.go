@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// shuffled returns the same profile with other numbers.
+// shuffled returns an equal profile whose units and symbols have other numbers.
 func shuffled(rng *rand.Rand, p *Profile) *Profile {
 	q := New()
 	files := map[UnitRef]UnitRef{}
@@ -43,7 +43,8 @@ func TestCompareIgnoresNumbersAndSummaries(t *testing.T) {
 	}
 }
 
-// TestCompareAgainstNaive checks that Compare sees a difference if and only if there is one.
+// TestCompareAgainstNaive checks that Compare returns an error if and only if the naive profiles
+// differ.
 func TestCompareAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	differences := 0
@@ -64,7 +65,7 @@ func TestCompareAgainstNaive(t *testing.T) {
 	assert.Greater(t, differences, testenv.Rounds(50, 500))
 }
 
-// change makes one small change that may or may not change the meaning.
+// change makes a small random change, which may leave the profile equal.
 func change(rng *rand.Rand, p *Profile) {
 	s := SymbolRef(rng.IntN(p.NumSymbols()))
 	switch rng.IntN(6) {
@@ -89,7 +90,8 @@ func change(rng *rand.Rand, p *Profile) {
 }
 
 func TestCompareSaysWhere(t *testing.T) {
-	// Each builds on the same units and symbols: f and g of a.c, h of b.c, k of the unknown unit.
+	// Each case begins with the same units and symbols: f and g of a.c, h of b.c, k of the unknown
+	// unit.
 	const f, g, h, k = SymbolRef(0), SymbolRef(1), SymbolRef(2), SymbolRef(3)
 	build := func(change func(p *Profile, b *Body)) *Profile {
 		p := New()

@@ -102,8 +102,6 @@ func (p *portion) of(whole total) Portion {
 	return Portion{p.functions, p.samples.saturated(), p.samples.shareOf(whole)}
 }
 
-// match pairs the functions of two profiles that have the same unit and name.
-
 // match pairs the functions of two profiles by unit and name.
 func (d *differ) match(first, second *Profile) {
 	matched := make([]bool, second.NumSymbols())

@@ -13,11 +13,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// naiveOverlap is the slow and obvious twin of a Diff's figures: locations by readable paths and
-// fractions without rounding.
+// A naiveOverlap computes the figures of a Diff slowly, from readable names of locations and with
+// exact fractions.
 type naiveOverlap struct{ first, second naiveProfile }
 
-// locations returns the counts of all locations of those functions for which in says yes.
+// locations returns the counts of all locations in the functions for which in returns true.
 func (n naiveProfile) locations(in func(function string) bool) map[string]*big.Int {
 	all := map[string]*big.Int{}
 	for name, f := range n {
@@ -40,7 +40,7 @@ func sumOf(counts map[string]*big.Int) *big.Int {
 	return sum
 }
 
-// overlap is the sum of the lesser of the two shares.
+// overlap returns the sum, over all keys, of the smaller of the two shares.
 func overlap(first, second map[string]*big.Int) *big.Rat {
 	a, b := sumOf(first), sumOf(second)
 	switch {
@@ -74,7 +74,7 @@ func (n naiveProfile) share(function string) *big.Rat {
 	return new(big.Rat).SetFrac(sumOf(of), all)
 }
 
-// functions returns the functions of one profile or both.
+// functions returns the names of the functions that at least one of the profiles has.
 func (n naiveOverlap) functions() []string {
 	set := map[string]bool{}
 	for _, side := range []naiveProfile{n.first, n.second} {
@@ -119,7 +119,7 @@ func (n naiveOverlap) similarity() *big.Rat {
 	return sum.Quo(sum, weights)
 }
 
-// functionOverlap is the overlap of functions as if each were one location.
+// functionOverlap returns the overlap of the profiles if each function were a single location.
 func (n naiveOverlap) functionOverlap() *big.Rat {
 	totals := func(p naiveProfile) map[string]*big.Int {
 		m := map[string]*big.Int{}
@@ -131,7 +131,7 @@ func (n naiveOverlap) functionOverlap() *big.Rat {
 	return overlap(totals(n.first), totals(n.second))
 }
 
-// counts returns the sum of lesser counts by that of greater ones.
+// counts returns the sum of the smaller counts divided by the sum of the larger ones.
 func (n naiveOverlap) counts() *big.Rat {
 	first, second := n.first.locations(everything), n.second.locations(everything)
 	lesser, greater := new(big.Int), new(big.Int)
@@ -167,7 +167,7 @@ func orZero(n *big.Int) *big.Int {
 	return n
 }
 
-// only returns the share of samples at locations that the other does not have.
+// only returns the share of samples at locations that the other profile does not have.
 func only(of, other naiveProfile) *big.Rat {
 	locations, others := of.locations(everything), other.locations(everything)
 	all, lone := sumOf(locations), new(big.Int)
@@ -295,8 +295,8 @@ func requireUnitDiffs(t *testing.T, n naiveOverlap, d *Diff) {
 	}
 }
 
-// TestOverlapExactly checks the ends of the scale: 1 of a profile with itself, with a multiple of
-// itself and under other numbers, and 0 of two that have no location in common.
+// TestOverlapExactly checks that the overlap is exactly 1 for equal profiles, also if one is scaled
+// or renumbered, and exactly 0 for profiles without a common location.
 func TestOverlapExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	same := Overlap{Similarity: 1, Functions: 1, Locations: 1, Counts: 1}

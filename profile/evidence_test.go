@@ -18,7 +18,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// randomEvidence makes evidence whose copies have different names, in the order of a file.
+// randomEvidence returns evidence with copies of different names, in the order in which a file
+// stores them.
 func randomEvidence(r *rand.Rand, copies int) *profile.Evidence {
 	e := &profile.Evidence{Fraction: uint8(r.IntN(9))}
 	position := func() profile.Position {
@@ -51,7 +52,7 @@ func randomEvidence(r *rand.Rand, copies int) *profile.Evidence {
 	return e
 }
 
-// fileOf writes a profile of nothing but evidence.
+// fileOf returns a file with a profile that only has evidence.
 func fileOf(t *testing.T, e *profile.Evidence, o builder.Options) []byte {
 	p := profile.New()
 	p.AddFunction(p.AddSymbol(p.AddUnit("a.c"), "f"), profile.Function{HeadCount: 1, Records: []profile.Record{{Kind: profile.KindCount, Count: 7}}})
@@ -92,7 +93,8 @@ func TestEvidenceRoundTrip(t *testing.T) {
 	}
 }
 
-// requireEvidenceOf compares lookups of functions with a search of all copies.
+// requireEvidenceOf compares the results of looking up functions with those of searching all
+// copies.
 func requireEvidenceOf(t *testing.T, file *afdo.Reader, e *profile.Evidence) {
 	table, err := profile.ReadEvidence(file)
 	require.NoError(t, err)
@@ -139,8 +141,8 @@ func TestEvidenceIsLazy(t *testing.T) {
 	assert.Less(t, 20*one, all)
 }
 
-// TestMergeEvidence adds up the counts of the same code, in fractions if one of them has them, and
-// keeps other code apart.
+// Merge adds up the counts of equal code and keeps copies of different code apart. The sums have
+// binary fractions if one of the profiles has them.
 func TestMergeEvidence(t *testing.T) {
 	code := func(symbol string, size uint32, counts ...uint64) profile.CodeCopy {
 		c := profile.CodeCopy{Symbol: symbol, Frames: []profile.InlineFrame{{Parent: -1, Function: symbol}}}
@@ -170,7 +172,8 @@ func TestMergeEvidence(t *testing.T) {
 	assert.Nil(t, kept.Evidence())
 }
 
-// Of functions that are left out, the evidence keeps only how hot they are, through a file, too.
+// For functions that LeaveOut drops, the evidence contains only the largest count of a block, also
+// after writing and reading.
 func TestLeaveOutEvidence(t *testing.T) {
 	block := func(count uint64, frame int32) profile.CodeBlock {
 		return profile.CodeBlock{Count: count, Size: 1, Places: []profile.Place{{Frame: frame, Position: profile.Position{Line: 1}, Factor: 1}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A naiveFold is the slow and obvious twin of FoldInlined, for one profile.
+// A naiveFold does the same as FoldInlined, slowly, for one profile.
 type naiveFold struct {
 	maxDepth int
 	folded   int
@@ -29,7 +29,8 @@ func (n *naiveFold) add(s SymbolRef, head uint64, b *naiveBody) {
 	n.bodies[s].merge(n.cut(b, 0))
 }
 
-// cut returns a body without what is too deep in it, which it adds elsewhere.
+// cut returns a body without the bodies that are nested too deep, which it adds to their own
+// functions.
 func (n *naiveFold) cut(b *naiveBody, depth int) *naiveBody {
 	c := newNaiveBody()
 	c.merge(&naiveBody{counts: b.counts})
@@ -113,8 +114,8 @@ func TestFoldInlinedAgainstNaive(t *testing.T) {
 	assert.Greater(t, moved, testenv.Rounds(50, 500))
 }
 
-// TestFoldInlinedKeepsSamples checks that samples change their place alone, and that nothing is
-// deeper than it may be.
+// TestFoldInlinedKeepsSamples checks that the sum of samples stays the same and that no body is
+// nested deeper than allowed.
 func TestFoldInlinedKeepsSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 58))
 	s := shape{lines: 4, discriminators: 2, callees: 6, siblings: 6, depth: 6}
@@ -204,8 +205,8 @@ func TestFoldInlinedExample(t *testing.T) {
 	assert.Equal(t, 2, folded)
 }
 
-// TestFoldInlinedDeep has a body so deep that looking at each level from each other would take
-// hours.
+// TestFoldInlinedDeep has a body with so many levels that visiting all levels from each level would
+// take hours.
 func TestFoldInlinedDeep(t *testing.T) {
 	p := New()
 	f, g := p.AddSymbol(UnknownUnit, "f"), p.AddSymbol(UnknownUnit, "g")

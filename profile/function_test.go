@@ -104,8 +104,8 @@ func TestAddFunctionCopiesRecords(t *testing.T) {
 	assert.Equal(t, []Record{{Line: 1, Count: 2}, {Line: 2, Count: 4}}, p.Function(s).Records)
 }
 
-// TestAddFunctionInPieces adds a function in so many pieces that merging each
-// with the whole, one after the other, would take hours.
+// TestAddFunctionInPieces adds a function in so many pieces that merging each piece with the whole
+// function would take hours.
 func TestAddFunctionInPieces(t *testing.T) {
 	n := testenv.Rounds(50_000, 500_000)
 	p := New()
@@ -133,8 +133,8 @@ func TestAddFunctionInPieces(t *testing.T) {
 	}
 }
 
-// TestReadersSettleTogether reads pieces that wait from many goroutines at once; the race detector
-// watches.
+// TestReadersSettleTogether has many goroutines read a function with waiting pieces at once, for
+// the race detector.
 func TestReadersSettleTogether(t *testing.T) {
 	p := New()
 	large := make([]Record, 1000)
@@ -210,8 +210,8 @@ func TestMemoryOfRecords(t *testing.T) {
 	}
 }
 
-// TestMemoryOfMerging merges functions with ever new records, which leaves
-// their old ones behind each time.
+// TestMemoryOfMerging merges functions with new records each time, so that the old copies of their
+// records become garbage.
 func TestMemoryOfMerging(t *testing.T) {
 	functions, rounds := testenv.Rounds(100, 2000), 20
 	p := New()

@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// bodies are of few places, so that two of them have many in common, of many, or deep.
+// bodies are the shapes of random bodies: with few locations, so that two bodies have many in
+// common; with many locations; and deep.
 var bodies = []shape{
 	{lines: 2, discriminators: 2, callees: 3, siblings: 8, depth: 4},
 	{lines: 50, discriminators: 1, callees: 2, siblings: 20, depth: 2},
@@ -35,7 +36,7 @@ func TestJoinAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestJoinDeep merges bodies that are inlined a million deep, one of which goes on.
+// TestJoinDeep merges bodies with a million levels, one of which has more levels than the other.
 func TestJoinDeep(t *testing.T) {
 	depth := testenv.Rounds(30_000, 1_000_000)
 	var first, second Body
@@ -57,7 +58,8 @@ func TestJoinDeep(t *testing.T) {
 	require.Equal(t, uint64(0), got[depth].Count)
 }
 
-// TestRenumberAgainstNaive gives records other callees, in another order or the same for several.
+// TestRenumberAgainstNaive replaces callees by others, so that their order changes or several
+// become the same.
 func TestRenumberAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 2))
 	var body, other Body

@@ -34,15 +34,15 @@ func (n naiveProfile) samples() *big.Int {
 	return sum
 }
 
-// functionsOf returns what spell says of functions.
+// functionsOf returns the part of a naive profile that is about functions.
 func functionsOf(n naiveProfile) naiveProfile {
 	n = maps.Clone(n)
 	maps.DeleteFunc(n, func(_ string, f *naiveFunction) bool { return !f.functions })
 	return n
 }
 
-// requireTrimmed checks what every profile that was trimmed must be: canonical, without a summary,
-// and without symbols and units that nothing needs.
+// requireTrimmed checks a profile from which functions were removed: it is canonical, and has no
+// summary and no unused symbols and units.
 func requireTrimmed(t *testing.T, p *Profile) {
 	t.Helper()
 	require.Nil(t, p.Summary)
@@ -90,7 +90,7 @@ func TestKeepFunctionsAgainstNaive(t *testing.T) {
 	}
 }
 
-// bigShare returns which part of a whole something is, 0 of nothing.
+// bigShare returns part/whole, or 0 if whole is 0.
 func bigShare(part, whole *big.Int) float64 {
 	if whole.Sign() == 0 {
 		return 0
@@ -99,7 +99,8 @@ func bigShare(part, whole *big.Int) float64 {
 	return share
 }
 
-// hottest returns the names of the functions to keep, found by trying every limit.
+// hottest returns the names of the functions that KeepHottest should keep. It tries every possible
+// limit.
 func hottest(n naiveProfile, share Ratio) map[string]bool {
 	counts := []*big.Int{}
 	for _, f := range n {

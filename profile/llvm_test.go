@@ -46,8 +46,8 @@ func llvmBody(b *strings.Builder, p *Profile, records []Record, indent string) {
 	}
 }
 
-// llvmProfile returns a profile such as LLVM's reader keeps as it is: small
-// counts, no calls, and a count in each function and inlined body.
+// llvmProfile returns a random profile that LLVM's reader does not change: small counts, no calls,
+// and a count in each function and inlined body.
 func llvmProfile(rng *rand.Rand) *Profile {
 	p := New()
 	for i := range 6 {
@@ -81,7 +81,7 @@ var (
 	llvmFunction = regexp.MustCompile(`(?m)^([0-9.]+)% +([0-9.]+)% +([0-9.]+)% .* (\d+) +(\d+) +(function_\d)$`)
 )
 
-// TestOverlapAsLLVM compares our figures with those of LLVM's own tool.
+// TestOverlapAsLLVM compares the figures of Overlap with those of llvm-profdata.
 func TestOverlapAsLLVM(t *testing.T) {
 	tool := testenv.Tool(t, "llvm-profdata", "llvm-profdata-22")
 	rng := rand.New(rand.NewPCG(75, 76))
@@ -129,8 +129,8 @@ func countFunctions(d *Diff, first, second int) (n int) {
 	return n
 }
 
-// requireLLVMFunctions compares the similarity of single functions, which LLVM weights by how much
-// their shares differ.
+// requireLLVMFunctions compares the similarity of single functions. LLVM multiplies it by a factor
+// for the difference of their shares.
 func requireLLVMFunctions(t *testing.T, d *Diff, out string) {
 	t.Helper()
 	lines := map[string][]string{}

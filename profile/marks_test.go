@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// remembering returns a profile of one unit with two functions of which the first is remembered.
+// remembering returns a profile of one unit with two functions, the first of which has marks.
 func remembering(m Marks, sum uint32) *Profile {
 	p := New()
 	unit := p.AddUnit("a.c")
@@ -28,7 +28,8 @@ func marksOf(t *testing.T, p *Profile, name string) Marks {
 	return p.Marks(s)
 }
 
-// TestMarksOfMerge keeps what is the same, or known to one alone, in any grouping.
+// TestMarksOfMerge checks that a merge keeps marks that are equal in both profiles or only in one,
+// for any grouping.
 func TestMarksOfMerge(t *testing.T) {
 	one, same, other := remembering(Marks{1, 2}, 7), remembering(Marks{1, 2}, 7), remembering(Marks{1, 3}, 8)
 	none := remembering(nil, 0)
@@ -45,7 +46,7 @@ func TestMarksOfMerge(t *testing.T) {
 	assert.Equal(t, Marks{}, marksOf(t, sum, "first"), "they stay of several states")
 }
 
-// TestMarksStay has what makes other profiles of one keep what it remembers.
+// TestMarksStay checks that functions that derive a profile from another keep the marks.
 func TestMarksStay(t *testing.T) {
 	p := remembering(Marks{1, 2}, 7)
 	first, _ := p.FindSymbol(1, "first")

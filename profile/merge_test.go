@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A naiveProfile is a profile by names alone, and a slow and obvious one.
+// A naiveProfile is a slow model of a profile that uses names instead of numbers.
 type naiveProfile map[string]*naiveFunction
 
 type naiveFunction struct {
@@ -23,10 +23,10 @@ type naiveFunction struct {
 	body      namedBody
 }
 
-// A namedBody holds counts by a readable path to each record.
+// A namedBody contains the counts of a function, by a readable path to each record.
 type namedBody map[string]uint64
 
-// spell spells a profile out.
+// spell converts a profile to a naive one.
 func spell(p *Profile) naiveProfile {
 	n := naiveProfile{}
 	for s := range p.NumSymbols() {
@@ -90,7 +90,7 @@ func (n naiveProfile) merge(o naiveProfile) {
 	}
 }
 
-// randomProfile numbers its units and symbols as it comes.
+// randomProfile returns a random profile, whose units and symbols are numbered in random order.
 func randomProfile(rng *rand.Rand) *Profile {
 	p := New()
 	for _, f := range rng.Perm(3) {
@@ -115,7 +115,7 @@ func randomProfile(rng *rand.Rand) *Profile {
 	return p
 }
 
-// merged returns the sum of profiles, which it leaves alone.
+// merged returns the sum of profiles without changing them.
 func merged(ps ...*Profile) *Profile {
 	sum := New()
 	for _, p := range ps {
@@ -162,7 +162,7 @@ func TestMergeWithItself(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsUnits checks that units come along in order, those without symbols as well.
+// TestMergeKeepsUnits checks that a merge adds all units in order, including those without symbols.
 func TestMergeKeepsUnits(t *testing.T) {
 	p, q := New(), New()
 	p.AddUnit("b")

@@ -72,7 +72,7 @@ func (n *naiveBody) records() []Record {
 	return records
 }
 
-// naiveOf reads canonical records back by recursion.
+// naiveOf converts canonical records to a naive body, by recursion.
 func naiveOf(records []Record) *naiveBody {
 	n := newNaiveBody()
 	for i := 0; i < len(records); i++ {
@@ -97,14 +97,14 @@ func saturated(x *big.Int) uint64 {
 	return x.Uint64()
 }
 
-// A shape says what random bodies look like.
+// A shape describes random bodies.
 type shape struct {
 	lines, discriminators, callees uint32 // how many of each
 	siblings, depth                int    // most of them
 	ascending                      bool   // siblings come in order of line
 }
 
-// fill adds the same random records to a Body and to its twin.
+// fill adds the same random records to a Body and to a naive body.
 func (s shape) fill(rng *rand.Rand, b *Body, n *naiveBody, depth int) {
 	lines := make([]uint32, rng.IntN(s.siblings+1))
 	for i := range lines {
@@ -141,7 +141,7 @@ func (s shape) fill(rng *rand.Rand, b *Body, n *naiveBody, depth int) {
 	}
 }
 
-// randomCount is small and often repeated, or large enough to saturate.
+// randomCount returns a count that is small and often repeated, or so large that sums saturate.
 func randomCount(rng *rand.Rand) uint64 {
 	switch rng.IntN(8) {
 	case 0:

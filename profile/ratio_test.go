@@ -66,7 +66,7 @@ func TestParseRatio(t *testing.T) {
 	}
 }
 
-// bigRatio is the slow and obvious twin of Ratio.of.
+// bigRatio does the same as Ratio.Of, slowly, with integers of any size.
 func bigRatio(r Ratio, count uint64) uint64 {
 	product := new(big.Rat).SetFrac(new(big.Int).SetUint64(r.Num), new(big.Int).SetUint64(r.Den))
 	product.Mul(product, new(big.Rat).SetInt(new(big.Int).SetUint64(count)))

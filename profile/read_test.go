@@ -34,7 +34,7 @@ func tryRead(data []byte) (*Profile, error) {
 	return Read(r)
 }
 
-// meaning spells a profile out for comparison with another implementation's.
+// meaning converts a profile to the naive decoder's model, for a comparison.
 func meaning(p *Profile) *naive.Profile {
 	m := &naive.Profile{Symbols: map[naive.Key]bool{}, Functions: map[naive.Key]*naive.Function{}}
 	for s := range p.NumSymbols() {
@@ -121,7 +121,7 @@ func TestReadAgainstNaive(t *testing.T) {
 	}
 }
 
-// requireUnits checks that units stand in the order of the file.
+// requireUnits checks that units are in file order.
 func requireUnits(t *testing.T, truth *naive.File, p *Profile) {
 	t.Helper()
 	next := UnitRef(1)
@@ -143,7 +143,7 @@ func TestReadExample(t *testing.T) {
 	}
 }
 
-// TestReadSources reads one file through each kind of reader.
+// TestReadSources reads a file through each kind of Reader.
 func TestReadSources(t *testing.T) {
 	data, _ := gen.Random(rand.New(rand.NewPCG(5, 1)), gen.All())
 	want := read(t, data)
@@ -175,7 +175,7 @@ func TestReadDeep(t *testing.T) {
 	}
 }
 
-// TestReadUnknownCallee says at which byte the callee stands.
+// TestReadUnknownCallee checks the byte offset in the error about an unknown callee.
 func TestReadUnknownCallee(t *testing.T) {
 	const noSymbol = 4711
 	tests := map[string]struct {
@@ -216,7 +216,7 @@ func TestReadUnknownCallee(t *testing.T) {
 	}
 }
 
-// TestReadLimits reads files whose meaning is many times longer than they are.
+// TestReadLimits reads files whose decoded contents are many times larger than the files.
 func TestReadLimits(t *testing.T) {
 	t.Run("units", func(t *testing.T) { // each takes 18 bytes, and 2 KiB while an index is made
 		shared := func(units uint32) []byte {
@@ -283,8 +283,8 @@ func TestReadLimits(t *testing.T) {
 	})
 }
 
-// TestReadDamaged changes single bytes of good files, which may make them bad
-// or another profile, but nothing in between.
+// TestReadDamaged changes single bytes of valid files. Read then returns an error, or the same
+// profile as the naive decoder.
 func TestReadDamaged(t *testing.T) {
 	bad := 0
 	for seed := range uint64(testenv.Rounds(6, 60)) {
@@ -376,8 +376,8 @@ func TestReadCorpus(t *testing.T) {
 	assert.Equal(t, want.Summarize(), summaryOf(p.Summarize()))
 }
 
-// The samples of a unit of a mapped file are read together: each read compares the state of the
-// file, which takes a system call, and allocates.
+// The samples of a unit in a mapped file are read together, because each read takes a system call,
+// which compares the state of the file, and allocates.
 func TestReadUnitsTogether(t *testing.T) {
 	const functions = 2_000
 	h := gen.NewHandmade(true)

@@ -29,7 +29,7 @@ func treeOf(records []Record) *bodyTree {
 	return b
 }
 
-// relocate adds the records of a tree to a body, where they are to be.
+// relocate adds the records of a tree to a body, at their new lines.
 func (b *bodyTree) relocate(to *Body, of SymbolRef, where []Relocation, symbols []SymbolRef) {
 	for i, r := range b.records {
 		line, ok := r.Line, true
@@ -52,7 +52,7 @@ func (b *bodyTree) relocate(to *Body, of SymbolRef, where []Relocation, symbols 
 	}
 }
 
-// TestRelocate compares with the way through trees.
+// TestRelocate compares Relocate with a conversion through trees.
 func TestRelocate(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 17))

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// scale multiplies all counts of n. Keys of inlined bodies have none.
+// scale multiplies all counts of n. Keys of inlined bodies have no count.
 func (n naiveProfile) scale(r Ratio) {
 	for _, f := range n {
 		f.head.HeadCount = bigRatio(r, f.head.HeadCount)
@@ -38,8 +38,8 @@ func TestMergeScaledAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestWholeWeightDistributes checks that a whole weight may be given to a sum or to what went into
-// it.
+// TestWholeWeightDistributes checks that scaling a sum by an integer gives the same profile as
+// scaling each input.
 func TestWholeWeightDistributes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 38))
 	for range testenv.Rounds(30, 300) {

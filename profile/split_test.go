@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestSplitAndMerge takes profiles apart and puts them together again, in any order.
+// TestSplitAndMerge splits profiles and merges the parts again, in any order.
 func TestSplitAndMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	for range testenv.Rounds(30, 300) {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// numbered is a profile with its numbers, to be compared by require.Equal.
+// A numbered contains a profile's contents with all numbers, for comparison by require.Equal.
 type numbered struct {
 	paths, names []string
 	files        []UnitRef
@@ -36,8 +36,8 @@ func numbers(p *Profile) numbered {
 	return n
 }
 
-// TestMergeAnyGroupingAndOrder checks the contract of Merge on many inputs with weights: in
-// any order, in any groups, what comes out means the same, saturated counts included.
+// TestMergeAnyGroupingAndOrder merges many inputs with weights in any order and grouping. The
+// result has the same contents, even if counts saturate.
 func TestMergeAnyGroupingAndOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	saturations := 0
@@ -154,8 +154,8 @@ func TestSumOfNothing(t *testing.T) {
 	assert.NoError(t, Compare(New(), sum))
 }
 
-// manyInputs returns a function that makes any number of inputs of some 1,000
-// records. They have most of their locations in common, and each has one that no other has.
+// manyInputs returns a function that makes input i, of about 1,000 records. Inputs have most of
+// their locations in common, and each has one that no other has.
 func manyInputs() func(i int) (*Profile, Ratio, error) {
 	const functions = 20
 	rng := rand.New(rand.NewPCG(47, 48))
@@ -198,13 +198,12 @@ func allocatedSoFar() uint64 {
 	return m.TotalAlloc
 }
 
-// memoryOf bounds what a growing profile holds: as much garbage as records, room to grow, and what
-// it works in.
+// memoryOf returns a limit on the memory of a growing profile: for records, as much garbage, room
+// to grow, and scratch memory.
 func memoryOf(p *Profile) uint64 { return uint64(4*24*records(p) + 4*24*maxRecordChunk) }
 
-// TestMergeMemory checks that what is held while thousands of inputs are merged is bounded by their
-// sum, though each makes a function longer, and that what is allocated grows with their number and
-// no faster.
+// TestMergeMemory merges thousands of inputs, each of which makes a function longer. The memory in
+// use stays proportional to the sum, and the allocated memory to the number of inputs.
 func TestMergeMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	const n = 4000
@@ -228,8 +227,8 @@ func TestMergeMemory(t *testing.T) {
 	runtime.KeepAlive(load)
 }
 
-// TestSumMemory checks that Sum holds no more than a few sums, where the inputs together take many
-// times as much.
+// TestSumMemory checks that Sum never holds more than a few sums, although the inputs together are
+// many times larger.
 func TestSumMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))

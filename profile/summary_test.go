@@ -85,7 +85,8 @@ func TestSummarizeExample(t *testing.T) {
 	assert.Nil(t, p.Summary)
 }
 
-// naiveSummary tries every count as the smallest of an entry, in whole numbers of any size.
+// naiveSummary computes a summary with integers of any size, trying every count as the minimum
+// count of each entry.
 func naiveSummary(p *Profile) *afdo.Summary {
 	s := &afdo.Summary{NumFunctions: uint64(p.NumFunctions())}
 	total := new(big.Int)
@@ -162,7 +163,7 @@ func TestSummarizeAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestSummarizeSmallTotals says what becomes of entries whose share of the total is 0.
+// TestSummarizeSmallTotals checks the entries whose share of the total rounds to 0.
 func TestSummarizeSmallTotals(t *testing.T) {
 	tests := []struct {
 		name   string

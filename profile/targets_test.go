@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// limitTargets removes targets from a body and from those in it, and returns the removed ones'
-// calls.
+// limitTargets removes targets from a body and the bodies inlined into it, and returns the calls of
+// the removed targets.
 func (n *naiveBody) limitTargets(p *Profile, limit int) (removed []*big.Int) {
 	sites := map[naiveKey][]naiveKey{}
 	for k := range n.counts {
@@ -67,7 +67,8 @@ func TestLimitTargetsAgainstNaive(t *testing.T) {
 	assert.Greater(t, n, testenv.Rounds(100, 1000))
 }
 
-// TestLimitTargetsBetweenBodies has targets of one line in a row that are not of one body.
+// TestLimitTargetsBetweenBodies has consecutive targets at the same line that belong to different
+// bodies.
 func TestLimitTargetsBetweenBodies(t *testing.T) {
 	p := New()
 	f, g, h := p.AddSymbol(UnknownUnit, "f"), p.AddSymbol(UnknownUnit, "g"), p.AddSymbol(UnknownUnit, "h")

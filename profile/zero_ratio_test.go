@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A ratio without a denominator makes no numbers up.
+// A ratio with the denominator 0 leads to a panic or an error, not to wrong counts.
 func TestRatioWithoutDenominator(t *testing.T) {
 	q := New()
 	q.AddFunction(q.AddSymbol(UnknownUnit, "f"), Function{HeadCount: 1})

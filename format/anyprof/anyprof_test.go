@@ -31,7 +31,8 @@ import (
 
 var ctx = context.Background()
 
-// lines is all that a function says, in an order that does not depend on the format.
+// lines returns the fields and records of a function as text, in an order that does not depend on
+// the format.
 func lines(t *testing.T, f *anyprof.Function) []string {
 	t.Helper()
 	head := fmt.Sprint(f.Unit, " ", f.Name, " ", f.Context, " ", f.Hash, " ", f.HeadCount)
@@ -49,8 +50,8 @@ func lines(t *testing.T, f *anyprof.Function) []string {
 	return all
 }
 
-// openReplaced opens a file that is another one by the time its profile is asked for: the path is
-// opened only once. Version 4 is mapped, which opens it again.
+// openReplaced opens a file with OpenFile and replaces it before calling Profile, to check that the
+// path is opened only once. It does not do so for version 4, because mapping a file opens it again.
 func openReplaced(t *testing.T, ctx context.Context, data []byte, o ...anyprof.Option) (*anyprof.Profile, error) {
 	path := filepath.Join(t.TempDir(), "profile")
 	require.NoError(t, os.WriteFile(path, data, 0o666))
@@ -65,7 +66,7 @@ func openReplaced(t *testing.T, ctx context.Context, data []byte, o ...anyprof.O
 	return f.Profile(o...)
 }
 
-// everything is all that a profile says.
+// everything returns the contents of a profile as text.
 func everything(t *testing.T, p *anyprof.Profile) []string {
 	t.Helper()
 	var all []string
@@ -77,7 +78,7 @@ func everything(t *testing.T, p *anyprof.Profile) []string {
 	return all
 }
 
-// ways are the ways to open a file.
+// ways returns the functions that open a profile, by name.
 func ways(t *testing.T, data []byte) map[string]func(context.Context, ...anyprof.Option) (*anyprof.Profile, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -106,7 +107,8 @@ func ways(t *testing.T, data []byte) map[string]func(context.Context, ...anyprof
 	}
 }
 
-// opened opens a file in all ways, which must all say the same.
+// opened opens a file with each of the functions of ways, and checks that all give the same
+// contents, which it returns.
 func opened(t *testing.T, data []byte, want anyprof.Format) []string {
 	t.Helper()
 	var all [][]string
@@ -132,7 +134,7 @@ func read(t *testing.T, path ...string) []byte {
 	return data
 }
 
-// All forms of a GCOV profile say the same, but version 2 no files.
+// All versions and the text of a GCOV profile have the same contents, but version 2 has no files.
 func TestGCOV(t *testing.T) {
 	want := opened(t, read(t, "../../testdata/shop.txt"), anyprof.Text)
 	assert.Equal(t, want, opened(t, read(t, "../../testdata/shop.afdo"), anyprof.V4))
@@ -141,7 +143,8 @@ func TestGCOV(t *testing.T) {
 	assert.Len(t, opened(t, read(t, "../../testdata/shop.v2.afdo"), anyprof.V2), len(want))
 }
 
-// In a profile of many units and functions, too, what is read lazily is what is read whole.
+// For profiles with many units and functions, too, a file that is read lazily has the same contents
+// as one that is read whole.
 func TestGCOVSynthetic(t *testing.T) {
 	p := synth.New(synth.Options{Units: 8, Functions: testenv.Rounds(60, 300), Seed: 1})
 	var v4, v3, text bytes.Buffer
@@ -160,7 +163,7 @@ func TestGCOVSynthetic(t *testing.T) {
 	assert.NoError(t, profile.Compare(p, whole))
 }
 
-// A sum over an interface that knows all formats is that of the package of the format.
+// All formats of LLVM's sample profiles give the same contents.
 func TestSample(t *testing.T) {
 	p := sampleText(t)
 	var ext, binary, text, hashed bytes.Buffer
@@ -182,7 +185,7 @@ func sampleText(t *testing.T) *sampleprof.Profile {
 	return p
 }
 
-// The functions of a context-sensitive profile come with their contexts.
+// Functions in a context-sensitive profile have their contexts.
 func TestContexts(t *testing.T) {
 	text := "[main:3.1 @ f:2 @ g]:7:2\n 1: 7\n[main]:5:1\n 1: 5\n[g]:9:1\n 1: 9\n"
 	p, err := sampleprof.ParseTextBytes([]byte(text))
@@ -203,7 +206,8 @@ func TestContexts(t *testing.T) {
 	assert.ElementsMatch(t, []string{"main:3.1 @ f:2 @ g", "g"}, contexts)
 }
 
-// An indexed file says what the raw one says that it was made of, and the text what both say.
+// The indexed file has the same contents as the raw file from which it was made, and the text the
+// same as both.
 func TestInstr(t *testing.T) {
 	zoo := "../llvm/instrprof/testdata/zoo"
 	for _, name := range []string{"ir", "ir-cpp", "frontend", "block-coverage", "loop-entries"} {
@@ -213,7 +217,7 @@ func TestInstr(t *testing.T) {
 	}
 }
 
-// Records that contradict each other are an error, unless the caller asks to be told of them.
+// Contradictory records of a function are an error, unless the option DropMismatches is set.
 func TestMismatch(t *testing.T) {
 	text := []byte("f\n1\n2\n1\n2\n\nf\n1\n1\n5\n")
 	for way, open := range ways(t, text) {
@@ -304,7 +308,7 @@ func TestUnit(t *testing.T) {
 	assert.ErrorIs(t, err, afdo.ErrMagic)
 }
 
-// Whatever is going on, it ends when the context is done.
+// All operations end with the context's error once the context is done.
 func TestCancel(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
@@ -336,7 +340,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// What cannot be opened gives an error that says what it is, and at once.
+// Files that cannot be opened lead to an error that names their format.
 func TestRefused(t *testing.T) {
 	_, err := anyprof.Open(ctx, t.TempDir())
 	assert.ErrorContains(t, err, "not a regular file")
@@ -357,8 +361,7 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// A file that is cut anywhere, or has a byte that is another, ends in an error or in an answer, and
-// never in a panic.
+// FuzzAnyFormat: a truncated or damaged file leads to an error or to a result, but not to a panic.
 func FuzzAnyFormat(f *testing.F) {
 	for _, pattern := range []string{"../../testdata/shop.*", "../../testdata/corrupt/*", "../llvm/instrprof/testdata/zoo/ir.*"} {
 		paths, err := filepath.Glob(pattern)

@@ -36,12 +36,12 @@ func compress(t testing.TB, data []byte) []byte {
 	return packed.Bytes()
 }
 
-// inPieces reads at most 5,000 bytes at once.
+// An inPieces returns at most 5,000 bytes from each read.
 type inPieces struct{ io.Reader }
 
 func (r inPieces) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 5000)]) }
 
-// unitsAsText returns the text form of each unit.
+// unitsAsText returns the text form of each unit, by path.
 func unitsAsText(t *testing.T, p *anyprof.Profile) (texts map[string]string) {
 	texts = make(map[string]string)
 	r := p.Model().(*afdo.Reader)
@@ -54,7 +54,7 @@ func unitsAsText(t *testing.T, p *anyprof.Profile) (texts map[string]string) {
 	return texts
 }
 
-// Every unit of a compressed file is that of the plain file, however the file is opened.
+// Units of a compressed file are the same as in the uncompressed file, however the file is opened.
 func TestCompressedUnits(t *testing.T) {
 	profiles := map[string]*profile.Profile{"small": synth.Profile(synth.Small)}
 	if testenv.Sweep() {
@@ -116,7 +116,7 @@ func BenchmarkSizeCompressed(b *testing.B) {
 	}
 }
 
-// zstd19 returns how large "zstd -19" makes a file.
+// zstd19 returns the size of data compressed by "zstd -19".
 func zstd19(b *testing.B, data []byte) int {
 	cmd := exec.Command("zstd", "-19", "-c")
 	cmd.Stdin = bytes.NewReader(data)
@@ -127,7 +127,8 @@ func zstd19(b *testing.B, data []byte) int {
 	return len(packed)
 }
 
-// A compressed text is read as a stream. What is compressed twice is not unpacked twice.
+// A compressed text is read sequentially. A file that was compressed twice is not decompressed
+// twice.
 func TestCompressedText(t *testing.T) {
 	var text, zipped bytes.Buffer
 	require.NoError(t, textfmt.PrintProfile(&text, synth.Profile(synth.Small)))

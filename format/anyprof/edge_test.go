@@ -18,8 +18,7 @@ import (
 
 func second[T any](_ T, err error) error { return err }
 
-// In the packages of the formats, too, nil and values that were never opened are errors and no
-// panics.
+// Zero values of the readers of all formats, and nil, return errors instead of panicking.
 func TestZeroReaders(t *testing.T) {
 	assert.Error(t, second(sampleprof.NewReader(nil, 10)))
 	assert.Error(t, second(sampleprof.OpenBytes(nil, nil)))
@@ -52,7 +51,7 @@ func TestZeroReaders(t *testing.T) {
 	}
 }
 
-// A large file of an old version is read into memory of its size.
+// Reading a large file of an old version allocates memory in the size of the file.
 func TestLargeOldFile(t *testing.T) {
 	const size = 60 << 20
 	path := filepath.Join(t.TempDir(), "large.afdo")
@@ -66,7 +65,8 @@ func TestLargeOldFile(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size+1<<20))
 }
 
-// Who reads all functions of a file learns that samples belong to none of them.
+// Reading all functions of a file returns an error if the file has samples that belong to no
+// symbol.
 func TestSamplesWithoutSymbol(t *testing.T) {
 	f, err := anyprof.Open(t.Context(), "../../testdata/corrupt/unused-section.afdo")
 	require.NoError(t, err)

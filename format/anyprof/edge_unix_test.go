@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/input/symbolize"
 )
 
-// To open a FIFO would wait for somebody who writes to it.
+// Open rejects a FIFO, because opening it would wait for a writer.
 func TestOpenFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

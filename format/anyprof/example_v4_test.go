@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A GCOV profile of any version, or its text, becomes version 4. Which file it is, its first bytes
-// tell.
+// Convert a GCOV profile of any version, or its text, to version 4. The format is detected from the
+// first bytes.
 func ExampleProfile_GCOV() {
 	p, err := readGCOV(context.Background(), "../../testdata/shop.v3.afdo")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// lowest is an io.ReaderAt that keeps the lowest offset of all reads.
+// A lowest is an io.ReaderAt that records the lowest offset of all reads.
 type lowest struct {
 	io.ReaderAt
 	off int64
@@ -25,8 +25,8 @@ func (l *lowest) ReadAt(p []byte, off int64) (int, error) {
 	return l.ReaderAt.ReadAt(p, off)
 }
 
-// A version 4 file with an index is recognised without its first bytes, and any other file as by
-// FileAt.
+// TrustedFileAt recognises a version 4 file with an index without reading its first bytes. It
+// treats other files as FileAt does.
 func TestTrustedFileAt(t *testing.T) {
 	indexed := remotetest.Compact(t, synth.Small, true)
 	plain := remotetest.Compact(t, synth.Small, false)

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Memory stays within this multiple of the file.
+// timesFile limits the memory of a check, as a multiple of the file size.
 const timesFile = 40
 
 // allocated returns how many bytes a function allocates.
@@ -28,9 +28,9 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// checkCost checks a file and returns faults and remarks. Memory must stay within a multiple of the
-// file. That each section is gone through a few times at most shows in the time alone: if it were
-// as often as things refer to it, a test would take minutes.
+// checkCost checks a file, and that this takes at most timesFile times its size in memory. It
+// returns errors and remarks. If a section were read once for each of its references, a test would
+// take minutes.
 func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) {
 	t.Helper()
 	used := allocated(func() { faults, remarks = checkFile(data) })
@@ -38,7 +38,7 @@ func checkCost(t *testing.T, data []byte) (faults, remarks []*afdo.FormatError) 
 	return faults, remarks
 }
 
-// Sections that thousands refer to are checked once.
+// A section to which thousands of references lead is checked only once.
 func TestSharedSections(t *testing.T) {
 	users := uint32(testenv.Rounds(8_000, 20_000))
 	for name, build := range map[string]func(h *gen.Handmade){
@@ -104,7 +104,7 @@ func TestSharedSections(t *testing.T) {
 	}
 }
 
-// Sections that overlap, which no Reader opens, are not all read.
+// If sections overlap, which a Reader rejects, a check does not read all of them.
 func TestOverlap(t *testing.T) {
 	const sections = 2_000
 	for _, compact := range []bool{false, true} {
@@ -141,7 +141,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// A section table that is nothing but faults does not fill the memory.
+// A section table in which every entry has an error does not exhaust the memory.
 func TestTableOfFaults(t *testing.T) {
 	sections := testenv.Rounds(30_000, 100_000)
 	for _, compact := range []bool{false, true} {
@@ -166,7 +166,7 @@ func TestTableOfFaults(t *testing.T) {
 	}
 }
 
-// inUse returns how many bytes are allocated and in use.
+// inUse returns how many bytes of the heap are in use.
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -174,7 +174,8 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// Check takes no longer than twice a walk of the whole file.
+// BenchmarkCheck compares the time of a check, which is at most twice that of walking all records,
+// with that time.
 func BenchmarkCheck(b *testing.B) {
 	for name, compact := range map[string]bool{"normal": false, "compact": true} {
 		data := gen.Big(50_000, compact)
@@ -197,7 +198,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// walkAll steps through all records.
+// walkAll reads all records of a file.
 func walkAll(r *afdo.Reader) error {
 	c := new(afdo.Cursor)
 	for u, err := range r.Units() {

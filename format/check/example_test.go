@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/format/check"
 )
 
-// All that is wrong with a file, problems of a kind together.
+// Check a damaged file and print its problems, grouped by kind.
 func Example() {
 	data, err := os.ReadFile("../../testdata/shop.afdo")
 	if err != nil {

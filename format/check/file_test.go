@@ -24,7 +24,7 @@ func example(t *testing.T, extension string) []byte {
 	return data
 }
 
-// A file of any format that is whole has no problems, and one that is cut has one of its format.
+// Complete files of all formats have no problems. A truncated file has a problem of its format.
 func TestFile(t *testing.T) {
 	for extension, want := range map[string]error{
 		".afdo":         &afdo.FormatError{},
@@ -42,7 +42,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// LLVM's profiles are checked as well: one that is whole has no problems, one that is cut has.
+// Complete files of LLVM's formats have no problems, and truncated ones have.
 func TestFileLLVM(t *testing.T) {
 	sample := "main:10:1\n 1: 9\n 2: 1 f:1\n"
 	p, err := sampleprof.ParseTextBytes([]byte(sample))
@@ -77,7 +77,7 @@ func TestFileLLVM(t *testing.T) {
 	assert.ErrorIs(t, problems[0].Err, anyprof.ErrUnknown)
 }
 
-// A summary that is not that of the data is odd in every format.
+// In every format, a summary that does not match the counts is a remark.
 func TestFileSummary(t *testing.T) {
 	text := strings.Replace(string(example(t, ".txt")), "max_fn_count = ", "max_fn_count = 9", 1)
 	problems := slices.Collect(File([]byte(text), Options{}))

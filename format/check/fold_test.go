@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
-// Problems that differ in places, numbers and names are one line, others are not.
+// Problems form a group if they differ only in positions, numbers and names.
 func TestFold(t *testing.T) {
 	at := func(offset int64, class error, detail string) afdo.Problem {
 		return afdo.Problem{Err: &afdo.FormatError{Part: afdo.SectionSymbolNames.String(), Offset: offset, Err: class, Detail: detail}}
@@ -35,8 +35,8 @@ func TestFold(t *testing.T) {
 	require.EqualValues(t, -1, groups[3].Offset())
 }
 
-// A file of nothing but different faults does not fill the memory, and one that has been cut gives
-// a few lines.
+// A file in which all errors are different does not exhaust the memory, and one that is truncated
+// leads to few groups.
 func TestFoldIsBounded(t *testing.T) {
 	faults := func(yield func(afdo.Problem) bool) {
 		for i := range 20_000 {

@@ -16,8 +16,8 @@ import (
 // The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can
 // build this one alone (see fuzz/README.md).
 
-// Whatever a check accepts can be walked without an error, and means what the naive decoder reads.
-// A check never gives up, and reports no more than there is.
+// FuzzCheck: a file without errors can be read without an error, and its contents are those that
+// the naive decoder reads. A check always ends, and does not report more errors than there are.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"*.afdo", "corrupt/*"} {
 		paths, _ := filepath.Glob(filepath.Join("../..", "testdata", pattern))
@@ -47,7 +47,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// agree reads a file that a check accepts in two ways.
+// agree reads a file without errors by a Reader and by the naive decoder, and compares the results.
 func agree(t *testing.T, data []byte) {
 	r, err := afdo.OpenBytes(data)
 	if err != nil {
@@ -72,7 +72,7 @@ func agree(t *testing.T, data []byte) {
 	}
 }
 
-// record is what a walk finds: a unit, a symbol, or a location of one.
+// A record is a unit, a symbol or a location that a walk of a file yields.
 type record struct {
 	name         string
 	a, b, c, d   uint64
@@ -120,7 +120,7 @@ func walk(r *afdo.Reader) (all []record, err error) {
 	return all, nil
 }
 
-// walked is what a walk of a file should find.
+// walked returns the records that a walk of a file should yield.
 func walked(f *naive.File) (all []record) {
 	var body func(locations []naive.Location)
 	body = func(locations []naive.Location) {
@@ -147,8 +147,8 @@ func walked(f *naive.File) (all []record) {
 	return all
 }
 
-// A string table, the bitmask of its section first, is spelled out string by string, and what a
-// check has to say against it is compared with that.
+// FuzzStringTableFaults checks a string table, given with the bitmask of its section. It compares
+// the errors with those found in the decoded strings.
 func FuzzStringTableFaults(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		mask := wire.SectionBitmask(wire.StringTable, compact)
@@ -205,8 +205,8 @@ func FuzzStringTableFaults(f *testing.F) {
 	})
 }
 
-// spell returns the strings of a table. It is not ok if each index has not one, or they are too
-// long.
+// spell decodes the strings of a table. ok is false if they are not numbered from 0, or exceed the
+// limit.
 func spell(f wire.Fields, limit int) (names []string, ok bool) {
 	n := f.StringCount()
 	byIndex := map[uint32]bool{}

@@ -26,7 +26,7 @@ func TestAcceptsPlainFiles(t *testing.T) {
 	}
 }
 
-// What is odd, but can be read, is reported, and nothing else is.
+// Unusual contents that can be read lead to the expected problems, and to no others.
 func TestOddFiles(t *testing.T) {
 	seen := map[error]int{}
 	for seed := range testenv.Rounds(100, 1000) {
@@ -71,7 +71,7 @@ func has(problems []*afdo.FormatError, class error) bool {
 	return false
 }
 
-// checkFile returns the faults and the remarks of a file.
+// checkFile checks a file and returns errors and remarks.
 func checkFile(data []byte) (faults, remarks []*afdo.FormatError) {
 	for p := range V4(data, Options{}) {
 		if e, ok := p.Err.(*afdo.FormatError); !ok {
@@ -85,7 +85,7 @@ func checkFile(data []byte) (faults, remarks []*afdo.FormatError) {
 	return faults, remarks
 }
 
-// Every fault of a section table is reported.
+// A check reports all errors of a section table.
 func TestTable(t *testing.T) {
 	file := &naive.File{Units: []naive.Unit{
 		{Path: "a.c", Symbols: []naive.Symbol{{ID: 0, Name: "f", HasInfo: true, Head: 1, Locations: []naive.Location{gen.Count(1, 0, 2)}}}, End: 1},
@@ -118,7 +118,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Symbol IDs may be as far apart as 32 bits go.
+// Symbol IDs in a file may be as far apart as 32 bits allow.
 func TestFarIDs(t *testing.T) {
 	ids := []uint32{0xFFFFFFF0, 3, 0x80000000, 0, 0x7FFFFFFF, 3}
 	unit := naive.Unit{Path: "a.c", End: 0xFFFFFFFF}

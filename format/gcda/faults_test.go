@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// words returns a little-endian file.
+// words returns a file that consists of the given little-endian words.
 func words(w ...uint32) []byte {
 	var data []byte
 	for _, v := range w {
@@ -68,7 +68,7 @@ func TestNoteFaults(t *testing.T) {
 	}
 }
 
-// A file that is cut at any byte is refused, unless it is cut between two records.
+// A file that is truncated anywhere but between two records is rejected.
 func TestTruncated(t *testing.T) {
 	for _, path := range fixtures(t) {
 		data, err := os.ReadFile(path)
@@ -84,7 +84,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// GCC 8 has longer summaries, of which the sums and the histogram are kept.
+// The longer summaries of GCC 8 are read and written with their sums and histogram.
 func TestSummaryOfGCC8(t *testing.T) {
 	const version8 = 0x4138332a // "A83*"
 	data := words(magicCounters, version8, 77,
@@ -117,7 +117,8 @@ func TestUnrepresentable(t *testing.T) {
 	assert.ErrorIs(t, err, afdo.ErrUnrepresentable)
 }
 
-// A count in a file does not size memory that the file cannot fill.
+// A large number of zero counters that are not stored in the file does not lead to a large
+// allocation.
 func TestZerosTakeNoMemory(t *testing.T) {
 	zeros := int32(-1 << 31)
 	c, err := ReadCounters(words(magicCounters, version12, 1, 2, tagFunction, 12, 1, 2, 3, tagArcCounters, uint32(zeros)))

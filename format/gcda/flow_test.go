@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// naiveExpand computes counts by looking for a block with one unknown arc, again and again.
+// naiveExpand computes the counts of all arcs, by searching again and again for a block with one
+// unknown arc.
 func naiveExpand(f *Function, counters []int64) []int64 {
 	arcs := append(append([]Arc(nil), f.Arcs...), Arc{From: 1, To: 0, Flags: Tree})
 	counts, known := make([]int64, len(arcs)), make([]bool, len(arcs))
@@ -48,7 +49,7 @@ func naiveExpand(f *Function, counters []int64) []int64 {
 	return counts[:len(f.Arcs)]
 }
 
-// randomGraph returns a graph with a spanning tree and the counts of random walks through it.
+// randomGraph returns a graph with a spanning tree, and the counts of its arcs in random walks.
 func randomGraph(r *rand.Rand) (*Function, []int64) {
 	f := &Function{Name: "f", Blocks: uint32(3 + r.IntN(30))}
 	for b := uint32(2); b < f.Blocks; b++ { // each block can be reached, and reaches the exit
@@ -97,7 +98,8 @@ func randomGraph(r *rand.Rand) (*Function, []int64) {
 	return f, counts
 }
 
-// Expand is the inverse of Reduce for a flow, and agrees with the naive way for any counters.
+// Expand is the inverse of Reduce for counts of a flow, and agrees with naiveExpand for any
+// counters.
 func TestExpand(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

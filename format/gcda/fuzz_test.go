@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// FuzzRewrite reads notes or counters. What can be read is written, and reads back equal; the
-// counts of all arcs reduce to the counters.
+// FuzzRewrite reads notes or counters and writes them. The result reads back as the same values.
+// Expanding counters and reducing the counts gives the same counters.
 func FuzzRewrite(f *testing.F) {
 	for _, path := range fixtures(f) {
 		data, err := os.ReadFile(path)
@@ -48,7 +48,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// FuzzMatch reads notes and counters of the same compile.
+// FuzzMatch reads notes and counters, which may be of the same compile, and matches them.
 func FuzzMatch(f *testing.F) {
 	for _, name := range []string{"gcc9", "gcc12", "s390x"} {
 		notes, err := os.ReadFile(filepath.Join("testdata", name+".gcno"))

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The sum is that of gcov-tool.
+// The sum of two files is the same as that of gcov-tool.
 func TestAddAgreesWithGcovTool(t *testing.T) {
 	tool := testenv.Tool(t, "gcov-tool", "gcov-tool-12")
 	_, c := fixture(t, "gcc12")
@@ -50,7 +50,7 @@ func clone(t *testing.T, c *Counters) *Counters {
 	return c
 }
 
-// Adding a file n times is adding it once, n times.
+// Adding a file with times n gives the same sum as adding it n times.
 func TestAddTimes(t *testing.T) {
 	for _, name := range []string{"gcc9", "gcc10", "gcc11", "gcc16"} {
 		_, c := fixture(t, name)

@@ -57,8 +57,8 @@ func (e *encoder) function(f *Function) {
 	}
 }
 
-// withoutArcs writes the arcs of the blocks from start to end, which have none. The exit has no
-// record. A block that ends in a call that does not return may have an empty one.
+// withoutArcs writes the records of blocks from start to end, which have no arcs. The exit block
+// has no record. A block that ends in a call that does not return may have an empty record.
 func (e *encoder) withoutArcs(start, end uint32) {
 	for block := start; block < end; block++ {
 		if block != exitBlock {
@@ -68,7 +68,7 @@ func (e *encoder) withoutArcs(start, end uint32) {
 	}
 }
 
-// str writes a string. An empty one has no NUL.
+// str writes a string. An empty string has no NUL.
 func (e *encoder) str(s string) {
 	length := 0
 	switch {

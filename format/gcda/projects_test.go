@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// projects are compiled from Debian's source packages in AFDO_SOURCES. Files that do not compile
-// by themselves are left out.
+// projects are C files of Debian's source packages in AFDO_SOURCES, with options to compile them
+// and arguments to run them. Files that cannot be compiled alone are left out.
 var projects = []struct{ files, flags, run string }{
 	{files: "bzip2-*/b[lz]*[bt2].c bzip2-*/compress.c bzip2-*/crctable.c bzip2-*/decompress.c bzip2-*/huffman.c bzip2-*/randtable.c", run: "-c"},
 	{files: "zopfli-*/src/zopfli/*.c", flags: "-lm", run: "-c"},
@@ -22,7 +22,8 @@ var projects = []struct{ files, flags, run string }{
 	{files: "leveldb-*/table/*.cc leveldb-*/util/*.cc leveldb-*/db/*.cc"},
 }
 
-// The files of real projects are read as gcov-dump reads them, and written as the same bytes.
+// The files of real projects have the contents that gcov-dump prints, and are written with the same
+// bytes.
 func TestProjects(t *testing.T) {
 	testenv.NeedSweep(t)
 	root := os.Getenv("AFDO_SOURCES")
@@ -75,8 +76,9 @@ func compileProject(t *testing.T, compiler, dir, root, patterns, flags string) (
 	return objects
 }
 
-// runProject links a program and has it read its own objects. A project with several programs, or
-// with a compiler that cannot link instrumented ones, has notes only.
+// runProject links an instrumented program and runs it on its own object files, so that it writes
+// counters. If the project has several programs, or the compiler cannot link instrumented programs,
+// it only has notes.
 func runProject(t *testing.T, compiler, dir string, objects []string, flags, argument string) {
 	args := append([]string{"-fprofile-generate", "-o", "program"}, objects...)
 	cmd := exec.Command(compiler, append(args, strings.Fields(flags)...)...)

@@ -14,8 +14,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The files in testdata are of prog.c, compiled by that version with -O1 -ftest-coverage
-// -fprofile-generate and run with the argument 17. s390x is big-endian, by GCC 12.
+// fixtures returns the files in testdata. They are of prog.c, compiled by the GCC version in their
+// name with -O1 -ftest-coverage -fprofile-generate, and run with the argument 17. Those of s390x
+// are big-endian, from GCC 12.
 func fixtures(t testing.TB) []string {
 	files, err := filepath.Glob("testdata/*.gc??")
 	require.NoError(t, err)
@@ -35,7 +36,7 @@ func fixture(t testing.TB, name string) (*Notes, *Counters) {
 	return n, c
 }
 
-// rewrite reads a file and writes it.
+// rewrite decodes a file and encodes it again.
 func rewrite(path string, data []byte) ([]byte, error) {
 	if filepath.Ext(path) == ".gcno" {
 		n, err := ReadNotes(data)
@@ -51,7 +52,7 @@ func rewrite(path string, data []byte) ([]byte, error) {
 	return WriteCounters(c)
 }
 
-// What was read is written as the same bytes.
+// A file that is read and written has the same bytes.
 func TestRewrite(t *testing.T) {
 	for _, path := range fixtures(t) {
 		data, err := os.ReadFile(path)
@@ -62,7 +63,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// All versions have counted the same.
+// Files of all GCC versions have the same counts.
 func TestVersions(t *testing.T) {
 	for name, version := range map[string]string{
 		"gcc9": "A93*", "gcc10": "B02*", "gcc11": "B13*", "gcc12": "B22*", "gcc14": "B44*", "gcc16": "B62*", "s390x": "B22*",
@@ -97,7 +98,7 @@ func TestDump(t *testing.T) {
 
 var swapped = strings.NewReplacer(" (swapped endianness)", "", "`adcg'", "`gcda'", "`oncg'", "`gcno'")
 
-// compareDump compares a file with what gcov-dump prints of it.
+// compareDump compares the contents of a file with the output of gcov-dump.
 func compareDump(t *testing.T, tool, path string) {
 	out, err := exec.Command(tool, "-l", path).Output()
 	require.NoError(t, err, path)
@@ -227,7 +228,8 @@ func dumpCounters(c *Counters) string {
 	return b.String()
 }
 
-// A block without arcs has a record, as in what GCC writes for a call that does not return.
+// A block without arcs has a record if its Notes have one, as GCC writes for a call that does not
+// return.
 func TestBlockWithoutArcs(t *testing.T) {
 	n := &Notes{Header: Header{Version: 0x42323242}, Functions: []Function{{
 		Name: "f", Blocks: 5, Arcs: []Arc{{From: 0, To: 2}, {From: 2, To: 4}, {From: 2, To: 1}},

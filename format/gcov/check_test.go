@@ -20,7 +20,8 @@ func problems(data []byte) []afdo.Problem {
 	return all
 }
 
-// The example has nothing wrong with it; what is made wrong is found at its offset.
+// The sample file has no problems. Each change to it leads to a problem at the offset of the
+// change.
 func TestCheck(t *testing.T) {
 	for _, name := range []string{"shop.v2.afdo", "shop.v3.afdo"} {
 		data, err := os.ReadFile("../../testdata/" + name)

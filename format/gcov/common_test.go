@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// allOptions are all versions in both byte orders.
+// allOptions are the options for all versions in both byte orders.
 var allOptions = []WriteOptions{
 	{Version: 2, ByteOrder: binary.LittleEndian},
 	{Version: 2, ByteOrder: binary.BigEndian},
@@ -21,10 +21,10 @@ var allOptions = []WriteOptions{
 	{Version: 3, ByteOrder: binary.BigEndian},
 }
 
-// corpora are the real profiles.
+// corpora are the names of real profiles, which are not in the repository.
 var corpora = []string{"libgui", "keystore2", "libart_arm"}[:testenv.Rounds(1, 3)]
 
-// corpusFile returns a real profile of version 3, and skips where there is none.
+// corpusFile returns a real profile of version 3. It skips the test if that is not there.
 func corpusFile(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Corpus(t, name+".v3"))
@@ -40,7 +40,7 @@ func encode(t testing.TB, p *profile.Profile, o WriteOptions) ([]byte, Losses) {
 	return file.Bytes(), losses
 }
 
-// requireSameBytes says where two files differ, not all that is in them.
+// requireSameBytes reports the first position at which two files differ, instead of their contents.
 func requireSameBytes(t testing.TB, want, got []byte) {
 	t.Helper()
 	for i := range min(len(want), len(got)) {
@@ -59,7 +59,8 @@ func decoded(t testing.TB, data []byte) *profile.Profile {
 	return p
 }
 
-// A file is put together field by field, from the description of the format alone.
+// A file is written field by field, as the description of the format says, without the encoder of
+// this package.
 type file struct {
 	order binary.AppendByteOrder
 	bytes []byte
@@ -99,7 +100,8 @@ func (f *file) tail() *file {
 	return f.words(0xae000000, 0, 0).words(0xaf000000, 384).words(make([]uint32, 384)...)
 }
 
-// sample is a file of a handful of everything, as [Write] writes it, and what it means.
+// sample returns a small file with all kinds of fields and records, as [Write] writes it, and the
+// profile that it contains.
 func sample(o WriteOptions) ([]byte, *profile.Profile) {
 	v3 := o.Version == 3
 	f := newFile(o).header(o.Version)

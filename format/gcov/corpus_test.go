@@ -14,9 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// silentFunctionSize is what a function without head count, timestamp and
-// body takes in version 3. Real profiles have some; they say nothing (format
-// note 12), so they do not come back.
+// silentFunctionSize is the size in version 3 of a function without head count, timestamp and body.
+// Real profiles have some. They have no meaning (format note 12), so ParseBytes drops them.
 const silentFunctionSize = minFunctionSize + counterSize
 
 func numSilent(f *naive.V3) int {
@@ -63,10 +62,9 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// These files were written by another program. All that differs from them is
-// the order of the source files, by path here, and with it the numbers of files
-// beside the names; the order of targets and of call sites of one location; and
-// the functions that say nothing.
+// Real profiles, written by another program, are read and written with the same bytes except for
+// differences in order and without functions that have no samples. The order of source files, call
+// targets and call sites at one location differs, and with it the file numbers.
 func TestCorpusBytes(t *testing.T) {
 	for _, name := range corpora {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +86,8 @@ func TestCorpusBytes(t *testing.T) {
 
 const tailSize = 5*wordSize + workingSetEntries*workingSetEntrySize
 
-// functionsAt finds the functions: the tag whose length leads to the tail.
+// functionsAt returns the offset of the functions in a file: that of the tag whose length leads to
+// the module grouping.
 func functionsAt(t *testing.T, data []byte) int {
 	for at := 0; ; at++ {
 		next := bytes.Index(data[at:], []byte{0, 0, 0, 0xac})
@@ -100,8 +99,8 @@ func functionsAt(t *testing.T, data []byte) int {
 	}
 }
 
-// sortedFunctions returns the functions of a file, and what follows them, in
-// the order that this package keeps. The file says nothing twice.
+// sortedFunctions returns the functions of a file, and the sections after them, in the order in
+// which Write writes them. No function occurs twice in the file.
 func sortedFunctions(from *naive.V3) []byte {
 	f := newFile(WriteOptions{})
 	var body func(naive.V3Body)

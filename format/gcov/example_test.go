@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/format/gcov"
 )
 
-// A profile that GCC 16 reads becomes one for GCC 12 to 15, which says what it has no room for.
+// Convert a profile for GCC 16 to version 2, which GCC 12 to 15 read, and print what version 2
+// cannot hold.
 func Example() {
 	data, err := os.ReadFile("../../testdata/shop.v3.afdo")
 	if err != nil {

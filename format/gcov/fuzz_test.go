@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Whatever can be read can be written, in every version and order, and reads back equal.
+// FuzzGCOVReadWrite: a profile that can be read can be written in every version and byte order, and
+// reads back as an equal profile.
 func FuzzGCOVReadWrite(f *testing.F) {
 	for i, o := range allOptions {
 		data, _ := sample(o)
@@ -58,7 +59,8 @@ func isFormatError(err error) bool {
 	return false
 }
 
-// A file that ends after its functions is the one thing that only the slow decoder takes.
+// ParseBytes and the naive decoder accept the same files, except that only the naive decoder
+// accepts a file that ends after its functions.
 func FuzzGCOVDecodeAgreesWithNaive(f *testing.F) {
 	for _, o := range allOptions {
 		data, _ := sample(o)

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Line 0 of run is line 12, of big line 2, of each line 19.
+// program is the source of the test program. Function run is declared at line 12 of the file, big
+// at line 2 and each at line 19.
 const program = `extern int next(int);
 int big(int x) {
   int sum = 0;
@@ -42,8 +43,8 @@ int each(int (*f)(int), int n) {
 }
 `
 
-// programProfile says that run spends its time in an inlined big, and that
-// each calls nothing but twice.
+// programProfile returns a profile in which run spends its time in an inlined body of big, and in
+// which each only calls twice.
 func programProfile() *profile.Profile {
 	p := profile.New()
 	symbol := func(name string) profile.SymbolRef { return p.AddSymbol(profile.UnknownUnit, name) }
@@ -70,9 +71,9 @@ func programProfile() *profile.Profile {
 	return p
 }
 
-// GCC reads what Write writes and acts on it: it inlines a function that it
-// finds too big otherwise, and calls directly what is called through a pointer.
-// A profile without functions is the control: its flags alone do not do that.
+// GCC reads files of Write and uses them: it inlines a function that would otherwise be too large,
+// and makes a direct call of a function that is called through a pointer. With a profile without
+// functions, the same options do not have these effects.
 func TestGCCReadsVersion2(t *testing.T) {
 	gcc := findGCC(t)
 	dir := t.TempDir()
@@ -105,7 +106,7 @@ func TestGCCReadsVersion2(t *testing.T) {
 	assert.Regexp(t, `\btwice\b`, function(t, with, "each"))
 }
 
-// function returns the assembly of a function.
+// function returns the part of an assembly file that belongs to a function.
 func function(t *testing.T, assembly, name string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?ms)^` + name + `:\n(.*?)^\s*\.size\s+` + name + `,`).FindStringSubmatch(assembly)

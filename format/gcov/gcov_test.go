@@ -52,7 +52,7 @@ func TestDecodeDoesNotKeepData(t *testing.T) {
 	require.NoError(t, profile.Compare(want, p))
 }
 
-// What no writer of good manners does, but every reader of the format takes.
+// ParseBytes accepts unusual files that all readers of the format accept.
 func TestDecodeTolerates(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		v3 := o.Version == 3
@@ -136,7 +136,7 @@ func TestDecodeKeepsBareNamesAndFiles(t *testing.T) {
 	assert.Equal(t, &afdo.Summary{}, p.Summary)
 }
 
-// Each case is the little-endian sample with one thing wrong with it.
+// Each case is the little-endian sample file with one error.
 func TestDecodeMalformed(t *testing.T) {
 	v2, _ := sample(allOptions[0])
 	v3, _ := sample(allOptions[2])
@@ -203,7 +203,8 @@ func TestDecodeMalformed(t *testing.T) {
 	}
 }
 
-// The empty working set is one zero, announced as such, and nothing else.
+// ParseBytes accepts the empty working set, which is a single zero with a length of 0 words or 4
+// bytes, and no other short one.
 func TestDecodeShortWorkingSet(t *testing.T) {
 	whole, want := sample(allOptions[2])
 	data := whole[:len(whole)-1536+4]
@@ -293,7 +294,8 @@ func TestDecodeAnyByteChanged(t *testing.T) {
 	})
 }
 
-// Strings padded to words, as some builds of google/autofdo write them in version 2 too.
+// The error for strings that are padded to words, as some builds of google/autofdo write them in
+// version 2, explains that.
 func TestDecodeExplainsPadding(t *testing.T) {
 	for _, o := range allOptions[:2] {
 		f := newFile(o).header(2).words(0xaa000000, 8, 3)
@@ -309,7 +311,7 @@ func TestDecodeExplainsPadding(t *testing.T) {
 	}
 }
 
-// A count that the file cannot back costs no memory.
+// A count for which the file has too few bytes does not lead to a large allocation.
 func TestDecodeHugeCounts(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		data, _ := sample(o)
@@ -370,7 +372,8 @@ func TestDeepNesting(t *testing.T) {
 	}
 }
 
-// Many small pieces of one big function must not take forever.
+// Reading a large function in many small pieces takes time roughly proportional to the size of the
+// file.
 func TestRepeatedFunction(t *testing.T) {
 	positions, pieces := uint32(testenv.Rounds(6_000, 60_000)), uint32(testenv.Rounds(20_000, 200_000))
 	f := newFile(allOptions[0]).header(2).words(0xaa000000, 0, 1).str("f")

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// fromNaive turns what the slow decoder makes of a file into a profile.
+// fromNaive returns the profile that the naive decoder reads from a file.
 func fromNaive(t testing.TB, data []byte) *profile.Profile {
 	t.Helper()
 	file, err := naive.DecodeV3(data)
@@ -52,7 +52,8 @@ func fromNaive(t testing.TB, data []byte) *profile.Profile {
 	return p
 }
 
-// randomFile returns a legal file that is in no order, says things twice and has unused names.
+// randomFile returns a valid file without any order, with repeated names and records, and with
+// unused names.
 func randomFile(rng *rand.Rand, o WriteOptions) []byte {
 	f := newFile(o).words(0x67636461, o.Version, rng.Uint32())
 	v3 := o.Version == 3

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// randomProfile returns a profile of odd names, units and bodies. A clean one
-// loses nothing in version 3.
+// randomProfile returns a profile of unusual names, units and bodies. If clean is set, the profile
+// can be written in version 3 without losses.
 func randomProfile(rng *rand.Rand, clean bool) *profile.Profile {
 	p := profile.New()
 	for _, path := range []string{"", "a.c", "a.c/", "b\xff.c", "A.c"} {
@@ -134,7 +134,7 @@ func TestLosses(t *testing.T) {
 	})
 }
 
-// degrade returns what is left of a profile in a version.
+// degrade returns the profile that remains after writing and reading in a version, and the losses.
 func degrade(p *profile.Profile, version uint32) (*profile.Profile, Losses) {
 	q := profile.New()
 	var losses Losses
@@ -189,7 +189,7 @@ func degrade(p *profile.Profile, version uint32) (*profile.Profile, Losses) {
 	return withZeroCounts(q, &losses.ZeroCounts), losses
 }
 
-// fileOfName returns the path of the file of a name, of the symbols that bear it.
+// fileOfName returns the path that the file has for a name, given the symbols with this name.
 func fileOfName(p *profile.Profile, name string) string {
 	for _, mustHaveFunction := range []bool{true, false} {
 		best, found := "", false
@@ -209,7 +209,8 @@ func fileOfName(p *profile.Profile, name string) string {
 	panic("no symbol of that name")
 }
 
-// withZeroCounts returns the profile with a count wherever there is a call.
+// withZeroCounts returns a profile with a count of 0 added at each location that has calls but no
+// count.
 func withZeroCounts(p *profile.Profile, added *int) *profile.Profile {
 	q := profile.New()
 	for s := range profile.SymbolRef(p.NumSymbols()) {
@@ -259,7 +260,8 @@ func TestLossesString(t *testing.T) {
 		Losses{20, 30, 40, false, 50, 0, 0, false, false}.String())
 }
 
-// The bytes do not depend on the order in which a profile was put together.
+// The bytes of a file do not depend on the order in which symbols, units and records were added to
+// the profile.
 func TestWriteIsDeterministic(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		for seed := range uint64(testenv.Rounds(30, 100)) {
@@ -273,7 +275,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 	})
 }
 
-// shuffled returns a profile of the same meaning with other numbers for everything.
+// shuffled returns an equal profile with other numbers of units and symbols.
 func shuffled(rng *rand.Rand, p *profile.Profile) *profile.Profile {
 	q := profile.New()
 	q.Summary = p.Summary
@@ -336,7 +338,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// Lines beyond 16 bits are where GCC looks for them, and take nothing along with them.
+// Lines of more than 16 bits are written as the lines that GCC uses in lookups, and do not change
+// other lines.
 func TestWriteFoldsLines(t *testing.T) {
 	p := profile.New()
 	callee := p.AddSymbol(0, "callee")

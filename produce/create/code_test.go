@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A recording of a stripped copy has no names. Its addresses show that the program was built anew.
+// CheckCode detects by the recorded addresses that a program was rebuilt. The recording of a
+// stripped copy has no names that would show it.
 func TestCheckCodeOfAnotherBuild(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	ran := compile(t, gcc, "library.c", library, "-O2", "-g")
@@ -47,7 +48,8 @@ func TestCheckCode(t *testing.T) {
 	require.ErrorContains(t, CheckCode(f, set), "1.1% of the samples are at addresses where no instruction begins")
 }
 
-// Callgrind counts each round of an instruction with a rep prefix as a jump to itself.
+// CheckCode accepts callgrind's counts of an instruction with a rep prefix: each repetition counts
+// as a jump of the instruction to itself.
 func TestCheckCodeOfRepeats(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)

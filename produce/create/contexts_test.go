@@ -22,8 +22,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A walker goes through code as a processor may, chooses at random where a condition or a call
-// through a pointer leads, and writes what perf script would print of it.
+// A walker simulates a processor that runs a program's code. It chooses the targets of conditional
+// and indirect branches at random, and writes samples as perf script would print them.
 type walker struct {
 	t         *testing.T
 	f         *symbolize.File
@@ -62,7 +62,7 @@ func newWalker(t *testing.T, f *symbolize.File, path string) *walker {
 	return w
 }
 
-// walk goes on for so many branches.
+// walk runs instructions until the given number of branches was taken.
 func (w *walker) walk(branches int) {
 	for i := 0; i < branches; {
 		before := len(w.branches)
@@ -125,7 +125,7 @@ func (w *walker) step() {
 	}
 }
 
-// sample prints a sample at the address that is reached.
+// sample writes a sample at the current address.
 func (w *walker) sample() {
 	fmt.Fprintf(&w.out, "\t%16x\n", w.at+w.bias)
 	for _, r := range slices.Backward(w.returns) {
@@ -137,7 +137,8 @@ func (w *walker) sample() {
 	fmt.Fprint(&w.out, "\n\n")
 }
 
-// contextFacts are the facts of a context-sensitive profile.
+// contextFacts returns the contexts, counts, targets, totals and checksums of a context-sensitive
+// profile by readable keys.
 func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 	facts := make(map[string]uint64)
 	for f := range p.Functions() {
@@ -168,10 +169,10 @@ func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 	return facts
 }
 
-// A context-sensitive profile is what llvm-profgen makes of the same text of perf script, before
-// its pre-inliner: every context, count, total, target, head count and checksum. What is inlined in
-// one copy of a call and called in another is inlined here, and by chance there.
-// AFDO_BINARY names a program of your own.
+// ContextProfile makes the same profile as llvm-profgen from the same text of perf script, before
+// llvm-profgen's pre-inliner: it has the same contexts, counts, totals, targets, head counts and
+// checksums. A context whose call is inlined in only some copies is marked as inlined, in
+// llvm-profgen's profile only by chance. AFDO_BINARY may name another program.
 func TestContextsAgreeWithProfgen(t *testing.T) {
 	profgen := testenv.Tool(t, "llvm-profgen-22")
 	paths := probedPrograms(t, "-fno-omit-frame-pointer")
@@ -215,8 +216,8 @@ func TestContextsAgreeWithProfgen(t *testing.T) {
 	}
 }
 
-// A function that is on call stacks alone, as main is that called the program's loop once, begins
-// the contexts.
+// Contexts begin with a function that occurs only on call stacks, as main does if it only called
+// the program's loop once.
 func TestContextsOfCallers(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", goesCold, goesColdFlags...)
 	f, b := p.open(t)
@@ -261,7 +262,7 @@ func TestContextsOfCallers(t *testing.T) {
 	}), "%q", names)
 }
 
-// Clang takes a context-sensitive profile, and makes other code with it.
+// Clang accepts a context-sensitive profile and generates other code with it.
 func TestClangTakesContexts(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := testenv.Tool(t, "clang-22")
@@ -286,7 +287,8 @@ func TestClangTakesContexts(t *testing.T) {
 	assert.NotEqual(t, build(), build("-fprofile-sample-use="+path, "-Werror=backend-plugin"))
 }
 
-// Samples without both stacks, and programs without probes, are told.
+// ContextProfile returns an error for samples without call stack or branch stack, and for programs
+// without probes.
 func TestNoContexts(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)
@@ -306,7 +308,7 @@ func TestNoContexts(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoProbes)
 }
 
-// Of the ways of tail calls between two functions, the only one counts.
+// A missing sequence of tail calls is added to a context only if it is the only possible one.
 func TestTailCalls(t *testing.T) {
 	tails := &tailCalls{
 		callees: map[uint64][]string{1: {"a"}, 2: {"a", "c"}, 3: {"loop"}},
@@ -330,8 +332,8 @@ func TestWithoutRecursion(t *testing.T) {
 	}
 }
 
-// Whatever a recording says of stacks and branches, no context has more samples than there were,
-// what it holds is code of the binary, and it is the same each time.
+// FuzzUnwind: for any recording, no context has more samples than the recording, all addresses in
+// contexts are in the binary, and the result is always the same.
 func FuzzUnwind(f *testing.F) {
 	p := compile(f, testenv.Tool(f, "gcc"), "prog.c", stacked, "-g", "-O1", "-fno-omit-frame-pointer")
 	file, _ := p.open(f)

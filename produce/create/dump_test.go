@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A flat profile has a line for everything that a profile says: a path of functions and locations,
-// and a count.
+// A flat profile has a string for each head count, count and call of a profile, with the chain of
+// functions and locations, and its number.
 type flat struct {
 	positions map[string]uint64
 	targets   map[string]uint64
@@ -38,8 +38,8 @@ func location(line, discriminator uint32) string {
 	return fmt.Sprintf("%d.%d", line, discriminator)
 }
 
-// flatten makes a profile flat. With files, functions are told apart by the last part of their
-// file's path.
+// flatten converts a profile to a flat one. If files is set, the names of functions include the
+// base name of their file.
 func flatten(p *profile.Profile, files bool) flat {
 	f := newFlat()
 	name := func(s profile.SymbolRef) string {
@@ -139,7 +139,7 @@ func readDump(t *testing.T, name string, files bool) flat {
 	return f
 }
 
-// wrap gives negative line offsets of 32 bits the 16 bits that they have in profiles (format
+// wrap converts negative line offsets of 32 bits to the 16 bits that they have in profiles (format
 // note 25).
 func wrap(location string) string {
 	line, rest, dotted := strings.Cut(location, ".")
@@ -154,7 +154,7 @@ func wrap(location string) string {
 	return line
 }
 
-// silent drops heads of functions of which nothing else is said.
+// silent returns f without the head counts of functions that have no other records.
 func (f flat) silent() flat {
 	for name, head := range f.heads {
 		said := head > 0

@@ -34,8 +34,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// The counts that enter and leave each block of an exact recording with jumps are those of the
-// block.
+// In an exact recording with jumps, the counts of the edges into a block, and of those out of it,
+// add up to the block's count.
 func TestEvidenceConservesFlow(t *testing.T) {
 	testenv.NeedSweep(t)
 	gcc, valgrind := testenv.Optional(t, "gcc"), testenv.Optional(t, "valgrind")
@@ -90,7 +90,8 @@ func places(c profile.CodeCopy) (all [][2]any) {
 	return all
 }
 
-// withEvidence makes a profile with evidence and compares its counts with those of one without.
+// withEvidence makes a profile with evidence, and checks that its counts are those of a profile
+// without evidence.
 func withEvidence(t *testing.T, binary string, read func(*samples.Binary) *samples.Set) *profile.Profile {
 	var made [2]*profile.Profile
 	for i, options := range [][]symbolize.Option{nil, {symbolize.Columns()}} {
@@ -107,8 +108,9 @@ func withEvidence(t *testing.T, binary string, read func(*samples.Binary) *sampl
 	return made[1]
 }
 
-// Of branch stacks, a block counts the ranges across it, and the steps to the next one are those
-// that cross its end. Of addresses, it counts the mean of its instructions.
+// With branch stacks, the count of a block is the number of ranges across it, and the count of its
+// fall-through is the number of ranges across its end. With addresses, the count of a block is the
+// mean of its instructions.
 func TestEvidenceOfSamples(t *testing.T) {
 	for _, test := range []struct {
 		samples  string

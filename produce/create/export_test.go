@@ -2,7 +2,7 @@ package create
 
 import "github.com/go-afdo/afdo/input/symbolize"
 
-// Straight reports whether code can have run straight from one address to another.
+// Straight reports whether execution can have gone straight from one address to another.
 func Straight(f *symbolize.File, begin, end uint64) bool {
 	return !newDecoder(f.ELF()).crosses(begin, end)
 }

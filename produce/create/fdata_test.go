@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// walked returns ranges and branches of random walks through a program's functions: from the start
-// of one on, a jump is taken or not.
+// walked returns the ranges and branches of random walks through functions of a program. Each walk
+// begins at the start of a function and takes jumps at random.
 func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 	t.Helper()
 	layout, err := samples.NewLayout(f.ELF())
@@ -59,8 +59,8 @@ func walked(t *testing.T, f *symbolize.File, functions ...string) *samples.Set {
 	return set
 }
 
-// What is written for BOLT by symbols is what perf2bolt makes of what is written by addresses, and
-// llvm-bolt takes it.
+// WriteFdata writes the same branches and fall-throughs as perf2bolt does for a recording by
+// addresses, and llvm-bolt accepts the file.
 func TestBOLT(t *testing.T) {
 	perf2bolt, bolt := testenv.Tool(t, "perf2bolt-22"), testenv.Tool(t, "llvm-bolt-22")
 	for _, pie := range []string{"-pie", "-no-pie"}[:testenv.Rounds(1, 2)] {
@@ -103,13 +103,13 @@ func TestBOLT(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a text in order, without those about code of the C library's that has
-// no size in the symbol table, which BOLT guesses.
+// lines returns the sorted lines of a text, without those about C library code that has no size in
+// the symbol table: BOLT guesses its size.
 func lines(text string) []string {
 	return slices.DeleteFunc(slices.Sorted(strings.Lines(text)), func(line string) bool { return strings.Contains(line, "_") && line[0] == '1' })
 }
 
-// A program that llvm-bolt wrote gives a profile only with debug info of the code as it is now.
+// A profile can be made for a program that llvm-bolt rewrote only if its debug info was updated.
 func TestAfterBOLT(t *testing.T) {
 	bolt, objcopy := testenv.Tool(t, "llvm-bolt-22"), testenv.Tool(t, "objcopy")
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g", "-Wl,-q")

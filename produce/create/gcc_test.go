@@ -22,7 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// judged is a program in which a lambda, a constructor, a template and statics of one name are hot.
+// judged is a program with a hot lambda, a constructor, a template, and static functions of the
+// same name.
 const judged = `#include <vector>
 struct point {
   point(int a, int b) : x(a), y(b) {
@@ -59,7 +60,7 @@ int main(int argc, char **argv) {
 
 var foundCount = regexp.MustCompile(`(?m)^  count (\d+) in stmt: `)
 
-// GCC takes what is made here without a word, and GCC 16 tells which counts it has found.
+// GCC accepts the profiles without a warning, and GCC 16 reports the counts that it found.
 func TestGCCFindsCounts(t *testing.T) {
 	testenv.NeedSweep(t)
 	for compiler, version := range map[string]uint32{"g++": 2, "g++-16": 3} {
@@ -120,7 +121,8 @@ func TestGCCFindsCounts(t *testing.T) {
 	}
 }
 
-// everyByte has every byte of the program's own functions run: main's 101 times, each's 102.
+// everyByte returns samples in which each byte of main ran 101 times, and each byte of the
+// program's other functions 102 times.
 func everyByte(t *testing.T, f *symbolize.File) *samples.Set {
 	set := new(samples.Set)
 	for s, err := range f.Symbols() {
@@ -154,7 +156,7 @@ func offsets(t *testing.T, f *symbolize.File, s symbolize.Symbol) []uint64 {
 	return all
 }
 
-// pieced is a program whose functions clang cuts into pieces that share lines.
+// pieced is a program whose functions clang splits into parts that share source lines.
 const pieced = `static __attribute__((noinline)) int both(int a, int b) { return (a & 3) && (b & 5) ? a : b; }
 __attribute__((noinline)) long work(long n) {
   long s = 1;
@@ -165,7 +167,8 @@ __attribute__((noinline)) long work(long n) {
 int main(int argc, char **argv) { return work(4000 * argc) == 1; }
 `
 
-// Pieces of one function are the function: a line that several have runs as often as in one.
+// Parts of a function count as the function: a line in several parts has the same count as if it
+// were in one part.
 func TestPiecesAreTheFunction(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := testenv.Tool(t, "clang-22")
@@ -219,8 +222,8 @@ int main(int argc, char **) {
 }
 `
 
-// The body of a coroutine has a place: that of the coroutine for clang, of its own for GCC, counted
-// from the line of the coroutine.
+// A coroutine's body has locations in the profile: those of the coroutine for clang, and those of a
+// function of its own for GCC, in lines from the coroutine's declaration.
 func TestCoroutines(t *testing.T) {
 	for compiler, want := range map[string]string{
 		"g++":        "_Z7numbersPZ7numberslE17_Z7numbersl.Frame.actor 3",
@@ -252,7 +255,8 @@ func TestCoroutines(t *testing.T) {
 	}
 }
 
-// begun has a coroutine that is a template and runs at once, and an awaiter that does something.
+// begun is a program with a coroutine template that starts immediately, and with an awaiter that
+// has code of its own.
 const begun = `#include <coroutine>
 #include <exception>
 struct task {
@@ -299,8 +303,8 @@ int main(int argc, char **) {
 }
 `
 
-// All code of a coroutine has a place if it is a template, if the coroutine begins with its body,
-// and if clang has made a function of the call of await_suspend, which it declares at line 0.
+// All code of a coroutine has a location if the coroutine is a template, if it begins with its
+// body, and if clang made a function of the call of await_suspend, which it declares at line 0.
 func TestBegunCoroutines(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, compiler := range []string{"g++", "g++-16", "clang++-22"} {
@@ -361,7 +365,7 @@ func (p program) agreesWithAssembly(t *testing.T, compiler, level string, made *
 	assert.Equal(t, want, got)
 }
 
-// Parts of GCC's assembly: the line of what follows, and an instruction.
+// Patterns for GCC's assembly: the directive with a source line, and an instruction.
 var (
 	assembledLine = regexp.MustCompile(`^\t\.loc 1 (\d+) \d+(?: is_stmt \d)?(?: discriminator (\d+))?`)
 	assembledCode = regexp.MustCompile(`^\t[a-z]`)
@@ -378,7 +382,7 @@ func actorOf(t *testing.T, f *symbolize.File) string {
 	return ""
 }
 
-// dumpsOfGCC16 has GCC 16 read a profile of the program and say what it finds.
+// dumpsOfGCC16 returns what GCC 16 prints about a profile of the program.
 func (p program) dumpsOfGCC16(t *testing.T, made *profile.Profile) {
 	t.Helper()
 	var file bytes.Buffer
@@ -402,7 +406,7 @@ const distant = `__attribute__((noinline)) int work(int n) {
 int main(int argc, char **argv) { return work(20000 * argc) == 1; }
 `
 
-// Lines beyond 65,535 keep no profile from being written, and GCC finds their counts.
+// A profile with lines beyond 65,535 can be written, and GCC finds their counts.
 func TestDistantLines(t *testing.T) {
 	for compiler, version := range map[string]uint32{"gcc": 2, "gcc-16": 3} {
 		t.Run(compiler, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A llvmFrame is a function as llvm-symbolizer tells it, the innermost first.
+// A llvmFrame is a function in llvm-symbolizer's answer for an address, innermost first.
 type llvmFrame struct {
 	FunctionName  string
 	FileName      string
@@ -31,7 +31,7 @@ type llvmFrame struct {
 	Discriminator uint32
 }
 
-// askLLVM has llvm-symbolizer answer for addresses.
+// askLLVM returns llvm-symbolizer's answers for addresses.
 func askLLVM(t *testing.T, f *symbolize.File, addrs []uint64) [][]llvmFrame {
 	t.Helper()
 	var in bytes.Buffer
@@ -52,7 +52,7 @@ func askLLVM(t *testing.T, f *symbolize.File, addrs []uint64) [][]llvmFrame {
 	return answers
 }
 
-// A llvmFunction is a function of a binary whose locations llvm-symbolizer states.
+// A llvmFunction is a function of a binary for which llvm-symbolizer reports locations.
 type llvmFunction struct {
 	symbolize.Symbol
 	name  string // in the profile
@@ -84,16 +84,16 @@ func llvmFunctions(t *testing.T, f *symbolize.File, heads map[string]uint64) (al
 	return all
 }
 
-// A gccCoroutine is what GCC's debug info does not state of the body of a coroutine: the line of
+// A gccCoroutine contains what GCC's debug info lacks about the body of a coroutine: the line of
 // the coroutine's declaration, and the symbol of the body.
 type gccCoroutine struct {
 	line  uint32
 	actor string
 }
 
-// llvmPositions returns the counts of all locations of functions by what llvm-symbolizer states of
-// each byte of their code: the largest count of the bytes of a function at a location, and of
-// copies of a function the sum.
+// llvmPositions computes the counts of all locations of functions from llvm-symbolizer's answer for
+// each byte of code. The count of a location is the largest count of its bytes, and the sum over
+// the copies of a function.
 func llvmPositions(t *testing.T, f *symbolize.File, set *samples.Set, functions []llvmFunction, body *gccCoroutine) map[string]uint64 {
 	counts := make(map[uint64]uint64)
 	for offset, n := range set.Addresses.All() {
@@ -154,8 +154,8 @@ func (f *llvmFunction) position(frames []llvmFrame, body *gccCoroutine) (string,
 	return position, len(frames) > 0
 }
 
-// Every location of a program, and every count, is what llvm-symbolizer's answers come to.
-// AFDO_BINARY names one of your own, and AFDO_PROFILE what callgrind has counted in it.
+// The locations and counts of a profile are those that follow from llvm-symbolizer's answers.
+// AFDO_BINARY may name another program, and AFDO_PROFILE callgrind's output for it.
 func TestCountsAgreeWithLLVM(t *testing.T) {
 	if path := os.Getenv("AFDO_BINARY"); path != "" && os.Getenv("AFDO_PROFILE") != "" {
 		recording, err := os.ReadFile(os.Getenv("AFDO_PROFILE"))
@@ -213,8 +213,8 @@ fn main() {
 }
 `
 
-// Functions that are local to files and have one name: of a header, which are copies of one
-// function, and of the files themselves, which are not.
+// Two files with local functions of the same names. Those from a header are copies of one function;
+// those defined in the files themselves are different functions.
 const (
 	localsHeader = `static __attribute__((noinline)) int twice(int n) {
   int s = 0;
@@ -255,8 +255,8 @@ int other(int n) {
 `
 )
 
-// Copies of a function of a header count together, each with the largest count of its own. Those of
-// files do not, but where only names tell functions apart.
+// Copies of a function in a header add up, each with its own largest count. Different functions of
+// local files stay apart, unless only names distinguish functions.
 func TestLocalFunctionsOfOneName(t *testing.T) {
 	p := program{dir: t.TempDir()}
 	p.path = filepath.Join(p.dir, "prog")
@@ -272,14 +272,15 @@ func TestLocalFunctionsOfOneName(t *testing.T) {
 	assert.Equal(t, uint64(172+2*50), heads[twice+":twice.h"], "172 numbers below 300 leave 1, 2, 4 or 5 of 7")
 }
 
-// isActor tells whether a frame is what GCC makes of the body of a coroutine, without a line to
-// count from.
+// isActor reports whether a frame is GCC's function for the body of a coroutine, which has no
+// declaration line.
 func isActor(f llvmFrame) bool {
 	return f.StartLine == 0 && (!strings.HasPrefix(f.FunctionName, "_Z") || strings.Contains(f.FunctionName, ".Frame."))
 }
 
-// agreesWithLLVM compares all locations of a profile, and their counts, with what llvm-symbolizer
-// states. Bodies of GCC's coroutines are not compared unless body describes the only one.
+// agreesWithLLVM compares all locations and counts of a profile with those that follow from
+// llvm-symbolizer's answers. The bodies of GCC's coroutines are compared only if body describes the
+// only one.
 func agreesWithLLVM(t *testing.T, p program, recording []byte, body *gccCoroutine) *profile.Profile {
 	t.Helper()
 	f, b := p.open(t)
@@ -312,9 +313,9 @@ func agreesWithLLVM(t *testing.T, p program, recording []byte, body *gccCoroutin
 	return made
 }
 
-// undeclared tells whether llvm-symbolizer counts from another line: members without a declaration,
-// such as a lambda's operator(), count from their class here, and GCC's initializers of static
-// variables from where their code begins.
+// undeclared reports whether llvm-symbolizer counts the lines of a function from another line.
+// Here, members without a declaration, such as a lambda's operator(), count from their class, and
+// GCC's initialisers of static variables from the start of their code.
 func undeclared(position string) bool {
 	return strings.Contains(position, " operator()") || strings.Contains(position, "Ul") || strings.HasPrefix(position, "_GLOBAL__sub_")
 }

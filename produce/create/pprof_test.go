@@ -43,8 +43,8 @@ func main() {
 }
 `
 
-// The call of an interface's method has the weight of its callee, and Go's compiler makes a direct
-// call of it: of call stacks, and of branch stacks.
+// With call stacks and with branch stacks, the call of an interface method has the weight of its
+// callee, and Go's compiler makes a direct call of it.
 func TestWritePprof(t *testing.T) {
 	tool := testenv.Tool(t, "go")
 	dir := t.TempDir()

@@ -21,8 +21,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// straight returns ranges of code that may have run, one from each probe to where code may lead
-// elsewhere, and calls of functions by the probes of calls. Both are addresses.
+// straight returns random ranges of code, each from a probe to an instruction that may branch, and
+// calls of functions from their call probes. Both are addresses.
 func straight(t *testing.T, f *symbolize.File) (map[samples.Range]uint64, map[samples.Branch]uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -49,8 +49,8 @@ func straight(t *testing.T, f *symbolize.File) (map[samples.Range]uint64, map[sa
 	return ranges, branches
 }
 
-// unsymbolized writes ranges and branches as llvm-profgen does with --skip-symbolization, counted
-// from where the first segment of code begins.
+// unsymbolized writes ranges and branches in the format of llvm-profgen --skip-symbolization, with
+// addresses relative to the first code segment.
 func unsymbolized(t *testing.T, f *symbolize.File, ranges map[samples.Range]uint64, branches map[samples.Branch]uint64) []byte {
 	t.Helper()
 	base := uint64(0)
@@ -72,9 +72,10 @@ func unsymbolized(t *testing.T, f *symbolize.File, ranges map[samples.Range]uint
 	return out.Bytes()
 }
 
-// sampleFacts are the counts, targets and checksums of a sample profile, by function, inlining and
-// location. llvm-profgen has the count of a call be at least the sum of its targets, but not where
-// it is in an inlined function; here it is everywhere, and also in what is compared.
+// sampleFacts returns the counts, targets and checksums of a sample profile by function, chain of
+// inlined calls and location. llvm-profgen raises the count of a call to the sum of its targets
+// except in inlined functions. ProbeProfile always does, so sampleFacts also does it for
+// llvm-profgen's profile.
 func sampleFacts(p *sampleprof.Profile) map[string]uint64 {
 	facts := make(map[string]uint64)
 	for f := range p.Functions() {
@@ -135,8 +136,8 @@ func probedPrograms(t *testing.T, more ...string) (paths []string) {
 	return paths
 }
 
-// A profile by probes is what llvm-profgen makes of the same samples: every count, total, target,
-// head count and checksum. AFDO_BINARY names a program of your own.
+// ProbeProfile makes the same profile as llvm-profgen from the same samples: all counts, totals,
+// targets, head counts and checksums are equal. AFDO_BINARY may name another program.
 func TestProbesAgreeWithProfgen(t *testing.T) {
 	profgen := testenv.Tool(t, "llvm-profgen-22")
 	paths := probedPrograms(t, "-fno-omit-frame-pointer")
@@ -178,9 +179,9 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 	}
 }
 
-// isLeftOut tells whether a fact is one that llvm-profgen leaves out: of the body of what sets a
-// variable up, inlined in what does so for a file. It has nothing of such a body, but has its
-// counts in the totals around it.
+// isLeftOut reports whether llvm-profgen leaves out a fact: one of the initialiser of a variable
+// that is inlined into the initialiser of its file. llvm-profgen's profile does not contain that
+// body, but its counts are in the totals of the enclosing functions.
 func isLeftOut(theirs map[string]uint64, key string) bool {
 	words := strings.Fields(key)
 	i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "__cxx_global_var_init") })
@@ -196,7 +197,7 @@ func isLeftOut(theirs map[string]uint64, key string) bool {
 	return true
 }
 
-// initialised is a program of C++ with variables that code initialises.
+// initialised is a C++ program with variables that are initialised by code.
 const initialised = `
 __attribute__((noinline)) int begin(int n) {
   int s = 0;
@@ -225,11 +226,11 @@ __attribute__((noinline)) int work(int n, volatile int *s) {
 int main(int argc, char **argv) { volatile int s = argc; return work(2000, &s) == 7; }
 `
 
-// goesColdFlags are what tests compile it with.
+// goesColdFlags are the options with which tests compile the program goesCold.
 var goesColdFlags = []string{"-O2", "-gdwarf-4", "-fpseudo-probe-for-profiling", "-fno-inline", "-fno-omit-frame-pointer"}
 
-// callgrind's executions are the counts of probes, and clang reads the profile and makes other code
-// with it. Samples without branches count for the whole block behind a probe.
+// callgrind's executions become counts of probes, and clang reads the profile and generates other
+// code with it. Samples without branches count for the whole block after a probe.
 func TestProbesOfExecutions(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")
 	p := compile(t, clang, "prog.c", goesCold, goesColdFlags...)
@@ -284,7 +285,7 @@ func targetOf(facts map[string]uint64, name string, n uint64) string {
 	return "no call of " + name
 }
 
-// A program without probes in what was sampled is told.
+// ProbeProfile returns an error if the sampled functions have no probes.
 func TestNoProbes(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// naiveQuality counts byte by byte.
+// naiveQuality computes the quality byte by byte.
 func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Quality {
 	counts := make(map[uint64]uint64) // by address
 	isRange := set.Ranges.Len() > 0
@@ -66,7 +66,7 @@ func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Qual
 	return q
 }
 
-// The quality is what counting byte by byte gives, of ranges and of addresses.
+// The report's quality is that of naiveQuality, for ranges and for addresses.
 func TestQuality(t *testing.T) {
 	f, err := symbolize.Open(testenv.Corpus(t, "create", "vec", "vec12d5"))
 	require.NoError(t, err)

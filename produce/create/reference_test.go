@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// corpusCreate makes a profile of files of the corpus.
+// corpusCreate makes a profile from a recording and a binary of the corpus.
 func corpusCreate(t *testing.T, binary, input string, o Options) (*profile.Profile, *Report, error) {
 	name := filepath.Join(t.TempDir(), "prog")
 	require.NoError(t, os.WriteFile(name, corpus(t, binary), 0o700))
@@ -56,8 +56,9 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// raise raises counts of branch stacks to the sums of the calls there, if they are not what was
-// made: a call ran at least as often as it was seen to, which the references do not know.
+// raise raises counts of calls to the sums of their targets where f differs from made, for branch
+// stacks. Package create does so because a call ran at least as often as it was recorded. The
+// reference programs do not.
 func (f flat) raise(made flat) {
 	sums := make(map[string]uint64)
 	for k, n := range made.targets {
@@ -91,7 +92,7 @@ func union(a, b map[string]uint64) map[string]uint64 {
 	return u
 }
 
-// Why google/autofdo's HEAD says something else.
+// Known reasons why google/autofdo's HEAD has another count.
 const (
 	alias   = "an alias is a function of its own there, counted twice"
 	statics = "static functions of one name are one there, with the body of the first"
@@ -100,7 +101,8 @@ const (
 	under   = "calls of functions under the threshold are lost there"
 )
 
-// headCases are what HEAD makes of the same samples. differences says why a function may differ.
+// headCases are recordings of the corpus with HEAD's profiles. differences has the reasons why the
+// counts of a function may differ.
 var headCases = []struct {
 	binary, samples, head string
 	options               Options
@@ -117,8 +119,7 @@ var headCases = []struct {
 		"propagatemark": trees, "luaC_barrierback_": trees}},
 }
 
-// What HEAD makes of the same samples differs by what it is known to get wrong, and by nothing
-// else.
+// Profiles differ from those that HEAD makes from the same samples only for known reasons.
 func TestDifferencesFromHead(t *testing.T) {
 	for _, h := range headCases {
 		t.Run(h.head, func(t *testing.T) {
@@ -163,8 +164,9 @@ func TestDifferencesFromHead(t *testing.T) {
 	}
 }
 
-// The rest of a function that GCC has split and inlined again where it came from is the function's
-// own, as GCC sees it when it reads the profile. Unless suffixes are kept it is told apart.
+// If GCC splits a function and inlines the rest into it again, the rest counts as the function
+// itself, as GCC expects when it reads the profile. If suffixes are kept, it counts as a function
+// of its own.
 func TestPartsThatAreInlinedAgain(t *testing.T) {
 	whole, _, err := corpusCreate(t, "lua/lua12.g.gz", "lua/lua12.samples.gz", Options{})
 	require.NoError(t, err)

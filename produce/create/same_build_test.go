@@ -23,10 +23,11 @@ import (
 // A program is one that a test has built.
 type program struct{ dir, path string }
 
-// built is the programs that compile has made, by the command and the text.
+// built caches the programs that compile has built, by command and source.
 var built = make(map[string][]byte)
 
-// compile builds a program of one source, whose name tells the language, in a folder of its own.
+// compile builds a program from one source file in a new folder. The extension of name determines
+// the language.
 func compile(t testing.TB, compiler, source, text string, flags ...string) program {
 	t.Helper()
 	p := program{dir: t.TempDir()}
@@ -54,7 +55,7 @@ func run(t testing.TB, dir, tool string, args ...string) string {
 	return string(out)
 }
 
-// open opens the program as what a recording of it is read with.
+// open opens the program as a samples.Binary.
 func (p program) open(t testing.TB) (*symbolize.File, *samples.Binary) {
 	t.Helper()
 	f, err := symbolize.Open(p.path)
@@ -65,7 +66,7 @@ func (p program) open(t testing.TB) (*symbolize.File, *samples.Binary) {
 	return f, b
 }
 
-// callgrind runs the program and returns what callgrind has counted.
+// callgrind runs the program under callgrind and returns callgrind's output.
 func (p program) callgrind(t *testing.T) []byte {
 	t.Helper()
 	out := filepath.Join(p.dir, "callgrind.out")
@@ -75,8 +76,8 @@ func (p program) callgrind(t *testing.T) []byte {
 	return data
 }
 
-// executions is what callgrind counts of the program; without a sweep, n executions of each
-// instruction of its own functions, that is, those whose names begin as it is told.
+// executions returns callgrind's output for the program in a sweep. Otherwise it returns n
+// executions of each instruction of the functions whose names begin with one of the given prefixes.
 func (p program) executions(t *testing.T, n uint64, begin ...string) (*symbolize.File, *samples.Set) {
 	t.Helper()
 	f, b := p.open(t)
@@ -123,7 +124,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// callgrind has no build IDs. Its names of functions tell that a program was built anew.
+// callgrind's output has no build IDs. Its function names show that the program was rebuilt.
 func TestRebuiltAfterCallgrind(t *testing.T) {
 	testenv.NeedSweep(t)
 	cxx := testenv.Tool(t, "g++")
@@ -148,8 +149,8 @@ func TestRebuiltAfterCallgrind(t *testing.T) {
 	}
 }
 
-// jumping is a program with a function that goes on in the middle of another, as those of the C
-// library do that are written in assembly.
+// jumping is a program with a function that jumps into the middle of another, as some of the C
+// library do.
 const jumping = `
 asm(".text\n"
     ".type copying,@function\ncopying: mov %edi,%eax\n add $7,%eax\n jmp inside\n .size copying,.-copying\n"
@@ -164,7 +165,7 @@ __attribute__((noinline)) int work(int n) {
 int main(int argc, char **argv) { return work(100 * argc) == 1; }
 `
 
-// Code that runs under the name of a function that has jumped there is of the right build.
+// A recording is accepted if it has code under the name of another function that jumped there.
 func TestBuildWithJumpsIntoFunctions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("assembly of x86-64")
@@ -230,7 +231,8 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// Callgrind may go on with the name of a piece when the piece jumps back.
+// A recording is accepted if callgrind keeps the name of a cold part after that jumped back into
+// the function.
 func TestBuildWithColdPieces(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)

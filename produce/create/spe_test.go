@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// arm is a function with a loop, a call and two ways.
+// arm is a function with a loop, a call and a conditional branch.
 const arm = `int other(int);
 int work(int n) {
   int s = 0;
@@ -26,8 +26,8 @@ int work(int n) {
 }
 `
 
-// What Arm's SPE tells are single branches. Code ran from where each led to, or from the next
-// instruction if it was not taken, to the next jump, call or return.
+// Arm's SPE records single branches. A range begins at the target of each branch, or at the next
+// instruction if the branch was not taken, and ends at the next jump, call or return.
 func TestSPE(t *testing.T) {
 	clang, lld := testenv.Tool(t, "clang-22"), testenv.Tool(t, "ld.lld-22")
 	p := program{dir: t.TempDir()}

@@ -37,8 +37,8 @@ func offsetOf(t *testing.T, f *symbolize.File, b *samples.Binary, name string) u
 	return 0
 }
 
-// Call stacks tell who calls a function, in proportion to the samples during the calls. How often
-// it was called in all is as often as it was entered.
+// Call stacks show the callers of a function, in proportion to the samples during the calls. The
+// number of calls is estimated from the function's entries.
 func TestCallStacks(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)
@@ -72,8 +72,8 @@ func TestCallStacks(t *testing.T) {
 	require.Equal(t, map[string]uint64{"often 0 leaf": 7}, flatten(made, false).targets)
 }
 
-// A function with samples was entered, even if no sample shows that: GCC 12 concludes from a head
-// count of 0 that none of the function ever ran.
+// A function with samples has a head count of at least 1, even if no sample shows an entry of it:
+// GCC 12 concludes from 0 that it never ran.
 func TestHeadsOfUnseenEntries(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)

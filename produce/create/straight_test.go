@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Ranges end where code leads elsewhere, whatever lies behind it.
+// Ranges that contain an instruction which leaves the code are detected, whatever code follows it.
 func TestCrosses(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine
@@ -53,8 +53,8 @@ func TestCrosses(t *testing.T) {
 	}
 }
 
-// A range across the end of a function, as copies of entries in branch stacks make them, counts for
-// none of its lines.
+// A range that continues after the end of a function, as duplicate entries in branch stacks cause,
+// does not count for the function's lines.
 func TestCrossingRanges(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O2", "-g")
 	f, _ := p.open(t)
@@ -90,8 +90,7 @@ __attribute__((noinline)) int work(int n, volatile int *p) {
 int main(int argc, char **argv) { return work(20000 * argc, &argc) == 1; }
 `
 
-// Clang looks up the counts of code without a line where line 0 would be, and says so in its
-// remarks.
+// Clang looks up the counts of code without a line at line 0, and reports that in its remarks.
 func TestLineZero(t *testing.T) {
 	testenv.NeedSweep(t)
 	p := compile(t, testenv.Tool(t, "clang-22"), "prog.c", noLine, "-O1", "-g", "-fdebug-info-for-profiling")

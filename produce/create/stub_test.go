@@ -57,8 +57,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// The beginning of a function that calls the rest becomes a call, and its counts those of the
-// function. In the recursive function, it stays inlined.
+// If only the beginning of a function is inlined and calls the rest, the profile has a call there,
+// and the counts of the beginning are added to the function. In a recursive function, the beginning
+// stays inlined.
 func TestStubsBecomeCalls(t *testing.T) {
 	for _, compiler := range []string{"gcc", "gcc-16"} {
 		t.Run(compiler, func(t *testing.T) {
@@ -110,8 +111,8 @@ func TestStubsBecomeCalls(t *testing.T) {
 	}
 }
 
-// A function that calls itself on the line of its declaration is inlined in itself as often as in
-// the debug info. It is not the rest of a split function.
+// A function that calls itself on the line of its declaration is inlined into itself in the profile
+// as often as in the debug info. It is not taken for the rest of a split function.
 func TestRecursionOnOneLine(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", `__attribute__((noipa)) int g(int n) { return n * 3; }
 static int f(int n) { return n > 1 ? f(n - 1) + g(n) : 1; }

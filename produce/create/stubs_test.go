@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// A call through the procedure linkage table counts once, whatever its stub looks like.
+// A call through the procedure linkage table counts once, whatever instructions the table has.
 func TestCallsThroughStubs(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	forms := [][]string{

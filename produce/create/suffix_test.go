@@ -72,7 +72,8 @@ func TestDiscriminators(t *testing.T) {
 	assert.Equal(t, discriminator{0, 2, 0}, llvmDiscriminators.decode(1|2<<2))
 }
 
-// The copies of a block add up; what is outside of them is part of the same.
+// The counts of a block's copies add up. Code of the block outside of the copies does not count in
+// addition.
 func TestCopies(t *testing.T) {
 	var b body
 	for _, c := range []struct{ copy, n uint64 }{{1, 10}, {2, 5}, {1, 12}, {0, 3}} {
@@ -89,7 +90,7 @@ func TestCopies(t *testing.T) {
 	assert.Equal(t, uint64(40), b.counts[1].n)
 }
 
-// What is inlined several times at one location, as in an unrolled loop, is one.
+// Several inlined bodies of a function at one location, as in an unrolled loop, become one.
 func TestInlinedCopies(t *testing.T) {
 	var b body
 	callee, helper := symbol{"a.c", "f"}, new(function)

@@ -43,7 +43,8 @@ func TestTargets(t *testing.T) {
 	assert.EqualValues(t, 2, f.source(0x1010))
 }
 
-// Each kind of branch counts for what it is.
+// TestBranches checks the kind as which each branch counts: edge, call, return or branch into the
+// middle of a block.
 func TestBranches(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to uint64 // 0 is outside of the map; 0x5000 is in another function that returns
@@ -90,7 +91,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// A range counts each step from block to block, if it can have run.
+// A range counts as an execution of each edge from block to block in it, if it can have run.
 func TestFallThrough(t *testing.T) {
 	f := newFunction()
 	assert.True(t, f.fallThrough(0x1000, 0x102f, 3))
@@ -111,7 +112,7 @@ func counts(f *function) (all []uint64) {
 	return all
 }
 
-// Hot blocks are in the cluster, all landing pads or none, and the entry first.
+// The cluster has the blocks that ran, with the entry first, and either all landing pads or none.
 func TestBlockOrder(t *testing.T) {
 	f := newFunction()
 	f.addEdge(0, 2, 9)

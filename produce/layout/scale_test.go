@@ -85,8 +85,7 @@ func writeLarge(t *testing.T, path string, functions int) {
 	require.NoError(t, err)
 }
 
-// walk adds branch stacks of a function that runs often: in some blocks it jumps over the next
-// ones.
+// walk adds branch stacks of a function that runs often, with jumps over some of its blocks.
 func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	start := uint64(codeStart + function*blocksOf*blockSize)
 	var target [blocksOf]int
@@ -112,8 +111,8 @@ func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	}
 }
 
-// The layout of a program takes memory in proportion to what ran and to the map, and all that ran
-// is in it.
+// Making the layout of a large program takes memory proportional to the functions that ran and to
+// the map. The layout contains all functions that ran.
 func TestLarge(t *testing.T) {
 	functions, hot := testenv.Rounds(2_000, 200_000), testenv.Rounds(100, 10_000) // 1 MB or 100 MB of code
 	path := filepath.Join(t.TempDir(), "large")
@@ -144,14 +143,14 @@ func TestLarge(t *testing.T) {
 	assert.Less(t, more, int64(300<<20))
 }
 
-// heap returns the bytes of memory that objects take, those included that are garbage by now.
+// heap returns the bytes of memory in use by objects, including garbage that was not collected yet.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// watchHeap sends the most memory that objects take until done is closed.
+// watchHeap measures heap until done is closed, and sends the largest value to peak.
 func watchHeap(done <-chan struct{}, peak chan<- uint64) {
 	most := heap()
 	for {

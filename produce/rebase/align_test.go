@@ -21,7 +21,7 @@ func linesOf(texts []string) []outline.Line {
 	return lines
 }
 
-// TestAlignmentIsOneToOne checks that no two lines have one.
+// TestAlignmentIsOneToOne checks that each new line has at most one old line.
 func TestAlignmentIsOneToOne(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -63,8 +63,8 @@ func TestAlignmentIsOneToOne(t *testing.T) {
 	}
 }
 
-// TestAlignLarge has functions that differ everywhere, and one of many repeated lines: what cannot
-// be aligned in a bounded number of comparisons is left alone.
+// TestAlignLarge aligns functions without a common line, and functions with many repeated lines.
+// Lines that cannot be aligned within the limit of comparisons stay unaligned.
 func TestAlignLarge(t *testing.T) {
 	n := testenv.Rounds(30_000, 100_000)
 	old, new, same := make([]outline.Line, n), make([]outline.Line, n), make([]outline.Line, n)
@@ -84,8 +84,8 @@ func TestAlignLarge(t *testing.T) {
 	assert.NotContains(t, a.to, int32(none), "all were moved")
 }
 
-// TestMarksThatDiffer has functions of 100,000 lines of which nothing but marks is known, and these
-// are others everywhere: the comparisons stay within their bound.
+// TestMarksThatDiffer aligns functions of 100,000 lines of which only marks are known, and all
+// marks differ. The number of comparisons stays within its limit.
 func TestMarksThatDiffer(t *testing.T) {
 	lines := func(seed uint64) []outline.Line {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -105,8 +105,9 @@ func TestMarksThatDiffer(t *testing.T) {
 	}
 }
 
-// Where lines were inserted after every few others, no row of equal marks is long. Most lines are
-// found nevertheless: equal marks side by side go before those that are equal by chance.
+// If lines were inserted after every few lines, there are no long sequences of equal marks. Most
+// lines are found nevertheless, because equal marks next to each other are preferred to marks that
+// are equal by chance.
 func TestMarksBetweenInsertedLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 0))
 	right, all := 0, 0

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// compilerText has functions of every kind whose place a compiler tells.
+// compilerText has functions of every kind for which a compiler records a declaration.
 const compilerText = `#include <stdlib.h>
 #define API __attribute__((visibility("default")))
 #define NAMED(type) type
@@ -74,8 +74,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestDeclarationsOfCompilers compares where compilers say that functions are declared with where
-// they are found in the text, by their lines alone.
+// TestDeclarationsOfCompilers compares the functions found in the text with the declarations in
+// compilers' debug info, by line.
 func TestDeclarationsOfCompilers(t *testing.T) {
 	for _, name := range []string{"g++", "g++-16", "clang-22"}[:testenv.Rounds(1, 3)] {
 		t.Run(name, func(t *testing.T) {

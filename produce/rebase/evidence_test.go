@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// Evidence moves to the lines that the compiler gives to the code of edited sources.
+// Positions in evidence move to the lines that the compiler assigns to the same code when it
+// compiles the edited sources.
 func TestEvidenceMoves(t *testing.T) {
 	gcc := testenv.Optional(t, "gcc")
 	// Comments and blank lines change no code.
@@ -80,7 +81,8 @@ func TestEvidenceMoves(t *testing.T) {
 	assert.NoError(t, profile.Compare(new, moved))
 }
 
-// If a function is gone, so are the positions in it, but not those of functions inlined in it.
+// If a function no longer exists, its positions are dropped from the evidence, but not those of
+// functions inlined into it.
 func TestEvidenceOfLostFunctions(t *testing.T) {
 	at := func(line uint32) profile.Position { return profile.Position{File: "prog.c", Line: line} }
 	e := &profile.Evidence{Copies: []profile.CodeCopy{{

@@ -41,13 +41,13 @@ func (t *text) lineOf(function string) int {
 	return 1 + strings.Count(t.source[:strings.Index(t.source, "int "+function+"(")], "\n")
 }
 
-// offsetOf returns the offset of a place in a function.
+// offsetOf returns the line offset of a place in a function, see text.
 func (t *text) offsetOf(function string, place int) uint32 {
 	return uint32(t.places[place] - t.lineOf(function))
 }
 
-// formattedProfile is a profile of a text with an inlined body of pick, and a call of it, at a
-// place.
+// formattedProfile returns a profile of a text with an inlined body of pick, and a call of pick, at
+// the place with number call.
 func formattedProfile(t *text, call int) *profile.Profile {
 	p := profile.New()
 	f, pick := p.AddSymbol(p.AddUnit("a.c"), "f"), p.AddSymbol(p.AddUnit("a.c"), "pick")
@@ -67,7 +67,8 @@ func formattedProfile(t *text, call int) *profile.Profile {
 }
 
 // A formatter puts statements on lines of their own. Counts stay with the condition, calls move to
-// the line that names the callee, and the counts of a function on one line are those of its body.
+// the line that contains the callee's name, and the counts of a function that was on one line move
+// to its body.
 func TestFormatted(t *testing.T) {
 	before, after := newText(unformatted), newText(formatted)
 	want := formattedProfile(after, 8)

@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Symbols get the inline namespace that the new sources have, also those of functions in no source
-// and in arguments of templates.
+// Symbols get the inline namespaces of the new sources. This includes symbols of functions that are
+// in no source, and namespaces in template arguments.
 func TestInlineNamespaces(t *testing.T) {
 	const text = "BEGIN\nint run(int a) {\n\tint b = a;\n\treturn b * 2;\n}\nEND\n"
 	open := func(inner string) string {

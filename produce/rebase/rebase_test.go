@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A text is sources in which lines of code are marked: "@3" at the end of a line makes it the place
-// number 3, of the function that the line is in. The marks are taken out.
+// A text is a source with numbered places: "@3" at the end of a line makes it place 3 of the
+// function that contains the line. The source itself is without these marks.
 type text struct {
 	source string
 	places map[int]int // lines by number
@@ -97,8 +97,8 @@ int total(struct cart *c)
 } @19
 `
 
-// TestEdits has edits with a known answer: the counts of each place of the old text must be at that
-// place of the new one, and those that it does not have be gone.
+// TestEdits checks edits with a known result: the counts of each place in the old text must be at
+// the same place in the new text, and must be dropped if that does not exist.
 func TestEdits(t *testing.T) {
 	replaced := func(pairs ...string) string {
 		text := cart
@@ -138,7 +138,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// checkEdit rebases a profile of the text above and looks for each place.
+// checkEdit moves a profile of the original text to an edited text and checks the counts of each
+// place.
 func checkEdit(t *testing.T, edited *text, names map[string]string) {
 	old := newText(cart)
 	functions := map[string][2]int{"price": {1, 6}, "total": {11, 19}} // the places of each
@@ -177,8 +178,8 @@ func checkEdit(t *testing.T, edited *text, names map[string]string) {
 	}
 }
 
-// TestRandomEdits inserts, deletes and moves lines: a count is then where the text of its line is,
-// and nowhere if that is gone, and no two are on one line.
+// TestRandomEdits inserts, deletes and moves lines. Afterwards each count is on the line with the
+// same text, or dropped if that is gone, and no two counts are on one line.
 func TestRandomEdits(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -208,8 +209,8 @@ func TestRandomEdits(t *testing.T) {
 	}
 }
 
-// randomLine returns a line of code, a comment or an empty line. Those of different numbers differ,
-// but for braces.
+// randomLine returns a line of code, a comment or an empty line. Lines of code with different n
+// differ, except braces.
 func randomLine(rng *rand.Rand, n int) string {
 	switch rng.IntN(8) {
 	case 0:
@@ -259,7 +260,7 @@ func checkRandom(t *testing.T, lines, edited []string, old, new *Sources) {
 	require.LessOrEqual(t, found, len(edited))
 }
 
-// TestIdentity rebases on the same sources.
+// TestIdentity moves a profile to the same sources, which changes nothing.
 func TestIdentity(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
@@ -280,8 +281,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Counts before the declaration, such as those of macros, stay where they are, also if the function
-// is edited.
+// Counts before the declaration, such as those of macros, keep their line even if the function is
+// edited.
 func TestBeforeDeclaration(t *testing.T) {
 	p := profile.New()
 	var b profile.Body
@@ -302,8 +303,8 @@ func TestBeforeDeclaration(t *testing.T) {
 	assert.Equal(t, b.Records(), q.Function(total).Records)
 }
 
-// TestInlined has a body that is inlined: it goes with the lines of its own function, which is in a
-// header, and its call with those of the caller.
+// TestInlined moves an inlined body: its counts move with the lines of the inlined function, which
+// is in a header, and its call moves with the lines of the caller.
 func TestInlined(t *testing.T) {
 	const header = "static inline int twice(int a)\n{\n\tint b = add(a, a);\n\treturn b;\n}\n"
 	const unit = "int f(int a)\n{\n\tlog(a);\n\treturn twice(a);\n}\nint g(int a)\n{\n\treturn twice(a) + 1;\n}\n"
@@ -344,7 +345,7 @@ func TestInlined(t *testing.T) {
 	assert.Equal(t, Function{"/b/h.h", "twice", Moved, "/b/h.h", "twice", 28, 28}, report.Functions[0])
 }
 
-// TestOverloads has functions of one name: those of the class, the parameters and the lines count.
+// TestOverloads has several functions of one name, which class, parameters and lines distinguish.
 func TestOverloads(t *testing.T) {
 	const old = `struct A { int get(int a) {
 	return one(a);
@@ -371,7 +372,8 @@ int get(const char *s) {
 	assert.Equal(t, map[int]int{2: 3}, countsOf(q, "a.cc", "_ZN1B3getEPKc"))
 }
 
-// TestOverloadsInOrder has functions of one name whose parameters are the same in another order.
+// TestOverloadsInOrder has several functions of one name that only the order of their parameters
+// distinguishes.
 func TestOverloadsInOrder(t *testing.T) {
 	const old = `inline Vec cross(const Vec &a, float s)
 {
@@ -396,7 +398,7 @@ inline Vec cross(float s, const Vec &a)
 	assert.Equal(t, map[int]int{2: 2}, countsOf(q, "v.h", "_Z5crossfRK3Vec"))
 }
 
-// TestOtherFile has a function that was moved to another file.
+// TestOtherFile moves a function to another file.
 func TestOtherFile(t *testing.T) {
 	total := strings.Index(cart, "int total")
 	old := sources("src/cart.c", newText(cart).source)
@@ -415,8 +417,8 @@ func TestOtherFile(t *testing.T) {
 	assert.Equal(t, map[int]int{2: 2}, countsOf(q, "/build/src/total.c", "total"))
 }
 
-// TestDeclarations has declarations that a binary would tell: symbols then are what they are
-// called, however the text looks, and a function of another signature keeps its counts.
+// TestDeclarations adds declarations as from a binary. They determine which function a symbol is,
+// whatever the text looks like, and a function with a changed signature keeps its counts.
 func TestDeclarations(t *testing.T) {
 	const text = "DEFINE(get)\nint C<T>::get(int a)\n{\n\treturn one(a);\n}\n"
 	old, new := sources("a.cc", text), sources("a.cc", "\n"+strings.Replace(text, "int a)\n{", "long a)\n{\n\tlog(a);", 1))
@@ -455,8 +457,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestSpelledParameters has the words of parameters from symbols, of const methods and of
-// instances of templates, too.
+// TestSpelledParameters checks the words in parameters that spell finds in symbols, including const
+// methods and instances of templates.
 func TestSpelledParameters(t *testing.T) {
 	for _, symbol := range []string{
 		"_ZN4Cart5totalERKN4shop4ItemE", "_ZNK4Cart5totalERKN4shop4ItemE", "_ZNK4Cart5totalIN4shop4ItemEEEiRKT_", "_ZNKR4Cart5totalERKN4shop4ItemE",
@@ -465,8 +467,8 @@ func TestSpelledParameters(t *testing.T) {
 	}
 }
 
-// TestLocalNames keeps the symbol of a function that is local to its unit, of which debug info has
-// no more than the unqualified name.
+// TestLocalNames checks that a function that is local to its unit keeps its mangled symbol,
+// although debug info only has its unqualified name.
 func TestLocalNames(t *testing.T) {
 	const symbol = "_ZN4shop12_GLOBAL__N_15totalEi"
 	c := change{use: use{symbol: symbol}, spelled: spell(symbol), new: &function{symbol: "total"}}
@@ -476,7 +478,8 @@ func TestLocalNames(t *testing.T) {
 	assert.Equal(t, "_ZN4shop12_GLOBAL__N_13sumEi", c.renamed())
 }
 
-// What sources include is one, whatever it is called, and what nothing includes is none.
+// AddFolder reads files that sources include, whatever their names are, and ignores other files
+// without a source's extension.
 func TestFolderWithIncludedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -492,7 +495,7 @@ func TestFolderWithIncludedFiles(t *testing.T) {
 	assert.ElementsMatch(t, []string{"a", "find", "more"}, slices.Collect(maps.Keys(s.byName)))
 }
 
-// Of a folder of sources, copies that are marked as a cache are left out, as hidden ones are.
+// AddFolder skips folders that are marked as a cache, and hidden folders.
 func TestFolderWithoutCaches(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// counted returns a profile of a function f of a.c that has count n+1 at the n-th of some lines
-// behind its brace, if that is a line of code.
+// counted returns a profile of function f in a.c. Line n after its brace has count n+1 if it is a
+// line of code.
 func counted(lines []string) *profile.Profile {
 	p := profile.New()
 	var b profile.Body
@@ -32,14 +32,13 @@ func functionOf(lines []string) *Sources {
 	return sources("a.c", "int f(void)\n{\n"+strings.Join(lines, "\n")+"\n}\n")
 }
 
-// declaredInA tells where f is.
+// declaredInA returns the declaration of f, in a.c.
 func declaredInA(_, symbol string) (Declaration, bool) {
 	return Declaration{Symbol: symbol, File: "a.c", Line: 1}, true
 }
 
-// TestRandomEditsOfMarks inserts and deletes lines: what a profile remembers is enough to put
-// nearly all counts where the text of their line is, no two on one line, and to leave a function
-// alone that is the same.
+// TestRandomEditsOfMarks inserts and deletes lines. Marks suffice to move nearly all counts to the
+// line with the same text, no two of them to one line. An unchanged function stays as it is.
 func TestRandomEditsOfMarks(t *testing.T) {
 	right, all := 0, 0
 	for seed := range uint64(400) {
@@ -89,7 +88,7 @@ func TestRandomEditsOfMarks(t *testing.T) {
 	assert.Greater(t, float64(right), 0.97*float64(all), "%d of %d", right, all)
 }
 
-// TestMarksThatContradict are not used: the samples are at lines that they say are empty.
+// Marks that say that lines with samples have no code are not used.
 func TestMarksThatContradict(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	p := counted(lines)
@@ -104,7 +103,7 @@ func TestMarksThatContradict(t *testing.T) {
 	require.ErrorIs(t, err, ErrNothing, "samples of several states of the sources")
 }
 
-// TestRememberRefuses has functions whose lines are not remembered.
+// TestRememberRefuses has functions for which Remember stores no marks.
 func TestRememberRefuses(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	for name, c := range map[string]struct {
@@ -124,9 +123,9 @@ func TestRememberRefuses(t *testing.T) {
 	}
 }
 
-// TestUnchangedFile has a function whose marks do not say which of two it is: if its file is the
-// same, by its sum, it keeps its records byte for byte, while that of another file is moved, and
-// the profile goes on to remember both.
+// TestUnchangedFile has two functions with the same marks. If the hash of its file is unchanged, a
+// function keeps its records exactly, while a function of another file is moved. The new profile
+// has marks of both.
 func TestUnchangedFile(t *testing.T) {
 	const twice = "#if A\nint f(void)\n{\n\t// of nothing\n\ta();\n\tb();\n\tc();\n}\n#else\nint f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n#endif\n"
 	const other = "int g(void)\n{\n\tfirst();\n\tsecond();\n\tthird();\n}\n"
@@ -169,8 +168,8 @@ func TestUnchangedFile(t *testing.T) {
 	assert.NotEqual(t, countsOf(p, "a.c", "f"), countsOf(q, "a.c", "f"), "the marks alone do not tell")
 }
 
-// TestRareFunctions has functions of which those are remembered that have a thousandth of the
-// samples, wherever these are inlined from.
+// Remember stores no marks for functions that together have at most a thousandth of the samples,
+// wherever they are inlined.
 func TestRareFunctions(t *testing.T) {
 	const text = "int hot(void)\n{\n\ta();\n}\nint outer(void)\n{\n\thot();\n}\nint cold(void)\n{\n\ta();\n}\nint colder(void)\n{\n\ta();\n}\nint never(void)\n{\n\ta();\n}\n"
 	for name, c := range map[string]struct {
@@ -214,8 +213,8 @@ func TestRareFunctions(t *testing.T) {
 	}
 }
 
-// Functions of an amalgamation are in the file that "#line" names, and remembered there. The file
-// itself is preferred if it is known as well.
+// Functions in an amalgamated file belong to the files that "#line" names, and get marks there. If
+// such a file itself was added, too, it is preferred.
 func TestAmalgamation(t *testing.T) {
 	lines := []string{"int a = first(1);", "while (a < 10)", "a += second(a);", "return a;"}
 	p := counted(lines)

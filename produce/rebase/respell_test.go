@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A class has another template parameter and is in another inline namespace, which macros make:
-// with debug info, all symbols that mention it are the new ones, also those of functions in no
-// source and those of two instances that differ little.
+// A class gets another template parameter and another inline namespace, which macros open. With
+// debug info, all symbols that mention the class are replaced by the new ones. This includes
+// symbols of functions in no source, and of two instances that differ little.
 func TestRespelledSymbols(t *testing.T) {
 	const text = "BEGIN\ntemplate <class T> struct Box {\n\tBox() {\n\t\tcount++;\n\t}\n\tint get(int a) {\n\t\tint b = a;\n\t\treturn b * 2;\n\t}\n};\nEND\n"
 	edited := strings.Replace(text, "class T", "class T, int N = 0", 1)

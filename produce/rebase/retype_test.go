@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// holderText is of a library whose sources nobody has given.
+// holderText is a library whose sources are not added.
 const holderText = `namespace lib {
 template <class T, int N> struct Pool { T t; T *of(int i) { return &t + i + N; } };
 template <class T> struct Holder { T *held; T *get() const { return held; } template <class U> void set(U *u) { held = u; } };
@@ -80,7 +80,7 @@ int Cart::plus(Pool<int, 4> &p, int n) {
 }
 `
 
-// Each text ends with what uses it.
+// retypedUse is the end of each text, which uses its functions and templates.
 const retypedUse = `
 int main(int argc, char **argv) {
 	shop::Cart c;
@@ -96,8 +96,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestRetypedSymbols changes templates and parameters, and compares the symbols that the text makes
-// of the old ones with those of compilers.
+// TestRetypedSymbols changes templates and parameters in a text. It compares the symbols that
+// retype makes from the old ones with those of compilers.
 func TestRetypedSymbols(t *testing.T) {
 	for name, edits := range map[string][]string{
 		"the same":                 {"return a * N;", "return N * a;"},
@@ -135,10 +135,10 @@ func TestRetypedSymbols(t *testing.T) {
 	}
 }
 
-// knownSymbols is what symbolsOfText has returned, by compiler and text.
+// knownSymbols caches the results of symbolsOfText by compiler and text.
 var knownSymbols = make(map[[2]string][]string)
 
-// symbolsOfText returns the functions that a compiler makes of a text.
+// symbolsOfText returns the symbols of the functions that a compiler generates for a text.
 func symbolsOfText(t *testing.T, compiler, text string) []string {
 	key := [2]string{compiler, text}
 	if knownSymbols[key] == nil {
@@ -167,8 +167,8 @@ func compiledSymbols(t *testing.T, compiler, text string) (symbols []string) {
 	return symbols
 }
 
-// TestRetypeScopes has templates of one name in several namespaces, of which macros may open some:
-// only those whose functions are in the text change.
+// TestRetypeScopes has templates of one name in several namespaces, some of which macros may open.
+// Only templates whose functions are in the text change.
 func TestRetypeScopes(t *testing.T) {
 	const text = "template <class T, int N> struct Pool {\n\tint get(int a) {\n\t\tint b = a;\n\t\treturn b;\n\t}\n};\n"
 	edited := strings.Replace(text, "int N", "long N", 1)
@@ -193,8 +193,8 @@ func TestRetypeScopes(t *testing.T) {
 	}
 }
 
-// TestRetypeOfMany has as many overloads as symbols, each with one parameter more, templates of all
-// names in one symbol, and macros that stand for many things: what is tried of them is bounded.
+// TestRetypeOfMany checks the limits of retype with as many overloads as symbols, each with one
+// parameter more, with all template names in one symbol, and with macros that have many expansions.
 func TestRetypeOfMany(t *testing.T) {
 	many := testenv.Rounds(200, 1000)
 	p := profile.New()
@@ -224,8 +224,8 @@ func TestRetypeOfMany(t *testing.T) {
 	assert.NotEmpty(t, report.Functions)
 }
 
-// FuzzRetype gives symbols the types of a text: what comes of it can be demangled if the symbol
-// could be.
+// FuzzRetype changes symbols to the types of a text. If a symbol can be demangled, its result can
+// be, too.
 func FuzzRetype(f *testing.F) {
 	f.Add("_ZN4shop5firstIiEEPT_RNS_4PoolIS1_Li4EEEPNS3_IS1_Li7EEE", "template <class T, long N, class B = void> struct Pool { T *first(Pool<T, 4> &p, int n) {\n\treturn 0;\n}\n};")
 	f.Add("_ZN4shop3runEi", "namespace shop { void run(unsigned a, bool b) {\n\treturn a;\n} }")

@@ -36,8 +36,8 @@ int top(int a) {
 }
 `
 
-// TestSample moves all kinds of records of a sample profile. What goes with a line that is gone is
-// taken off the totals.
+// TestSample moves all kinds of records of a sample profile. Samples that are dropped with their
+// line are subtracted from totals.
 func TestSample(t *testing.T) {
 	old := sources("a.c", sampleOld)
 	new := sources("a.c", strings.NewReplacer("\tint b = a", "\n\n\tint b = a", "\tint c = leaf(b);\n\tstop(c);\n\treturn c", "\tstop(b);\n\treturn b").Replace(sampleOld))
@@ -72,15 +72,15 @@ other:7:1
 `, got)
 }
 
-// Lines before the declaration, of macros and of what is included, are numbered from 2^16 down, as
-// in profiles of GCOV. That they are not in the function does not tell that it is another one.
+// Lines before the declaration, as of macros and included code, are numbered from 2^16 down, as in
+// GCOV profiles. A function that does not contain them can still be the profiled one.
 func TestSampleBeforeDeclaration(t *testing.T) {
 	old := sources("a.c", sampleOld)
 	new := sources("a.c", strings.Replace(sampleOld, "\tint b = a", "\n\n\tint b = a", 1))
 	assert.Equal(t, "leaf:30:10\n 3: 15\n 65534: 10\n 65535: 5\n", sampleText(t, "leaf:30:10\n 1: 15\n 65534: 10\n 65535: 5\n", old, new))
 }
 
-// TestSampleContext moves the calls of contexts, and drops a context whose call is gone.
+// TestSampleContext moves the calls in contexts. It drops a context if the line of a call is gone.
 func TestSampleContext(t *testing.T) {
 	old := sources("a.c", sampleOld)
 	new := sources("a.c", strings.NewReplacer("\tstart(a);", "\tbegin();\n\tstart(a);", "\tint c = leaf(b);\n", "").Replace(sampleOld))

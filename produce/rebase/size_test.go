@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// longText returns a function of many lines of random words. Every so many lines, if that is not 0,
-// there is a row of lines that is the same whatever the seed is.
+// longText returns a function with many lines of random words. After every so many lines, unless
+// every is 0, some lines are the same for all seeds.
 func longText(name string, lines, every int, seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := fmt.Appendf(nil, "int %s(void) {\n", name)
@@ -31,8 +31,8 @@ func longText(name string, lines, every int, seed uint64) []byte {
 	return append(text, "}\n"...)
 }
 
-// edited writes files that differ from what a profile remembers wherever longText makes them so,
-// and returns the profile, which has a count at every thousandth line.
+// edited writes files that differ from those that were profiled in the random lines of longText. It
+// returns the profile, which has a count at every thousandth line.
 func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.Profile, paths []string) {
 	p = profile.New()
 	for i := range functions {
@@ -55,10 +55,10 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 	return p, paths
 }
 
-// TestMarksOfManyLines moves functions of 20,000 lines that differ everywhere, or in all but rows
-// between which as many lines as possible are compared, by marks: as a whole and as the slice of a
-// compile. With AFDO_SWEEP these are 100,000 and 10 million lines. What is the same is found, and
-// hardly anything else is; memory goes by the lines.
+// TestMarksOfManyLines moves a whole profile, and a slice of it, by marks. Its functions have
+// 20,000 lines, and either all lines differ or there are a few equal ones between as many different
+// ones as can be compared. With AFDO_SWEEP there are 100,000 and 10 million lines. Equal lines are
+// found and hardly any others are paired, and memory is proportional to the number of lines.
 func TestMarksOfManyLines(t *testing.T) {
 	lines := testenv.Rounds(8_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A function whose calls are at other lines is stale. One whose callees its text does not name is
-// another function of the same name, if the profile names no file.
+// A function whose calls are on other lines is stale. If the profile names no file and the text
+// does not contain the callees, the text is that of another function of the same name.
 func TestStale(t *testing.T) {
 	const text = "int step(int);\nint run(int n) {\n  int s = 0;\n  s += step(n);\n  s += step(s);\n  return s;\n}\n"
 	path := filepath.Join(t.TempDir(), "run.c")
@@ -45,8 +45,9 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// If all lines of a function are gone, and with them the calls that would show which function it
-// is, the file decides: in a file whose other functions are the profiled ones, it was edited.
+// If all lines of a function are gone, including those of calls, nothing shows whether it is
+// another function of the same name. If the other functions in the file are the profiled ones, it
+// counts as edited.
 func TestStaleByOthers(t *testing.T) {
 	const other = "int other(int n) {\n  return step(n);\n}\n"
 	run := "int run(int n) {\n" + strings.Repeat("  // comment\n", 50) + "  int s = n;\n  return s;\n}\n"

@@ -65,8 +65,8 @@ func TestRan(t *testing.T) {
 	assert.Equal(t, map[string]uint64{"/lib/libc.so": 5, "/bin/x": 7}, verdict.Ran(r))
 }
 
-// A compile that shares only main and functions of system headers with a profile may be of another
-// program. Sources of debug packages are below /usr/src and are no headers of the system.
+// A compile may be of another program if it shares only main and functions in system headers with a
+// profile. Sources below /usr/src, as from debug packages, are not system headers.
 func TestForeign(t *testing.T) {
 	for _, c := range []struct {
 		functions map[string]string

@@ -25,8 +25,8 @@ func callerIDs(t *testing.T, r *indexedReader, callees []afdo.SymbolID, n int) (
 	return ids, others
 }
 
-// The first callers of some functions are the first ones of all, however the file is read and
-// whether or not the lists of the index are believed.
+// Callers returns the first functions that InlinedInto yields, however the file is opened and
+// whether or not it believes the index's lists of callers.
 func TestCallers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0xca))
 	called := 0
@@ -66,8 +66,8 @@ func TestCallers(t *testing.T) {
 	require.NotZero(t, called)
 }
 
-// Lists of callers that lie, in pages whose checksums are right, make no lookup fail: a symbol ID
-// that does not exist, or a list that cannot be decoded, has the file searched.
+// Wrong lists of callers in pages with correct checksums make no lookup fail. If a list has a
+// symbol ID that does not exist, or cannot be decoded, the file is searched.
 func TestCallersLie(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -92,8 +92,8 @@ func TestCallersLie(t *testing.T) {
 	}
 }
 
-// In a file without inlined functions, the index answers that there are no callers, and no samples
-// are read: damaged ones are not noticed.
+// In a file without inlined functions, the index answers that there are no callers. No samples are
+// read, so damaged samples are not noticed.
 func TestNoCallers(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 2, Symbols: []naive.Symbol{

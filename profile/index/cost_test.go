@@ -16,8 +16,9 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// To open a file and look up a symbol in all of 10,000 units reads some pages of the index and the
-// names of one unit. What was inlined elsewhere costs no more requests, and may cost more pages.
+// Opening a file and looking up a symbol in all of 10,000 units reads some pages of the index and
+// the names of one unit. If the symbol was inlined into other units, the lookup may read more
+// pages, but needs no more requests.
 func TestIndexCost(t *testing.T) {
 	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
@@ -104,7 +105,7 @@ func TestIndexCost(t *testing.T) {
 	}
 }
 
-// Many goroutines may be the first to use an index.
+// Many goroutines use an index at the same time, before it has been read.
 func TestIndexConcurrently(t *testing.T) {
 	_, data, _ := randomIndexed(t, 8)
 	truth, err := naive.Decode(data)
@@ -125,8 +126,8 @@ func TestIndexConcurrently(t *testing.T) {
 	}
 }
 
-// A check of an index reads the names once and copies no section, so it allocates at most ten times
-// the size of this file, of which most is names.
+// Check reads the names once and copies no section, so it allocates at most ten times the size of
+// this file, which consists mostly of names.
 func TestCheckMemory(t *testing.T) {
 	data := readertest.Reindex(t, gen.Big(2_000, true), fullIndex())
 	var before, after runtime.MemStats

@@ -20,8 +20,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// smallIndexed is a small file in which every kind of block has something to say: namesakes,
-// clones, unqualified names, inlining across units, an empty unit.
+// smallIndexed returns a small file with an index that has all kinds of blocks. The file has
+// symbols of the same name, clones, unqualified names, inlining across units, and an empty unit.
 func smallIndexed(t testing.TB, compact bool) (data []byte, truth *naive.File) {
 	f := &naive.File{Units: []naive.Unit{
 		{Path: "src/a.c", Start: 3, End: 7, Symbols: []naive.Symbol{
@@ -50,13 +50,13 @@ func smallIndexed(t testing.TB, compact bool) (data []byte, truth *naive.File) {
 	return data, truth
 }
 
-// indexSection returns where the index is.
+// indexSection returns the range of the index in the file.
 func indexSection(f *naive.File) (from, to int) {
 	s := f.Sections[len(f.Sections)-1]
 	return int(s.Offset), int(s.Offset + s.Size)
 }
 
-// fixPages gives the pages of an index the checksums of what they hold now.
+// fixPages sets the checksums of the pages of an index to those of their current contents.
 func fixPages(section []byte) {
 	for i := uint64(0); len(section) > 4; i++ {
 		p := section[:min(1024, len(section))]
@@ -67,7 +67,8 @@ func fixPages(section []byte) {
 	}
 }
 
-// A damaged index is noticed, or does no harm; without checksums it does none.
+// With checksums, damage in an index leads to an error or to correct answers. Without checksums,
+// answers stay correct.
 func TestIndexDamaged(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -101,8 +102,8 @@ func TestIndexDamaged(t *testing.T) {
 	}
 }
 
-// subset asks a Reader everything, whose index lies. Nothing that it gives is false, though things
-// may be missing, of which it returns the number.
+// subset asks a Reader whose index is wrong all questions. It checks that all symbols in answers
+// are correct, and returns the number of missing ones.
 func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	t.Helper()
 	ok := func(err error) bool {
@@ -152,8 +153,8 @@ func (q *questions) subset(t testing.TB, r *indexedReader) (missing int) {
 	return missing
 }
 
-// An index that lies with all its checksums right cannot make a Reader say anything false. What it
-// leaves out, a check finds.
+// A wrong index with correct checksums causes no wrong symbol in an answer. If symbols are missing
+// in answers, Check reports the index.
 func TestIndexLies(t *testing.T) {
 	hidden := 0
 	for _, compact := range []bool{false, true} {
@@ -190,7 +191,8 @@ func TestIndexLies(t *testing.T) {
 	require.NotZero(t, hidden)
 }
 
-// Larger indexes have many pages. Lies anywhere in them are no more than omissions.
+// TestIndexLiesAnywhere changes larger indexes, which have many pages, at random positions. Answers
+// may lack symbols, but contain no wrong ones.
 func TestIndexLiesAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
 	for seed := range uint64(testenv.Rounds(12, 300)) {
@@ -212,7 +214,7 @@ func TestIndexLiesAnywhere(t *testing.T) {
 	}
 }
 
-// A flipped bit anywhere in a file with checksums is an error, or changes nothing that is read.
+// In a file with checksums, flipping any bit leads to an error or to the same answers.
 func TestBitFlips(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -253,7 +255,8 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// askWhatever asks a Reader of a damaged file everything: answers are right or errors.
+// askWhatever asks a Reader of a damaged file all questions. Each answer must be correct or an
+// error.
 func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 	for id, path := range q.owners {
 		if u, err := r.UnitOf(afdo.SymbolID(id)); err == nil && path != u.Path() {
@@ -286,7 +289,7 @@ func (q *questions) askWhatever(t testing.TB, r *indexedReader) {
 	}
 }
 
-// layout takes a file apart into sections to be changed.
+// layoutOf splits a file into sections that a test can change.
 func layoutOf(f *naive.File, data []byte) *gen.Layout {
 	l := &gen.Layout{Compact: f.Compact}
 	for i, s := range f.Sections {
@@ -301,7 +304,7 @@ func layoutOf(f *naive.File, data []byte) *gen.Layout {
 	return l
 }
 
-// An index that was carried over into another file than it was made for is not used, or found out.
+// An index that was copied from another file is not used, or leads to an error.
 func TestIndexStale(t *testing.T) {
 	data, truth := smallIndexed(t, true)
 	last := len(truth.Sections) - 1
@@ -360,7 +363,7 @@ func fixSection(s *gen.Section) {
 	copy(s.Data, whole[1:])
 }
 
-// What others may use the section type for is none of this package's business.
+// A section of the index's type in another program's format is ignored.
 func TestForeignIndex(t *testing.T) {
 	for _, content := range []string{"", "a", "afdo", "afd", "afdo!!!!!", "something else entirely", strings.Repeat("x", 5000)} {
 		f, _ := gen.Random(rand.New(rand.NewPCG(1, 1)), gen.Options{})

@@ -20,13 +20,13 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// openDistant opens a file through an io.ReaderAt and trusts its index.
+// openDistant opens data through an io.ReaderAt, as a remote file, and trusts its index.
 func openDistant(data []byte, o ...afdo.Option) (*indexedReader, error) {
 	r, err := afdo.NewReader(bytes.NewReader(data), int64(len(data)), append(o, afdo.TrustIndex())...)
 	return newIndexedReader(r, data), err
 }
 
-// unitsOneByOne reads the units of some paths.
+// unitsOneByOne returns the units with the given paths, each read by a lookup of its own.
 func unitsOneByOne(r *afdo.Reader, paths []naive.Unit) (units []naive.Unit, err error) {
 	for _, want := range paths {
 		u, err := r.Unit(want.Path)
@@ -42,8 +42,8 @@ func unitsOneByOne(r *afdo.Reader, paths []naive.Unit) (units []naive.Unit, err 
 	return units, nil
 }
 
-// A file that is read from its end has the same units as one in memory, and a Reader that is asked
-// for all of it the same answers.
+// A file that is read through an io.ReaderAt from its end has the same units as one in memory, and
+// gives the same answers to all questions.
 func TestDistant(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		small, _ := smallIndexed(t, compact)
@@ -63,7 +63,7 @@ func TestDistant(t *testing.T) {
 	}
 }
 
-// A flipped bit of a file that is read from its end is an error, or changes nothing that is read.
+// In a file that is read from its end, flipping any bit leads to an error or to the same answers.
 func TestDistantBitFlips(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -92,8 +92,8 @@ func TestDistantBitFlips(t *testing.T) {
 	}
 }
 
-// Lies in the end of an index and in its runs, with all checksums of pages right, do no more than
-// that: nothing panics, and lookups come back.
+// Wrong data in the end block and the runs of an index, with correct page checksums, cause no panic
+// and no endless lookup.
 func TestDistantLies(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -119,8 +119,8 @@ func TestDistantLies(t *testing.T) {
 	}
 }
 
-// An index that was carried over into another file is found out where what was read is not what it
-// is of.
+// An index that was copied from another file leads to an error where the data that was read does
+// not match it.
 func TestDistantStale(t *testing.T) {
 	data, truth := smallIndexed(t, true)
 	last := len(truth.Sections) - 1
@@ -145,8 +145,8 @@ func TestDistantStale(t *testing.T) {
 	}
 }
 
-// A file that another one of the same size is written over is noticed by answers that come from the
-// index alone, too, though each of its pages has the right checksum.
+// If another file of the same size is written over a mapped file, lookups that only read the index
+// notice it, although all pages have correct checksums.
 func TestOverwrittenIndexUnderMap(t *testing.T) {
 	write := func(fingerprint uint64) []byte {
 		return readertest.Reindex(t, gen.Big(300, true), &index.Options{

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/readertest"
 )
 
-// FuzzIndex puts any bytes instead of the content of an index, all checksums right. A Reader does
-// not say anything false because of it, and what it leaves out, a check reports.
+// FuzzIndex replaces the contents of an index by any bytes, with correct checksums. Answers contain
+// no wrong symbols, and if symbols are missing, Check reports the index.
 func FuzzIndex(f *testing.F) {
 	type file struct {
 		data  []byte
@@ -43,8 +43,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// askLying asks a file whose index may have any content, all checksums right, and reports whether
-// the index leaves anything out.
+// askLying asks questions about a file whose index may have any contents with correct checksums. It
+// reports whether symbols are missing in answers.
 func (q *questions) askLying(t *testing.T, l *gen.Layout) (leavesOut bool) {
 	t.Helper()
 	fixSection(&l.Sections[len(l.Sections)-1])
@@ -61,9 +61,9 @@ func (q *questions) askLying(t *testing.T, l *gen.Layout) (leavesOut bool) {
 	return leavesOut
 }
 
-// FuzzSectionTable puts any bytes instead of header and section table of a file with an index,
-// which finds sections without a look at the whole table. What is read without an error is what the
-// file has always said, or, where the index is not found any more, what it says now.
+// FuzzSectionTable replaces the header and the section table of a file with an index, which finds
+// sections without reading the whole table. If reading succeeds, the result is that of the original
+// file or, if the index is not found any more, that of the changed file.
 func FuzzSectionTable(f *testing.F) {
 	type file struct {
 		head, rest []byte
@@ -105,8 +105,7 @@ func FuzzSectionTable(f *testing.F) {
 	})
 }
 
-// FuzzReindex gives any file in which a check finds no fault an index. Lookups say the same with
-// and without it.
+// FuzzReindex adds an index to any file without errors. Answers are the same with and without it.
 func FuzzReindex(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		data, _ := smallIndexed(f, compact)
@@ -144,7 +143,7 @@ func FuzzReindex(f *testing.F) {
 	})
 }
 
-// same checks that two searches have the same result, which is no error.
+// same checks that two iterations yield the same symbols and no error.
 func same(t *testing.T, a, b func(func(afdo.Symbol, error) bool)) {
 	t.Helper()
 	want, err := found(a)

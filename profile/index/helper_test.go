@@ -11,14 +11,14 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// indexedReader is a Reader that trusts the index of its file, and the program of the file.
+// An indexedReader is a Reader that trusts the index of its file, with a Program for the file.
 type indexedReader struct {
 	*afdo.Reader
 	data    []byte
 	program *index.Program
 }
 
-// plainReader is no option, but has openIndexed not trust the index.
+// plainReader is not an option of package afdo. It makes openIndexed not trust the index.
 var plainReader afdo.Option
 
 // openIndexed opens a file and trusts its index unless an option is plainReader.
@@ -27,7 +27,8 @@ func openIndexed(data []byte, o ...afdo.Option) (*indexedReader, error) {
 	return newIndexedReader(r, data), err
 }
 
-// trusting returns the options for openIndexed.
+// trusting returns the options for openIndexed, with afdo.TrustIndex unless plainReader is among
+// them.
 func trusting(o []afdo.Option) []afdo.Option {
 	plain := slices.ContainsFunc(o, func(o afdo.Option) bool { return o == nil })
 	o = slices.DeleteFunc(slices.Clone(o), func(o afdo.Option) bool { return o == nil })
@@ -41,7 +42,7 @@ func newIndexedReader(r *afdo.Reader, data []byte) *indexedReader {
 	return &indexedReader{r, data, index.NewProgram(r)}
 }
 
-// indexedSources opens data in each of the three ways.
+// indexedSources returns a Reader of data for each of the three ways to open a file.
 func indexedSources(t *testing.T, data []byte, o ...afdo.Option) map[string]*indexedReader {
 	t.Helper()
 	readers := make(map[string]*indexedReader)
@@ -67,7 +68,7 @@ func (r *indexedReader) fingerprint(u *afdo.Unit) (uint64, error) {
 	return x.Fingerprint(u)
 }
 
-// elsewhere iterates over the functions of other units into which a unit's were inlined.
+// elsewhere iterates over the functions of other units into which functions of unit u were inlined.
 func (r *indexedReader) elsewhere(u *afdo.Unit) iter.Seq2[afdo.Symbol, error] {
 	return func(yield func(afdo.Symbol, error) bool) {
 		var ids []afdo.SymbolID

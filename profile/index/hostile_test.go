@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// Names and paths that all fall into the same place of a table do not make lookups slow: if each
-// looked at all of them, this would take minutes.
+// Many names and paths in the same slot of a hash table do not make lookups slow. If each lookup
+// compared all of them, this test would take minutes.
 func TestIndexOfCollidingNames(t *testing.T) {
 	n := uint32(testenv.Rounds(6_000, 60_000))
 	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}}}
@@ -42,8 +42,8 @@ func TestIndexOfCollidingNames(t *testing.T) {
 	}
 }
 
-// Symbols that share the section of their samples by the thousand do not make a lookup, or an
-// index, go through it as often.
+// If thousands of symbols share one section of samples, neither a lookup nor writing an index reads
+// it thousands of times.
 func TestIndexOfSharedSamples(t *testing.T) {
 	testenv.NeedSweep(t)
 	const wide, leaves, counts = 90, 5, 200_000
@@ -91,7 +91,7 @@ func TestIndexOfSharedSamples(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Units that share a string table by the thousand do not make a search go through it as often.
+// If thousands of units share one string table, a search does not read it thousands of times.
 func TestSearchOfSharedNames(t *testing.T) {
 	const strings = 50_000
 	units := testenv.Rounds(5_000, 30_000)

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However an index is damaged, with all checksums right, no lookup says what a walk does not.
+// For any damage to an index, with correct checksums, lookups return no symbol that walking the
+// whole file does not find.
 func TestLookupsOfMutants(t *testing.T) {
 	leaving, n := 0, testenv.Mutants()
 	r := rand.New(rand.NewPCG(30, 2))

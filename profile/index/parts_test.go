@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// partedSymbols is enough for several parts of names.
+// partedSymbols is enough symbols for several parts in the index's list of name parts.
 const partedSymbols = 1_200
 
 // partedFile returns an indexed file with a unit of many symbols. Their names share prefixes, are
@@ -66,8 +66,8 @@ func hasBlock(t testing.TB, data []byte, kind string) bool {
 	return slices.ContainsFunc(info.Blocks, func(b index.Block) bool { return b.Kind == kind })
 }
 
-// A few symbols of a large unit are found by the parts of its names. Other parts are not read:
-// damage there is not noticed, and damage in the part itself is.
+// A lookup of few symbols in a large unit reads only the parts of its names that contain them.
+// Damage in another part is not noticed, and damage in the part itself is.
 func TestNameParts(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth, unit := partedFile(t, compact)
@@ -102,13 +102,14 @@ func TestNameParts(t *testing.T) {
 	}
 }
 
-// A part that was written to after the file was opened is not used.
+// A part of the names that was changed after the file was opened is not used.
 func TestNamePartsChange(t *testing.T) {
 	requirePartsChange(t, func(path string, size int) error { return os.WriteFile(path, make([]byte, size), 0o600) })
 }
 
-// A part that is gone from the file is not used. The emulator of the tests in 32 bits does not give
-// the address of such a fault, so they leave out tests of this name.
+// A lookup fails if the part of the names that it reads was truncated after the file was mapped.
+// The emulator of the tests in 32 bits does not report the address of such a fault, so they leave
+// out tests of this name.
 func TestTruncatedUnderMap(t *testing.T) {
 	requirePartsChange(t, func(path string, _ int) error { return os.Truncate(path, 0) })
 }
@@ -134,7 +135,7 @@ func requirePartsChange(t *testing.T, change func(path string, size int) error) 
 	require.ErrorIs(t, err, afdo.ErrChanged)
 }
 
-// Strings that are not numbered in the order of the string table have no parts.
+// If strings are not numbered in the order of the string table, the index has no parts of names.
 func TestNoNameParts(t *testing.T) {
 	f := &naive.File{Units: []naive.Unit{{Path: "large.h", End: partedSymbols}}}
 	for i := range uint32(partedSymbols) {
@@ -150,8 +151,8 @@ func TestNoNameParts(t *testing.T) {
 	require.Equal(t, fmt.Sprint("f", partedSymbols-7), got[0].Name())
 }
 
-// Whatever a record of parts says, a lookup ends in the symbol or an error, and a check reports
-// what is false.
+// For any contents of the index's list of name parts, a lookup returns the right symbol or an
+// error, and Check reports wrong contents.
 func TestNamePartsLie(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth, unit := partedFile(t, compact)

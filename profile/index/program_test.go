@@ -30,7 +30,7 @@ func fullIndex() *index.Options {
 	}
 }
 
-// randomIndexed draws a file of any legal shape, with and without an index.
+// randomIndexed returns a random valid file, with and without an index.
 func randomIndexed(t testing.TB, seed uint64) (plain, indexed []byte, truth *naive.File) {
 	r := rand.New(rand.NewPCG(seed, 0x1d))
 	o := gen.All()
@@ -42,7 +42,7 @@ func randomIndexed(t testing.TB, seed uint64) (plain, indexed []byte, truth *nai
 	return plain, readertest.Reindex(t, plain, fullIndex()), truth
 }
 
-// found puts what a search yields into a form that two Readers can be compared by.
+// found returns the symbols that a lookup yields, in a form in which two Readers can be compared.
 func found(symbols func(func(afdo.Symbol, error) bool)) ([]string, error) {
 	var list []string
 	for s, err := range symbols {
@@ -54,7 +54,8 @@ func found(symbols func(func(afdo.Symbol, error) bool)) ([]string, error) {
 	return list, nil
 }
 
-// questions are all that an index can be asked, with the answers that the naive decoder gives.
+// A questions contains all questions that an index can answer, with the answers of the naive
+// decoder.
 type questions struct {
 	units                    map[string]bool // by path
 	owners                   map[uint32]string
@@ -140,14 +141,15 @@ func newQuestions(f *naive.File) *questions {
 	return q
 }
 
-// togetherQuestion asks for the symbols of several unqualified names that are wanted.
+// A togetherQuestion asks for the symbols that have one of several unqualified names and are
+// wanted.
 type togetherQuestion struct {
 	names  []string
 	wanted func(name string) bool
 	found  []string
 }
 
-// calleeQuestion asks for what some symbols were inlined into.
+// A calleeQuestion asks for the functions into which some symbols were inlined.
 type calleeQuestion struct {
 	ids  []afdo.SymbolID
 	into []string
@@ -162,7 +164,7 @@ func inlinesID(body []naive.Location, callee uint32) bool {
 	return false
 }
 
-// all are the names to look for: those that are there, and some that are not.
+// all returns the keys of m, and some names that are not in the file.
 func (q *questions) all(m map[string][]string) []string {
 	names := []string{"", ".", "f", "no such name"}
 	for name := range m {
@@ -172,8 +174,8 @@ func (q *questions) all(m map[string][]string) []string {
 	return slices.Compact(names)
 }
 
-// ask asks a Reader everything. Answers are compared with the truth, errors are counted, and must
-// be of this class.
+// ask asks a Reader all questions. Answers must be correct. Errors must be of the given class, and
+// ask returns their number.
 func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int) {
 	t.Helper()
 	ok := func(err error) bool {
@@ -235,7 +237,7 @@ func (q *questions) ask(t testing.TB, r *indexedReader, class error) (failed int
 	return failed
 }
 
-// Whoever does not know of the index reads the file as before.
+// A Reader that does not trust the index reads the file as if it had none.
 func TestIndexIsSkipped(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(25, 500)) {
 		_, indexed, truth := randomIndexed(t, seed)
@@ -254,7 +256,7 @@ func TestIndexIsSkipped(t *testing.T) {
 	}
 }
 
-// Lookups give the same with an index, without one, and when it is not to be used.
+// Lookups have the same results with an index, without one, and with one that is not trusted.
 func TestIndexAgrees(t *testing.T) {
 	var namesakes, clones, cross int
 	for seed := range uint64(testenv.Rounds(16, 1000)) {
@@ -285,7 +287,7 @@ func TestIndexAgrees(t *testing.T) {
 	require.NotZero(t, cross)
 }
 
-// Every way to open a file uses the index, and a Reader that was closed does not.
+// Lookups use the index however the file was opened, but not after the Reader was closed.
 func TestIndexSources(t *testing.T) {
 	_, indexed, truth := randomIndexed(t, 4)
 	q := newQuestions(truth)
@@ -353,7 +355,7 @@ func TestIndexInfo(t *testing.T) {
 	}
 }
 
-// An index can be left out in parts, renewed and taken away.
+// Write can leave out parts of an index, renew an index and remove it.
 func TestReindex(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(4, 100)) {
 		_, indexed, truth := randomIndexed(t, seed)
@@ -388,7 +390,7 @@ func TestReindex(t *testing.T) {
 	}
 }
 
-// Names of schemes have a length of one byte.
+// The name of a scheme must fit a length of one byte.
 func TestIndexSchemeTooLong(t *testing.T) {
 	r, err := openIndexed(gen.Big(2, true))
 	require.NoError(t, err)

@@ -43,7 +43,8 @@ func mapped(t *testing.T, path string, data []byte, o ...afdo.Option) (*indexedR
 	return newIndexedReader(r, data), err
 }
 
-// many is how many units make a section table larger than what is read of a map at once.
+// many returns a number of units for which the section table is larger than one read of a mapped
+// file.
 func many(compact bool) int {
 	if compact {
 		return 3_500
@@ -51,8 +52,8 @@ func many(compact bool) int {
 	return 1_000
 }
 
-// large is a file with a large section table, to be changed section by section, and what it says,
-// which is not to be changed.
+// large returns the sections of a file with a large section table, which a test can change, and the
+// contents of the file, which stay the same.
 func large(t *testing.T, compact bool) (*gen.Layout, *naive.File) {
 	data, truth := largeFile[compact]()
 	require.NotNil(t, truth)
@@ -70,7 +71,7 @@ func makeLarge(compact bool) ([]byte, *naive.File) {
 	return data, truth
 }
 
-// A large section table is not copied, and means the same.
+// A Reader does not copy a large section table, and the file's contents are the same.
 func TestLargeSectionTable(t *testing.T) {
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		l, _ := large(t, compact)
@@ -117,7 +118,7 @@ func TestLargeSectionTable(t *testing.T) {
 	}
 }
 
-// Wherever a large section table has a fault, Open finds it, mapped or not.
+// Open finds a fault at any position of a large section table, in mapped files and others.
 func TestLargeSectionTableFaulty(t *testing.T) {
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		l, truth := large(t, compact)
@@ -159,8 +160,8 @@ func TestLargeSectionTableFaulty(t *testing.T) {
 	}
 }
 
-// Whatever a Reader is asked first, of a file with a large section table, it answers as one that
-// has the file in memory.
+// For a file with a large section table, the first answer of a Reader is the same as for the file
+// in memory, whatever is asked first.
 func TestLargeSectionTableFirstCall(t *testing.T) {
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
 		plain, _ := largeFile[compact]()

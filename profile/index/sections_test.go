@@ -16,11 +16,12 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// tableSpan is where header and section table are in a file of which the sections are adjacent.
+// tableSpan returns the range of the header and the section table in a file whose sections are
+// adjacent.
 func tableSpan(f *naive.File) [2]int64 { return [2]int64{0, f.Sections[0].Offset} }
 
-// A Reader that is asked for everything looks at some entries of the section table one by one, and
-// then at all of them at once.
+// A Reader that reads the whole file first reads some entries of the section table one by one, and
+// then all of them at once.
 func TestSectionTableAfterAll(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := readertest.Reindex(t, gen.Big(testenv.Rounds(1_000, 3_000), compact), &index.Options{})
@@ -51,8 +52,7 @@ func TestSectionTableAfterAll(t *testing.T) {
 	}
 }
 
-// The section table may be put into another order, as the RFC allows, by a program that does not
-// know of the index.
+// A program that does not know the index may reorder the section table, as the RFC allows.
 func TestSectionTableReordered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -85,8 +85,8 @@ func TestSectionTableReordered(t *testing.T) {
 	}
 }
 
-// A section table with a fault is an error of the call that finds it. Whoever wants it from Open
-// ignores the index.
+// A fault in the section table is returned by the call that finds it. Without the index, Open
+// returns it.
 func TestSectionTableFaulty(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data, truth := smallIndexed(t, compact)
@@ -121,10 +121,11 @@ func TestSectionTableFaulty(t *testing.T) {
 	}
 }
 
-// physical is where a byte of what the pages of an index hold stands in the section.
+// physical converts a position in the contents of an index's pages to a position in the section.
 func physical(at int) int { return at + at/1020*4 }
 
-// What the index says of the section table is checked, whether it leads anywhere or not.
+// A Reader checks what the index contains about the section table, whether or not the positions are
+// in the file.
 func TestSectionTableLie(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := readertest.Reindex(t, gen.Big(200, compact), &index.Options{})
@@ -164,8 +165,8 @@ func TestSectionTableLie(t *testing.T) {
 	}
 }
 
-// Entries may change places over the border of what is read together, or whole groups of them may.
-// The first call of a Reader is right, and so is the second.
+// Entries of the section table may change places, also between groups that are read together, and
+// so may whole groups. The first and the second answer of a Reader are both correct.
 func TestSectionTableReorderedAnywhere(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := readertest.Reindex(t, gen.Big(100, compact), &index.Options{})
@@ -214,7 +215,7 @@ func TestSectionTableReorderedAnywhere(t *testing.T) {
 	}
 }
 
-// orderOf is the section table of a layout, in the order of the file.
+// orderOf returns the section table of a layout, in file order.
 func orderOf(l *gen.Layout) (table []int) {
 	for i := range l.Sections {
 		if i != l.Summary && i != l.FileNames {
@@ -224,7 +225,7 @@ func orderOf(l *gen.Layout) (table []int) {
 	return table
 }
 
-// hookedReaderAt calls do once, when something is read from an offset.
+// A hookedReaderAt calls do once, at the first read at an offset.
 type hookedReaderAt struct {
 	*bytes.Reader
 	at int64
@@ -240,8 +241,8 @@ func (h *hookedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Somebody else may have the whole table looked at while a section is read that turns out to be
-// another one.
+// Another goroutine may read the whole section table while a section is read that turns out to be a
+// different one.
 func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	data := readertest.Reindex(t, gen.Big(200, false), &index.Options{})
 	truth, err := naive.Decode(data)
@@ -272,8 +273,8 @@ func TestSectionTableReorderedMeanwhile(t *testing.T) {
 	require.NotZero(t, hooked)
 }
 
-// A fault of the table is the error of the call that finds it, though a checksum is what tells of
-// it. That the table has one is remembered.
+// A fault in the section table is returned by the call that finds it, even if a checksum shows it.
+// Later calls return it as well.
 func TestSectionTableFaultIsRemembered(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		units := testenv.Rounds(700, 2_000)
@@ -314,7 +315,8 @@ func TestSectionTableFaultIsRemembered(t *testing.T) {
 	}
 }
 
-// The content of an index may fill its pages, and end in arrays or names that take no bytes.
+// The contents of an index may end exactly at the end of a page, and with arrays or names of no
+// bytes.
 func TestIndexOfWholePages(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		whole := 0

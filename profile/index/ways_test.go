@@ -32,7 +32,7 @@ func TestWaysToOpenAgree(t *testing.T) {
 	}
 }
 
-// walked returns all that a reader gives, or its error.
+// walked returns everything that can be read from a file as text, or the error.
 func walked(r *afdo.Reader, err error) string {
 	if err != nil {
 		return err.Error()

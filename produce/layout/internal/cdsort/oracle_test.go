@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The order of functions is LLVM's.
+// The order of functions is the same as LLVM's.
 func TestLLVM(t *testing.T) {
 	testenv.NeedSweep(t)
 	const graphs = 200

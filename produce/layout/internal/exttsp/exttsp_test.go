@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// random returns a function of n blocks with counts that flow from block to block as they do in a
-// program: most blocks have one or two successors near by, and some branches go one way only.
+// random returns a function of n blocks with the counts of random walks through it. As in real
+// programs, most blocks have one or two successors nearby, and some conditional branches always go
+// in the same direction.
 func random(seed uint64, n int) (blocks []Block, edges []Edge) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	blocks = make([]Block, n)
@@ -54,7 +55,8 @@ func random(seed uint64, n int) (blocks []Block, edges []Edge) {
 	return blocks, edges
 }
 
-// best returns the highest score of all orders that begin with block 0.
+// best returns the highest score of all orders that begin with block 0. It tries all permutations
+// of order from index from on.
 func best(blocks []Block, edges []Edge, order []int, from int) (score float64) {
 	if from == len(order) {
 		return Score(blocks, edges, order)
@@ -67,7 +69,7 @@ func best(blocks []Block, edges []Edge, order []int, from int) (score float64) {
 	return score
 }
 
-// Of few blocks, the order is close to the best one there is.
+// For functions with few blocks, the score of the order is close to the highest possible score.
 func TestNearBest(t *testing.T) {
 	total, most := 0.0, 0.0
 	for seed := range uint64(testenv.Rounds(40, 400)) {
@@ -81,7 +83,8 @@ func TestNearBest(t *testing.T) {
 	assert.LessOrEqual(t, total, most+1e-6)
 }
 
-// The order is a permutation that begins with the entry, always the same, and better than none.
+// The order is a permutation that begins with the entry and is always the same. Its score is at
+// least that of the original order.
 func TestOrder(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(20, 200)) {
 		n := 1 + int(seed*7)%300
@@ -97,7 +100,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A cycle of blocks that nothing leads to, and blocks of no edges, come after the rest.
+// Blocks that cannot be reached from the entry, and blocks without edges, come after the others.
 func TestApart(t *testing.T) {
 	blocks := []Block{{10, 5}, {10, 5}, {10, 9}, {10, 9}, {10, 0}}
 	order := Order(blocks, []Edge{{0, 1, 5}, {2, 3, 9}, {3, 2, 9}})
@@ -123,7 +126,7 @@ func checkOrder(t *testing.T, order []int, n int) {
 	}
 }
 
-// Edges may be anything: an order is an order.
+// FuzzOrder: for any edges, the order is a permutation that begins with the entry.
 func FuzzOrder(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -154,7 +157,7 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// Score returns the score of an order of all blocks. The higher, the better.
+// Score returns the score of an order of all blocks. A higher score is better.
 func Score(blocks []Block, edges []Edge, order []int) float64 {
 	p := newProblem(blocks, edges)
 	return p.score([3][]int{order}, p.jumps)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The score is LLVM's score, and the order is as good as LLVM's order.
+// Scores are equal to LLVM's, and the score of an order is as high as that of LLVM's order.
 func TestLLVM(t *testing.T) {
 	testenv.NeedSweep(t)
 	var input bytes.Buffer

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// found says what was found in a text: scope, names with their lines, and the last line.
+// found returns the functions in a text, each as a string with its scope, its names with their
+// lines, and its last line.
 func found(text string) []string {
 	var list []string
 	functions, _ := Outline([]byte(text))
