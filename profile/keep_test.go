@@ -34,7 +34,7 @@ func (n naiveProfile) samples() *big.Int {
 	return sum
 }
 
-// functionsOf returns the part of a naive profile that is about functions.
+// functionsOf returns the functions of a naive profile, without symbols that have no function.
 func functionsOf(n naiveProfile) naiveProfile {
 	n = maps.Clone(n)
 	maps.DeleteFunc(n, func(_ string, f *naiveFunction) bool { return !f.functions })

@@ -35,8 +35,8 @@ func (p *Profile) adopt(q *Profile) []SymbolRef {
 	return symbols
 }
 
-// renumber returns records with other callees, in canonical order for the new numbers. They are
-// valid until the next call of a method of body.
+// renumber returns records with each callee replaced by its number in symbols, in canonical order.
+// They are valid until the next call of a method of body.
 func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
 	body.Reset()
 	body.records = append(body.records, records...)

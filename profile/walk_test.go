@@ -15,7 +15,7 @@ type step struct {
 	depth  int
 }
 
-// naiveWalk is a walk by recursion.
+// naiveWalk returns the steps of a walk over records, by recursion.
 func naiveWalk(records []Record, depth int) (steps []step) {
 	for i := 0; i < len(records); i++ {
 		steps = append(steps, step{&records[i], depth})

@@ -47,7 +47,7 @@ func newDecoder(data []byte) *decoder {
 	return &decoder{Buffer: decode.Buffer{Data: data}, strings: map[string]string{}}
 }
 
-// err returns the first error.
+// err returns the first error that occurred in decoding, or nil.
 func (d *decoder) err() error {
 	return d.Error(func(f *decode.Fault) error {
 		return &fault.FormatError{Format: "gcda", Section: fault.HeaderSection, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}

@@ -36,7 +36,7 @@ func newDecoder(data []byte, h Header) *decoder {
 	return &decoder{Buffer: b, version: h.Version, p: profile.New()}
 }
 
-// err returns the first error.
+// err returns the first error that occurred in decoding, or nil.
 func (d *decoder) err() error {
 	return d.Error(func(f *decode.Fault) error { return faultAt(int64(f.Pos), f.Class, "%s", f.Detail) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// A scanned finds candidates, see the interface, without an index. It searches the file and caches
+// A scanned implements candidates without an index. It searches the file and caches
 // what it finds.
 type scanned struct {
 	r *afdo.Reader
