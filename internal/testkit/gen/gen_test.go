@@ -49,7 +49,8 @@ func TestEnc(t *testing.T) {
 	require.Equal(t, "8080808010"+"8080808080808080808000", hex.EncodeToString(e.Buf))
 }
 
-// Offsets of a compact header depend on its own length, whatever that comes to.
+// TestCompactHeaderSettles checks headers whose length depends on the offsets in them, which depend
+// on that length.
 func TestCompactHeaderSettles(t *testing.T) {
 	lengths := map[int64]bool{}
 	for sections := 0; sections < 90; sections += testenv.Rounds(3, 1) {

@@ -452,8 +452,8 @@ func inverse(x uint64) uint64 {
 	return y
 }
 
-// Comb returns the data of a string table with n+1 strings that share a long prefix and the letters
-// after it.
+// Comb returns the data of a string table with n+1 strings. Each is a common prefix of "x", then 0
+// to n letters "b", and an "a" in all but the last.
 func Comb(prefix int, n uint32) func(e *Enc) {
 	return func(e *Enc) {
 		e.U32(n + 1)

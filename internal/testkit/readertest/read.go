@@ -144,7 +144,8 @@ func Describe(s afdo.Symbol) string {
 	return fmt.Sprintf("%d %q %v unit %d %q", s.ID(), s.Name(), s.HasInfo(), s.Unit().Index(), s.Unit().Path())
 }
 
-// Sources opens data in each of the three ways.
+// Sources opens data by [afdo.Open], [afdo.NewReader] and [afdo.OpenBytes]. It returns the readers
+// by the names mmap, readerat and bytes.
 func Sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Reader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile.afdo")

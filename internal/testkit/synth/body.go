@@ -7,18 +7,18 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Distributions, see quantile.
+// Distributions of random numbers, as quantiles for generator.quantile.
 var (
 	// Records per function, including nested ones.
 	functionSizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 15, 17, 19, 22, 26, 31, 40, 54, 160}
 	// Records per inlined body, without nested ones.
 	inlinedSizes = []int{1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8, 12}
-	// Bits of a function's largest count.
+	// Numbers of bits in a function's largest count.
 	heats = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 19, 24}
 )
 
-// How many functions there are for each very hot one, and how many more bits its counts have. This
-// makes some counts exceed 32 bits.
+// One function in hotOneIn is very hot: its counts have hotter more bits, so that some exceed 32
+// bits.
 const hotOneIn, hotter = 2_000, 16
 
 // Depths of inlining.

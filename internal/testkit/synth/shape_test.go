@@ -139,7 +139,7 @@ func TestSameHeaders(t *testing.T) {
 	assert.Equal(t, want, xxhash.Sum64(version3(t, New(SmallHeaders))))
 }
 
-// TestKnobs checks that each knob turns what it says.
+// TestKnobs checks that each field of Shape changes in the profile what its comment says.
 func TestKnobs(t *testing.T) {
 	plain := Options{Seed: 2, Units: 200, Functions: 1_000}
 	with := func(s Shape) *profile.Profile {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A compiler that does not link is none; other programs are what they are called.
+// TestFind checks that a compiler that cannot link a program is not found.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	for name, status := range map[string]string{"gcc-98": "1", "clang++": "0", "gcc-ar": "1"} {
