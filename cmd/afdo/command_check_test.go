@@ -25,7 +25,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// checkedFile is an item of the JSON.
+// checkedFile is an item in the JSON of check.
 type checkedFile struct {
 	File     string
 	Problems []struct {
@@ -93,7 +93,8 @@ func TestCheckSoundFiles(t *testing.T) {
 	}
 }
 
-// Every corrupt file of the library's tests is reported, also where it cannot be opened.
+// TestCheckCorruptFiles checks that check reports each corrupt file of the library's tests, also
+// those that cannot be opened.
 func TestCheckCorruptFiles(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/corrupt/*")
 	require.NoError(t, err)
@@ -214,7 +215,8 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// An instrumentation profile without functions passes in each format, as check and convert agree.
+// TestCheckProfileWithoutFunctions checks that an instrumentation profile without functions has no
+// faults in any format.
 func TestCheckProfileWithoutFunctions(t *testing.T) {
 	text := writeFile(t, "empty.proftext", []byte(":ir\n"))
 	indexed := filepath.Join(t.TempDir(), "empty.profdata")

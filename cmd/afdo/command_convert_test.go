@@ -27,8 +27,8 @@ func load(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// checkPairs converts a profile into each format, and each of those into each
-// other. What comes out means what went in, through version 2 what that can hold.
+// checkPairs converts a profile to each format, and each result to each other format. The final
+// profile means the same as the first one, except for what version 2 cannot store on the way.
 func checkPairs(t *testing.T, path string) {
 	dir := t.TempDir()
 	truth := load(t, path)

@@ -74,7 +74,8 @@ func TestCreateForClang(t *testing.T) {
 	assert.Contains(t, r.out, `"loop":-1(`)
 }
 
-// Flow-sensitive discriminators have more than 16 bits, and the section that has them says so.
+// TestCreateFlowSensitive makes a profile with flow-sensitive discriminators, which have more than
+// 16 bits. A flag of its section records that.
 func TestCreateFlowSensitive(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)

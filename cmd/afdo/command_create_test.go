@@ -44,8 +44,8 @@ var editedProgram = strings.Replace(createdProgram, "  int s = 0;\n", "  int s =
 // compiled caches the programs of compileC by source and flags, so that each is compiled once.
 var compiled sync.Map
 
-// compileC returns the path of a program, beside its source prog.c. Tests share it, so that none
-// may change what is there.
+// compileC returns the path of a compiled program, beside its source prog.c. Tests share the
+// folder, so none may change its files.
 func compileC(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	cc := testenv.Tool(t, "gcc")
@@ -70,7 +70,7 @@ func removeCompiled() {
 	}
 }
 
-// compileOwn is compileC for a test that changes what is there.
+// compileOwn is compileC for a test that changes the files in the folder.
 func compileOwn(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -76,7 +76,7 @@ func sharesOf(first, second profile.Portion, change, overlap float64) diffedShar
 	return diffedShares{first.Samples, second.Samples, first.Share, second.Share, change, overlap}
 }
 
-// diffJSONOf runs diff --json, which ends with a status.
+// diffJSONOf runs diff --json, which must end with the given status.
 func diffJSONOf(t *testing.T, status int, args ...string) diffed {
 	t.Helper()
 	r := afdoRun(append([]string{"diff", "--json"}, args...)...)
@@ -139,7 +139,8 @@ func TestDiffExitCode(t *testing.T) {
 	assert.Contains(t, must(t, "diff", example(".txt"), other), "\nThe profiles differ, first here: "+d.Difference+"\n")
 }
 
-// TestDiffAgainstLibrary checks that the JSON says what the library says, of random files.
+// TestDiffAgainstLibrary compares the JSON of diff with the results of package profile, for random
+// files.
 func TestDiffAgainstLibrary(t *testing.T) {
 	dir := t.TempDir()
 	paths := [2]string{filepath.Join(dir, "first"), filepath.Join(dir, "second")}
@@ -252,7 +253,8 @@ func TestDiffFlags(t *testing.T) {
 	assert.Equal(t, result{cli.StatusFault, "", "afdo: open no such file: no such file or directory\n"}, r)
 }
 
-// Version 2 knows no units, and is compared with other formats by the names of functions.
+// TestDiffWithoutUnits compares version 2, which has no units, with other formats: functions are
+// matched by name alone.
 func TestDiffWithoutUnits(t *testing.T) {
 	for _, paths := range [][2]string{{".v3.afdo", ".v2.afdo"}, {".v2.afdo", ".afdo"}} {
 		r := afdoRun("diff", example(paths[0]), example(paths[1]))

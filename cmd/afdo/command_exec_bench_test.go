@@ -79,7 +79,7 @@ func BenchmarkExecFiles(b *testing.B) {
 	}
 }
 
-// measure runs a command several times. It calls before each time, and does not measure that.
+// measure runs a command several times. It calls before ahead of each run, which is not measured.
 func (s *site) measure(b *testing.B, before func(), args ...string) {
 	var processor time.Duration
 	largest := int64(0)

@@ -19,8 +19,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A compile gets the entries of the functions that it defines, under a name that is their
-// content's, and the object is the same as with the whole list.
+// TestExecLayout checks that a compile gets only the entries of the layout list for functions that
+// it defines, and that the object is the same as with the whole list. The name of the reduced list
+// depends on its contents.
 func TestExecLayout(t *testing.T) {
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
@@ -58,8 +59,9 @@ func TestExecLayout(t *testing.T) {
 	s.fails(1, "afdo", "exec", "--layout", "nowhere", "--", clang, "-c", "a.c", "-o", "a.o")
 }
 
-// The objects of whole projects are the same with their slices of a list as with all of it. The
-// list has an entry for each function that an object defines.
+// TestExecLayoutProjects checks for all sources of projects that the object is the same with the
+// reduced layout list as with the whole one. The list has an entry for each function that an object
+// defines.
 func TestExecLayoutProjects(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")
@@ -101,9 +103,8 @@ func TestExecLayoutProjects(t *testing.T) {
 	}
 }
 
-// A backend of distributed ThinLTO gets the entries of the functions that its bitcode defines,
-// static functions with the suffix of ThinLTO among them, and the object is the same as with the
-// whole list. A stale function is compiled without its layout.
+// TestExecLayoutBackends does the same for the backend compiles of distributed ThinLTO, whose
+// static functions have a suffix. A stale function is compiled without its entry.
 func TestExecLayoutBackends(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")
@@ -149,8 +150,8 @@ int only(int n) { return n ? h(n) : g(n); }
 	}
 }
 
-// A function that changed since the list was made is compiled without its layout, and the others
-// with theirs. Two compiles give the same object.
+// TestExecStaleLayout checks that a function that has changed since the list was made is compiled
+// without its entry, and other functions with theirs. Two compiles give the same object.
 func TestExecStaleLayout(t *testing.T) {
 	clang := llvmTool(t, "clang")
 	s := newSite(t)
@@ -199,8 +200,9 @@ func TestExecStaleLayout(t *testing.T) {
 	assert.Contains(t, parts(), "g.cold")
 }
 
-// A stale list doubles the jumps that a program takes, because blocks of the loop are placed by the
-// numbers of other blocks. With the check, the program takes as many as without a list.
+// TestExecStaleLayoutDoesNoHarm checks that exec drops stale entries: without the check, a program
+// takes twice as many jumps, because the list orders the blocks of its loop by the numbers of other
+// blocks.
 func TestExecStaleLayoutDoesNoHarm(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, valgrind := llvmTool(t, "clang"), testenv.Tool(t, "valgrind")

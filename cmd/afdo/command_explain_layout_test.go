@@ -20,7 +20,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A laidOutSite is a program of two files and a list of its functions, with hashes of their blocks.
+// A laidOutSite is a program of two files and a layout list of its functions, with hashes of their
+// blocks.
 type laidOutSite struct {
 	*site
 	clang string
@@ -77,7 +78,7 @@ func (s laidOutSite) entries(source string, flags ...string) string {
 	return text.String()
 }
 
-// explain returns the facts of a run, and the reasons of the functions.
+// explain returns the JSON report of explain --layout, and the reason for each function.
 func (s laidOutSite) explain(status int, args ...string) (compile.ExplainLayoutFacts, map[string]laidout.Reason) {
 	s.Helper()
 	r := afdoRun(append([]string{"explain", "--layout", s.path("p"), "--json"}, args...)...)
@@ -92,7 +93,8 @@ func (s laidOutSite) explain(status int, args ...string) (compile.ExplainLayoutF
 	return facts, reasons
 }
 
-// Both sources of one command are compared, and each function has its own reason.
+// TestExplainLayoutJSON explains a command with two sources, in which each function has another
+// reason.
 func TestExplainLayoutJSON(t *testing.T) {
 	s := newLaidOutSite(t)
 	t.Chdir(s.dir)
@@ -120,8 +122,8 @@ func TestExplainLayoutJSON(t *testing.T) {
 	assert.Contains(t, few, "50.00% of the functions are laid out, --min-found is 60%")
 }
 
-// A compile that gets no layout is the reason of its functions. In the compiles of a whole program,
-// functions of the list may be missing.
+// TestExplainLayoutDatabaseJSON explains all compiles of a program: a compile without the layout is
+// the reason for its functions, and functions of the list may be missing.
 func TestExplainLayoutDatabaseJSON(t *testing.T) {
 	testenv.NeedSweep(t)
 	gcc := testenv.Tool(t, "gcc")
@@ -144,8 +146,8 @@ func TestExplainLayoutDatabaseJSON(t *testing.T) {
 	assert.Equal(t, laidout.Without, reasons["f"])
 }
 
-// Block numbers depend on the profile: a layout of a program that was compiled with a profile is
-// stale without the profile.
+// TestExplainLayoutProfile checks that a layout of a program that was compiled with a profile is
+// stale without the profile, because block numbers depend on it.
 func TestExplainLayoutProfile(t *testing.T) {
 	testenv.NeedSweep(t)
 	s := newLaidOutSite(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// keysOf returns the keys that fingerprint prints, by path.
+// keysOf returns the fingerprints that the verb fingerprint prints, by the path of the unit.
 func keysOf(t *testing.T, args ...string) map[string]string {
 	t.Helper()
 	keys := make(map[string]string)
@@ -48,8 +48,8 @@ func TestFingerprintEncodings(t *testing.T) {
 	assert.Equal(t, keysOf(t, path), keysOf(t, path, "--for", "gcc12"))
 }
 
-// TestFingerprintManyUnits has 10,000 units and five times as many: the time of the processor is
-// to grow as the file does. What is counted exactly is in package slice.
+// TestFingerprintManyUnits checks that the processor time grows in proportion to the file, from
+// 10,000 units to five times as many.
 func TestFingerprintManyUnits(t *testing.T) {
 	testenv.NeedSweep(t)
 	s := newSite(t)
@@ -96,8 +96,8 @@ func TestFingerprintChanges(t *testing.T) {
 	}
 }
 
-// TestFingerprintSlices compares keys with the slices themselves: for GCC 12 one is the same when
-// the other is.
+// TestFingerprintSlices compares fingerprints with slices: for GCC 12, the fingerprints of two
+// profiles are equal if and only if the slices are.
 func TestFingerprintSlices(t *testing.T) {
 	p, source := small()
 	path := writeV4(t, p)

@@ -33,7 +33,8 @@ func TestCounterFiles(t *testing.T) {
 	assert.Contains(t, r.out, "\"sum\":0(3:290:0) = {\n")
 }
 
-// A .gcda file without notes is shown, checked and merged, but not converted.
+// TestCountersWithoutNotes checks that a .gcda file without its .gcno file can be shown, checked
+// and merged, but not converted.
 func TestCountersWithoutNotes(t *testing.T) {
 	data, err := os.ReadFile(countersDir + "gcc12.gcda")
 	require.NoError(t, err)

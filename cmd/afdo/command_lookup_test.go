@@ -183,7 +183,7 @@ func TestLookupJSONRandom(t *testing.T) {
 	})
 }
 
-// The text is what package textfmt prints of that unit or symbol.
+// TestLookupTextRandom checks that lookup prints a unit or symbol as package textfmt does.
 func TestLookupTextRandom(t *testing.T) {
 	randomFiles(t, 100, func(t *testing.T, path string, _ *naive.File) {
 		reader, err := afdo.Open(path)
@@ -212,7 +212,8 @@ func TestLookupTextRandom(t *testing.T) {
 	})
 }
 
-// A symbol is searched for in all units: what is found has the form of what is looked up in one.
+// TestLookupSearchRandom looks up symbols without naming a unit. The output has the same form as
+// that of a lookup in one unit.
 func TestLookupSearchRandom(t *testing.T) {
 	randomFiles(t, 50, func(t *testing.T, path string, truth *naive.File) {
 		view := newNaiveView(truth)
@@ -235,7 +236,7 @@ func TestLookupSearchRandom(t *testing.T) {
 	})
 }
 
-// The same unit is found in every format that knows units.
+// TestLookupFormats checks that lookup finds the same unit in every format that has units.
 func TestLookupFormats(t *testing.T) {
 	want := must(t, "lookup", example(".afdo"), "--unit", "cart.cc", "--demangle")
 	assert.Contains(t, want, `"shop::Cart::total(shop::Discount const&) const"`)
@@ -373,8 +374,8 @@ func TestLookupInlinedInRandom(t *testing.T) {
 	})
 }
 
-// inlinedIn returns for the name of each symbol without samples of its own the functions in which
-// one of that name is inlined.
+// inlinedIn returns, for the name of each symbol without samples of its own, the IDs of the
+// functions in which a symbol with this name is inlined.
 func inlinedIn(f *naive.File) map[string]map[uint32]bool {
 	names := make(map[uint32]string)
 	in := make(map[string]map[uint32]bool)

@@ -23,7 +23,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// mergeNaive adds p to sum by hand.
+// mergeNaive adds p to sum, independently of the code under test.
 func mergeNaive(sum, p *naive.Profile) {
 	for k := range p.Symbols {
 		sum.Symbols[k] = true
@@ -130,7 +130,7 @@ func TestMergeRandomFilesAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestMergeCorpus sums real profiles up by hand.
+// TestMergeCorpus compares the merge of real profiles with a sum that the test computes itself.
 func TestMergeCorpus(t *testing.T) {
 	testenv.NeedSweep(t)
 	sum := emptyNaive()
@@ -151,7 +151,8 @@ func TestMergeCorpus(t *testing.T) {
 	requireNaive(t, sum, out)
 }
 
-// TestMergeFormats merges the example in all forms that hold all of it into all of these.
+// TestMergeFormats merges the example in each format that can store all of it, and writes the sum
+// in each of these formats.
 func TestMergeFormats(t *testing.T) {
 	dir := t.TempDir()
 	inputs := []string{example(".txt"), example(".afdo"), example(".compact.afdo") + "=2", example(".v3.afdo")}
@@ -289,7 +290,8 @@ func TestMergeSaysWhatIsLeftOut(t *testing.T) {
 	assert.NotZero(t, said)
 }
 
-// TestMergeAlignUnits merges profiles of one program that was built in three folders.
+// TestMergeAlignUnits merges profiles of one program that was built in three folders, with
+// --align-units.
 func TestMergeAlignUnits(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, folder string) string {

@@ -100,7 +100,7 @@ all              3      907      100.00%
 	assert.Equal(t, cli.StatusDone, afdoRun("diff", "--exit-code", moved, out).status)
 }
 
-// TestRebaseSame changes no byte where the sources are the same.
+// TestRebaseSame checks that the output equals the input if the sources are unchanged.
 func TestRebaseSame(t *testing.T) {
 	old, _, prof := rebaseFolders(t, "")
 	for _, format := range []string{"v4", "v4c", "v3", "v2", "text", "extbinary", "sampletext"} {
@@ -197,8 +197,8 @@ func TestRebaseOfBuild(t *testing.T) {
 	assert.Contains(t, r.err, "src/cart.c: exec: \"/nowhere/gcc\": stat /nowhere/gcc: no such file or directory: its headers are not looked at")
 }
 
-// TestRebaseOfCreated moves a profile that remembers its sources: the section goes from verb to
-// verb, and what is moved is what the old sources would say.
+// TestRebaseOfCreated moves the counts of a profile with marks of its source lines. All verbs keep
+// the marks, and the result is the same as with the old sources.
 func TestRebaseOfCreated(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
@@ -247,8 +247,8 @@ func TestRebaseOfCreated(t *testing.T) {
 	assert.Equal(t, mustRead(t, prof), mustRead(t, back), "there and back again")
 }
 
-// TestRebaseThenMerge adds up profiles of two states of the sources, as docs/guide/rebase.md
-// says: the older one is moved first.
+// TestRebaseThenMerge merges profiles of two versions of the sources, as docs/guide/rebase.md says:
+// the counts of the older profile are moved first.
 func TestRebaseThenMerge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -279,7 +279,8 @@ func mustRead(t *testing.T, path string) []byte {
 	return data
 }
 
-// TestCreateWithoutSources says which sources are not remembered, and why.
+// TestCreateWithoutSources checks that create reports for which sources it stores no marks, and
+// why.
 func TestCreateWithoutSources(t *testing.T) {
 	t.Parallel()
 	program := compileOwn(t, createdProgram, "-g")

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// needRecord skips a test where nothing can be recorded.
+// needRecord skips a test if the system does not allow recording.
 func needRecord(t *testing.T) {
 	t.Helper()
 	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: record.Clock})
@@ -188,7 +188,8 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
-// A program whose tracer is killed runs to its end, and the recording until then is kept.
+// TestRecordKilledTracer kills the recorder's tracer: the program runs to its end, and the
+// recording until then is kept.
 func TestRecordKilledTracer(t *testing.T) {
 	t.Parallel()
 	needRecord(t)
@@ -291,7 +292,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// A program in a seccomp filter computes the same, and is recorded.
+// TestRecordSeccomp records a program under a seccomp filter, which must compute the same result.
 func TestRecordSeccomp(t *testing.T) {
 	t.Parallel()
 	needRecord(t)
@@ -310,7 +311,8 @@ func TestRecordSeccomp(t *testing.T) {
 	}
 }
 
-// Where tracing is forbidden, steps are refused with a reason, and the best event is another one.
+// TestRecordWithoutTracing checks that --event steps fails with a reason if tracing is forbidden,
+// and that the default then selects another event.
 func TestRecordWithoutTracing(t *testing.T) {
 	t.Parallel()
 	needRecord(t)

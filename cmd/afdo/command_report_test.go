@@ -83,8 +83,8 @@ func TestReport(t *testing.T) {
 	assert.Len(t, reportOf(t, "-n0", example(".v3.afdo")).Symbols.Own, 10)
 }
 
-// TestUnitBytes checks that the units share out the sections, all but the summary and the file
-// names.
+// TestUnitBytes checks that the sizes of all units add up to that of all sections except the
+// summary and the file names.
 func TestUnitBytes(t *testing.T) {
 	for _, name := range []string{".afdo", ".compact.afdo"} {
 		r, err := afdo.Open(example(name))
@@ -144,7 +144,8 @@ func TestReportOfOthers(t *testing.T) {
 	assert.Contains(t, must(t, "report", memory), "Samples are bytes that were allocated")
 }
 
-// TestReportOfChange compares profiles of all kinds. The first one is that of before.
+// TestReportOfChange writes pages that compare two profiles of each kind. The first one is the
+// earlier.
 func TestReportOfChange(t *testing.T) {
 	was := writeFile(t, "was.proftext", []byte(":ir\nhot\n1\n2\n7\n300\n\ncold\n2\n1\n40\n\n"))
 	now := writeFile(t, "now.proftext", []byte(":ir\nhot\n1\n2\n7\n30\n\nnew\n2\n1\n5\n\n"))

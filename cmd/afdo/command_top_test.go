@@ -76,8 +76,8 @@ func readProfile(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// TestTopRandom compares what top prints with the ranking that cmd/afdo/internal/rank
-// makes, which its own tests compare with the slow truth.
+// TestTopRandom compares the output of top with the ranking of package rank, whose own tests
+// compare it with a slow, simple implementation.
 func TestTopRandom(t *testing.T) {
 	randomFiles(t, 100, func(t *testing.T, path string, _ *naive.File) {
 		p := readProfile(t, path)
@@ -134,7 +134,7 @@ func TestTopRandom(t *testing.T) {
 	})
 }
 
-// TestTopUnitIsThatOfLookup checks that top finds a unit where lookup does.
+// TestTopUnitIsThatOfLookup checks that top and lookup find the same unit for the same path.
 func TestTopUnitIsThatOfLookup(t *testing.T) {
 	ambiguous := 0
 	randomFiles(t, 100, func(t *testing.T, path string, truth *naive.File) {
@@ -188,7 +188,8 @@ func TestTopOfOneUnit(t *testing.T) {
 	}
 }
 
-// A call at the line before the declaration, which a profile counts back from 65,536.
+// TestTopCallsBeforeDeclaration checks that top prints -1 for a call at the line before the
+// declaration, which a profile stores as 65,535.
 func TestTopCallsBeforeDeclaration(t *testing.T) {
 	p := profile.New()
 	unit := p.AddUnit("a.c")

@@ -34,7 +34,8 @@ func TestTuneUsage(t *testing.T) {
 	}
 }
 
-// The build command is the user's own and whole, with "afdo exec" before the compilers.
+// TestHowToBuild checks that the printed build command is the user's complete command, with "afdo
+// exec" before the compilers.
 func TestHowToBuild(t *testing.T) {
 	cxx := []string{"clang++-22", "gcc-16", "cc"}
 	const cc = `CC="afdo exec --profile p.afdo -- gcc-16" CXX="afdo exec --profile p.afdo -- clang++-22"`
@@ -146,7 +147,7 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, failed, "files outside of it need an absolute path")
 }
 
-// builds are projects of one source with other build systems. out is the build folder.
+// builds are projects with one source and different build systems. out is the build folder.
 var builds = map[string]struct {
 	tools    []string
 	files    map[string]string
@@ -230,7 +231,7 @@ fn main() {
 }
 `
 
-// checkNamesOfCargo checks that the names in the profile are the names of an ordinary build.
+// checkNamesOfCargo checks that the profile has the symbol names of an ordinary build.
 func checkNamesOfCargo(t *testing.T, s *site) {
 	s.run("env", "RUSTC_BOOTSTRAP=1", "cargo", "build", "--release")
 	f, err := elf.Open(s.path("target/release/sorter"))
@@ -244,7 +245,8 @@ func checkNamesOfCargo(t *testing.T, s *site) {
 	require.True(t, strings.Contains(text, symbols[at].Name+":"), "%s is not in the profile", symbols[at].Name)
 }
 
-// A tree that was configured already, and a program in Rust, go from the tree to a verdict.
+// TestTuneBuilds runs all steps of tune on trees that were configured already and on a program in
+// Rust.
 func TestTuneBuilds(t *testing.T) {
 	testenv.NeedSweep(t)
 	for name, b := range builds {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// naiveUnits is what units must print, in the order of the file.
+// naiveUnits returns what the verb units must print, in the order of the file.
 func naiveUnits(truth *naive.File) []gcovkind.UnitFacts {
 	units := []gcovkind.UnitFacts{}
 	for _, u := range truth.Units {
@@ -87,7 +87,7 @@ func TestUnitsSort(t *testing.T) {
 	}
 }
 
-// A path cannot do anything to a terminal.
+// TestUnitsPrintable checks that control characters in a path do not reach the terminal.
 func TestUnitsPrintable(t *testing.T) {
 	f := &naive.File{Units: []naive.Unit{{Path: "a\x1b[2Jb"}, {Path: "c\nd"}, {}}}
 	assert.Equal(t, `Symbols  Functions  Samples  Path

@@ -17,9 +17,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A shell completes names of a profile, whatever they are: each that is offered is a name of the
-// profile that begins as was typed, and all are offered that fit on a line and are no control
-// characters.
+// TestCompletionOfHostileNames checks shell completion with hostile names in a profile. Each
+// completion is a name of the profile with the typed beginning, and no such name is missing that
+// fits on a line and has no control characters.
 func TestCompletionOfHostileNames(t *testing.T) {
 	pieces := []string{
 		"main", "'", "\"", "$(id)", "`id`", "\n", "\t", " ", "-", "--help", ":4", "_activeHelp_ ", "\x1b[31m", "\xff", "\u202e", ";", "|", "&", ">", "=", ":", "\\", "a", "b",

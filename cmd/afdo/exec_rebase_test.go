@@ -32,9 +32,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestExecRebases moves the counts of a compile to its sources: nothing changes as long as these
-// do not, an edit of a header and one that is but a comment are noticed, and the slice is the one
-// of the whole profile, moved.
+// TestExecRebases checks that exec moves the counts of a slice to edited sources: nothing changes
+// while the sources do not, edits of headers and of comments are noticed, and the slice is that of
+// the whole profile after its move.
 func TestExecRebases(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "gcc")
@@ -96,8 +96,8 @@ func TestExecRebases(t *testing.T) {
 	assert.Equal(t, same, last, "a function that is the same keeps its records")
 }
 
-// TestExecWarnsAboutStale edits the function that has the samples of a profile without sources: the
-// first compile of a build says so, unless --stale-warn allows it.
+// TestExecWarnsAboutStale edits the only function with samples in a profile without marks of source
+// lines. The first compile of a build warns, unless --stale-warn allows so many stale counts.
 func TestExecWarnsAboutStale(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "gcc")
@@ -120,8 +120,8 @@ func TestExecWarnsAboutStale(t *testing.T) {
 	assert.Zero(t, said("--stale-warn", "100%"))
 }
 
-// TestExecFindsRenamed renames the function that has the samples: the slice has it under its new
-// name, and one that is gone for good is not in it.
+// TestExecFindsRenamed renames the function with the samples: the slice has its new name. A
+// function that was deleted is not in the slice.
 func TestExecFindsRenamed(t *testing.T) {
 	t.Parallel()
 	source := strings.Replace(execRebaseSource, "  return s;", "  if (s < 0)\n    s = -s;\n  s ^= n << 7;\n  while (s > 1000)\n    s /= TWICE(3);\n  s += half(s) * 5;\n  return s;", 1)
@@ -184,8 +184,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestExecFollowsNamespaces has a library with its version in an inline namespace, whose name only
-// macros make: the slice has the name that the compile has, although no function was edited.
+// TestExecFollowsNamespaces compiles a library whose inline namespace contains its version, made by
+// macros. The slice has the compile's name of each function, although no function was edited.
 func TestExecFollowsNamespaces(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)

@@ -28,11 +28,11 @@ type codeCheck struct {
 	checkedCompiler
 	flags   []string
 	sources []string
-	share   int // one of so many functions with counts found is checked
+	share   int // one in share functions with found counts is checked
 }
 
-// A checkedCompiler is a compiler with the format of its profiles, and the options that take one,
-// as "afdo exec" has them.
+// A checkedCompiler is a compiler with the format of its profiles, and the options by which "afdo
+// exec" gives it a profile.
 type checkedCompiler struct{ c, cxx, format, options string }
 
 const (
@@ -56,7 +56,7 @@ type checkedProgram struct {
 	not       string // patterns of files to leave out
 	flags     string
 	arguments string
-	header    string // an empty one that Debian's build would make
+	header    string // path of an empty header that Debian's build would generate
 	main      string // the text of main.c
 	cxx       bool
 	share     int // as in codeCheck
@@ -118,7 +118,7 @@ func (c *codeCheck) copyFiles(t *testing.T, p checkedProgram) {
 	c.sources = c.files("*.c *.cc", "")
 }
 
-// without returns a profile without the counts of a function, wherever it is inlined.
+// without returns a profile without the counts of a function, also where it is inlined.
 func without(t *testing.T, text, name string) string {
 	t.Helper()
 	p, err := textfmt.Parse(strings.NewReader(text))
@@ -178,7 +178,7 @@ func (c *codeCheck) code(text, name string) map[string]string {
 	return all
 }
 
-// compare checks functions and returns how many there are of each kind.
+// compare checks functions, and returns the number of functions with each result.
 func (c *codeCheck) compare(t *testing.T, arguments ...string) map[string]int {
 	c.run(slices.Concat([]string{c.c, "-O2", "-gdwarf-4", "-o", "prog"}, c.flags, c.sources, []string{"-lm"})...)
 	c.run(slices.Concat([]string{testenv.Tool(t, "valgrind"), "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file=counts", "./prog"}, arguments)...)

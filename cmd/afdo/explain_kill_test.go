@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// lingering is a compiler that does not come to an end when it has a profile, nor does what it
-// starts.
+// lingering is a script in place of a compiler that never ends if it gets a profile. Nor does the
+// process that it starts.
 const lingering = `#!/bin/sh
 case "$*" in
 *-fauto-profile*)
@@ -33,8 +33,8 @@ case "$*" in
 esac
 `
 
-// A signal that ends afdo explain ends the compilers with all that they have started, and leaves no
-// files of theirs.
+// TestExplainKilled checks that a signal ends afdo explain together with the compilers and their
+// child processes, and that no temporary files stay.
 func TestExplainKilled(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "gcc")
@@ -59,8 +59,7 @@ func TestExplainKilled(t *testing.T) {
 	}
 }
 
-// running reports whether the process whose number is in a file is there and has not ended: who
-// waits for what has lost its parent may take its time.
+// running reports whether the process whose ID is in a file still runs.
 func running(t *testing.T, path string) bool {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

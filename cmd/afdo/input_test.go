@@ -25,7 +25,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// faultyMain returns the example with nothing but 0xff in the samples of main.
+// faultyMain returns the path of the example in which the symbol info of main is overwritten with
+// 0xff.
 func faultyMain(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(example(".afdo"))
@@ -108,7 +109,8 @@ func TestOpenPipe(t *testing.T) {
 	assert.NoError(t, <-written)
 }
 
-// A compressed file is read like what it holds, by every verb that reads profiles.
+// TestCompressedInput checks that every verb that reads profiles reads a compressed file like its
+// contents.
 func TestCompressedInput(t *testing.T) {
 	for _, form := range forms {
 		data, err := os.ReadFile(example(form.extension))
@@ -135,7 +137,7 @@ func TestCompressedInput(t *testing.T) {
 	}
 }
 
-// A countingReader counts what is read of a file.
+// A countingReader counts the bytes that are read from a file.
 type countingReader struct {
 	r io.Reader
 	n int
@@ -147,7 +149,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A verb opens its file once, and reads it once.
+// TestOpenedOnce checks that a verb opens its file once and reads it once.
 func TestOpenedOnce(t *testing.T) {
 	input.LimitMemory()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))

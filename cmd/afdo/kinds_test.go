@@ -62,7 +62,7 @@ func (bareKind) Name() string                { return "bare profile" }
 func (bareKind) Takes(f anyprof.Format) bool { return f.Memory() }
 func (bareKind) Formats() []kind.Format      { return []kind.Format{{Name: "bare", Text: true}} }
 
-// Each format is of one kind.
+// TestKindOfFormats checks that each format belongs to exactly one kind.
 func TestKindOfFormats(t *testing.T) {
 	for f := anyprof.V4; f <= anyprof.MemProfYAML; f++ {
 		n := 0
@@ -75,7 +75,8 @@ func TestKindOfFormats(t *testing.T) {
 	}
 }
 
-// Every verb asks the kind of its file, and says so if it does not take that.
+// TestKinds checks that every verb uses the kind of its file, and reports a kind that it does not
+// support.
 func TestKinds(t *testing.T) {
 	run := func(args ...string) result {
 		var out, err bytes.Buffer

@@ -13,23 +13,23 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// noProfgen are flags of llvm-profgen that ask for what create does not do, or for something else
-// than a profile. testdata/llvm-tests.md says what is offered instead.
+// noProfgen are flags of llvm-profgen that create has no equivalent for, or with which llvm-profgen
+// does not make a profile. testdata/llvm-tests.md says what to use instead.
 var noProfgen = []string{
 	"help", "llvm-sample-profile", "data-access-perftrace", "csspgo-preinliner=1", "gen-cs-nested-profile=1",
 	"show-disassembly-only", "show-pseudo-probe", "show-density", "trim-cold-profile=1", "fill-zero-for-all-funcs",
 	"compress-recursion", "csprof-max", "populate-profile-symbol-list", "mark-all-context-preinlined", "show-canonical-fname",
 }
 
-// keptOfProfgen are the flags with which llvm-profgen is called again. The others say when a count
-// is hot or cold, or what is told along with the profile.
+// keptOfProfgen are the flags with which a call of llvm-profgen is repeated. Other flags set
+// thresholds for hot and cold counts, or select what else is printed.
 var keptOfProfgen = []string{
 	"binary", "debug-binary", "perfscript", "ps", "unsymbolized-profile", "up", "use-dwarf-correlation", "pid", "use-offset",
 	"use-first-loadable-segment-as-base", "dwp",
 }
 
-// profgen has both tools make a profile of what llvm-profgen was called with, as text: without its
-// pre-inliner, and with totals that are the sums of the counts.
+// profgen repeats a recorded call of llvm-profgen with both tools, and compares the profiles as
+// text: without llvm-profgen's pre-inliner, and with totals that are sums of the counts.
 func (s *llvmSweep) profgen(call string) {
 	text, err := os.ReadFile(filepath.Join(call, "args"))
 	require.NoError(s, err)
@@ -137,8 +137,8 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// profgenScript is a shell script that notes how llvm-profgen is called, with copies of the files
-// of tests that are written anew later on.
+// profgenScript returns a shell script in place of llvm-profgen. It records how it is called, and
+// copies input files that tests overwrite later.
 func (s *llvmSweep) profgenScript() string {
 	var b bytes.Buffer
 	b.WriteString("d=$(mktemp -d " + s.profgens + "/XXXXXXXX); n=(a b c d e f g h i j k l m n o p q r s t u v w x y z); i=0\n")

@@ -18,12 +18,12 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// noEquivalent are flags of show and overlap that ask for what no verb here tells, and the verb
-// order. testdata/llvm-tests.md says what is offered instead.
+// noEquivalent are flags of llvm-profdata show and overlap, and the verb order, whose output no
+// verb of afdo prints. testdata/llvm-tests.md says what to use instead.
 var noEquivalent = []string{"order", "sample --hot-func-list", "sample --topn", "fs-discriminator-pass", "similarity-cutoff", "show-prof-sym-list"}
 
-// show has both tools tell what llvm-profdata show, overlap or order was asked for, and compares
-// the facts: whatever llvm-profdata says has to be in what afdo says.
+// show repeats a recorded call of llvm-profdata show, overlap or order, and compares the facts that
+// it and afdo print. afdo must print all facts of llvm-profdata.
 func (s *llvmSweep) show(call string) {
 	args, inputs, program := s.shown(call)
 	if len(args) == 0 || len(inputs) == 0 {
@@ -78,7 +78,7 @@ func (s *llvmSweep) add(outcome, name string) {
 	s.outcomes[outcome] = append(s.outcomes[outcome], name)
 }
 
-// refusedShow notes whether afdo shows what llvm-profdata refuses to show.
+// refusedShow records whether afdo shows a file that llvm-profdata refuses to show.
 func (s *llvmSweep) refusedShow(verb, name string, inputs []string, program string) {
 	line := []string{"show", inputs[0]}
 	if program != "" {
@@ -262,7 +262,8 @@ func overlapByLLVM(text string) (list []string) {
 	return list
 }
 
-// notTold are facts that no verb here tells. testdata/llvm-tests.md has their words.
+// notTold matches facts of llvm-profdata that no verb of afdo prints, as testdata/llvm-tests.md
+// says.
 var notTold = pattern.Of(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
 
 // linesAs returns the lines of a text as facts.
@@ -324,8 +325,8 @@ func textFacts(text string) (list []string) {
 	return list
 }
 
-// shownSamples reads what show prints of sample profiles: the functions, and what is inlined in
-// them.
+// shownSamples parses what llvm-profdata show prints of sample profiles: functions, and functions
+// inlined in them.
 type shownSamples struct {
 	path []string // the chain of inlined functions at the current line, outermost first
 }
@@ -338,7 +339,7 @@ var (
 	bodyLayout   = pattern.Of(`^ *(Samples collected in .* \{|No (samples|inlined) .*|\})$`)
 )
 
-// facts returns what a line says, and whether it is one of such a profile.
+// facts returns the facts that a line states, and whether it is a line of a sample profile.
 func (s *shownSamples) facts(line string) ([]string, bool) {
 	if m := functionLine().FindStringSubmatch(line); m != nil {
 		s.path = []string{m[1]}

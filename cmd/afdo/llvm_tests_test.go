@@ -25,11 +25,11 @@ import (
 
 // AFDO_LLVM_TESTS is the folder llvm/test/tools of LLVM's sources. .ci/run takes it from Debian's.
 
-// TestLLVMTests runs LLVM's own tests of llvm-profdata and llvm-profgen, has every profile that
-// occurs in them converted by llvm-profdata 22 and by afdo, and every merge done by both. What show
-// and overlap tell has to be told by some verb of afdo, and profiles of llvm-profgen are made by
-// create as well. It counts what is the same, what differs and what one of them refuses.
-// testdata/llvm-tests.md has a sentence for each difference, by the name of the file or the flag.
+// TestLLVMTests runs LLVM's own tests of llvm-profdata and llvm-profgen. It converts every profile
+// in them with llvm-profdata 22 and with afdo, and repeats every merge with both. Some verb of afdo
+// must print each fact that show and overlap print, and create must make the profiles of
+// llvm-profgen. The test counts results that are equal, that differ, and that one of the tools
+// refuses. testdata/llvm-tests.md explains each difference, by the name of the file or the flag.
 func TestLLVMTests(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)
@@ -64,8 +64,8 @@ type llvmSweep struct {
 	facts      int    // number of facts that were compared
 }
 
-// runTests runs the RUN lines of all tests with a shell in whose path llvm-profdata notes how it is
-// called. What other tools are to find in the output is not looked at.
+// runTests runs the RUN lines of all tests. A script in place of llvm-profdata records how it is
+// called. The output is not checked by other tools.
 func (s *llvmSweep) runTests() {
 	bin := filepath.Join(s.work, "bin")
 	require.NoError(s, os.Mkdir(bin, 0o777))
@@ -123,8 +123,8 @@ func (s *llvmSweep) calls(log string) []string {
 	return calls
 }
 
-// inputs returns all files that may be profiles, each of its contents once: those of the tests and
-// those that llvm-profdata was called with. The name of the latter tells nothing.
+// inputs returns all files that may be profiles, without duplicates: the files of the tests, and
+// those that llvm-profdata was called with.
 func (s *llvmSweep) inputs() []string {
 	once := map[[32]byte]string{}
 	var list []string
@@ -144,13 +144,14 @@ func (s *llvmSweep) inputs() []string {
 	return list
 }
 
-// A llvmForm is a kind of profile with what each tool is called with to print it.
+// A llvmForm is a kind of profile, with the flags of llvm-profdata and the format of afdo that
+// print it as text.
 type llvmForm struct{ flags, format string }
 
 // forms are the kinds that llvm-profdata can print as text.
 var llvmForms = []llvmForm{{"", "proftext"}, {"--sample", "sampletext"}}
 
-// convert has both tools print a file.
+// convert prints a file with both tools and compares the texts.
 func (s *llvmSweep) convert(path string) {
 	if s.convertMemory(path) {
 		return
@@ -170,8 +171,8 @@ func (s *llvmSweep) convert(path string) {
 	}
 }
 
-// convertMemory has both tools print a memory profile, if it is one: the records in any order,
-// since that of a hash table is another one for other versions of the section.
+// convertMemory prints a memory profile with both tools, and reports whether the file is one. It
+// compares the records in any order, because the order in a hash table depends on the version.
 func (s *llvmSweep) convertMemory(path string) bool {
 	program := strings.TrimSuffix(path, "raw") + "exe"
 	raw := strings.HasSuffix(path, ".memprofraw")
@@ -250,7 +251,8 @@ func firstDifference(want, got []byte) string {
 	return fmt.Sprintf("%d lines and not %d", len(b), len(a))
 }
 
-// name returns the name of a file of a test, or what it was called with.
+// name returns a short name for an input: that of the test's file, or the command line that read
+// it.
 func (s *llvmSweep) name(path string) string {
 	if dir := filepath.Dir(path); filepath.Dir(dir) == s.log {
 		args, _ := os.ReadFile(filepath.Join(dir, "args"))
@@ -260,14 +262,14 @@ func (s *llvmSweep) name(path string) string {
 	return filepath.Base(path)
 }
 
-// mergeFlags are flags of llvm-profdata merge that do not change what is the sum, and what of ours
-// they are.
+// mergeFlags maps flags of llvm-profdata merge that do not change the sum to the flags of afdo.
 var mergeFlags = map[string]string{
 	"text": "", "sample": "", "instr": "", "binary": "", "extbinary": "", "sparse": "--sparse",
 	"failure-mode=all": "--keep-going", "failure-mode=warn": "--keep-going", "num-threads=2": "", "j=1": "", "j=4": "",
 }
 
-// merge has both tools merge what llvm-profdata was called with, as text.
+// merge repeats a recorded merge of llvm-profdata with both tools, and compares the results as
+// text.
 func (s *llvmSweep) merge(call string) {
 	text, err := os.ReadFile(filepath.Join(call, "args"))
 	if err != nil {
@@ -337,15 +339,15 @@ func (s *llvmSweep) report() {
 	}
 }
 
-// llvmFloor is how much is the same at least, in the tests of LLVM 22.1.8.
+// llvmFloor are the minimum numbers of equal results, in the tests of LLVM 22.1.8.
 var llvmFloor = map[string]int{
 	"proftext: the same": 138, "sampletext: the same": 108, "yaml: the same": 30,
 	"merge to proftext: the same": 28, "merge to sampletext: the same": 11,
 	"show: the same": 175, "overlap: the same": 12, "profgen: the same": 27,
 }
 
-// explained checks that as much is the same as ever was, and that testdata/llvm-tests.md names what
-// differs or is refused.
+// explained checks that no fewer results are equal than before, and that testdata/llvm-tests.md
+// names all others.
 func (s *llvmSweep) explained() {
 	doc, err := os.ReadFile("testdata/llvm-tests.md")
 	require.NoError(s, err)

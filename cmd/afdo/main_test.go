@@ -124,7 +124,7 @@ func unversioned(document string) string {
 	return strings.Replace(strings.Replace(document, "{\n  \"schema_version\": 1,", "{", 1), `{"schema_version": 1, `, "{", 1)
 }
 
-// arrayOf returns the array of a document whose only other member is the version.
+// arrayOf returns the only array in a JSON document.
 func arrayOf(document string) string {
 	return document[strings.IndexByte(document, '[') : strings.LastIndexByte(document, ']')+1]
 }
@@ -172,7 +172,7 @@ func randomFiles(t *testing.T, n int, test func(t *testing.T, path string, truth
 	}
 }
 
-// trueName undoes what JSON does to a name that is not UTF-8.
+// trueName returns the bytes of a name, from base64 if JSON could not store them.
 func trueName(t *testing.T, name, inBase64 string) string {
 	t.Helper()
 	if inBase64 == "" {

@@ -28,8 +28,8 @@ var serverLines = []string{
 // A hostile server answers a request for a part of a file.
 type hostileServer func(w http.ResponseWriter, r *http.Request, file []byte)
 
-// partOf answers with a part of a file that claims to have another size, and sends so many nulls
-// for what is not there.
+// partOf answers a request for a part of a file, but claims that the file has the given size, and
+// sends nulls zero bytes after its end.
 func partOf(w http.ResponseWriter, r *http.Request, file []byte, size, nulls int64) {
 	var from, to int64
 	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); n == 1 {
@@ -43,7 +43,7 @@ func partOf(w http.ResponseWriter, r *http.Request, file []byte, size, nulls int
 	_, _ = w.Write(make([]byte, max(0, min(nulls, to+1-from-int64(len(there))))))
 }
 
-// hostileServers are servers whose word cannot be taken.
+// hostileServers returns servers that claim wrong sizes or send too much.
 func hostileServers() map[string]hostileServer {
 	var requests atomic.Int64
 	claims := func(size, nulls int64) hostileServer {
@@ -82,8 +82,8 @@ func hostileServers() map[string]hostileServer {
 	}
 }
 
-// TestMemoryOfServers runs verbs on files of servers that lie about them. None takes more memory or
-// time than it may for the file itself. The program that fetches is not measured.
+// TestMemoryOfServers runs verbs on files of hostile servers. None may use more memory or time than
+// for the real file. The program that fetches the file is not measured.
 func TestMemoryOfServers(t *testing.T) {
 	testenv.NeedSweep(t)
 	file := gen.Nested(20_000, true)

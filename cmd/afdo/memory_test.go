@@ -41,7 +41,8 @@ const (
 // so a verb takes milliseconds for their size and has some seconds to spare.
 const mostTime = 20 * time.Second
 
-// TestMemoryOfVerbs runs every verb on files that are made to take more memory than they are worth.
+// TestMemoryOfVerbs runs every verb on files that are made to need much more memory than their
+// size.
 func TestMemoryOfVerbs(t *testing.T) {
 	testenv.NeedSweep(t)
 	var mu sync.Mutex
@@ -90,7 +91,8 @@ func amplifiedCost(t *testing.T, a amplified, dir string) (worst float64, at str
 	return worst, at
 }
 
-// everywhere returns samples of the functions of a binary of package gen, of a size in bytes.
+// everywhere returns address samples for all functions of a binary that package gen has made, which
+// has size bytes.
 func everywhere(size int64) []byte {
 	n := min(max(size-1<<12, 16)/16, 10_000)
 	text := fmt.Appendf(nil, "%d\n", n)
@@ -100,7 +102,7 @@ func everywhere(size int64) []byte {
 	return append(text, "0\n0\n"...)
 }
 
-// TestMemoryOfManyFiles merges many files each of which spells out more than it is worth.
+// TestMemoryOfManyFiles merges many files whose names are much longer than the files themselves.
 func TestMemoryOfManyFiles(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
@@ -119,8 +121,8 @@ func TestMemoryOfManyFiles(t *testing.T) {
 	assert.Less(t, c.most, int64(freeMemory+memoryPerByte*size))
 }
 
-// TestMemoryOfNesting checks that records that are nested take hardly more memory than those that
-// stand side by side.
+// TestMemoryOfNesting checks that nested bodies need hardly more memory than the same number side
+// by side.
 func TestMemoryOfNesting(t *testing.T) {
 	testenv.NeedSweep(t)
 	t.Setenv("GOGC", "5") // the memory that is used, and little that was
@@ -164,7 +166,7 @@ func flatProfile(n int) *profile.Profile {
 	})
 }
 
-// unpackedSize returns how many bytes a file has, of a compressed one what it unpacks to.
+// unpackedSize returns the size of a file in bytes, after decompression if it is compressed.
 func unpackedSize(t *testing.T, path string) int64 {
 	f, err := os.Open(path)
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ var (
 // options then.
 const propellerTool = "create_llvm_prof --format=propeller"
 
-// toFormat is an option that chooses a format.
+// toFormat returns an option without a value that becomes --to with the given format.
 func toFormat(name string) oldOption {
 	return oldOption{switches: switches{toggle: true, on: []string{"--to", name}}}
 }

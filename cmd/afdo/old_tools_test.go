@@ -21,8 +21,8 @@ func asTool(program string, args ...string) result {
 	return result{status: status, out: out.String(), err: err.String()}
 }
 
-// A link of an old tool's name does what the scripts want that call it: those of GCC's bootstrap,
-// of the kernel and of Android.
+// TestOldTools runs afdo by links with the names of other tools, as the scripts of GCC's bootstrap,
+// of the Linux kernel and of Android do.
 func TestOldTools(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
@@ -84,7 +84,7 @@ func TestOldTools(t *testing.T) {
 	assert.Contains(t, r.err, "--name '(^|/)prog$'", "and not another program whose name ends so")
 }
 
-// What is not known is refused, and nothing is written.
+// TestOldToolsRefuse checks that unknown options are refused, and that nothing is written then.
 func TestOldToolsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -115,7 +115,7 @@ func TestOldToolsRefuse(t *testing.T) {
 	assert.Empty(t, files)
 }
 
-// docs/guide/create.md has each option of each tool.
+// TestOldToolsAreDocumented checks that docs/guide/create.md lists each option of each tool.
 func TestOldToolsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/guide/create.md")
 	require.NoError(t, err)

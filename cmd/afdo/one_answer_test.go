@@ -18,8 +18,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// However a file is opened and by whichever verb, all of it is read or all refuse it. A check finds
-// a fault in what they refuse; of what they read it may fault the writer, see docs/rationale.md.
+// TestOneAnswer reads files in several ways: either all of them accept a file or all refuse it.
+// check finds a fault in each refused file. It may also find one in an accepted file, see
+// docs/rationale.md.
 func TestOneAnswer(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/corrupt/*")
 	require.NoError(t, err)
@@ -83,7 +84,7 @@ func faultsOf(data []byte) (faults []error) {
 	return faults
 }
 
-// tolerated reports whether readers accept a fault.
+// tolerated reports whether readers accept a file with a fault that check reports.
 func tolerated(err error) bool {
 	var fault *afdo.FormatError
 	if !errors.As(err, &fault) {
@@ -100,7 +101,8 @@ func tolerated(err error) bool {
 	return false
 }
 
-// What verbs print of a profile of another GCOV format is what they print of it as version 4.
+// TestOneOutput checks that verbs print the same of a profile in any GCOV format as of that profile
+// in version 4.
 func TestOneOutput(t *testing.T) {
 	for name, verb := range map[string][]string{
 		"units":       {"units", "--json"},

@@ -20,9 +20,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A disk that fails, from any read of a file on, ends a verb with an error that names the file, and
-// leaves no output. What is mapped cannot be read wrongly in this way: see TestTruncatedUnderMap of
-// package afdo.
+// TestReadErrors lets reads of a file fail, from any read on. The verb ends with an error that
+// names the file, and leaves no output. Mapped files cannot fail in this way: see
+// TestTruncatedUnderMap of package afdo.
 func TestReadErrors(t *testing.T) {
 	testenv.NeedSweep(t)
 	strace := testenv.Tool(t, "strace")
@@ -50,8 +50,8 @@ func TestReadErrors(t *testing.T) {
 }
 
 // failingReads runs a verb again and again: all its reads of a file fail from the first on, then
-// from the second on, and so on, until none fails any more. It returns how many runs had one that
-// failed.
+// from the second on, and so on, until none fails. It returns the number of runs with a failing
+// read.
 func failingReads(t *testing.T, strace, dir, path string, args []string) int {
 	files := clitest.Files(t, dir)
 	for n := 1; ; n++ {

@@ -58,7 +58,7 @@ func (w countedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// progressLine is what a verb prints after ten seconds.
+// progressLine matches the progress message that a verb prints after ten seconds.
 var progressLine = regexp.MustCompile(`(?m)^afdo: reading .*\n`)
 
 // run runs a verb on the file of the server, and returns the requests and bytes that it took.
@@ -133,7 +133,8 @@ func askedOf(p *profile.Profile, n int) questions {
 // of the index does not notice is the twentieth.
 type limit struct{ requests, percent int64 }
 
-// freeBytes is the end of a file, which opening fetches, and as much again.
+// freeBytes are allowed for any file: the end of the file, which is fetched to open it, and as many
+// bytes again.
 const freeBytes = 256 << 10
 
 var requestLimits = map[string]limit{
@@ -147,8 +148,8 @@ var requestLimits = map[string]limit{
 	"top":                    {2, 1},
 }
 
-// TestRequests counts what verbs take of an indexed file of a server. The output is that for a file
-// on the disk.
+// TestRequests counts the requests and bytes that verbs need for an indexed file on a server. The
+// output must be that for the file on disk.
 func TestRequests(t *testing.T) {
 	profiles := map[string]func(*testing.T) *profile.Profile{
 		"medium": func(*testing.T) *profile.Profile { return synth.Profile(synth.Medium) },
@@ -199,7 +200,8 @@ func mean(numbers []int64) float64 {
 	return float64(sum) / float64(len(numbers))
 }
 
-// An overview of another scheme, or one that makes no sense, has the whole file read.
+// TestOverviewUnused checks that the whole file is read if its overview has another scheme or is
+// malformed.
 func TestOverviewUnused(t *testing.T) {
 	var file bytes.Buffer
 	for scheme, data := range map[string][]byte{"another": nil, gcovkind.OverviewScheme: {1, 2, 3}} {
@@ -217,7 +219,8 @@ func TestOverviewUnused(t *testing.T) {
 	}
 }
 
-// A compressed file is read once, with or without an overview.
+// TestOverviewOfCompressed checks that a compressed file is fetched once, with an overview or
+// without.
 func TestOverviewOfCompressed(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -231,7 +234,8 @@ func TestOverviewOfCompressed(t *testing.T) {
 	}
 }
 
-// A symbol of a file without an index takes each byte of the file once, in few requests.
+// TestRequestsWithoutIndex looks up a symbol in a file without an index on a server: each byte is
+// fetched once, in few requests.
 func TestRequestsWithoutIndex(t *testing.T) {
 	p := synth.Profile(synth.Small)
 	var file bytes.Buffer

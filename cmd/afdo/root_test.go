@@ -115,7 +115,8 @@ func TestFormatNames(t *testing.T) {
 	}
 }
 
-// TestUsualFormat: a name that tells no format means the same to all verbs that make a profile.
+// TestUsualFormat checks that all verbs that write profiles use the same format if neither --to nor
+// the output's extension selects one.
 func TestUsualFormat(t *testing.T) {
 	shop, dir := example(".v3.afdo"), t.TempDir()
 	for _, verb := range []string{"convert", "merge"} {
@@ -145,7 +146,7 @@ func TestHelpNamesEveryVerb(t *testing.T) {
 	}
 }
 
-// A verb does the same whether the others have been made or not.
+// TestVerbAlone checks that a verb does the same whether the other verbs were set up or not.
 func TestVerbAlone(t *testing.T) {
 	for _, v := range verbs {
 		all, alone := newRoot(newEnv(cli.Env{}), verbs[:]...), newRoot(newEnv(cli.Env{}), verbsFor([]string{v.name, "FILE"})...)

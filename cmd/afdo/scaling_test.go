@@ -77,7 +77,8 @@ type scaledShape struct {
 	files map[int]string // paths of the files by size
 }
 
-// test runs a command line on files of a size at which it takes some time, and of twice that.
+// test measures a command line on a file of a size for which it takes measurable time, and on a
+// file of twice that size.
 func (s *scaledShape) test(t *testing.T, line string) {
 	n := s.first
 	once := s.run(t, line, n)
@@ -173,8 +174,8 @@ func llvmSamples(t *testing.T, p *profile.Profile) []byte {
 	return file.Bytes()
 }
 
-// profileOf returns a profile of n functions, each in the file and of the name that are told, with
-// the records that body makes. The first is the function f of the file that command lines name.
+// profileOf returns a profile of n functions. of returns the path and name of function i, and body
+// adds its records. The first function is f, which the command lines name.
 func profileOf(n int, of func(i int) (path, name string), body func(b *profile.Body, i int, symbols []profile.SymbolRef)) *profile.Profile {
 	p := profile.New()
 	symbols := make([]profile.SymbolRef, n)
@@ -222,7 +223,7 @@ func longNames(n int) *profile.Profile {
 	return profileOf(n, func(i int) (string, string) { return gen.HostilePath, fmt.Sprintf("_Z%d%s%d", i%7, long, i) }, usual)
 }
 
-// wideTargets has one function, which calls n others from one place.
+// wideTargets returns a profile with one function that calls n others from one place.
 func wideTargets(n int) *profile.Profile {
 	return profileOf(n, func(i int) (string, string) { return gen.HostilePath, fmt.Sprintf("f%d", i) }, func(b *profile.Body, i int, symbols []profile.SymbolRef) {
 		b.Count(1, 0, 1)
@@ -234,7 +235,7 @@ func wideTargets(n int) *profile.Profile {
 	})
 }
 
-// oneCallee has functions that all inline one, twice.
+// oneCallee returns a profile with n functions that all inline the same function, twice.
 func oneCallee(n int) *profile.Profile {
 	return profileOf(n, func(i int) (string, string) { return fmt.Sprintf("src/%d.cc", i%50), fmt.Sprintf("f%d", i) }, func(b *profile.Body, i int, symbols []profile.SymbolRef) {
 		for line := range uint32(2) {

@@ -21,10 +21,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// BenchmarkStandAlone compares lookups of units in a file on a server with a form in which each
-// unit is a compressed file of its own, for docs/measured/size.md. Such a form begins with a
-// directory: the paths and sizes of the units, compressed, and a dictionary of so many KiB. One
-// request fetches the directory, and one the unit. Slices are of 40 units, scaled up to all.
+// BenchmarkStandAlone compares two forms of a profile on a server for lookups of units, for
+// docs/measured/size.md: one indexed file, and a compressed file for each unit. The second form
+// begins with a directory, which has the paths and sizes of the units, compressed, and a dictionary
+// of some KiB. One request fetches the directory, and one the unit. The figures of slices are from
+// 40 units, scaled up to all units.
 func BenchmarkStandAlone(b *testing.B) {
 	for _, name := range []string{"android", "libgui", "libart_arm", "keystore2"} {
 		b.Run(name, func(t *testing.B) {
@@ -60,7 +61,7 @@ func BenchmarkStandAlone(b *testing.B) {
 	}
 }
 
-// reportToday reports what lookups of 60 units take of an indexed file.
+// reportToday reports the requests and bytes of lookups of 60 units in an indexed file.
 func reportToday(t testing.TB, p *profile.Profile) {
 	data := indexedData(t, p)
 	for form, data := range map[string][]byte{"v4c with an index": data, "the same, .zst": compress(t, data)} {
@@ -74,7 +75,8 @@ func reportToday(t testing.TB, p *profile.Profile) {
 	}
 }
 
-// reportPacked compresses files one by one, which are some of those of all units.
+// reportPacked reports the sizes of units that are compressed one by one. files are those of some
+// units, and all is the number of all units.
 func reportPacked(t testing.TB, form string, files [][]byte, all, directory int, dictionary []byte) {
 	encoder, decoder := codecs(t, dictionary)
 	var sizes []int64

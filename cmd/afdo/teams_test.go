@@ -24,8 +24,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A team is two checkouts of the same sources, each with a ccache of its own, and a storage that
-// both use.
+// A team is two checkouts of the same sources, each with its own ccache, and a storage that both
+// ccaches share.
 type team struct {
 	*site
 	units   []string
@@ -70,8 +70,8 @@ func (tm *team) refresh(changed int) {
 	tm.run("afdo", "convert", tm.profile, "--to", "v"+strconv.Itoa(int(c.Reads())), "-o", tm.whole)
 }
 
-// build compiles all units of a checkout, as args says for one of them, and returns how many
-// objects ccache had.
+// build compiles all units of a checkout, and returns how many objects came from ccache. args
+// returns the compile of a unit.
 func (tm *team) build(checkout string, args func(dir, unit string) []string) (hits int) {
 	tm.Helper()
 	s := &site{TB: tm, dir: tm.path(checkout), env: append(tm.env, "CCACHE_DIR="+tm.path("ccache-"+checkout), "CCACHE_BASEDIR="+tm.path(checkout))}
@@ -123,7 +123,7 @@ func TestTeamRedis(t *testing.T) {
 	newTeam(t, newRedis(t)).test(t)
 }
 
-// TestTeamAbsolutePaths has commands with the paths of a checkout in them, from other folders, too.
+// TestTeamAbsolutePaths compiles by absolute paths of a checkout, also from other folders.
 func TestTeamAbsolutePaths(t *testing.T) {
 	for name, paths := range map[string]func(dir, unit string) []string{
 		"object": func(dir, unit string) []string {

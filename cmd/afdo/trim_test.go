@@ -80,7 +80,7 @@ func TestTrimSteps(t *testing.T) {
 	assert.Error(t, profile.Compare(shop, all))
 }
 
-// TestTrimLeavesOutNothing checks that limits which nothing exceeds change nothing that matters.
+// TestTrimLeavesOutNothing checks that limits which nothing in a profile exceeds do not change it.
 func TestTrimLeavesOutNothing(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	for seed := range uint64(30) {

@@ -14,8 +14,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A training that was too short for steps runs again once valgrind is installed, as the message
-// says, and so does all that depends on it.
+// TestTuneAfterInstallingValgrind checks that a training run that was too short for recording by
+// steps is repeated with valgrind once that is installed, as the message says, and that all later
+// steps are repeated, too.
 func TestTuneAfterInstallingValgrind(t *testing.T) {
 	testenv.NeedSweep(t)
 	t.Parallel()

@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// A function that the function offsets of an extbinary profile do not list is not reported as
-// missing: lookup reads the whole file before it says so.
+// TestLookupOfUnlistedFunction looks up a function that the offset table of an extbinary profile
+// does not list. lookup finds it, because it reads the whole file before it reports a missing
+// function.
 func TestLookupOfUnlistedFunction(t *testing.T) {
 	dir := t.TempDir()
 	whole, damaged := filepath.Join(dir, "whole"), filepath.Join(dir, "damaged")

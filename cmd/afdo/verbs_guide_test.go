@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestVerbsGuide runs the commands of docs/reference/verbs.md, one after another in a copy of
-// testdata, and compares what they print: those that are no more than afdo in this process. Every
-// verb has a heading there.
+// TestVerbsGuide runs the commands of docs/reference/verbs.md one after another in a copy of
+// testdata, and compares their output with the page. It skips commands that need other programs
+// than afdo. Every verb has a heading on the page.
 func TestVerbsGuide(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	data, err := os.ReadFile("../../docs/reference/verbs.md")

@@ -166,17 +166,17 @@ func (p *Printer) printf(format string, args ...any) {
 	}
 }
 
-// The JSON of a listing. A name that is not UTF-8, which JSON cannot hold, comes a second time in
-// base64.
+// The JSON of a [Listing]. A name that is not UTF-8, which JSON cannot store, has a second member
+// in base64.
 type (
-	// JSON is a listing.
+	// JSON is the JSON of a [Listing].
 	JSON struct {
 		Unit       string         `json:"unit"`
 		UnitBase64 string         `json:"unit_base64,omitempty"`
 		Source     string         `json:"source,omitempty"` // path of the source file, if declarations are known
 		Functions  []FunctionJSON `json:"functions"`
 	}
-	// FunctionJSON is a function of it.
+	// FunctionJSON is the JSON of a [Function].
 	FunctionJSON struct {
 		Name       string     `json:"name"`
 		NameBase64 string     `json:"name_base64,omitempty"`
@@ -185,7 +185,7 @@ type (
 		Samples    uint64     `json:"samples"`
 		Lines      []LineJSON `json:"lines"`
 	}
-	// LineJSON is a line of a function.
+	// LineJSON is the JSON of a [Line].
 	LineJSON struct {
 		Offset  int          `json:"offset"`
 		Line    int          `json:"line,omitempty"` // line number in the source
@@ -193,7 +193,7 @@ type (
 		Calls   []CalleeJSON `json:"calls,omitempty"`
 		Inlined []CalleeJSON `json:"inlined,omitempty"`
 	}
-	// CalleeJSON is a function that was called or inlined.
+	// CalleeJSON is the JSON of a [Callee].
 	CalleeJSON struct {
 		Name       string `json:"name"`
 		NameBase64 string `json:"name_base64,omitempty"`

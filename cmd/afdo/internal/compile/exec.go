@@ -154,7 +154,8 @@ func NewExec(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// addHandoverFlag adds the flag --as.
+// addHandoverFlag adds the flag --as, which selects whether GCC gets counts by source line or by
+// arc of its control flow graph.
 func addHandoverFlag(cmd *cobra.Command, arcs *bool) {
 	verb.AddChoice(cmd, arcs, "as", "", "how GCC gets counts, by lines or as counts of arcs",
 		verb.Choice[bool]{Word: "lines", Meaning: false}, verb.Choice[bool]{Word: "arcs", Meaning: true})

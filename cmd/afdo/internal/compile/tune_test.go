@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/compile/tune"
 )
 
-// The verdict names the measure that decided, and says what the count of instructions shows.
+// TestVerdictText checks that the text names the measurement that decided, and describes the change
+// of the number of instructions.
 func TestVerdictText(t *testing.T) {
 	instructions := tune.Measure{What: "instructions", Before: 1000, After: 841, Change: -0.159, Low: -0.159, High: -0.159, Rounds: 1}
 	cpu := func(change, low, high float64) tune.Measure {
@@ -41,8 +42,8 @@ func TestVerdictText(t *testing.T) {
 	}
 }
 
-// A profile that makes the program slower is not recommended. If there was more than one try, each
-// has its line.
+// TestAdvice checks that a profile that makes the program slower is not recommended, and that each
+// try has a line if there was more than one.
 func TestAdvice(t *testing.T) {
 	measures := []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}}
 	for verdict, builds := range map[tune.Verdict]bool{tune.Faster: true, tune.Undecided: true, tune.Slower: false} {

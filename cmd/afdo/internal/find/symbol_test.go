@@ -71,7 +71,8 @@ func TestMeant(t *testing.T) {
 	assert.ErrorIs(t, err, assert.AnError)
 }
 
-// The unqualified name of what was typed is the one that an index has for the function.
+// TestUnqualified checks that the unqualified name of what the user types equals the one that an
+// index stores for the function.
 func TestUnqualified(t *testing.T) {
 	for typed, want := range map[string]string{
 		"main": "main", "shop::Cart::add": "add", "shop::Cart::add(int, char)": "add", "f<a::b, c<d>>(int)": "f",

@@ -34,7 +34,7 @@ func zstandard(t *testing.T, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// noise returns what begins like a profile and goes on with bytes that do not compress.
+// noise returns data that begins like a profile and continues with bytes that cannot be compressed.
 func noise(n int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)
@@ -44,7 +44,7 @@ func noise(n int) []byte {
 	return append([]byte("gcov"), b...)
 }
 
-// However a file is compressed and wherever it comes from, the same is read.
+// TestOpen checks that the contents are the same for every compression and every source of a file.
 func TestOpen(t *testing.T) {
 	for _, data := range [][]byte{[]byte("gcov"), []byte(strings.Repeat("filenames = {}\n", 100)), noise(100_000)} {
 		for name, packed := range map[string][]byte{
@@ -103,7 +103,7 @@ func readAll(data []byte) error {
 	return f.Wrap(err)
 }
 
-// A few bytes may not unpack to gigabytes.
+// TestBomb checks that a small compressed file cannot take gigabytes when it is decompressed.
 func TestBomb(t *testing.T) {
 	zeros := append([]byte("gcov"), make([]byte, 20<<20)...)
 	for name, pack := range map[string]func(*testing.T, []byte) []byte{"gzip": gzipped, "zstd": zstandard} {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The limit of the process follows the files that are opened, once a main function has asked for
-// it, and unless the environment has set one.
+// TestLimitMemory checks that the memory limit grows with the files that are opened after
+// LimitMemory, unless the environment sets a limit.
 func TestLimitMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, append([]byte("gcov"), make([]byte, 996)...), 0o666))

@@ -105,7 +105,7 @@ func runAnnotate(ctx context.Context, e *verb.Env, in *gcovkind.Input, a *annota
 	return printListing(e, r, l, source, a)
 }
 
-// printListing prints a listing by lines of a source, or by offsets if that is empty.
+// printListing prints a listing by the lines of a source file or, if source is "", by line offsets.
 func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source string, a *annotateOptions) error {
 	name := func(id afdo.SymbolID) (string, error) {
 		s, err := r.SymbolByID(id)

@@ -44,8 +44,8 @@ var (
 	rawSample = regexp.MustCompile(`^ +(\d+): `)
 )
 
-// requireTotal checks that the real pprof adds up what was written to the sum of the profile's
-// counts.
+// requireTotal checks that pprof computes the same total from the written profile as the sum of the
+// profile's counts.
 func requireTotal(t *testing.T, p *profile.Profile, name string) (top string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out.pb.gz")

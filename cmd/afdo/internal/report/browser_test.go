@@ -25,7 +25,7 @@ func writeFile(t *testing.T, p *profile.Profile, o Options) (path string) {
 	return path
 }
 
-// usual returns the options of the command, and sizes that are not those of any file.
+// usual returns the default options of the command, with arbitrary sizes of units.
 func usual(p *profile.Profile, source string) Options {
 	o := Options{
 		Source: source, Format: "v4", Size: 123456, UnitBytes: make([]int64, p.NumUnits()),
@@ -166,7 +166,7 @@ func testHottest(t *testing.T, p *tab) {
 		p.texts(t, `[...document.querySelectorAll('main > section')].map(e => e.id)`))
 }
 
-// Frames that are too thin to be told apart are one strip.
+// TestStrips checks that frames too thin to draw one by one are drawn as one strip.
 func TestStrips(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
@@ -189,7 +189,7 @@ func TestStrips(t *testing.T) {
 	page.quiet(t, path)
 }
 
-// The search lists what it has found, and leads there.
+// testHits checks that the search lists its results, and that they lead to the function.
 func testHits(t *testing.T, p *tab) {
 	hits := func() []string {
 		return p.texts(t, `document.getElementById('hits').hidden ? [] : [...document.querySelectorAll('#hits span')].map(e => e.textContent)`)
@@ -300,7 +300,8 @@ func testFlame(t *testing.T, p *tab) {
 	assert.Len(t, frames(), 1+60+60)
 }
 
-// TestNamesAndWidths looks at long names that differ in their ends, on screens of all widths.
+// TestNamesAndWidths checks on screens of all widths that long names which differ at their ends can
+// be distinguished.
 func TestNamesAndWidths(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
@@ -386,7 +387,7 @@ func TestHostileNamesInBrowser(t *testing.T) {
 	}
 }
 
-// TestPolicyHolds checks that a script that does get into the page does not run.
+// TestPolicyHolds checks that a script that was inserted into the page does not run.
 func TestPolicyHolds(t *testing.T) {
 	b := startBrowser(t)
 	path := writeFile(t, example(), usual(example(), "some.afdo"))
@@ -397,7 +398,8 @@ func TestPolicyHolds(t *testing.T) {
 	assert.Equal(t, "some.afdo – profile", page.text(t, `document.title`))
 }
 
-// TestSmallProfiles opens pages that have nothing, or numbers beyond what scripts count exactly.
+// TestSmallProfiles opens pages without any function, and pages with numbers that are too large for
+// a script's exact numbers.
 func TestSmallProfiles(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
@@ -418,8 +420,8 @@ func TestSmallProfiles(t *testing.T) {
 	page.quiet(t, path)
 }
 
-// TestLargeProfile opens a page of a thousand units that leaves out what is too much, and looks at
-// its tail rows.
+// TestLargeProfile opens a page of a thousand units, and checks the rows for units and functions
+// that are left out.
 func TestLargeProfile(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)

@@ -41,7 +41,7 @@ func TestChangedFramesRandom(t *testing.T) {
 	}
 }
 
-// TestFewChangedFrames checks that a limit leaves no frame without the one around it.
+// TestFewChangedFrames checks that with a limit, each drawn frame has its parent drawn as well.
 func TestFewChangedFrames(t *testing.T) {
 	for seed := range uint64(50) {
 		p, _ := random(t, seed)
@@ -117,8 +117,8 @@ func TestChangedTablesRandom(t *testing.T) {
 	}
 }
 
-// changed returns two profiles of functions that grew, shrank, came and went. Numbers of their
-// symbols and units differ.
+// changed returns an earlier and a later profile, in which functions have grown, shrunk, appeared
+// and disappeared. The numbers of their symbols and units differ.
 func changed() (was, now *profile.Profile) {
 	build := func(own map[string]uint64) *profile.Profile {
 		p := profile.New()
@@ -142,7 +142,8 @@ func changed() (was, now *profile.Profile) {
 		build(map[string]uint64{"same": 4000, "grows": 5000, "shrinks": 500, "comes": 510})
 }
 
-// TestUnitBytesOfChange checks that bytes are those of the units of the profile that is drawn.
+// TestUnitBytesOfChange checks that the sizes on a page about changes are those of the later
+// profile's units.
 func TestUnitBytesOfChange(t *testing.T) {
 	was, now := changed()
 	o := all()

@@ -42,16 +42,18 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// answerTime is how long anything may take on a machine that is busy.
+// answerTime is how long a test waits for an answer of the browser, enough for a busy machine.
 const answerTime = 60 * time.Second
 
-// needBrowser skips a test where there is no Chromium, which there has to be in CI.
+// needBrowser returns the path of Chromium. It skips the test if Chromium is missing, or fails it
+// in CI.
 func needBrowser(t *testing.T) string {
 	t.Helper()
 	return testenv.Tool(t, "chromium", "chromium-browser", "google-chrome")
 }
 
-// running is the browser that all tests share, once one has started it, and endBrowser ends it.
+// running is the browser that all tests share, after the first one has started it. endBrowser ends
+// it.
 var (
 	running    *browser
 	endBrowser = func() {}
@@ -63,7 +65,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// startBrowser returns the browser, or skips the test where there is none, or no sweep.
+// startBrowser returns the browser that all tests share. It skips the test if Chromium is missing
+// or long tests are disabled.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	testenv.NeedSweep(t)

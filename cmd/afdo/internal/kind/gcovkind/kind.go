@@ -158,10 +158,10 @@ func FormatNamed(name string) anyprof.Format {
 	return 0
 }
 
-// IsOld reports whether package gcov reads and writes a format.
+// IsOld reports whether a format is version 2 or 3, which package gcov reads and writes.
 func IsOld(f anyprof.Format) bool { return f == anyprof.V2 || f == anyprof.V3 }
 
-// IsV4 reports whether package afdo reads a format.
+// IsV4 reports whether a format is version 4, in normal or compact mode.
 func IsV4(f anyprof.Format) bool { return f == anyprof.V4 || f == anyprof.V4Compact }
 
 // An Input is a GCOV profile that a verb reads. A version 4 file is read lazily.

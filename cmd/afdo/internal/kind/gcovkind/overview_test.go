@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// An overview has the numbers of its file, and what is not an overview is none.
+// TestOverview checks the figures of an overview, and that other bytes are not read as one.
 func TestOverview(t *testing.T) {
 	p := synth.Profile(synth.Small)
 	var file bytes.Buffer
@@ -54,7 +54,7 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// An overview lists all functions of a small file.
+// TestOverviewListsAll checks that the overview of a small file lists all functions.
 func TestOverviewListsAll(t *testing.T) {
 	p := profile.New()
 	var body profile.Body
@@ -72,7 +72,8 @@ func TestOverviewListsAll(t *testing.T) {
 	require.EqualValues(t, 5, o.Ranking.Total)
 }
 
-// A record that refers to a symbol that does not exist is an error of top, so there is no list.
+// TestOverviewOfMissingSymbol checks that an overview lists no functions if a record refers to a
+// symbol that does not exist, because the verb top fails then.
 func TestOverviewOfMissingSymbol(t *testing.T) {
 	for _, l := range []naive.Location{gen.Inlined(2, 1, 77), {Type: naive.CalledFn, Line: 4, Targets: []naive.Target{{Callee: 77, Count: 1}}}} {
 		f := &naive.File{Units: []naive.Unit{{Path: "a.c", Start: 1, End: 3, Symbols: []naive.Symbol{

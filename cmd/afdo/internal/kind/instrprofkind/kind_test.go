@@ -81,7 +81,8 @@ var to = map[string]kind.Output{
 	formatIndexed: {Path: cli.Stdio, Format: kind.Format{Name: formatIndexed}},
 }
 
-// convert --to proftext and --to profdata give, byte for byte, what llvm-profdata merge has given.
+// TestConvert checks that convert to proftext and profdata gives the bytes that llvm-profdata merge
+// gives.
 func TestConvert(t *testing.T) {
 	for _, base := range species(t) {
 		for _, form := range []string{".profraw", ".profdata"} {
@@ -95,7 +96,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// What is left out of a program for a GPU is reported, from whichever form it comes.
+// TestConvertTellsUniformity checks that convert reports data of a GPU's program that it leaves
+// out, for each input format.
 func TestConvertTellsUniformity(t *testing.T) {
 	for _, form := range []string{".profraw", ".profdata"} {
 		for name, out := range to {
@@ -142,7 +144,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// merge takes files of all forms, compressed ones and standard input, with weights.
+// TestMerge merges files of all formats with weights, including compressed files and standard
+// input.
 func TestMerge(t *testing.T) {
 	raw := read(t, filepath.Join(zoo, "ir.profraw"))
 	packed := filepath.Join(t.TempDir(), "ir.gz")
@@ -177,7 +180,7 @@ func TestMerge(t *testing.T) {
 	require.ErrorAs(t, r.Merge(&r.Env, &m), &usage)
 }
 
-// show has the figures of llvm-profdata.
+// TestShow compares the figures of show with those of llvm-profdata.
 func TestShow(t *testing.T) {
 	profdata := llvmProfdata(t)
 	figure := regexp.MustCompile(`(?m)^(Total functions|Maximum function count|Maximum internal block count|Total number of blocks|Total count): (\d+)$`)
@@ -222,7 +225,7 @@ func llvmProfdata(t *testing.T) string {
 	return testenv.Tool(t, "/usr/lib/llvm-22/bin/llvm-profdata", "llvm-profdata-22")
 }
 
-// lookup prints what the text of the whole file has of a function.
+// TestLookup checks that lookup prints of a function what the text of the whole file contains.
 func TestLookup(t *testing.T) {
 	for _, base := range species(t) {
 		text := string(read(t, base+".proftext"))
@@ -251,7 +254,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// check has nothing to say of what LLVM writes, and something of what is cut.
+// TestCheck checks that files which LLVM has written have no faults, and that truncated ones do.
 func TestCheck(t *testing.T) {
 	check := func(path string) []afdo.Problem {
 		return slices.Collect(check.File(read(t, path), check.Options{}))
@@ -274,7 +277,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// diff has the overlaps of llvm-profdata.
+// TestDiff compares the overlaps of diff with those of llvm-profdata.
 func TestDiff(t *testing.T) {
 	profdata := llvmProfdata(t)
 	figure := regexp.MustCompile(`(?m)^  (Edge|IndirectCall|MemOP) profile overlap: (\S+)%$`)
@@ -336,8 +339,8 @@ const allocations = `HeapProfileRecords:
     CallSites: []
 `
 
-// A file that is a memory profile, too, stays one: llvm-profdata drops what it says of memory.
-// Records that only differ in the hash can be told apart.
+// TestTopVersions checks that top prints records which differ only in the hash so that they can be
+// distinguished.
 func TestTopVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "versions.proftext")
 	require.NoError(t, os.WriteFile(path, []byte("f\n1\n1\n5\n\nf\n2\n1\n6\n\ng\n2\n1\n1\n"), 0o666))
@@ -401,8 +404,8 @@ func TestMemoryProfilesAreKept(t *testing.T) {
 	require.Equal(t, uint64(6), allocs(r.out.Bytes()))
 }
 
-// Rust and other front ends have hashes of all bits. What LLVM takes for context-sensitive records
-// show counts, and check tells that the summary does not.
+// TestHashesOfAllBits checks records whose hashes use all bits, as those of Rust do. show counts
+// those that LLVM takes for context-sensitive, and check reports that the summary does not.
 func TestHashesOfAllBits(t *testing.T) {
 	text := "f\n1\n2\n30\n40\n\ng\n1152921504606846977\n1\n1000\n"
 	path := filepath.Join(t.TempDir(), "rust.profdata")
@@ -436,7 +439,8 @@ func TestHashesOfAllBits(t *testing.T) {
 	require.ErrorContains(t, problems[0].Err, "as if they were context-sensitive: bit 60 of their hashes is set, which the hashes of a front end may have: 1 of 2")
 }
 
-// Versions are those of the LLVM that is to read them, and what they lack is said.
+// TestIndexedVersion checks that --indexed-version writes files for the LLVM that reads this
+// version, and that losses are reported.
 func TestIndexedVersion(t *testing.T) {
 	r := newRun()
 	r.version = 8
