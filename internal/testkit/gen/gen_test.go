@@ -119,7 +119,8 @@ func TestUnitSections(t *testing.T) {
 	}
 }
 
-// A node holds 127 children: what is more goes below an empty label, and every string stays.
+// TestPlainTrieWithManyChildren checks that a trie node with more than 127 children gets further
+// ones below an empty label, and that no string is lost.
 func TestPlainTrieWithManyChildren(t *testing.T) {
 	var names []string
 	for i := range 256 {
@@ -218,7 +219,8 @@ func TestHostileFilesAreLegal(t *testing.T) {
 	}
 }
 
-// The makers of hostile files must not be hurt by depth themselves.
+// TestHostileFilesCanBeDeep checks that the functions that make hostile files do not fail for great
+// depths.
 func TestHostileFilesCanBeDeep(t *testing.T) {
 	n := testenv.Rounds(20_000, 1_000_000)
 	for _, compact := range []bool{false, true} {

@@ -79,8 +79,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Random generates a legal file. It also returns the meaning of the file, which it derives from the
-// generated data without reading the file. The same state of r gives the same file.
+// Random generates a legal file. It also returns truth, the expected result of decoding, which it
+// derives from the generated data without reading the file. The same state of r gives the same
+// file.
 //
 // Unless o.Dangling is set, callees are symbols of the file. Paths and IDs are unique, and so are
 // the names in a unit unless o.SameNames is set.
@@ -292,7 +293,8 @@ func (g *generator) strings(u *unit) {
 	}
 }
 
-// place decides where the sections of a file are, and adds the units to its meaning.
+// place decides where the sections of a file are, and adds the units to truth, the expected result
+// of decoding.
 func (g *generator) place(truth *naive.File, layout *Layout, units []*unit) []piece {
 	pieces := g.arrange(g.pieces(truth, layout, units))
 	for _, u := range units {

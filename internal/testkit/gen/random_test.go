@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// equal fails with a readable difference, but is quick where there is none.
+// equal fails with a readable difference if want and got differ, but is fast if they are equal.
 func equal(t *testing.T, want, got any, format string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(want, got) {
@@ -65,7 +65,7 @@ func TestRandomIsDeterministic(t *testing.T) {
 	}
 }
 
-// Every switch must change the files that are made.
+// TestEverySwitchWorks checks that every field of Options changes the generated files.
 func TestEverySwitchWorks(t *testing.T) {
 	switches := reflect.TypeFor[Options]()
 	for i := range switches.NumField() {
@@ -91,7 +91,8 @@ func TestEverySwitchWorks(t *testing.T) {
 	}
 }
 
-// Every shape must occur, or the tests that use Random test less than they seem to.
+// TestRandomMakesEveryShape checks that Random generates every shape, because tests that use it
+// would otherwise test too little.
 func TestRandomMakesEveryShape(t *testing.T) {
 	seen := map[string]int{}
 	see := func(shape string, is bool) {
@@ -213,7 +214,7 @@ func seeBody(see func(string, bool), ls []naive.Location) (depth int) {
 	return depth
 }
 
-// Without switches, a file must have none of the oddities.
+// TestPlainFilesArePlain checks that the zero Options generate none of the odd shapes.
 func TestPlainFilesArePlain(t *testing.T) {
 	each(300, Options{}, func(seed uint64, g *generator, data []byte, truth *naive.File) {
 		require.Emptyf(t, g.seen, "seed %d", seed)
@@ -273,7 +274,8 @@ func bigEndian(words [4]uint32) []byte {
 	return e.Buf
 }
 
-// A file written again without its oddities means the same.
+// TestEncodeKeepsTheMeaning checks that a file decodes to the same profile after it was encoded
+// again in the plain layout.
 func TestEncodeKeepsTheMeaning(t *testing.T) {
 	each(200, All(), func(seed uint64, _ *generator, _ []byte, truth *naive.File) {
 		want, err := truth.Canonical()
