@@ -113,7 +113,7 @@ func TestExecFailures(t *testing.T) {
 	assert.Equal(t, syscall.SIGTERM, exit.Sys().(syscall.WaitStatus).Signal())
 }
 
-// TestExecCommands looks at the command lines that compilers get, and at their slices.
+// TestExecCommands checks the command lines that compilers get, and their slices.
 func TestExecCommands(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")
@@ -196,7 +196,8 @@ func TestExecCommands(t *testing.T) {
 	assert.Equal(t, "a.o -fauto-profile=own.v4\n", s.run("afdo", "exec", "--no-params", "--", gcc, "a.o", "-fauto-profile=own.v4"))
 }
 
-// TestExecCaches counts how often the compiler is asked, and looks at the times of the slice.
+// TestExecCaches counts how often the compiler is asked for its version and paths, and checks the
+// modification time of the slice.
 func TestExecCaches(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")

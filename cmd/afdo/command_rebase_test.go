@@ -197,8 +197,8 @@ func TestRebaseOfBuild(t *testing.T) {
 	assert.Contains(t, r.err, "src/cart.c: exec: \"/nowhere/gcc\": stat /nowhere/gcc: no such file or directory: its headers are not looked at")
 }
 
-// TestRebaseOfCreated moves the counts of a profile with marks of its source lines. All verbs keep
-// the marks, and the result is the same as with the old sources.
+// TestRebaseOfCreated moves the counts of a profile that contains hashes of its source lines. All
+// verbs keep the hashes, and the result is the same as with the old sources.
 func TestRebaseOfCreated(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")
@@ -279,8 +279,8 @@ func mustRead(t *testing.T, path string) []byte {
 	return data
 }
 
-// TestCreateWithoutSources checks that create reports for which sources it stores no marks, and
-// why.
+// TestCreateWithoutSources checks that create reports for which sources it stores no hashes of
+// lines, and why.
 func TestCreateWithoutSources(t *testing.T) {
 	t.Parallel()
 	program := compileOwn(t, createdProgram, "-g")

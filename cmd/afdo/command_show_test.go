@@ -151,7 +151,7 @@ func TestShowSharesAddUp(t *testing.T) {
 	assert.InDelta(t, 1, share, 1e-9)
 }
 
-// Whatever the format, the contents are the same.
+// TestShowFormats checks that show prints the same contents for each format of a profile.
 func TestShowFormats(t *testing.T) {
 	want := showJSON(t, example(".afdo"))
 	for _, form := range forms {
@@ -191,7 +191,8 @@ func TestShowHostile(t *testing.T) {
 	assert.Contains(t, r.err, "too many symbols share the sections of their samples: limit exceeded")
 }
 
-// sharedInfo returns a legal file in which n symbols have the same symbol info of some records.
+// sharedInfo returns a legal file in which n symbols share one symbol info with the given number of
+// records.
 func sharedInfo(t *testing.T, n, records int) []byte {
 	t.Helper()
 	u := naive.Unit{Path: "shared.c", End: uint32(n)}

@@ -96,8 +96,9 @@ func TestExecRebases(t *testing.T) {
 	assert.Equal(t, same, last, "a function that is the same keeps its records")
 }
 
-// TestExecWarnsAboutStale edits the only function with samples in a profile without marks of source
-// lines. The first compile of a build warns, unless --stale-warn allows so many stale counts.
+// TestExecWarnsAboutStale edits the only function with samples in a profile without hashes of
+// source lines. The first compile of a build warns, unless --stale-warn allows so many stale
+// counts.
 func TestExecWarnsAboutStale(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "gcc")

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// tinyRecording has two samples of three, two branches each, of two processes in half a second.
+// tinyRecording returns a recording with three samples of two processes, within half a second. Two
+// of the samples have stacks of two branches.
 func tinyRecording() *perfgen.File {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, SampleIDAll: true}
 	branches := []perfdata.Branch{{From: 4120, To: 4096}, {From: 4110, To: 4100}}

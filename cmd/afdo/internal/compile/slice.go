@@ -183,8 +183,8 @@ func cutSlice(format anyprof.Format, program *slice.Program, request slice.Reque
 	return part, nil
 }
 
-// rememberedSources returns a function that reports for which units a slice stores marks of the
-// source lines: all if the format can hold marks, or else those whose source has changed, so that
+// rememberedSources returns a function that reports for which units a slice stores hashes of the
+// source lines: all if the format can store hashes, or else those whose source has changed, so that
 // their counts can be moved.
 func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
 	switch {

@@ -19,7 +19,7 @@ type CanRebase interface {
 
 // A Rebase describes a run of the verb rebase to the kind that moves the counts.
 type Rebase struct {
-	Old, New *rebase.Sources // Old is nil if the marks of source lines in the profile take its place
+	Old, New *rebase.Sources // Old is nil if the profile contains hashes of the old source lines
 
 	// Output returns the output, and the kind of its format, for a profile that was read in the
 	// given format. Output is nil if nothing is to be written.

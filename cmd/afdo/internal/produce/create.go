@@ -410,8 +410,8 @@ func (c *creating) checkName(binary *samples.Binary, report *samples.Report) err
 		human.Name(c.name), human.Name(selected[other].Name), human.Name(filepath.Base(binary.Path)))
 }
 
-// A remembering adds to a new profile marks of the source lines of its functions, by which counts
-// can be moved after edits.
+// A remembering adds to a new profile short hashes of the source lines of its functions. With
+// these, counts can be moved to the right lines after edits.
 type remembering struct {
 	folders  []string // the folders of --source
 	built    time.Time
@@ -422,11 +422,11 @@ type remembering struct {
 
 type rebaseSymbol struct{ unit, name string }
 
-// sourcesFacts says for how many functions marks of source lines were stored, and why not for
+// sourcesFacts says for how many functions hashes of source lines were stored, and why not for
 // others.
 type sourcesFacts struct {
 	Functions int      `json:"functions"` // functions with samples
-	Known     int      `json:"known"`     // functions with marks of their lines
+	Known     int      `json:"known"`     // functions with hashes of their source lines
 	Unread    []string `json:"unread"`
 	Newer     []string `json:"newer"` // source files that are newer than the program
 }
@@ -446,8 +446,8 @@ func (r *remembering) declare(d create.Declaration) {
 	r.texts[d.File] = d.Source
 }
 
-// remember reads the source files with functions of the profile, and stores marks of their lines in
-// the profile.
+// remember reads the source files with functions of the profile, and stores hashes of their lines
+// in the profile.
 func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	facts := &sourcesFacts{Unread: []string{}, Newer: []string{}}
 	for _, dir := range r.folders {
@@ -479,7 +479,7 @@ func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	return facts, nil
 }
 
-// warn prints how many functions have no marks of their sources, and why.
+// warn prints for how many functions no hashes of source lines were stored, and why.
 func (f *sourcesFacts) warn(e *verb.Env) {
 	if f == nil || f.Functions == f.Known {
 		return

@@ -33,7 +33,7 @@ type creating struct {
 	sources   []string
 	json      bool
 	allowPoor bool
-	remembers bool // the output stores marks of source lines
+	remembers bool // the output stores hashes of source lines
 
 	name, base               string
 	noBranches, needBranches bool
@@ -183,7 +183,7 @@ func (c *creating) checkContexts() error {
 	return nil
 }
 
-// findExtensions determines whether the output stores marks of source lines and counts of machine
+// findExtensions determines whether the output stores hashes of source lines and counts of machine
 // code.
 func (c *creating) findExtensions() {
 	if k, ok := c.out.Kind.(*gcovkind.Kind); ok && gcovkind.IsV4(c.out.Format) {

@@ -80,7 +80,7 @@ type ProfileFacts struct {
 	InlinedInPart     []string `json:"inlined_in_part"`
 
 	Quality *QualityFacts `json:"quality"`
-	Sources *sourcesFacts `json:"sources,omitempty"` // nil if the format cannot store marks of source lines
+	Sources *sourcesFacts `json:"sources,omitempty"` // nil if the format cannot store hashes of source lines
 }
 
 // maxObjects is how many other programs and libraries of a recording are listed.

@@ -387,8 +387,8 @@ type tally struct {
 	gaps     extentTally
 	sections [128]sectionTally // by section type
 	indexed  bool              // the section with the type of the index is an index
-	sources  bool              // the section with the type for marks of sources can be read
-	evidence bool              // the section with the type for evidence can be read
+	sources  bool              // the section with the type for hashes of source lines can be read
+	evidence bool              // the section with the type for counts of machine code can be read
 
 	units, symbols, functions uint64
 	records                   [8]uint64 // by location type

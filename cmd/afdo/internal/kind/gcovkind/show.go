@@ -298,11 +298,11 @@ func (f *IndexFacts) table() *table.Table {
 	return t
 }
 
-// SourcesFacts describes the section with marks of the source lines, by which counts can be moved
-// when the source is edited.
+// SourcesFacts describes the section with hashes of source lines. With these, counts can be moved
+// to the right lines after edits.
 type SourcesFacts struct {
 	Problem   string `json:"problem,omitempty"` // why it is not used; nothing else is known then
-	Functions int    `json:"functions"`         // functions with marks of their lines
+	Functions int    `json:"functions"`         // functions with hashes of their source lines
 	Several   int    `json:"several_states"`    // functions whose samples come from several versions of the source
 	Lines     int    `json:"lines"`
 }
