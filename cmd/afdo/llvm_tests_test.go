@@ -251,8 +251,8 @@ func firstDifference(want, got []byte) string {
 	return fmt.Sprintf("%d lines and not %d", len(b), len(a))
 }
 
-// name returns a short name for an input: that of the test's file, or the command line that read
-// it.
+// name returns the base name of an input. If a recorded call has read it, that is the base name of
+// the argument in the call.
 func (s *llvmSweep) name(path string) string {
 	if dir := filepath.Dir(path); filepath.Dir(dir) == s.log {
 		args, _ := os.ReadFile(filepath.Join(dir, "args"))

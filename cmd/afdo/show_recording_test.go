@@ -54,8 +54,8 @@ func TestShowRecordingJSON(t *testing.T) {
 	assert.Equal(t, want, facts)
 }
 
-// TestShowBadRecording checks that show reports a damaged recording as such, and handles other
-// files as before.
+// TestShowBadRecording checks that show reports where a recording is damaged, and that an empty
+// file is reported as empty.
 func TestShowBadRecording(t *testing.T) {
 	data := tinyRecording().Bytes()
 	for name, c := range map[string]struct {

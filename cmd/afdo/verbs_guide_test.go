@@ -14,8 +14,8 @@ import (
 )
 
 // TestVerbsGuide runs the commands of docs/reference/verbs.md one after another in a copy of
-// testdata, and compares their output with the page. It skips commands that need other programs
-// than afdo. Every verb has a heading on the page.
+// testdata, and compares their output with the page. A shell runs those with pipes or "&"; the
+// others run in this process. Every verb has a heading on the page.
 func TestVerbsGuide(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	data, err := os.ReadFile("../../docs/reference/verbs.md")

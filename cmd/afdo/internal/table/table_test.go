@@ -28,8 +28,8 @@ func TestTable(t *testing.T) {
 	assert.ErrorIs(t, tab.Write(clitest.FailingWriter{Err: assert.AnError}, 0), assert.AnError)
 }
 
-// A list is as wide as it may be. Numbers that can be spared give way to names, longer forms of
-// names to shorter ones, and places to names.
+// TestListWidth checks how a list fits narrow terminals: places are shortened or left out, names
+// take shorter forms, and columns in Spare are left out.
 func TestListWidth(t *testing.T) {
 	names := []string{"std::vector<std::string>::at(unsigned long)", "std::vector<std::string>::at", "std::vector::at"}
 	l := List{
