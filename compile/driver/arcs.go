@@ -18,6 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -32,7 +33,7 @@ func (asArcs) path(*command.Line) string { return "" }
 func (asArcs) make(s source) (*part, error) { return s.inferArcs() }
 
 func (asArcs) argv(c *command.Line, path string) []string {
-	argv := append(c.WithProfile(""), ArcOptions(filepath.Dir(path))...)
+	argv := append(c.WithProfile(""), counterOptions(filepath.Dir(path))...)
 	if c.Mentions("-Werror") {
 		argv = append(argv, noErrors()...)
 	}
@@ -56,9 +57,16 @@ func (asArcs) keep(s source, data []byte) (path string, changed bool, err error)
 	return s.keepArcs(data)
 }
 
-// ArcOptions returns the options that give GCC the counters in a folder. The counters may violate
-// the flow by rounding, and a function may have changed since they were made.
+// ArcOptions returns the options with which all compiles of a build use the counters in a folder,
+// see [Launcher.ArcsFolder].
 func ArcOptions(folder string) []string {
+	none := func(string) bool { return false }
+	return append(toolchain.BranchOptions(none), counterOptions(folder)...)
+}
+
+// counterOptions returns the options that give GCC the counters in a folder. The counters may
+// violate the flow by rounding, and a function may have changed since they were made.
+func counterOptions(folder string) []string {
 	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
 }
 

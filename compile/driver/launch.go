@@ -62,8 +62,8 @@ type Launcher struct {
 	// report of the inference.
 	OnArcs func(*arcs.Report)
 
-	// NoParams adds only the option that names the profile. Without NoParams, GCC also gets the
-	// options that [Compiler.Options] returns.
+	// NoParams adds only the option that names the profile. Without NoParams, GCC also gets
+	// options with which its code is faster.
 	NoParams bool
 
 	// Cache stores what earlier runs have found out. It may be nil, which is slow.

@@ -73,7 +73,7 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
 	argv := s.CompileTo(path, file("x.s"), "-S", "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
-	argv = append(argv, ArcOptions(file("none"))...)
+	argv = append(argv, counterOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
 	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, argv[1:])
 	if err != nil {

@@ -25,16 +25,16 @@ func (r *run) complete(u *unit, plan *Plan) {
 		r.warnOf("optimises", "%s is compiled without optimisation, where a profile does nothing", u.Sources[0])
 	}
 	plan.Without = u.WithProfile("")
-	if u.arcs {
-		return // the other options compensate for what counts by lines lack
-	}
-	r.addOptions(u.Line, u.compiler, plan)
+	r.addOptions(u.Line, u.compiler, u.arcs, plan)
 }
 
-// addOptions adds to a plan the options with which old compilers make better use of a profile, see
-// [toolchain.Compiler.Options].
-func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, plan *Plan) {
+// addOptions adds to a plan the options with which the compiler makes better use of counts of arcs,
+// or of counts by lines, see [toolchain.Compiler.Options].
+func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs bool, plan *Plan) {
 	options := compiler.Options(c)
+	if arcs {
+		options = toolchain.BranchOptions(c.Mentions)
+	}
 	if r.NoParams || len(options) == 0 {
 		return
 	}

@@ -99,12 +99,12 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 		r.warn("%s is not GCC or clang that afdo knows; running it without a profile", c.Compiler)
 	}
 	plan, err := r.asItIs(c, c.Reason, string(c.Reason))
-	if c.PrecompilesHeader() && !c.Clang && !r.Arcs && (r.Profile != "" || c.Profile != "") {
+	if c.PrecompilesHeader() && !c.Clang && (r.Profile != "" || c.Profile != "") {
 		// GCC stores parameters in a precompiled header, and restores them over those of the
 		// command line. So a precompiled header gets the options of the compiles that include it.
 		// If the compiler is unknown, these report it.
 		if compiler, err := toolchain.Find(r.ctx, c, r.Cache.files()); err == nil {
-			r.addOptions(c, compiler, plan)
+			r.addOptions(c, compiler, r.Arcs, plan)
 		}
 	}
 	return plan, err

@@ -23,8 +23,8 @@ const (
 	unpredictable = "40"
 )
 
-// Options returns the options that the compiler needs to make good use of a profile, except those
-// that the command already sets.
+// Options returns the options that the compiler needs to make good use of counts by lines, except
+// those that the command already sets.
 func (c *Compiler) Options(command *command.Line) (options []string) {
 	if (c.IsGCC(12) || c.IsGCC(13)) && !command.Mentions(earlyInliner) {
 		options = append(options, "--param="+earlyInliner+"=10")
@@ -32,10 +32,19 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 	if c.IsGCC(12) && !command.Mentions("unroll-") {
 		options = append(options, noUnrolling)
 	}
-	if !c.Clang && !command.Mentions("tracer") {
+	if !c.Clang {
+		options = append(options, BranchOptions(command.Mentions)...)
+	}
+	return options
+}
+
+// BranchOptions returns the options that keep GCC from making more branches that a processor cannot
+// predict, except those that a command mentions. Counts of arcs need them as well.
+func BranchOptions(mentions func(option string) bool) (options []string) {
+	if !mentions("tracer") {
 		options = append(options, noTracer)
 	}
-	if !c.Clang && !command.Mentions(ifConversion) {
+	if !mentions(ifConversion) {
 		options = append(options, "--param="+ifConversion+"="+unpredictable)
 	}
 	return options

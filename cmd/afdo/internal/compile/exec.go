@@ -54,9 +54,9 @@ once in a build.
 Without --profile, the profile is $AFDO_PROFILE. A -fauto-profile=X in the
 command overrides both if X is a profile that GCC does not read itself, as of version
 4. The command runs unchanged if X is any other file, and if it links, preprocesses,
-compiles nothing, or runs another compiler. The exit status is the compiler's, or 128 and the number of the signal that
-ended the compiler. Languages other than C and C++, such
-as Fortran, get the whole profile.
+compiles nothing, or runs another compiler. The exit status is the compiler's, or 128
+and the number of the signal that ended the compiler. Languages other than C and C++,
+such as Fortran, get the whole profile.
 
 GCC also gets options with which its code is faster. -fno-tracer and
 --param=max-rtl-if-conversion-predictable-cost=40 keep conditional moves, which branches
@@ -71,8 +71,8 @@ instrumented program would have counted them, with -fprofile-use. They are infer
 the counts of machine code that "afdo create" stores in version 4, or of a profile without
 these from its lines. That takes one more compile of each source, which ends before it
 makes code; its notes are kept in the cache until a source or an option changes. The
-counters are in a folder of the cache whose name depends on their content. GCC gets none
-of the options above, and a function that does not match gets no counts.
+counters are in a folder of the cache whose name depends on their content. Of the options
+above GCC gets the first two. A function that does not match gets no counts.
 
 Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
 powers of two, so that a new profile does not change every slice. So have whole
