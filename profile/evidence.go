@@ -43,7 +43,8 @@ type InlineFrame struct {
 	Call     Position // source position of the call; empty for frame 0
 }
 
-// A Position is a place in the source.
+// A Position is a place in a source file, as debug info names it: by line, column and
+// discriminator.
 type Position struct {
 	File          string // path
 	Line          uint32

@@ -46,8 +46,8 @@ func (v Version) check(kind string) error {
 	return &fault.VersionError{Format: "gcda", Kind: kind, Version: uint64(v), Detail: detail}
 }
 
-// inBytes reports whether lengths count bytes instead of words, and whether the header has a
-// checksum.
+// inBytes reports whether the file is of GCC 12 or later: lengths then count bytes instead of
+// words, and the header has a checksum.
 func (v Version) inBytes() bool { return v.Major() >= 12 }
 
 // hasDir reports whether notes have the directory of the compile.

@@ -18,8 +18,8 @@ const (
 	StatusPartial = 3 // done, but some inputs were left out
 )
 
-// A UsageError reports wrong usage of a verb that the flag parser cannot find. The process ends
-// with [StatusUsage].
+// A UsageError reports wrong arguments of a verb, such as flags that contradict each other, which
+// the parser of flags accepts. The process ends with [StatusUsage].
 type UsageError struct {
 	msg     string
 	missing bool

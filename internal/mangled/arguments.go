@@ -141,8 +141,8 @@ func (s *argumentScanner) unnamed() bool {
 	return false
 }
 
-// literal skips a literal of a fundamental type. If it is a template argument, the offset of its
-// type is recorded.
+// literal skips a literal of a fundamental type. If it is a template argument, literal adds the
+// offset of its type in the name to the Types of the argument list.
 func (s *argumentScanner) literal() bool {
 	s.pos++
 	at := s.pos

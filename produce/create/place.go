@@ -212,8 +212,9 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
 
-// isNowhere reports whether code has no line. Clang gives line 0 to code that it merged from
-// several lines, and looks for counts of line 0 when it reads a profile. So line 0 is a line there.
+// isNowhere reports whether code has no line, which debug info says with line 0. Code of clang has
+// one also then: clang gives line 0 to code that it merged from several lines, and looks for counts
+// of line 0 when it reads a profile.
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
 // isUndeclared reports whether an instance, or one of the functions into which it is inlined, has

@@ -37,7 +37,8 @@ func (c *creation) collectRests(functions map[uint64]*function) {
 	}
 }
 
-// findStubs finds the inlined instances whose code calls the rest of their own function.
+// findStubs finds the functions that were inlined in part: the inlined code of f calls the rest of
+// f, such as f.part.0.
 func (p *mapper) findStubs(spans []symbolize.Span) {
 	if len(p.rests) == 0 {
 		return

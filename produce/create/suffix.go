@@ -28,7 +28,7 @@ type strippedName struct {
 	cold     bool   // the part is only reached by jumps
 }
 
-// canonical cuts the selected suffixes off a name.
+// canonical cuts those suffixes off a symbol's name, such as .part.0, that s selects.
 func (s Suffixes) canonical(name string) strippedName {
 	switch s {
 	case NoSuffixes:

@@ -141,8 +141,10 @@ func (p *Program) Callers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, 
 	return first, others, nil
 }
 
-// Expect announces lookups of symbols with the given names, canonical or unqualified. If the file
-// is read through an io.ReaderAt, the index is then read for all of them at once.
+// Expect announces that symbols with the given names will be looked up, by canonical name (without
+// suffixes of the compiler) or by unqualified name (without namespaces and classes). Lookups do not
+// need it. But if the file is read through an io.ReaderAt, Expect reads the index for all of these
+// names at once.
 func (p *Program) Expect(names ...string) {
 	if x, err := p.trusted(); err == nil && x != nil {
 		hashes := make([]uint64, len(names))

@@ -122,8 +122,8 @@ func namesOf(folder string, state uint64) (map[string]bool, error) {
 	return names, err
 }
 
-// Look returns the current state of a file or folder, without reading its content. A relative path
-// begins at the folder dir.
+// Look returns what identifies the present version of a file or folder, such as its size and times,
+// without reading its content. A relative path begins at the folder dir.
 func Look(dir, path string) File {
 	in, _ := LookAt(dir, path)
 	return in

@@ -165,8 +165,8 @@ func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
 	return l.writer(o.Ranking, symbols, int(o.Sampled)-len(symbols))
 }
 
-// writer returns a function that prints the given symbols with their counts. leftOut is the number
-// of symbols that are not printed.
+// writer returns a function that prints symbols with their counts, and how many others it leaves
+// out.
 func (l *topList) writer(r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if l.JSON {

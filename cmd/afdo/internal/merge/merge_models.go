@@ -63,8 +63,8 @@ func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) 
 	return m.tellSkipped(e)
 }
 
-// readFirst loads the first readable input before all others, if --align-units was given: other
-// inputs get its unit paths.
+// readFirst loads the first readable input before all others, if --align-units was given: the paths
+// of source files in the other inputs are then replaced by those in this one.
 func (mm *modelMerging) readFirst() (err error) {
 	for i := mm.firstAt; mm.align && mm.first == nil && i < len(mm.inputs); i++ {
 		if mm.skipped[i] != nil {

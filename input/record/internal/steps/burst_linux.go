@@ -84,7 +84,8 @@ func (t *tracer) miss(th *thread) {
 // maxPicks limits how many threads are checked at one moment to find a running thread.
 const maxPicks = 32
 
-// pick returns a random running thread and its activity, nil if none was found.
+// pick returns one of the threads that run or wait for a processor, each with the same probability,
+// and on which processor it ran last. It returns nil if it finds none.
 func (t *tracer) pick() (*thread, activity) {
 	n := len(t.order)
 	for range min(n, maxPicks) {

@@ -84,7 +84,8 @@ func parseMapping(line string) (m perfdata.Mmap, fields mapsFields, ok bool) {
 	return m, fields, true
 }
 
-// readMaps returns the code and the files that a process has mapped, in the order of addresses.
+// readMaps returns the mappings of a process that have code or a file, from /proc, in the order of
+// addresses.
 func readMaps(pid int) ([]mapping, error) {
 	text, err := readProc(pid, "maps")
 	if err != nil {
