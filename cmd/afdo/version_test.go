@@ -83,7 +83,7 @@ func TestConventions(t *testing.T) {
 		assert.Regexp(t, `^\{\s*"schema_version": 1,`, r.out, args)
 	}
 	version := afdoRun("--version", "--json").out
-	assert.Regexp(t, `^\{\s*"schema_version": 1,\s*"gcov_version": 4`, version)
+	assert.Regexp(t, `^\{\s*"schema_version": 1,\s*"commit": "[0-9a-f]*",\s*"gcov_version": 4`, version)
 	out := filepath.Join(t.TempDir(), "out.v2")
 	assert.NotEmpty(t, afdoRun("convert", "../../testdata/shop.afdo", "--to", "v2", "-o", out).err)
 	assert.Empty(t, afdoRun("convert", "-q", "../../testdata/shop.afdo", "--to", "v2", "-o", out).err)
