@@ -20,8 +20,8 @@ func IsMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 // unqualified returns the name of a function without scope, template arguments and parameters:
 // "run" for _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. From a name that
 // is not mangled it removes the template arguments. It returns "" for a name that cannot be
-// decoded. demangler is [demangledLast], or stores its results.
-func unqualified(name string, demangler func(name string) string) string {
+// decoded. decoded is [decodedLast], or stores its results.
+func unqualified(name string, decoded func(name string) string) string {
 	name = symname.Canonical(name)
 	if !IsMangled(name) {
 		return withoutTemplateArgs(name)
@@ -32,14 +32,15 @@ func unqualified(name string, demangler func(name string) string) string {
 	if simple := lastOfSimple(name); simple != "" {
 		return simple
 	}
+	return decoded(name)
+}
+
+// decodedLast returns the last component of any mangled name, empty if there is none. It is slow,
+// and very slow if it needs the demangler.
+func decodedLast(name string) string {
 	if quick := quickLast(name); quick != "" {
 		return quick
 	}
-	return demangler(name)
-}
-
-// demangledLast returns the last component of any mangled name, empty if there is none. It is slow.
-func demangledLast(name string) string {
 	tree, err := demangle.ToAST(name, demangle.NoParams)
 	if err != nil {
 		return ""
@@ -59,30 +60,30 @@ const Initializing = "__static_initialization_and_destruction_"
 
 // KeyOf returns the key by which package slice finds a symbol: usually its unqualified name, for
 // some functions [ConversionKey] or [OddKey].
-func KeyOf(name string) string { return keyOf(name, demangledLast) }
+func KeyOf(name string) string { return keyOf(name, decodedLast) }
 
-// Keys computes keys like [KeyOf], and stores the results of the demangler, because it is slow and
-// the same keys are needed again. It may be used concurrently.
-type Keys struct{ demangled sync.Map }
+// Keys computes keys like [KeyOf], and stores the last components of names that are slow to decode,
+// because the same keys are needed again. It may be used concurrently.
+type Keys struct{ decoded sync.Map }
 
 // Of returns the key of a symbol.
-func (k *Keys) Of(name string) string { return keyOf(name, k.demangle) }
+func (k *Keys) Of(name string) string { return keyOf(name, k.decode) }
 
-func (k *Keys) demangle(name string) string {
-	if last, ok := k.demangled.Load(name); ok {
+func (k *Keys) decode(name string) string {
+	if last, ok := k.decoded.Load(name); ok {
 		return last.(string)
 	}
-	last := demangledLast(name)
-	k.demangled.Store(name, last)
+	last := decodedLast(name)
+	k.decoded.Store(name, last)
 	return last
 }
 
-func keyOf(name string, demangler func(name string) string) string {
+func keyOf(name string, decoded func(name string) string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
 		return OddKey
 	}
-	key := unqualified(cut, demangler)
+	key := unqualified(cut, decoded)
 	switch {
 	case strings.HasPrefix(key, Initializing):
 		return Initializing + "0"
@@ -310,7 +311,7 @@ func AllocationOf(name string) string {
 	if !strings.Contains(name, "nw") && !strings.Contains(name, "na") && !strings.Contains(name, "dl") && !strings.Contains(name, "da") {
 		return ""
 	}
-	switch unqualified(name, demangledLast) {
+	switch unqualified(name, decodedLast) {
 	case "operator new", "operator new[]":
 		if strings.HasSuffix(name, "Pv") && strings.IndexByte("jmy", name[len(name)-3]) >= 0 {
 			return Placement

@@ -49,9 +49,9 @@ func TestUnqualified(t *testing.T) {
 		"_Z99999f":                           "",
 		"_ZN1a1b":                            "",
 	} {
-		assert.Equal(t, want, unqualified(name, demangledLast), name)
+		assert.Equal(t, want, unqualified(name, decodedLast), name)
 	}
-	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev", demangledLast))
+	assert.Empty(t, unqualified("_ZN"+strings.Repeat("1a", mangled.MaxLen)+"EC1Ev", decodedLast))
 }
 
 func TestKeyOf(t *testing.T) {
