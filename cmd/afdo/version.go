@@ -123,10 +123,7 @@ func commit() string {
 	if revision == "" {
 		return ""
 	}
-	modified := ""
-	if buildSetting("vcs.modified") == "true" {
-		modified = ", modified"
-	}
+	modified := map[string]string{"true": ", modified"}[buildSetting("vcs.modified")]
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, buildSetting("vcs.time"), modified)
 }
 

@@ -80,17 +80,16 @@ func (n noArcs) Unwrap() error { return n.error }
 var (
 	errNoPath      = errors.New("the source comes from standard input")
 	errOwnCounters = errors.New("the command reads counters itself")
+	errClang       = errors.New("clang reads no counts of arcs")
 )
-
-// wantsArcs reports whether the launcher should give counts of arcs to a compile: [Launcher.Arcs]
-// is set, the compiler is GCC, and the compile optimises.
-func (r *run) wantsArcs(u *unit) bool { return r.Arcs && !u.Clang && u.Optimises() }
 
 // handOverArcs infers the counters of a compile, writes them to files and returns the plan that
 // compiles with them. If none of its functions has counts, the plan compiles without a profile. The
 // error is a [noArcs] if the compile has to get counts by lines.
 func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	switch {
+	case u.Clang:
+		return nil, noArcs{errClang}
 	case u.Stdin != nil:
 		return nil, noArcs{errNoPath}
 	case u.Mentions("-fprofile-use") || u.Mentions("-fbranch-probabilities"):

@@ -39,7 +39,7 @@ func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfil
 // handOver writes the slice of the profile for a compile, or counters of arcs, unless the last run
 // has written the same. It returns the plan that compiles with it.
 func (r *run) handOver(u *unit) (*Plan, error) {
-	if r.wantsArcs(u) {
+	if r.Arcs && u.Optimises() {
 		plan, err := r.handOverArcs(u)
 		if no := (noArcs{}); !errors.As(err, &no) {
 			return plan, err
