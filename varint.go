@@ -16,8 +16,8 @@ func varint28(w uint64) uint32 {
 // varint14 decodes a varint of at most two bytes. w must hold nothing else.
 func varint14(w uint64) uint32 { return uint32(w&0x7f | w>>1&0x3f80) }
 
-// endsOf returns the ends of the first varints in the low seven bytes of w, as an entry of
-// varintEnds.
+// endsOf returns where the first varints in the low seven bytes of w end. The result is packed like
+// all entries of varintEnds.
 func endsOf(w uint64) uint32 {
 	return varintEnds[(^w&(wire.VarintFlags>>8))*0x0002040810204081>>56&0x7f]
 }

@@ -15,8 +15,8 @@ import (
 
 // race compares the processor times of programs. In each round, all programs run in random order,
 // for 100 ms or more, with every line of the file commands: arguments, and perhaps "<" and a file
-// for standard input. %d in the name of a program is the number of the round, from 1. Without it,
-// the program is copied anew after each ten rounds, since the place of a file in memory changes the
+// for standard input. A name that ends in %d has the number of the round there, from 1. Another
+// program is copied anew after each ten rounds, since the place of a file in memory changes the
 // time of a program by some percent. For each program but the first, race prints how much more time
 // than the first one it took, in percent: the median of the rounds, and half of the width of its
 // interval of 95 %. In parentheses is the same in comparison with the second one.

@@ -176,7 +176,8 @@ func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	return 1
 }
 
-// nearby is the number of blocks up to which the graph is searched from a block.
+// nearby limits a search of the control flow graph that begins at one block: it looks at this many
+// blocks at most.
 const nearby = 12
 
 // after returns the blocks that can be reached from first, a successor of b, without passing b. The

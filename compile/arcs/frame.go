@@ -11,8 +11,8 @@ const none = -1
 // than 100.
 const maxDepth = 128
 
-// maxCalls is the largest number of inlined calls, one in the other, that the count of one block of
-// machine code is evidence for.
+// maxCalls limits how many calls of a chain of inlined calls get the count of one block of machine
+// code, beginning with the innermost call.
 const maxCalls = 8
 
 // A frame is an instance of a function in the machine code of a symbol: the function of the symbol

@@ -154,8 +154,8 @@ func (f *function) missing(sightings []sighting) uint64 {
 	return sum
 }
 
-// discriminate groups those of the given blocks that have source position k by the discriminator
-// they have there.
+// discriminate groups blocks of GCC's graph by the discriminator that their code at source position
+// k has. It leaves out blocks without code at k.
 func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	parts := make(map[uint32][]uint32)
 	add := func(discriminator, b uint32) {

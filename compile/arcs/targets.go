@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A site is an indirect call of a function for whose targets GCC has a counter.
+// A site is an indirect call for which a .gcda file has a counter of the call's targets.
 type site struct {
 	place
 	callee  string            // as the dump writes it, such as "c_25(D)"

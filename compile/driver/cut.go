@@ -232,9 +232,9 @@ func (s source) warnOfNothing() {
 	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
 }
 
-// warnOfCode warns that the profile does not match the sources. The argument what is the kind of
-// the warning, see warnOf. It does not warn if the compile does not optimise or will fail. To find
-// that out, it runs the compiler on the sources, once in a build.
+// warnOfCode warns that the profile does not match the sources, once in a build for each value of
+// what, as warnOf does. It does not warn if the compile does not optimise or will fail. To find out
+// whether it will fail, warnOfCode runs the compiler on the sources.
 func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	s.warned = true
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {

@@ -25,8 +25,8 @@ type LayoutPlan struct {
 	// Argv is the command to run.
 	Argv []string
 
-	// Object is the path of the object that Argv writes. [LayoutPlan.Recheck] compares its hashes
-	// of blocks with those of the list. It is empty if that is not possible.
+	// Object is the path of the object file that Argv writes. [LayoutPlan.Recheck] compares the
+	// hashes of its blocks with the hashes in the list. Object is empty if they cannot be compared.
 	Object string
 
 	launcher *Launcher

@@ -92,9 +92,9 @@ func writesMore(option string) bool {
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
-// auxiliaryNames returns, for each source that the command compiles, the path that GCC uses for the
-// names of auxiliary files such as .gcno: that of the object without its extension. Identifiers of
-// static functions depend on it.
+// auxiliaryNames returns, for each source that the command compiles, the path of the object file
+// without its extension. GCC makes the names of auxiliary files such as .gcno from this path, and
+// the identifiers of static functions depend on it.
 func (s source) auxiliaryNames() (names []string, err error) {
 	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, append([]string{"-###"}, s.Args...))
 	if err != nil {

@@ -122,7 +122,7 @@ func (p *profileFile) load() (*profile.Profile, error) {
 	return whole, p.wrap(err)
 }
 
-// openAny opens a profile of any format. mode is that of the file, which may be a pipe.
+// openAny opens a profile of any format. mode is the mode of the file; a pipe is read to its end.
 func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	ctx := context.Background()
 	if mode.IsRegular() {

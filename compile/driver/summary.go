@@ -46,8 +46,9 @@ func ReadSummary(path string) (*afdo.Summary, error) {
 	return whole.Summarize(), nil
 }
 
-// steadySummary returns the rounded summary for slices: that of the profile at Launcher.Summary, or
-// if that is empty, that of the profile in use, which read returns.
+// steadySummary returns the rounded summary for slices. It rounds the summary of the profile at the
+// path Launcher.Summary. If that path is empty, it calls read for the summary of the profile that
+// the slices are cut from.
 func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	round := slice.Steady
 	if s.compiler.Clang {

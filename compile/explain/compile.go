@@ -25,8 +25,8 @@ import (
 // the profile. It writes only into a temporary folder. Its methods may be called by many
 // goroutines.
 type Compiling struct {
-	// NoParams compiles with no options but the one for the profile. Without it, GCC 12 and 13 also
-	// get the options that "afdo exec" adds.
+	// NoParams compiles with no options but the one for the profile. Without NoParams, GCC also
+	// gets the options that "afdo exec" adds.
 	NoParams bool
 
 	folder  string

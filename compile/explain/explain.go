@@ -96,8 +96,8 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 }
 
-// Worst returns the reason by which most counts are lost, or [Found] if none are. It returns
-// [Border] only if nothing else is lost.
+// Worst returns the reason for which the compiler does not use most of the lost counts, or [Found]
+// if no counts are lost. It returns [Border] only if no count is lost for another reason.
 func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {

@@ -7,8 +7,9 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Summary returns the summary that slices of the program get: that of the profile, computed if it
-// has none, or the one of [Program.WithSummary]. The caller must not change it.
+// Summary returns the summary that slices of the program get: the one given to
+// [Program.WithSummary], or else the profile's own. If the profile has none, Summary computes it
+// from the profile's counts. The caller must not change it.
 func (p *Program) Summary() (*afdo.Summary, error) { return p.whole.Summary() }
 
 // WithSummary returns the same program with another summary, which must not change any more. A

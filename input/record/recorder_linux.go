@@ -117,8 +117,9 @@ func arch() string {
 	return unix.ByteSliceToString(name.Machine[:])
 }
 
-// open chooses the event and opens it. [Best] prefers Steps to events without branch stacks, unless
-// the options have a period, which Steps does not support.
+// open starts the recording of the event that the options name. For [Best], it tries events with
+// branch stacks, then Steps, then events without branch stacks. It does not try Steps for the whole
+// machine or with a period, because Steps supports neither.
 func (r *Recorder) open() error {
 	switch r.options.Event {
 	case Best:

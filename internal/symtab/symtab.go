@@ -72,14 +72,15 @@ func (t *Names[ID]) Has(key string) bool {
 }
 
 // Callers lists, for each function that was inlined anywhere, the functions with samples into which
-// it was, at whatever depth. It takes 8 bytes for each two of them, and 16 while Build sorts them.
+// it was inlined, at any depth. It takes 8 bytes for each pair of an inlined function and a
+// function that contains it.
 type Callers[ID ~uint32] struct {
 	pairs  []uint64 // callee and caller, 32 bits each, in order once built
-	recent []uint64 // added latest, by callee
+	recent []uint64 // latest pairs by callee, to skip pairs that Add has just added
 }
 
-// recentBits is the binary logarithm of the number of pairs that Add compares with. A function
-// inlines the same few others again and again, up to 1,000 of them.
+// recentBits is the binary logarithm of the length of recent. A function inlines the same few
+// others again and again, up to 1,000 of them, and Build would have to sort all of these pairs.
 const recentBits = 12
 
 // Add adds a caller and the functions inlined into it, some of them several times.
@@ -96,27 +97,9 @@ func (t *Callers[ID]) Add(caller ID, callees []ID) {
 	}
 }
 
-// Build makes the table ready for questions. It sorts the pairs by their bytes, the last one first.
+// Build makes the table ready for questions.
 func (t *Callers[ID]) Build() {
-	sorted := make([]uint64, len(t.pairs))
-	for shift := 0; shift < 64; shift += 8 {
-		var ends [257]int
-		for _, pair := range t.pairs {
-			ends[pair>>shift&0xff+1]++
-		}
-		if slices.Contains(ends[1:], len(t.pairs)) { // all have the same byte
-			continue
-		}
-		for i := range 256 {
-			ends[i+1] += ends[i]
-		}
-		for _, pair := range t.pairs {
-			end := &ends[pair>>shift&0xff]
-			sorted[*end] = pair
-			*end++
-		}
-		t.pairs, sorted = sorted, t.pairs
-	}
+	slices.Sort(t.pairs)
 	t.pairs, t.recent = slices.Compact(t.pairs), nil
 }
 

@@ -204,8 +204,8 @@ func (u *unwinder) frameless(addr uint64) bool {
 	return here.Size > 0 && u.code.decode(addr+here.Size).Returns
 }
 
-// call returns the address of the call instruction whose last byte is at address last, or 0 if
-// there is none.
+// call returns the address of the call instruction whose last byte is at address last. It returns 0
+// if no call instruction ends there.
 func (u *unwinder) call(last uint64) uint64 {
 	s, ok := u.symbol(last)
 	if !ok || last-s.Low > math.MaxUint32 {

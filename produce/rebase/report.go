@@ -27,8 +27,8 @@ var outcomeNames = [...]string{"unknown", "unchanged", "moved", "mapped in part"
 // String returns the outcome in words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// ErrNothing is returned if no function of a profile is in both the old and the new sources. The
-// sources are probably those of another program.
+// ErrNothing is the error of a rebase if no function of the profile is in both the old and the new
+// sources. Probably these are the sources of another program than the profiled one.
 var ErrNothing = errors.New("rebase: no function of the profile is in both sources")
 
 // A Report describes how the functions of a profile were moved.

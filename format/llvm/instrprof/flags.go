@@ -78,7 +78,7 @@ var writtenSince = [...]struct {
 	{LoopEntries, versionVTables},
 }
 
-// in returns those of the flags f that a file of the given version can have.
+// in returns f without the flags that a file of the given version cannot have.
 func (f Flags) in(version uint32) Flags {
 	for _, w := range writtenSince {
 		if version < w.version {

@@ -191,8 +191,8 @@ func (c *chainReader) data() *fields {
 	return &fields{Buffer: decode.Buffer{Data: c.take(c.dataLen), Part: sectionPayload}, base: start}
 }
 
-// A tableWalk iterates over the items of the hash table in file order. It yields those of the names
-// that part and wanted select.
+// A tableWalk iterates over the items of the hash table in file order. It yields the items whose
+// names are in part and for which wanted returns true.
 type tableWalk struct {
 	chainReader
 	part   part              // selects the items

@@ -66,7 +66,8 @@ func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	return a.stream(head, r, cache)
 }
 
-// stream adds a profile whose bytes are head, the beginning, and then those of rest.
+// stream adds a profile. head is the beginning of the file, which is read already, and rest the
+// bytes after it.
 func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	whole := io.MultiReader(bytes.NewReader(head), rest)
 	format := Detect(head)

@@ -212,7 +212,7 @@ func (p *Profile) addFlags(flags Flags) error {
 	return nil
 }
 
-// addBinaryIDs adds those of ids that the profile does not have, and sorts all its binary IDs.
+// addBinaryIDs adds binary IDs that the profile does not have yet, and sorts all its binary IDs.
 func (p *Profile) addBinaryIDs(ids []BinaryID) {
 	before := p.BinaryIDs
 	for _, id := range ids {

@@ -164,8 +164,8 @@ func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint
 	}
 }
 
-// walk iterates over the records of the functions that of selects. It yields each with the hash of
-// the function's name and the time stamp of its first call.
+// walk iterates over the records of the functions in one part of the profile, of. It yields each
+// record with the hash of the function's name and the time stamp of its first call.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	if d.header.correlated() {
 		d.walkCorrelated(of, yield)

@@ -39,7 +39,8 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err()
 }
 
-// collect reads the addresses of functions from the data records, and those of virtual tables.
+// collect reads the addresses of functions from the data records, and the addresses of virtual
+// tables from the records of virtual tables.
 func (v *rawValues) collect() {
 	d := v.dump
 	v.known = true

@@ -173,7 +173,7 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
-// without returns the value data except that of one kind, as indexed files store it.
+// without returns the value data in the form of indexed files, without the values of one kind.
 func (v Values) without(kind ValueKind) []byte {
 	v.at[kind] = 0
 	return v.append(nil, sameValue)

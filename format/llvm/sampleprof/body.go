@@ -2,8 +2,8 @@ package sampleprof
 
 import "encoding/binary"
 
-// A bodyReader decodes functions, with their counts, call targets and inlined bodies, from a
-// section of the file.
+// A bodyReader decodes functions from a section of a binary sample profile: the counts of their
+// lines, their call targets and the bodies that were inlined in them.
 type bodyReader struct {
 	fields
 	names    *names

@@ -33,7 +33,8 @@ func (n *names) len() int {
 	return max(len(n.starts)-1, 0)
 }
 
-// bytes returns the text of the name with index ref, in a section that stores texts.
+// bytes returns the text of the name with index ref in the name table. The table must store texts,
+// not MD5 hashes.
 func (n *names) bytes(ref NameRef) []byte { return n.data[n.starts[ref] : n.starts[ref+1]-1] }
 
 func (n *names) name(ref NameRef) Name {

@@ -204,8 +204,9 @@ func (p *Profile) sorted() []*Function {
 	return list
 }
 
-// Resolve replaces each MD5 in the profile by the one of names that has this MD5. It returns the
-// number of MD5s that remain. It ignores names whose MD5 is not in the profile.
+// Resolve replaces MD5 hashes of function names in the profile by the names, if these are among
+// names. It returns the number of hashes that remain. It ignores names whose hash is not in the
+// profile.
 func (p *Profile) Resolve(names iter.Seq[string]) int {
 	left := p.names.resolve(names)
 	a := arranger{compare: p.compare}

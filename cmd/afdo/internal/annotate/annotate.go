@@ -225,8 +225,8 @@ func (r *reader) function(s afdo.Symbol) *Function {
 	return f
 }
 
-// line returns the line at an offset, and adds it if it is missing. It returns nil if f is nil,
-// which stands for a function of another unit.
+// line returns the line at an offset from the function's declaration, and adds it if it is missing.
+// If f is nil, because the function belongs to another unit, line returns nil.
 func (f *Function) line(offset uint32) *Line {
 	if f == nil {
 		return nil

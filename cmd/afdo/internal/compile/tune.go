@@ -237,8 +237,8 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	return writeTuned(e.Out, t, r)
 }
 
-// Patterns that find programs in the command line of a build. HowToBuild inserts settings after the
-// matches.
+// These patterns find configure, make and other build systems in the user's build command.
+// HowToBuild inserts settings such as CC=... after their names.
 var (
 	configureWord = pattern.Of(`(^|[\s;&|(])(\S*configure)(\s|$)`)
 	makeWord      = pattern.Of(`(^|[\s;&|(])(g?make)(\s|$)`)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// maxDemangledP limits a demangled name to 2^maxDemangledP bytes, because a mangled name of a few
-// hundred bytes can stand for gigabytes.
+// maxDemangledP limits a demangled name to 2^maxDemangledP bytes. Without a limit, a mangled name
+// of a few hundred bytes can become a demangled one of gigabytes.
 const maxDemangledP = 16
 
 // Name returns a demangled name, or the name itself if it is not mangled. It removes the number
@@ -53,8 +53,8 @@ func Forms(name string, demangle bool) iter.Seq[string] {
 	})
 }
 
-// maxKept is the length in bytes of the longest demangled name that is stored in a file: a mangled
-// name of a few hundred bytes can stand for more than anybody reads, and a profile has many names.
+// maxKept is the length in bytes of the longest demangled name that is stored in a file. A mangled
+// name of a few hundred bytes can become a text that nobody reads, and a profile has many names.
 const maxKept = 4 << 10
 
 // Bounded is [Name] for names that are stored in a file. It returns the mangled name if the

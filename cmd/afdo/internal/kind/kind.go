@@ -126,8 +126,8 @@ type CanConvert interface {
 	Convert(e *cli.Env, f *input.File, out Output, t *trim.Flags) error
 }
 
-// TakesPart is a Kind whose profiles may be contained in files of another kind, from which it can
-// convert them.
+// TakesPart is a Kind that can convert its profiles from files of another kind. So a memory profile
+// may be a part of an indexed instrumentation profile.
 type TakesPart interface {
 	CanConvert
 	// TakesPart reports whether files of a format may contain such a profile.

@@ -215,8 +215,8 @@ func (w *problemJSON) place(e *afdo.FormatError) {
 	}
 }
 
-// A problem stands for a group of faults that differ only in positions, numbers and names. It is
-// printed once.
+// A problem is one line of the output, about all faults of a file that differ only in positions,
+// numbers and names.
 type problem struct {
 	check.Group
 	fault  *afdo.FormatError // the first fault with its position, or nil for an error of another type

@@ -166,7 +166,7 @@ func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
 	return e
 }
 
-// mapping writes the only mapping, which stands for the profile itself.
+// mapping writes the only mapping of the pprof file. Its file name is that of the AutoFDO profile.
 func (e *encoder) mapping() {
 	var mapping protobuf.Message
 	mapping.Uint(mappingID, theMapping)

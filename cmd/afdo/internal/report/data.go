@@ -29,8 +29,8 @@ type data struct {
 	Lines   lines         `json:"lines"`
 }
 
-// A before describes the profile with which the drawn one is compared. Columns whose names end in
-// "_before" contain its figures.
+// A before describes the older profile, if the page compares two. Columns of the page's data whose
+// names end in "_before" contain the figures of the older profile.
 type before struct {
 	Source string `json:"source"`
 	Total  count  `json:"total"`

@@ -162,7 +162,7 @@ func (l *List) Write(w io.Writer, indent int) error {
 }
 
 // fit returns Numbers without the columns for which the terminal has no room, and the headings of
-// those.
+// the columns that it has left out.
 func (l *List) fit(indent int) (numbers Table, without []string) {
 	numbers = l.Numbers
 	for _, column := range l.Spare {

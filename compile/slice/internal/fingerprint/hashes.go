@@ -343,7 +343,8 @@ func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.Sym
 	n.samples = mix(head, f.Timestamp, body.sum, 10)
 }
 
-// leave adds the hash of an inlined body to that of the body around it, which it returns.
+// leave ends an inlined body: it adds the hash of the body to the hash of the body that contains
+// it, and returns the containing one.
 func (m *symbolHashes) leave(body *openHash) openHash {
 	if m.Version != version2 {
 		body.callee.inlined += mix(body.way, body.sum, 0, 12)

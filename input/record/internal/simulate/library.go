@@ -67,8 +67,8 @@ var library = map[string]func(c *call, a, b, n uint64) uint64{
 	},
 }
 
-// numbers has the functions of libm with a variant for each kind of processor. Their results may
-// differ from those of libm in the last digits.
+// numbers has the functions of libm that exist in a variant for each kind of processor, computed by
+// package math. The results may differ in the last digits from what libm returns.
 var numbers = map[string]func(a, b float64) float64{
 	"sin": func(a, _ float64) float64 { return math.Sin(a) }, "cos": func(a, _ float64) float64 { return math.Cos(a) },
 	"tan": func(a, _ float64) float64 { return math.Tan(a) }, "atan": func(a, _ float64) float64 { return math.Atan(a) },

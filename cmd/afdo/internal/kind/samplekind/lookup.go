@@ -84,8 +84,9 @@ func collect(src sampleprof.Source, symbol string, rename func(sampleprof.Name) 
 	return p, nil
 }
 
-// functions yields the functions for a symbol: a name stands for all calling contexts, a context
-// for that one only, and a symbol that begins with "0x" is a GUID.
+// functions yields the functions that the user means by a symbol. If it is a name, these are the
+// function's records in all calling contexts. If it is a context, such as "main:3 @ f", it is the
+// record of this context alone. A symbol that begins with "0x" is a GUID.
 func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Function, error] {
 	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
 		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {

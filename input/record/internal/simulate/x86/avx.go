@@ -194,8 +194,8 @@ func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
 	}
 }
 
-// ternary executes VPTERNLOGD: the bits of three operands are the index of the result's bit in an
-// immediate.
+// ternary executes VPTERNLOGD. For each bit position, the bits of the three operands form a number
+// from 0 to 7. The bit of the immediate with this number is the bit of the result.
 func (c *CPU) ternary() {
 	c.uses(c.wide.reg)
 	d, a, b, by := c.X[c.wide.reg][c.lane], c.vector(0), c.vector(1), c.get(2)
@@ -408,7 +408,8 @@ func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	return r
 }
 
-// scatter computes the result of PDEP, and gather that of PEXT.
+// scatter computes the result of PDEP, which moves the low bits of from to the positions of the
+// bits that are set in to.
 func scatter(_ *CPU, to, from uint64, _ int) (r uint64) {
 	for ; to != 0; to &= to - 1 {
 		if from&1 != 0 {
@@ -419,6 +420,8 @@ func scatter(_ *CPU, to, from uint64, _ int) (r uint64) {
 	return r
 }
 
+// gather computes the result of PEXT, which moves the bits of from at the positions that are set in
+// which to the low bits.
 func gather(_ *CPU, which, from uint64, _ int) (r uint64) {
 	for i := 0; which != 0; which &= which - 1 {
 		if from&(which&-which) != 0 {
