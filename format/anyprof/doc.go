@@ -1,5 +1,4 @@
-// Package anyprof opens a profile of any format that this module reads. It gives access to its
-// source files, functions and records through one interface.
+// Package anyprof opens a profile of any format that this module reads.
 //
 // [Open] detects the format from the first bytes of the file: GCOV version 2, 3 or 4 or its text
 // form, or one of LLVM's sample, instrumentation or memory profiles. Each may be compressed with
@@ -8,14 +7,14 @@
 //	p, err := anyprof.Open(ctx, "prog.afdo")
 //	if err != nil { … }
 //	defer p.Close()
-//	for f, err := range p.Functions(ctx) {
-//		if err != nil { … }
-//		for r, err := range f.Records() { … }
+//	switch model := p.Model().(type) {
+//	case *sampleprof.Reader:
+//		for f, err := range model.Functions() { … }
 //	}
 //
-// This package provides what the formats have in common. For the features of a single format, such
-// as its summary, the fields of an allocation or a bitmap, use the reader of the format's package,
-// which [Profile.Model] returns.
+// [Profile.Model] returns the reader of the format's package, which has the units, functions and
+// records of the profile. For the formats of GCOV, [Profile.GCOV] returns the whole profile in
+// memory.
 //
 // # Cost
 //
@@ -27,7 +26,7 @@
 // # Cancellation
 //
 // A call with a context.Context returns the context's error soon after the context is done: at the
-// next read of a file that is read whole, or at the next function.
+// next read of a file that is read whole.
 //
 // # Concurrency
 //

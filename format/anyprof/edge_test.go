@@ -64,26 +64,3 @@ func TestLargeOldFile(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrMalformed, "there are no functions in it")
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size+1<<20))
 }
-
-// Reading all functions of a file returns an error if the file has samples that belong to no
-// symbol.
-func TestSamplesWithoutSymbol(t *testing.T) {
-	f, err := anyprof.Open(t.Context(), "../../testdata/corrupt/unused-section.afdo")
-	require.NoError(t, err)
-	defer f.Close()
-	for _, whole := range []bool{true, false} {
-		var last error
-		for u, err := range f.Units(t.Context()) {
-			if last = err; err == nil && whole {
-				for _, err := range u.Functions(t.Context()) {
-					require.NoError(t, err)
-				}
-			}
-		}
-		if whole {
-			require.ErrorIs(t, last, afdo.ErrUnused)
-		} else {
-			require.NoError(t, last)
-		}
-	}
-}

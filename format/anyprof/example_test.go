@@ -5,44 +5,36 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Whatever the format of the file, this prints the unit and the samples of each function.
+// The format decides the type of the model, which has the contents of the profile.
 func Example() {
-	ctx := context.Background()
-	p, err := anyprof.Open(ctx, "../../testdata/shop.compact.afdo")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer p.Close()
-	fmt.Println("format", p.Format())
-	for f, err := range p.Functions(ctx) {
+	for _, path := range []string{"../../testdata/shop.compact.afdo", "../llvm/instrprof/testdata/zoo/ir.profdata"} {
+		p, err := anyprof.Open(context.Background(), path)
 		if err != nil {
 			log.Fatal(err)
 		}
-		var samples uint64
-		for r, err := range f.Records() { // inlined functions included
+		defer p.Close()
+		switch m := p.Model().(type) {
+		case *afdo.Reader:
+			units, err := m.NumUnits()
 			if err != nil {
 				log.Fatal(err)
 			}
-			if r.Kind == anyprof.Samples {
-				samples += r.Count
-			}
+			fmt.Println(p.Format(), units, "units")
+		case *instrprof.Reader:
+			fmt.Println(p.Format(), m.NumFunctions(), "functions")
+		default:
+			fmt.Println(p.Format())
 		}
-		fmt.Println(f.Unit, f.Text, samples)
 	}
 	// Output:
-	// format v4c
-	// include/price.h _ZNK4shop5Price7withTaxEd 541
-	// src/cart.cc _ZN4shop4Cart3addERKNS_4ItemE 74699000
-	// src/cart.cc _ZN4shop4Cart5clearEv 24
-	// src/cart.cc _ZNK4shop4Cart5totalERKNS_8DiscountE 49664996800
-	// src/discount.cc _ZNK4shop10NoDiscount5applyEd 78240000
-	// src/discount.cc _ZNK4shop14SeasonDiscount5applyEd 120000
-	// src/discount.cc _ZNK4shop15PercentDiscount5applyEd 10448000
-	// src/main.cc main 107300027
+	// v4c 5 units
+	// profdata 4 functions
 }
 
 // The profiles of a fleet, in any format of GCOV, are added up. Each is opened when its turn comes.

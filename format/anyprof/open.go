@@ -75,11 +75,31 @@ func decode(f *File, err error, opts []Option) (*Profile, error) {
 
 // formats maps each format to the function that opens it.
 var formats = [...]func(*File, *options) (*Profile, error){
-	V4: openV4, V3: openOld, V2: openOld, Text: openText,
-	ExtBinary: openSample, SampleText: openSampleText,
-	ProfData: openIndexed, ProfRaw: openRaw, ProfText: openInstrText,
-	MemProf: openIndexedMemory, MemProfRaw: openRawMemory, MemProfYAML: openYAML,
-	GCDA: openCounters,
+	V4: openV4, V3: wholly(gcov.ParseBytes), V2: wholly(gcov.ParseBytes), Text: openText,
+	ExtBinary: openSample, SampleText: streamed(sampleprof.ParseText),
+	ProfData: openIndexed, ProfRaw: wholly(instrprof.OpenRawBytes), ProfText: openInstrText,
+	MemProf: openIndexedMemory, MemProfRaw: wholly(memprof.OpenRawBytes), MemProfYAML: streamed(memprof.ParseYAML),
+	GCDA: wholly(gcda.ReadCounters),
+}
+
+// wholly returns a function that opens a file by reading the whole of it and parsing it.
+func wholly[M any](parse func(data []byte) (M, error)) func(*File, *options) (*Profile, error) {
+	return func(f *File, _ *options) (*Profile, error) {
+		data, err := f.ReadAll()
+		if err != nil {
+			return nil, err
+		}
+		model, err := parse(data)
+		return &Profile{size: f.read, model: model}, err
+	}
+}
+
+// streamed returns a function that opens a file by parsing it as it is read.
+func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*Profile, error) {
+	return func(f *File, _ *options) (*Profile, error) {
+		model, err := parse(f)
+		return &Profile{size: f.read, model: model}, err
+	}
 }
 
 // lazily opens a file with function at if parts of it can be read without the others. Otherwise it
@@ -114,19 +134,7 @@ func openV4(f *File, o *options) (*Profile, error) {
 	if r.Header().Compact {
 		format = V4Compact
 	}
-	return &Profile{format: format, size: r.Size(), reader: &v4{r}, model: r, closer: r}, nil
-}
-
-func openOld(f *File, _ *options) (*Profile, error) {
-	data, err := f.ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	p, err := gcov.ParseBytes(data)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: f.read, reader: newInMemory(p), model: p}, nil
+	return &Profile{format: format, size: r.Size(), model: r}, nil
 }
 
 func openText(f *File, _ *options) (*Profile, error) {
@@ -140,7 +148,7 @@ func openText(f *File, _ *options) (*Profile, error) {
 			Detail: fmt.Sprintf("%d functions are counted, but the text ends before the first symbol", n),
 		}
 	}
-	return &Profile{size: f.read, reader: newInMemory(p), model: p}, nil
+	return &Profile{size: f.read, model: p}, nil
 }
 
 func openSample(f *File, _ *options) (*Profile, error) {
@@ -154,15 +162,7 @@ func openSample(f *File, _ *options) (*Profile, error) {
 	if r.Format() == sampleprof.Binary {
 		format = Binary
 	}
-	return &Profile{format: format, size: r.Size(), reader: single{&sampleFile{r}}, model: r, closer: r}, nil
-}
-
-func openSampleText(f *File, _ *options) (*Profile, error) {
-	p, err := sampleprof.ParseText(f)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: f.read, reader: single{&sampleMemory{p}}, model: p}, nil
+	return &Profile{format: format, size: r.Size(), model: r}, nil
 }
 
 func openIndexed(f *File, _ *options) (*Profile, error) {
@@ -170,29 +170,11 @@ func openIndexed(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Profile{size: r.Size(), reader: single{&instrFile{r}}, model: r, closer: r}, nil
+	return &Profile{size: r.Size(), model: r}, nil
 }
 
 func indexedReader(f *File) (*instrprof.Reader, error) {
 	return lazily(f, instrprof.NewReader, instrprof.OpenBytes)
-}
-
-// wholly reads a whole file and parses it. size is the uncompressed size of the file.
-func wholly[T any](f *File, parse func(data []byte) (T, error)) (parsed T, size int64, err error) {
-	data, err := f.ReadAll()
-	if err != nil {
-		return parsed, 0, err
-	}
-	parsed, err = parse(data)
-	return parsed, int64(len(data)), err
-}
-
-func openRaw(f *File, _ *options) (*Profile, error) {
-	r, size, err := wholly(f, instrprof.OpenRawBytes)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: size, reader: single{&instrRaw{r}}, model: r}, nil
 }
 
 func openInstrText(f *File, o *options) (*Profile, error) {
@@ -208,7 +190,7 @@ func openInstrText(f *File, o *options) (*Profile, error) {
 	if contradiction != nil {
 		return nil, contradiction
 	}
-	return &Profile{size: f.read, reader: single{&instrMemory{p}}, model: p}, nil
+	return &Profile{size: f.read, model: p}, nil
 }
 
 func openIndexedMemory(f *File, _ *options) (*Profile, error) {
@@ -216,12 +198,11 @@ func openIndexedMemory(f *File, _ *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := Memory(r)
-	if err != nil {
+	if _, err := Memory(r); err != nil {
 		_ = r.Close()
 		return nil, err
 	}
-	return &Profile{size: r.Size(), reader: single{&memory{m}}, model: r, closer: r}, nil
+	return &Profile{size: r.Size(), model: r}, nil
 }
 
 // Memory returns the memory profile in an indexed file, or afdo.ErrNotFound. It is valid while r is
@@ -232,28 +213,4 @@ func Memory(r *instrprof.Reader) (*memprof.Reader, error) {
 		return nil, err
 	}
 	return memprof.OpenBytes(section, offset)
-}
-
-func openRawMemory(f *File, _ *options) (*Profile, error) {
-	r, size, err := wholly(f, memprof.OpenRawBytes)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: size, reader: nameless{errors.New("a raw memory profile knows no functions, only addresses of the program")}, model: r}, nil
-}
-
-func openYAML(f *File, _ *options) (*Profile, error) {
-	p, err := memprof.ParseYAML(f)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: f.read, reader: single{&memory{p}}, model: p}, nil
-}
-
-func openCounters(f *File, _ *options) (*Profile, error) {
-	c, size, err := wholly(f, gcda.ReadCounters)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{size: size, reader: nameless{errors.New("a .gcda file has no names of functions, only the notes of the compile (.gcno) have")}, model: c}, nil
 }

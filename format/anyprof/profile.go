@@ -1,10 +1,8 @@
 package anyprof
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/profile"
@@ -14,19 +12,8 @@ import (
 type Profile struct {
 	format Format
 	size   int64
-	reader reader
 	model  any
-	closer io.Closer // closes the model; nil if that is not necessary
 	file   *File
-}
-
-// A reader is the interface that a format implements for [Profile].
-type reader interface {
-	// units iterates over the units. A format without source files has a single unit without a
-	// path.
-	units() iter.Seq2[Unit, error]
-	// unit returns the unit whose path is path or ends with it.
-	unit(path string) (Unit, error)
 }
 
 // Format returns the format.
@@ -69,84 +56,13 @@ func (p *Profile) GCOV() (*profile.Profile, error) {
 	return nil, fmt.Errorf("anyprof: %w but of format %s", afdo.ErrMagic, p.format)
 }
 
-// Close closes the file. Functions stay valid, but their records do not.
+// Close closes the file and its model.
 func (p *Profile) Close() error {
-	if p.closer != nil {
-		if err := p.closer.Close(); err != nil {
+	if model, ok := p.model.(io.Closer); ok {
+		if err := model.Close(); err != nil {
 			return err
 		}
 	}
 	p.file.release()
 	return nil
-}
-
-// Units iterates over the source files in file order. Functions of unknown files are in a unit with
-// an empty path. In all formats except GCOV versions 3 and 4 and their text form, this is the only
-// unit. An error ends the iteration.
-func (p *Profile) Units(ctx context.Context) iter.Seq2[Unit, error] {
-	return func(yield func(Unit, error) bool) {
-		for u, err := range p.reader.units() {
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(Unit{}, err)
-				return
-			}
-			if !yield(u, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Unit returns the unit whose path is path or, if only one does, ends with "/" + path. The error
-// matches [afdo.ErrNotFound] or [afdo.ErrAmbiguous].
-func (p *Profile) Unit(ctx context.Context, path string) (Unit, error) {
-	if err := ctx.Err(); err != nil {
-		return Unit{}, err
-	}
-	return p.reader.unit(path)
-}
-
-// Functions iterates over the functions of all units. An error ends the iteration.
-func (p *Profile) Functions(ctx context.Context) iter.Seq2[*Function, error] {
-	return func(yield func(*Function, error) bool) {
-		for u, err := range p.Units(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for f, err := range u.Functions(ctx) {
-				if !yield(f, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
-// A Unit is a source file in a profile.
-type Unit struct {
-	Path string // empty for functions whose file is unknown
-
-	functions iter.Seq2[*Function, error]
-}
-
-// Functions iterates over the functions of the unit in file order. An error ends the iteration.
-func (u Unit) Functions(ctx context.Context) iter.Seq2[*Function, error] {
-	return func(yield func(*Function, error) bool) {
-		for f, err := range u.functions {
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(f, nil) {
-				return
-			}
-		}
-	}
 }

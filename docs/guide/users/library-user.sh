@@ -13,7 +13,7 @@ cp "$clone/go.sum" .
 sed -e 's|^module .*|module example.com/hot|' "$clone/go.mod" > go.mod
 go mod edit -require github.com/go-afdo/afdo@v0.0.0 -replace "github.com/go-afdo/afdo=$clone"
 cat > main.go <<'END'
-// Hot prints the samples of each function of the profiles that it is given.
+// Hot prints the samples or the counters of each function of the profiles that it is given.
 package main
 
 import (
@@ -23,6 +23,8 @@ import (
 	"os"
 
 	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/profile"
 )
 
 func main() {
@@ -39,20 +41,35 @@ func hot(ctx context.Context, path string) error {
 		return err
 	}
 	defer p.Close()
-	for f, err := range p.Functions(ctx) {
-		if err != nil {
-			return err
-		}
+	if instrumented, ok := p.Model().(*instrprof.Reader); ok {
+		return hotCounters(instrumented)
+	}
+	whole, err := p.GCOV()
+	if err != nil {
+		return err
+	}
+	for symbol, f := range whole.Functions() {
 		var samples uint64
-		for r, err := range f.Records() {
-			if err != nil {
-				return err
-			}
-			if r.Kind == anyprof.Samples || r.Kind == anyprof.Counter {
+		for _, r := range f.Records {
+			if r.Kind == profile.KindCount {
 				samples += r.Count
 			}
 		}
-		fmt.Println(p.Format(), samples, f.Unit, f.Text)
+		fmt.Println(p.Format(), samples, whole.UnitPath(whole.SymbolUnit(symbol)), whole.SymbolName(symbol))
+	}
+	return nil
+}
+
+func hotCounters(r *instrprof.Reader) error {
+	for f, err := range r.Records() {
+		if err != nil {
+			return err
+		}
+		var sum uint64
+		for count := range f.Counters().All() {
+			sum += count
+		}
+		fmt.Println("profdata", sum, "", f.Name())
 	}
 	return nil
 }

@@ -34,13 +34,18 @@ func File(p *profile.Profile, path string) (profile.UnitRef, error) {
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
 		return profile.UnknownUnit, nil
 	}
-	return f, explain(err, path, Certain(func(yield func(string) bool) {
+	return f, explain(err, path, Paths(p))
+}
+
+// Paths returns the paths of the units of a profile in memory. There are no errors.
+func Paths(p *profile.Profile) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		for i := range p.NumUnits() {
-			if !yield(p.UnitPath(profile.UnitRef(i))) {
+			if !yield(p.UnitPath(profile.UnitRef(i)), nil) {
 				return
 			}
 		}
-	}))
+	}
 }
 
 // NamesOf returns the names of items. After an error, it yields the error alone.
@@ -197,14 +202,19 @@ func Symbol(u *afdo.Unit, typed string) (afdo.Symbol, error) {
 
 // Names returns the names of all symbols of some units.
 func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+	return NamesOf(Symbols(units), afdo.Symbol.Name)
+}
+
+// Symbols returns all symbols of some units. After an error, it yields the error alone.
+func Symbols(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[afdo.Symbol, error] {
+	return func(yield func(afdo.Symbol, error) bool) {
 		for u, err := range units {
 			if err != nil {
-				yield("", err)
+				yield(afdo.Symbol{}, err)
 				return
 			}
-			for name, err := range NamesOf(u.Symbols(), afdo.Symbol.Name) {
-				if !yield(name, err) || err != nil {
+			for s, err := range u.Symbols() {
+				if !yield(s, err) || err != nil {
 					return
 				}
 			}

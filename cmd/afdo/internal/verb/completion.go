@@ -1,7 +1,6 @@
 package verb
 
 import (
-	"context"
 	"iter"
 	"strings"
 	"unicode"
@@ -9,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
-	"github.com/go-afdo/afdo/format/anyprof"
+	"github.com/go-afdo/afdo/format/llvm/instrprof"
+	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // maxCompletions is the maximum number of names that a completion returns to the shell: a shell
@@ -23,30 +25,21 @@ const maxCompletions = 1000
 // CompleteUnits completes the value of --unit in a shell. It returns the paths of units that begin
 // with begun, in the profile on the command line.
 func (e *Env) CompleteUnits(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
-		return find.NamesOf(p.Units(ctx), func(u anyprof.Unit) string { return u.Path }), nil
-	})
+	return e.complete(args, begun, unitPaths)
 }
 
 // CompleteSymbols completes the value of --symbol in a shell. It returns the names of functions
 // that begin with begun, in the unit of --unit if that is given.
 func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return e.complete(args, begun, func(ctx context.Context, p *anyprof.Profile) (iter.Seq2[string, error], error) {
-		functions := p.Functions(ctx)
-		if flag := cmd.Flags().Lookup("unit"); flag != nil && flag.Changed {
-			u, err := p.Unit(ctx, flag.Value.String())
-			if err != nil {
-				return nil, err
-			}
-			functions = u.Functions(ctx)
-		}
-		return find.NamesOf(functions, func(f *anyprof.Function) string { return f.Text }), nil
-	})
+	if unit := cmd.Flag("unit"); unit.Changed {
+		return e.complete(args, begun, func(model any) iter.Seq2[string, error] { return namesInUnit(model, unit.Value.String()) })
+	}
+	return e.complete(args, begun, functionNames)
 }
 
 // complete returns the names from list that begin with begun, the word at the cursor of the shell.
-// It prints nothing about a file that cannot be read.
-func (e *Env) complete(args []string, begun string, list func(context.Context, *anyprof.Profile) (iter.Seq2[string, error], error)) ([]string, cobra.ShellCompDirective) {
+// list gets the model of the profile. complete prints nothing about a file that cannot be read.
+func (e *Env) complete(args []string, begun string, list func(model any) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -56,11 +49,7 @@ func (e *Env) complete(args []string, begun string, list func(context.Context, *
 		if err != nil {
 			return err
 		}
-		names, err := list(context.Background(), p)
-		if err != nil {
-			return err
-		}
-		for name, err := range names {
+		for name, err := range list(p.Model()) {
 			if err != nil {
 				return err
 			}
@@ -77,6 +66,71 @@ func (e *Env) complete(args []string, begun string, list func(context.Context, *
 		return nil, cobra.ShellCompDirectiveError
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// unitPaths iterates over the paths of the source files of a profile. Only GCOV profiles have them.
+func unitPaths(model any) iter.Seq2[string, error] {
+	switch m := model.(type) {
+	case *afdo.Reader:
+		return find.NamesOf(m.Units(), (*afdo.Unit).Path)
+	case *profile.Profile:
+		return find.Paths(m)
+	}
+	return func(func(string, error) bool) {}
+}
+
+// functionNames iterates over the names of the functions of a profile.
+func functionNames(model any) iter.Seq2[string, error] {
+	switch m := model.(type) {
+	case *afdo.Reader:
+		return namesOfUnits(m.Units())
+	case *profile.Profile:
+		return namesInMemory(m, func(profile.UnitRef) bool { return true })
+	case *sampleprof.Reader:
+		return find.NamesOf(m.Functions(), func(f *sampleprof.Function) string { return m.Name(f.Name).Text })
+	case *sampleprof.Profile:
+		return find.NamesOf(find.Certain(m.Functions()), func(f *sampleprof.Function) string { return m.Name(f.Name).Text })
+	case *instrprof.Reader:
+		return find.NamesOf(m.Records(), instrprof.Record.Name)
+	case *instrprof.Profile:
+		return find.NamesOf(find.Certain(m.Records()), instrprof.Record.Name)
+	}
+	return func(func(string, error) bool) {}
+}
+
+// namesInUnit iterates over the names of the functions of a unit. Only GCOV profiles have units.
+func namesInUnit(model any, path string) iter.Seq2[string, error] {
+	switch m := model.(type) {
+	case *afdo.Reader:
+		return namesOfUnits(func(yield func(*afdo.Unit, error) bool) { yield(m.UnitBySuffix(path)) })
+	case *profile.Profile:
+		if u, err := m.UnitBySuffix(path); err == nil {
+			return namesInMemory(m, func(other profile.UnitRef) bool { return other == u })
+		}
+	}
+	return func(yield func(string, error) bool) { yield("", afdo.ErrNotFound) }
+}
+
+// namesOfUnits iterates over the names of the functions that have samples in some units.
+func namesOfUnits(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
+	return find.NamesOf(find.Symbols(units), func(s afdo.Symbol) string {
+		if !s.HasInfo() {
+			return "" // which is not offered
+		}
+		return s.Name()
+	})
+}
+
+// namesInMemory iterates over the names of the functions in those units of a profile in memory that
+// wanted accepts.
+func namesInMemory(p *profile.Profile, wanted func(profile.UnitRef) bool) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for s := range p.Functions() {
+			if wanted(p.SymbolUnit(s)) && !yield(p.SymbolName(s), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Offerable reports whether completion can return a name to a shell. Completion prints each name on
