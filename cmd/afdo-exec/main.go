@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/cli"
@@ -23,53 +21,47 @@ func main() {
 	os.Exit(exitStatus(&e, run(&e, os.Args[1:])))
 }
 
-// run finds the compiler command that the launcher has cached for these arguments, and runs it. If
-// there is none, or if it fails, run replaces the process by "afdo exec".
+// run finds the compiler command that the launcher has cached for these arguments, and replaces the
+// process by it. If there is none, run replaces the process by "afdo exec". A cached command has
+// succeeded with the same inputs before, so it does not fail because of the profile.
 func run(e *cli.Env, args []string) error {
 	if _, err := settings.Load(); err != nil {
 		return runAfdo(e, args) // which reports the error
 	}
-	argv := command(args)
+	flags, argv := command(args)
 	dir, err := os.Getwd()
 	if len(argv) == 0 || err != nil {
 		return runAfdo(e, args)
 	}
-	key := repeat.Key(args, dir)
-	plan := repeat.Find(key, argv, dir)
+	plan := repeat.Find(repeat.Key(flags, argv, dir), argv, dir)
 	if plan == nil {
-		return runAfdo(e, append([]string{"--plan-key=" + key}, args...))
+		return runAfdo(e, args)
 	}
-	environment := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
-	err = become.Child(e, plan.Argv, environment.Environ(), os.Stderr)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && become.Failed(exit) { // it may be the profile's fault
-		return runAfdo(e, append([]string{"--failed=" + strconv.Itoa(int(become.Status(exit)))}, args...))
-	}
-	if exit != nil {
-		return become.Status(exit)
-	}
-	return err
+	return become.Program(e, plan.Argv, plan.Environ())
 }
 
-// command returns the compiler command in the arguments of "afdo exec", after the most common
-// flags. It returns nil if there is any other flag.
-func command(args []string) []string {
+// command returns the flags of "afdo exec", each as NAME=VALUE, and the compiler command after
+// them. It returns no command if there is any flag but the most common ones.
+func command(args []string) (flags, argv []string) {
 	for len(args) > 0 {
-		name, _, joined := strings.Cut(args[0], "=")
+		name, value, joined := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
 		switch {
 		case args[0] == "--":
-			return args[1:]
+			return flags, args[1:]
 		case !strings.HasPrefix(args[0], "-"):
-			return args
-		case args[0] == "--no-rebase", args[0] == "--no-params", (name == "--profile" || name == "--as") && joined:
-		case (name == "--profile" || name == "--as") && len(args) > 1:
+			return flags, args
+		case args[0] == "--no-rebase", args[0] == "--no-params":
+			value = "true"
+		case args[0] == "--profile" && len(args) > 1, args[0] == "--as" && len(args) > 1:
 			args = args[1:]
-		default:
-			return nil
+			value = args[0]
+		case !joined, name != "profile" && name != "as":
+			return nil, nil
 		}
+		flags = append(flags, name+"="+value)
 		args = args[1:]
 	}
-	return nil
+	return nil, nil
 }
 
 // runAfdo replaces this process by "afdo exec", from the program afdo in the folder of this

@@ -90,14 +90,16 @@ exec ./real/gcc "$@"
 	s.write("a.c", "int f0(void) {}\n")
 	s.write("a.h", "\n")
 	gcc, profile := s.path("gcc"), writeV4(t, tinyProfile("/src/a.c"))
-	out := s.run("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c")
-	assert.Contains(t, out, "internal compiler error")
-	assert.Contains(t, out, "\n-O2 -c a.c\nafdo: the compiler fails with the profile and not without it, so this file is compiled without: "+gcc+" -O2 -c a.c\n")
+	for range 3 { // the third run finds all that exec keeps of a compile
+		out := s.run("afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c")
+		assert.Contains(t, out, "internal compiler error")
+		assert.Contains(t, out, "\n-O2 -c a.c\nafdo: the compiler fails with the profile and not without it, so this file is compiled without: "+gcc+" -O2 -c a.c\n")
+	}
 	assert.Equal(t, "a.c:1: error: wrong\n", s.fails(3, "afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "--wrong"))
 	s.fails(128+9, "afdo", "exec", "--profile", profile, "--", gcc, "-O2", "-c", "a.c", "--kill")
 
 	s.write("broken", "gcov, and then nothing of it")
-	out = s.run("afdo", "exec", "--fallback", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
+	out := s.run("afdo", "exec", "--fallback", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
 	assert.Contains(t, out, ": compiling without the profile\n-O2 -c a.c\n")
 	s.fails(cli.StatusFault, "afdo", "exec", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
 }

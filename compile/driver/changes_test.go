@@ -238,7 +238,7 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	if !strings.Contains(c.args, "a.c") {
 		argv = append(argv, "a.c")
 	}
-	key := repeat.Key(argv, c.dir)
+	key := repeat.Key(nil, argv, c.dir)
 	if repeated {
 		if plan := repeat.Find(key, argv, c.dir); plan != nil {
 			data, err := os.ReadFile(c.path("out.o.afdo"))
@@ -248,9 +248,10 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	}
 	opened, err := OpenCache()
 	require.NoError(c, err)
-	l := Launcher{Profile: c.profile, Cache: opened, PlanKey: key, Trace: func(text string) { ran = ran || strings.Contains(text, "the compiler's -E") }}
+	l := Launcher{Profile: c.profile, Cache: opened, Trace: func(text string) { ran = ran || strings.Contains(text, "the compiler's -E") }}
 	plan, err := l.Prepare(c.Context(), argv, c.dir)
 	require.NoError(c, err)
+	plan.Keep(key)
 	if plan.Slice == "" {
 		return fmt.Sprint(plan.Argv), ran
 	}

@@ -69,12 +69,6 @@ type Launcher struct {
 	// Cache stores what earlier runs have found out. It may be nil, which is slow.
 	Cache *Cache
 
-	// PlanKey, unless empty, is a key of package repeat. Cache stores the plan of a compile under
-	// this key, for repeat to run without the launcher, if the slice is beside the object. It
-	// stores no plan for a compile that has something to warn of, whether or not Warn was already
-	// called for it in this build.
-	PlanKey string
-
 	// Stdin returns a source that is standard input. It is called if the command compiles such a
 	// source. The command, which runs afterwards, must be able to read standard input again. If
 	// Stdin is nil or fails, the command runs without a profile.
@@ -94,6 +88,9 @@ type Plan struct {
 	Reason  Reason // why the command is unchanged, if Outcome is OutcomeAsItIs
 	Slice   string // the path of the slice, empty if there is none
 	Bytes   int64  // the size of the slice if it was written, else 0
+
+	again *planned.Plan // for Keep, nil if it has nothing to store
+	cache *store.Store
 }
 
 // ErrNoProfile is returned by Prepare if neither the launcher nor the command names a profile.
@@ -127,7 +124,7 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 	}
 	if err == nil {
 		r.complete(u, plan)
-		r.keepPlan(u, plan)
+		r.prepareAgain(u, plan)
 	}
 	l.Cache.files().Note(u.count(plan, err, planned.ProcessorTime()-start))
 	l.Cache.files().TrimNowAndThen()

@@ -42,25 +42,36 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs boo
 	r.trace("%v gets %s", compiler, strings.Join(options, " "))
 }
 
-// keepPlan stores the plan of a command in the cache, where package repeat finds it. It stores none
-// if the plan depends on more than the command, the environment and the files that the entry lists.
-func (r *run) keepPlan(u *unit, plan *Plan) {
-	if r.PlanKey == "" || r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
+// Keep stores the plan in the cache under a key of package repeat, for repeat to run the command
+// again without the launcher. Call it only if the command has succeeded, because repeat does not
+// run a command that fails once more without the profile.
+//
+// Keep does nothing if there is no cache, if the slice is not beside the object, if the compile had
+// something to warn of, or if the plan depends on more than the command, the environment and files.
+func (p *Plan) Keep(key string) {
+	if p.again != nil {
+		p.again.Keep(p.cache, key)
+	}
+}
+
+// prepareAgain sets what [Plan.Keep] stores.
+func (r *run) prepareAgain(u *unit, plan *Plan) {
+	if r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
 		return
 	}
-	kept := planned.Plan{
+	again := &planned.Plan{
 		Command: u.Argv(), Dir: u.Dir, Argv: plan.Argv, Env: plan.Env,
 		Files: []record.File{record.Look("", u.compiler.Path), {Path: u.file.path, State: u.file.state}, self()},
 		Slice: u.Path(plan.Slice), Stamp: u.stamp, Inputs: u.inputs.Record.Key, Text: u.inputs.Record.Sum(),
 	}
 	if !strings.Contains(u.Line.Compiler, "/") {
-		kept.Programs = []string{u.Line.Compiler, u.compiler.Path}
+		again.Programs = []string{u.Line.Compiler, u.compiler.Path}
 	}
 	const time = -1 // no other number is negative
 	line := u.count(&Plan{Outcome: OutcomeUpToDate, Slice: plan.Slice}, nil, time)
 	line.Preprocessed = 0
-	kept.Before, kept.After, _ = strings.Cut(line.Line(), "-1")
-	kept.Keep(r.Cache.files(), r.PlanKey)
+	again.Before, again.After, _ = strings.Cut(line.Line(), "-1")
+	plan.again, plan.cache = again, r.Cache.files()
 }
 
 // repeats reports whether a plan may be stored: all that it depends on is checked when the plan is

@@ -107,6 +107,13 @@ func (p *Plan) holds(cache *store.Store) bool {
 	return p.Stamp.Holds(cache, p.Slice, in)
 }
 
+// Environ returns the environment of this process with the plan's settings, which replace others of
+// the same name.
+func (p *Plan) Environ() []string {
+	command := exec.Cmd{Env: append(os.Environ(), p.Env...)}
+	return command.Environ()
+}
+
 // Count adds one run of the prepared compiler command, with the processor time that it took, to the
 // launcher's statistics. It reports whether it could.
 func (p *Plan) Count(cache *store.Store, took time.Duration) bool {

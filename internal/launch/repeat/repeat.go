@@ -5,23 +5,21 @@
 package repeat
 
 import (
+	"slices"
+
 	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Plan is a compiler command that is ready to run.
-type Plan struct {
-	Argv []string
-	Env  []string // NAME=VALUE settings to add to the environment
-}
-
-// Key returns the cache key of the compiler command that a launcher prepares for the given
-// arguments in dir, an absolute path. It depends on the arguments, on dir and on the environment
-// variables that the launcher reads. Set it as [driver.Launcher.PlanKey], and the launcher caches
-// the command.
+// Key returns the cache key of the compiler command that a launcher prepares for argv in dir, an
+// absolute path. It depends on argv, on dir, on the launcher's flags, each as NAME=VALUE in any
+// order, and on the environment variables that the launcher reads. Pass it to [driver.Plan.Keep],
+// which stores the command.
 //
-// [driver.Launcher.PlanKey]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#Launcher
-func Key(args []string, dir string) string { return planned.Key(args, dir) }
+// [driver.Plan.Keep]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#Plan.Keep
+func Key(flags, argv []string, dir string) string {
+	return planned.Key(append(slices.Sorted(slices.Values(flags)), argv...), dir)
+}
 
 // Find returns the cached compiler command with a key, for the command argv in dir. It returns nil
 // if there is none, or if the compiler, the profile, the slice, an input or the launcher has
@@ -30,7 +28,7 @@ func Key(args []string, dir string) string { return planned.Key(args, dir) }
 // statistics. It runs no program.
 //
 // [driver.OpenCache]: https://pkg.go.dev/github.com/go-afdo/afdo/compile/driver#OpenCache
-func Find(key string, argv []string, dir string) *Plan {
+func Find(key string, argv []string, dir string) *planned.Plan {
 	start := planned.ProcessorTime()
 	folder, err := store.DefaultDir()
 	if err != nil {
@@ -44,5 +42,5 @@ func Find(key string, argv []string, dir string) *Plan {
 	if p == nil || !p.Count(cache, planned.ProcessorTime()-start) {
 		return nil
 	}
-	return &Plan{Argv: p.Argv, Env: p.Env}
+	return p
 }

@@ -50,17 +50,18 @@ func (c *compiles) write(name, text string) {
 	require.NoError(c.t, os.WriteFile(c.path(name), []byte(text), 0o777))
 }
 
-func (c *compiles) key() string { return repeat.Key([]string{"--profile", "prof.afdo"}, c.dir) }
+func (c *compiles) key() string { return repeat.Key([]string{"profile=prof.afdo"}, c.argv, c.dir) }
 
-func (c *compiles) find() *repeat.Plan { return repeat.Find(c.key(), c.argv, c.dir) }
+func (c *compiles) find() *planned.Plan { return repeat.Find(c.key(), c.argv, c.dir) }
 
 func (c *compiles) prepare() *driver.Plan {
 	cache, err := driver.OpenCache()
 	require.NoError(c.t, err)
-	l := driver.Launcher{Profile: "prof.afdo", Cache: cache, PlanKey: c.key()}
+	l := driver.Launcher{Profile: "prof.afdo", Cache: cache}
 	for range 2 { // the first one warns that the profile has nothing of the source
 		plan, err := l.Prepare(c.t.Context(), c.argv, c.dir)
 		require.NoError(c.t, err)
+		plan.Keep(c.key())
 		if plan.Outcome == store.UpToDate {
 			return plan
 		}

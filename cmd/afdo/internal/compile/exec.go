@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/jsonstream"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -25,6 +26,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/launch/repeat"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
@@ -114,8 +116,6 @@ type execOptions struct {
 	stale    verb.Share
 	verbose  bool
 	log      string
-	planKey  string
-	failed   int // the exit status of a compile with the profile that has failed already
 }
 
 func NewExec(e *verb.Env) *cobra.Command {
@@ -130,7 +130,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd, e, &o, args) },
 	}
 	cmd.ValidArgsFunction = completeCompiler
 	f := cmd.Flags()
@@ -147,10 +147,6 @@ func NewExec(e *verb.Env) *cobra.Command {
 	f.Var(&o.stale, "stale-warn", "warn if more of a compile's samples are for lines that are gone, 100% for never")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what is done")
 	f.StringVar(&o.log, "json", "", "append a line of JSON to a `FILE` that says what is done")
-	f.StringVar(&o.planKey, planKeyFlag, "", "keep the plan for afdo-exec")
-	f.IntVar(&o.failed, failedFlag, 0, "the exit status with which afdo-exec saw the compile fail")
-	_ = f.MarkHidden(planKeyFlag)
-	_ = f.MarkHidden(failedFlag)
 	return cmd
 }
 
@@ -160,14 +156,6 @@ func addHandoverFlag(cmd *cobra.Command, arcs *bool) {
 	verb.AddChoice(cmd, arcs, "as", "", "how GCC gets counts, by lines or as counts of arcs",
 		verb.Choice[bool]{Word: "lines", Meaning: false}, verb.Choice[bool]{Word: "arcs", Meaning: true})
 }
-
-// Flags that the program afdo-exec passes when it starts "afdo exec": the key under which it looked
-// up the stored plan of the compile, and the exit status of a compile with the profile that has
-// failed.
-const (
-	planKeyFlag = "plan-key"
-	failedFlag  = "failed"
-)
 
 // completeCompiler completes the name of a program in $PATH, and then files.
 func completeCompiler(_ *cobra.Command, args []string, begun string) (names []string, _ cobra.ShellCompDirective) {
@@ -186,18 +174,23 @@ func completeCompiler(_ *cobra.Command, args []string, begun string) (names []st
 	return slices.Compact(names), cobra.ShellCompDirectiveDefault
 }
 
-func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) error {
+func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) error {
 	debug.SetGCPercent(1000) // this process does not live long
 	dir, err := os.Getwd()
 	if err != nil {
 		e.Warnf("%v: the command runs without the profile", err)
 		return e.Become(argv, os.Environ())
 	}
+	var flags []string
+	cmd.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, f.Name+"="+f.Value.String()) })
+	key := repeat.Key(flags, argv, dir)
+	if plan := repeat.Find(key, argv, dir); plan != nil {
+		return e.Become(plan.Argv, plan.Environ())
+	}
 	stdin := keptStdin{env: e}
 	l := driver.Launcher{
 		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
 		StaleWarn: float64(o.stale),
-		PlanKey:   o.planKey,
 		Arcs:      o.arcs,
 		Stdin:     stdin.keep,
 		Warn:      func(text string) { e.Warnf("%s", text) },
@@ -210,51 +203,55 @@ func runExec(ctx context.Context, e *verb.Env, o *execOptions, argv []string) er
 		e.Warnf("%v", err)
 	}
 	start := time.Now()
-	plan, err := l.Prepare(ctx, argv, dir)
+	plan, err := l.Prepare(cmd.Context(), argv, dir)
 	if stdin.lost != nil {
 		return stdin.lost
 	}
-	if o.layout != "" && errors.Is(err, driver.ErrNoProfile) {
-		plan, err = &driver.Plan{Argv: argv, Outcome: driver.OutcomeAsItIs}, nil
-	}
 	if errors.Is(err, driver.ErrNoProfile) {
-		return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
+		if o.layout == "" {
+			return cli.Usagef("no profile: use --profile FILE or set AFDO_PROFILE")
+		}
+		plan, err = &driver.Plan{Argv: argv, Outcome: driver.OutcomeAsItIs}, nil
 	}
 	if o.log != "" {
 		if err := newExecFacts(argv, dir, start, plan, err).appendTo(o.log); err != nil {
 			e.Warnf("--json: %v", err) // no reason not to compile
 		}
 	}
-	if err != nil && o.fallback {
+	if err != nil {
+		if !o.fallback {
+			return err
+		}
 		e.Warnf("%s: compiling without the profile", cli.Message(err))
 		return e.Become(command.Parse(argv, dir).WithProfile(""), os.Environ())
 	}
-	if err != nil {
-		return err
-	}
 	with := exec.Cmd{Env: append(os.Environ(), plan.Env...)}
+	environment := with.Environ()
 	if o.layout != "" {
-		return execWithLayout(ctx, e, o, &l, plan, dir, with.Environ())
+		return execWithLayout(cmd.Context(), e, o, &l, plan, dir, environment)
 	}
 	if plan.Without != nil {
-		return runWithProfile(e, o, plan.Argv, with.Environ(), func() ([]string, error) { return plan.Without, nil })
+		failed := false
+		err := runWithProfile(e, plan.Argv, environment, func() ([]string, error) { failed = true; return plan.Without, nil })
+		if err == nil && !failed && !o.verbose && o.log == "" {
+			plan.Keep(key)
+		}
+		return err
 	}
-	return e.Become(plan.Argv, with.Environ())
+	return e.Become(plan.Argv, environment)
 }
 
 // runWithProfile runs a compiler with a profile. If it fails, runWithProfile runs the command that
 // without returns, which has no profile. It returns the first error if both fail.
-func runWithProfile(e *verb.Env, o *execOptions, argv, environment []string, without func() ([]string, error)) error {
-	status := cli.StatusError(o.failed)
-	if o.failed == 0 {
-		err := become.Child(&e.Env, argv, environment, e.Err)
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			return err
-		}
-		if status = become.Status(exit); !become.Failed(exit) {
-			return status
-		}
+func runWithProfile(e *verb.Env, argv, environment []string, without func() ([]string, error)) error {
+	err := become.Child(&e.Env, argv, environment, e.Err)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	status := become.Status(exit)
+	if !become.Failed(exit) {
+		return status
 	}
 	again, err := without()
 	if err != nil {
@@ -283,7 +280,7 @@ func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.
 	}
 	switch {
 	case plan.Without != nil:
-		err = runWithProfile(e, o, with.Argv, environment, func() ([]string, error) {
+		err = runWithProfile(e, with.Argv, environment, func() ([]string, error) {
 			without, err := l.WithLayout(ctx, plan.Without, dir, list, false)
 			if err != nil {
 				return nil, err
