@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/clitest"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/demangled"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )

@@ -154,15 +154,19 @@ type creation struct {
 // choose attributes the samples to functions and decides which functions have enough of them for
 // the profile.
 func (c *creation) choose(set *samples.Set) error {
-	for _, step := range []func() error{
-		func() error { return CheckBuild(c.file, set) },
-		func() error { return EndRanges(c.file, set) },
-		func() error { return c.tally(set) },
-		c.applyThreshold,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := c.attribute(set); err != nil {
+		return err
 	}
-	return nil
+	return c.applyThreshold()
+}
+
+// attribute attributes the samples of this build to functions.
+func (c *creation) attribute(set *samples.Set) error {
+	if err := CheckBuild(c.file, set); err != nil {
+		return err
+	}
+	if err := EndRanges(c.file, set); err != nil {
+		return err
+	}
+	return c.tally(set)
 }

@@ -2,18 +2,15 @@ package create
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
-	"github.com/go-afdo/afdo/internal/protobuf"
+	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -32,247 +29,123 @@ var ErrNoCalls = errors.New("the samples have no calls: neither call stacks nor 
 // the weight of a call is the number of calls times the samples of one execution of the callee.
 // Wrappers that the compiler made, which have no line, are left out, as in Go's own profiles.
 //
-// Errors are [ErrBuild], [ErrNoCode], [ErrNoCalls], and those of package symbolize and w.
+// Errors are [ErrBuild], [ErrNoCode], [ErrNoCalls], one for counts that add up to more than 2^63-1,
+// and those of package symbolize and w.
 func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *samples.Set) (calls int, err error) {
-	if err := CheckBuild(f, set); err != nil {
-		return 0, err
+	p := &pprofWriter{
+		creation: &creation{file: f, report: &Report{}},
+		entries:  make(map[*function]pprofile.Function), weights: make(map[*function]uint64), called: make(map[*function]uint64),
 	}
-	if err := EndRanges(f, set); err != nil {
+	if err := p.attribute(set); err != nil {
 		return 0, err
-	}
-	p := &pprofWriter{locator: locator{file: f}, strings: map[string]uint64{"": 0}, texts: []string{""}, called: make(map[uint64]uint64),
-		wanted: make(map[uint64]*wantedSymbol), entries: make(map[uint64]pprofFunction), weights: make(map[uint64]uint64)}
-	if p.choose(set); p.err != nil {
-		return 0, p.err
 	}
 	if err := p.resolve(ctx); err != nil {
 		return 0, err
 	}
-	if len(p.leaves)+len(p.calls) == 0 {
-		return 0, ErrNoCode
-	}
-	p.writeSamples()
-	if p.written == 0 {
+	if len(p.calls) == 0 {
 		return 0, ErrNoCalls
 	}
-	return p.written, p.finish(w)
+	return len(p.calls), pprofile.WriteStacks(w, pprofile.Options{}, []pprofile.ValueType{{Name: "samples", Unit: "count"}}, p.stacks)
 }
 
-// A pprofWriter writes a CPU profile of pprof for Go's compiler.
+// A pprofWriter collects the stacks of a CPU profile of pprof for Go's compiler.
 type pprofWriter struct {
-	locator
-	wanted  map[uint64]*wantedSymbol // by start address
+	*creation
 	leaves  []pprofStack
 	calls   []pprofCall
-	entries map[uint64]pprofFunction // by start address of the symbol: the outermost function with a line
-	weights map[uint64]uint64        // by start address of the symbol: its samples
-	called  map[uint64]uint64        // by start address of the symbol: the branches to it
-	written int
-
-	strings   map[string]uint64
-	texts     []string
-	functions table[pprofFunction]
-	locations table[pprofLocation]
-	out       protobuf.Message
+	entries map[*function]pprofile.Function // the outermost function with a line
+	weights map[*function]uint64            // samples
+	called  map[*function]uint64            // branches to it from other functions
 }
 
-// A wantedSymbol is a function whose addresses are resolved to lines, with its counts and calls.
-type wantedSymbol struct {
-	symbol symbolize.Symbol
-	counts map[uint64]uint64 // by address: samples there, or executions of ranges that begin there
-	ends   map[uint64]uint64 // by address: executions of ranges that end just before it
-	sites  map[uint64][]pprofCall
-}
-
-// A table numbers keys from 1, in the order in which they are first asked for.
-type table[K comparable] struct {
-	keys    []K
-	numbers map[K]uint64
-}
-
-func (t *table[K]) number(key K) uint64 {
-	n, ok := t.numbers[key]
-	if !ok {
-		if t.numbers == nil {
-			t.numbers = make(map[K]uint64)
-		}
-		t.keys = append(t.keys, key)
-		n = uint64(len(t.keys))
-		t.numbers[key] = n
-	}
-	return n
-}
-
-// A pprofStack is a sampled location and its callers, innermost first, with its count.
+// A pprofStack is a sampled place and its callers, innermost first, with its count.
 type pprofStack struct {
-	frames []pprofLocation
+	frames []pprofile.Place
 	count  uint64
 }
 
-// A pprofCall is a call from a location, with its callers, to a function.
+// A pprofCall is a call from a place, with its callers, to a function.
 type pprofCall struct {
-	from   []pprofLocation
-	callee uint64 // start address of the symbol
-	count  uint64
-	branch bool // count is a number of branches, not of samples
+	from []pprofile.Place
+	call
 }
 
-type pprofFunction struct {
-	name, file string
-	line       uint32
-}
-
-type pprofLocation struct {
-	function pprofFunction
-	line     uint32
-}
-
-// want returns the function that contains a file offset, and the address of the offset. It adds the
-// function to p.wanted. It returns nil if no function contains the offset.
-func (p *pprofWriter) want(offset uint64) (*wantedSymbol, uint64) {
-	s, addr, ok := p.at(offset)
-	if !ok {
-		return nil, 0
-	}
-	w := p.wanted[s.Low]
-	if w == nil {
-		w = &wantedSymbol{symbol: s, counts: make(map[uint64]uint64), ends: make(map[uint64]uint64), sites: make(map[uint64][]pprofCall)}
-		p.wanted[s.Low] = w
-	}
-	return w, addr
-}
-
-// choose collects the counts and calls of all functions, whose addresses are then resolved.
-func (p *pprofWriter) choose(set *samples.Set) {
-	ranges := set.Ranges.Len() > 0
-	for r, n := range set.Ranges.All() {
-		w, addr := p.want(r.Begin)
-		if w != nil && r.End >= r.Begin && addr+r.End-r.Begin < w.symbol.High {
-			w.counts[addr] = saturating.Add(w.counts[addr], n)
-			end := addr + r.End - r.Begin + 1
-			w.ends[end] = saturating.Add(w.ends[end], n)
-		}
-	}
-	for offset, n := range set.Addresses.All() {
-		if w, addr := p.want(offset); w != nil && !ranges {
-			w.counts[addr] = saturating.Add(w.counts[addr], n)
-		}
-	}
-	for b, n := range set.Branches.All() {
-		if to, at := p.want(b.To); to != nil && at == to.symbol.Low { // no jump or return
-			p.call(b.From, to, n, true)
-		}
-	}
-	for c, n := range set.Calls.All() {
-		if in, _ := p.want(c.In); in != nil && c.From != samples.Elsewhere {
-			p.call(c.From, in, n, false)
-		}
-	}
-}
-
-// call adds n calls from a file offset to a function.
-func (p *pprofWriter) call(from uint64, to *wantedSymbol, n uint64, branch bool) {
-	w, at := p.want(from)
-	if w == nil || w == to && branch {
-		return
-	}
-	if branch {
-		p.called[to.symbol.Low] = saturating.Add(p.called[to.symbol.Low], n)
-	}
-	w.sites[at] = append(w.sites[at], pprofCall{callee: to.symbol.Low, count: n, branch: branch})
-}
-
-// resolve finds the source lines of all counts and calls, and sorts the stacks.
+// resolve finds the source lines of all counts and calls, and sorts them.
 func (p *pprofWriter) resolve(ctx context.Context) error {
 	var symbols []symbolize.Symbol
-	for _, low := range slices.Sorted(maps.Keys(p.wanted)) {
-		symbols = append(symbols, p.wanted[low].symbol)
+	byLow := make(map[uint64]*function)
+	for _, f := range p.functions {
+		symbols = append(symbols, f.symbol)
+		byLow[f.symbol.Low] = f
 	}
 	for code, err := range p.file.Code(ctx, symbols) {
 		if err != nil {
 			return err
 		}
-		p.resolveCode(p.wanted[code.Symbol.Low], code)
+		p.resolveCode(byLow[code.Symbol.Low], code)
 	}
-	slices.SortFunc(p.leaves, func(a, b pprofStack) int { return comparePprof(a.frames, b.frames) })
-	p.leaves = mergeStacks(p.leaves)
+	p.leaves = merged(p.leaves, func(a, b pprofStack) int { return comparePprof(a.frames, b.frames) },
+		func(to *pprofStack, s pprofStack) { to.count = saturating.Add(to.count, s.count) })
+	p.calls = slices.DeleteFunc(p.calls, func(c pprofCall) bool { return p.entries[c.callee].Name == "" })
 	slices.SortFunc(p.calls, func(a, b pprofCall) int {
-		return cmp.Or(comparePprof(a.from, b.from), cmp.Compare(a.callee, b.callee))
+		return cmp.Or(comparePprof(a.from, b.from), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
 	})
 	return nil
 }
 
-// mergeStacks adds up adjacent stacks with the same frames.
-func mergeStacks(stacks []pprofStack) []pprofStack {
-	merged := stacks[:0]
-	for _, s := range stacks {
-		if last := len(merged) - 1; last >= 0 && slices.Equal(merged[last].frames, s.frames) {
-			merged[last].count = saturating.Add(merged[last].count, s.count)
-		} else {
-			merged = append(merged, s)
-		}
-	}
-	return merged
-}
-
-func comparePprof(a, b []pprofLocation) int {
-	return slices.CompareFunc(a, b, func(a, b pprofLocation) int {
-		return cmp.Or(strings.Compare(a.function.name, b.function.name), cmp.Compare(a.line, b.line), strings.Compare(a.function.file, b.function.file))
+func comparePprof(a, b []pprofile.Place) int {
+	return slices.CompareFunc(a, b, func(a, b pprofile.Place) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line), strings.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start))
 	})
 }
 
-// resolveCode finds the stacks of the counts and calls in a function.
-func (p *pprofWriter) resolveCode(w *wantedSymbol, code *symbolize.Code) {
-	running, last := uint64(0), w.symbol.Low
-	points := slices.Sorted(maps.Keys(w.counts))
-	points = append(points, slices.Collect(maps.Keys(w.ends))...)
-	slices.Sort(points)
-	points = slices.Compact(points)
-	ranges := len(w.ends) > 0
-	sites := slices.Sorted(maps.Keys(w.sites))
-	next := 0
+// resolveCode finds the stacks of the counts and calls in a function. A branch of a function to its
+// own start is a loop or recursion, which a compiler cannot inline.
+func (p *pprofWriter) resolveCode(f *function, code *symbolize.Code) {
+	stretches := f.stretches()
 	for _, span := range code.Spans {
 		frames := framesOf(code.Symbol, span)
 		if len(frames) == 0 {
 			continue
 		}
-		if _, ok := p.entries[w.symbol.Low]; !ok {
-			p.entries[w.symbol.Low] = frames[len(frames)-1].function
+		if _, ok := p.entries[f]; !ok {
+			p.entries[f] = frames[len(frames)-1].Function
 		}
-		count := uint64(0)
-		for last = max(last, span.Low); next < len(points) && points[next] < span.High; next++ {
-			at := points[next]
-			if !ranges {
-				if at >= span.Low {
-					count = saturating.Add(count, w.counts[at])
-				}
-				continue
-			}
-			if at > last {
-				count = saturating.Add(count, saturating.Mul(running, at-last))
-				last = at
-			}
-			running = saturating.Add(running, w.counts[at]) - min(running, w.ends[at])
-		}
-		if ranges {
-			count = saturating.Add(count, saturating.Mul(running, span.High-last)) / instructionBytes
-			last = span.High
+		count := weightOf(stretches, span.Low, span.High)
+		if p.report.Ranges {
+			count /= instructionBytes
 		}
 		if count > 0 {
 			p.leaves = append(p.leaves, pprofStack{frames, count})
-			p.weights[w.symbol.Low] = saturating.Add(p.weights[w.symbol.Low], count)
+			p.weights[f] = saturating.Add(p.weights[f], count)
 		}
-		for first, _ := slices.BinarySearch(sites, span.Low); first < len(sites) && sites[first] < span.High; first++ {
-			for _, c := range w.sites[sites[first]] {
-				p.calls = append(p.calls, pprofCall{frames, c.callee, c.count, c.branch})
+		first, _ := slices.BinarySearchFunc(f.calls, span.Low, func(c call, low uint64) int { return cmp.Compare(c.from, low) })
+		for _, c := range f.calls[first:] {
+			if c.from >= span.High {
+				break
+			}
+			if c.callee != f || p.report.Stacks {
+				p.calls = append(p.calls, pprofCall{frames, c})
+				p.called[c.callee] = saturating.Add(p.called[c.callee], c.count)
 			}
 		}
 	}
 }
 
+// weightOf adds up the counts of the bytes from low up to, but not including, high.
+func weightOf(stretches []stretch, low, high uint64) (sum uint64) {
+	for _, s := range stretchesFrom(stretches, low) {
+		if s.low >= high {
+			break
+		}
+		sum = saturating.Add(sum, saturating.Mul(s.count, min(s.high, high)-max(s.low, low)))
+	}
+	return sum
+}
+
 // framesOf returns the functions that contain a span, innermost first. It leaves out wrappers that
 // have no line.
-func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofLocation) {
+func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofile.Place) {
 	line := span.Line
 	for i := span.Instance; i != nil; i = i.Caller {
 		if i.Function.Line > 0 && line.Line > 0 {
@@ -281,91 +154,28 @@ func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofLocation) 
 				name = s.Names[0]
 			}
 			name = strings.TrimSuffix(name, ".abi0") // of Go's assembly
-			frames = append(frames, pprofLocation{pprofFunction{name, i.Function.File, i.Function.Line}, line.Line})
+			frames = append(frames, pprofile.Place{Function: pprofile.Function{Name: name, File: i.Function.File, Start: i.Function.Line}, Line: line.Line})
 		}
 		line = i.Call
 	}
 	return frames
 }
 
-// writeSamples writes a sample for each resolved stack and call.
-func (p *pprofWriter) writeSamples() {
+// stacks yields a stack for each sampled place and each call.
+func (p *pprofWriter) stacks(yield func(pprofile.Stack, error) bool) {
 	for _, s := range p.leaves {
-		p.writeSample(s.frames, s.count)
+		if !yield(pprofile.Stack{Places: s.frames, Values: []uint64{s.count}}, nil) {
+			return
+		}
 	}
 	for _, c := range p.calls {
-		callee, ok := p.entries[c.callee]
-		if !ok {
-			continue
-		}
-		count := c.count
-		if c.branch { // of the samples of the callee, as many as it is called from here
+		callee, count := p.entries[c.callee], c.count
+		if !p.report.Stacks { // of the samples of the callee, as many as it is called from here
 			count = max(1, uint64(float64(p.weights[c.callee])*float64(c.count)/float64(p.called[c.callee])))
 		}
-		p.writeSample(append([]pprofLocation{{callee, callee.line}}, c.from...), count)
-		p.written++
+		places := append([]pprofile.Place{{Function: callee, Line: callee.Start}}, c.from...)
+		if !yield(pprofile.Stack{Places: places, Values: []uint64{count}}, nil) {
+			return
+		}
 	}
-}
-
-// Field numbers of pprof's messages: github.com/google/pprof/proto/profile.proto.
-const (
-	pprofSampleType, pprofSample, pprofLocations, pprofFunctions, pprofStrings = 1, 2, 4, 5, 6
-	pprofPeriodType, pprofPeriod                                               = 11, 12
-)
-
-func (p *pprofWriter) writeSample(frames []pprofLocation, count uint64) {
-	var ids []byte
-	for _, f := range frames {
-		ids = binary.AppendUvarint(ids, p.locations.number(f))
-	}
-	var m protobuf.Message
-	m.Bytes(1, ids)
-	m.Bytes(2, binary.AppendUvarint(nil, min(count, 1<<62)))
-	p.out.Bytes(pprofSample, m)
-}
-
-func (p *pprofWriter) text(s string) uint64 {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	n, ok := p.strings[s]
-	if !ok {
-		n = uint64(len(p.texts))
-		p.strings[s], p.texts = n, append(p.texts, s)
-	}
-	return n
-}
-
-// finish writes the tables to which samples refer, and compresses the file.
-func (p *pprofWriter) finish(w io.Writer) error {
-	for _, field := range []uint64{pprofSampleType, pprofPeriodType} {
-		var m protobuf.Message
-		m.Uint(1, p.text("samples"))
-		m.Uint(2, p.text("count"))
-		p.out.Bytes(field, m)
-	}
-	p.out.Uint(pprofPeriod, 1)
-	for i, l := range p.locations.keys {
-		var line, m protobuf.Message
-		line.Uint(1, p.functions.number(l.function))
-		line.Uint(2, uint64(l.line))
-		m.Uint(1, uint64(i)+1)
-		m.Bytes(4, line)
-		p.out.Bytes(pprofLocations, m)
-	}
-	for i, f := range p.functions.keys {
-		var m protobuf.Message
-		m.Uint(1, uint64(i)+1)
-		m.Uint(2, p.text(f.name))
-		m.Uint(3, p.text(f.name))
-		m.Uint(4, p.text(f.file))
-		m.Uint(5, uint64(f.line))
-		p.out.Bytes(pprofFunctions, m)
-	}
-	for _, s := range p.texts {
-		p.out.String(pprofStrings, s)
-	}
-	z := gzip.NewWriter(w)
-	if _, err := z.Write(p.out); err != nil {
-		return err
-	}
-	return z.Close()
 }

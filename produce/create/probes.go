@@ -176,9 +176,11 @@ func within(probes []symbolize.Probe, low, high uint64) []symbolize.Probe {
 
 // most returns the largest count at addresses from low up to, but not including, high.
 func most(stretches []stretch, low, high uint64) (n uint64) {
-	i, _ := slices.BinarySearchFunc(stretches, low, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
-	for ; i < len(stretches) && stretches[i].low < high; i++ {
-		n = max(n, stretches[i].count)
+	for _, s := range stretchesFrom(stretches, low) {
+		if s.low >= high {
+			break
+		}
+		n = max(n, s.count)
 	}
 	return n
 }

@@ -268,6 +268,12 @@ func (f *function) stretches() []stretch {
 	return out
 }
 
+// stretchesFrom returns the stretches from the one that contains an address on.
+func stretchesFrom(stretches []stretch, address uint64) []stretch {
+	i, _ := slices.BinarySearchFunc(stretches, address, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
+	return stretches[i:]
+}
+
 // applyThreshold marks the functions over the threshold as written. The threshold applies to the
 // sum of all symbols that have the same name without suffixes. It may later prove too low for some:
 // debug info distinguishes static functions of the same name in different files.

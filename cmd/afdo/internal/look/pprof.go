@@ -11,11 +11,11 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/pprofile"
 )
 
 var pprofHelp = fmt.Sprintf(`Write the samples of FILE in pprof's format, for flame graphs in "go tool pprof

@@ -17,12 +17,12 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
-	"github.com/go-afdo/afdo/cmd/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/table"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -464,7 +464,7 @@ func stacksOf(p *memprof.Profile, names map[uint64]string) iter.Seq2[pprofile.St
 					yield(s, err)
 					return
 				}
-				s.Places = append(s.Places, pprofile.Place{Function: nameOf(names, f.Function), Line: f.LineOffset, Inlined: f.Inlined})
+				s.Places = append(s.Places, pprofile.Place{Function: pprofile.Function{Name: nameOf(names, f.Function)}, Line: f.LineOffset, Inlined: f.Inlined})
 			}
 			if !yield(s, nil) {
 				return

@@ -127,6 +127,7 @@ const (
 	functionName       = 2
 	functionSystemName = 3
 	functionFile       = 4
+	functionStart      = 5
 )
 
 // theMapping is the ID of the only mapping in the file.
@@ -192,7 +193,7 @@ func (e *encoder) string(s string) uint64 {
 }
 
 // newFunction adds a function to its table and returns its ID.
-func (e *encoder) newFunction(name, file string) uint64 {
+func (e *encoder) newFunction(name, file string, start uint32) uint64 {
 	e.functions++
 	shown := name
 	if e.options.Name != nil && name != Folded {
@@ -203,6 +204,7 @@ func (e *encoder) newFunction(name, file string) uint64 {
 	m.Uint(functionName, e.string(shown))
 	m.Uint(functionSystemName, e.string(name))
 	m.Uint(functionFile, e.string(file))
+	m.Uint(functionStart, uint64(start))
 	e.names.Bytes(profileFunction, m)
 	return e.functions
 }
@@ -362,7 +364,7 @@ func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 		if s != foldedSymbol {
 			name, file = e.profile.SymbolName(s), e.profile.UnitPath(e.profile.SymbolUnit(s))
 		}
-		id = e.newFunction(name, file)
+		id = e.newFunction(name, file, 0)
 		e.functions[s] = id
 	}
 	return id
@@ -379,9 +381,16 @@ type Stack struct {
 
 // A Place is a line of a function.
 type Place struct {
-	Function string
-	Line     uint32
-	Inlined  bool // Function is inlined in the function of the next place
+	Function
+	Line    uint32
+	Inlined bool // Function is inlined in the function of the next place
+}
+
+// A Function is a function of a call stack.
+type Function struct {
+	Name  string
+	File  string // "" if unknown
+	Start uint32 // line of its declaration, 0 if unknown
 }
 
 // WriteStacks writes real call stacks, which include inlined functions, with values of the given
@@ -389,7 +398,7 @@ type Place struct {
 // [ErrTooLarge] if the values of a type add up to more than a pprof profile can hold, or an error
 // of w.
 func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Stack, error]) error {
-	e := stackEncoder{newEncoder(w, o, types...), make(map[string]uint64), make(map[string]uint64), make([]uint64, len(types))}
+	e := stackEncoder{newEncoder(w, o, types...), make(map[Function]uint64), make(map[string]uint64), make([]uint64, len(types))}
 	for s, err := range stacks {
 		if err == nil {
 			err = e.write(s)
@@ -404,7 +413,7 @@ func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Sta
 // A stackEncoder writes call stacks.
 type stackEncoder struct {
 	encoder
-	functions map[string]uint64
+	functions map[Function]uint64
 	locations map[string]uint64 // ID of each location, by its encoded lines
 	totals    []uint64
 }
@@ -441,11 +450,11 @@ func (e *stackEncoder) location() uint64 {
 	return id
 }
 
-func (e *stackEncoder) function(name string) uint64 {
-	id, ok := e.functions[name]
+func (e *stackEncoder) function(f Function) uint64 {
+	id, ok := e.functions[f]
 	if !ok {
-		id = e.newFunction(name, "")
-		e.functions[name] = id
+		id = e.newFunction(f.Name, f.File, f.Start)
+		e.functions[f] = id
 	}
 	return id
 }
