@@ -15,30 +15,11 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
-	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 	"github.com/go-afdo/afdo/profile"
 )
-
-// asArcs is the [handover] that gives GCC the counts of its graphs' arcs: .gcda files, which GCC
-// reads with -fprofile-use as if an instrumented program had written them.
-type asArcs struct{}
-
-// path returns "": GCC looks for counters not beside the object, but in a folder, under a name that
-// contains the path of the object.
-func (asArcs) path(*command.Line) string { return "" }
-
-func (asArcs) make(s source) (*part, error) { return s.inferArcs() }
-
-func (asArcs) argv(c *command.Line, path string) []string {
-	argv := append(c.WithProfile(""), counterOptions(filepath.Dir(path))...)
-	if c.Mentions("-Werror") {
-		argv = append(argv, noErrors()...)
-	}
-	return argv
-}
 
 // flowWarnings are the warnings of GCC that depend on what it has inlined and unrolled. With
 // counts, GCC does more of both, and may warn of code that never runs.
@@ -51,10 +32,6 @@ func noErrors() (options []string) {
 		options = append(options, "-Wno-error="+warning)
 	}
 	return options
-}
-
-func (asArcs) keep(s source, data []byte) (path string, changed bool, err error) {
-	return s.keepArcs(data)
 }
 
 // ArcOptions returns the options with which all compiles of a build use the counters in a folder,
@@ -96,7 +73,7 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 		return nil, noArcs{errOwnCounters}
 	}
 	u.arcs = true
-	plan, err := r.handOverAs(u, asArcs{})
+	plan, err := source{r, u}.plan()
 	u.arcs = err == nil
 	return plan, err
 }

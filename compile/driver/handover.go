@@ -4,37 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
-	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
-
-// A handover is a way to give a compile its part of a profile: as a slice, or as counters of arcs.
-// Both are files that an option of the compiler names.
-type handover interface {
-	// path returns the path of the file beside the object, or "" if the file cannot be there.
-	path(c *command.Line) string
-
-	// make returns the content of the file, from the cache or from the profile.
-	make(s source) (*part, error)
-
-	// keep writes the content to a file whose path contains a hash of it, for a command that can
-	// have no file beside its object. changed reports whether the file is new.
-	keep(s source, data []byte) (path string, changed bool, err error)
-
-	// argv returns the command with the options by which the compiler reads the file.
-	argv(c *command.Line, path string) []string
-}
-
-// asSlice is the [handover] that gives a compiler a slice as its profile.
-type asSlice struct{}
-
-func (asSlice) path(c *command.Line) string  { return slicefile.PathOf(c) }
-func (asSlice) make(s source) (*part, error) { return s.cut() }
-func (asSlice) keep(s source, data []byte) (string, bool, error) {
-	return s.keepSlice(data)
-}
-func (asSlice) argv(c *command.Line, path string) []string { return c.WithProfile(path) }
 
 // handOver writes the slice of the profile for a compile, or counters of arcs, unless the last run
 // has written the same. It returns the plan that compiles with it.
@@ -46,33 +19,36 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 		}
 		r.warnOf("no arcs", "%s: %v; it gets its counts by lines", u.Sources[0], err)
 	}
-	return r.handOverAs(u, asSlice{})
+	return source{r, u}.plan()
 }
 
-// handOverAs writes the file for a compile, unless the last run has written the same, and returns
-// the plan that compiles with it. way says whether that is a slice of the profile or counters of
-// arcs.
-func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
-	s := source{r, u}
+// plan writes the slice for a compile or, if unit.arcs is set, counters of arcs, unless the last
+// run has written the same. It returns the plan that compiles with it.
+func (s source) plan() (*Plan, error) {
+	r, u := s.run, s.unit
 	u.stamp = s.newStamp()
-	path := s.placeOf(way)
+	path := s.place()
 	if u.beside = path != "" && u.stamp.Holds(r.Cache.files(), u.Path(path), u.inputs.Record); u.beside {
 		r.trace("%v, slice %s is up to date", u.compiler, path)
-		return &Plan{Argv: way.argv(u.Line, path), Outcome: OutcomeUpToDate, Slice: path}, nil
+		return &Plan{Argv: s.argv(path), Outcome: OutcomeUpToDate, Slice: path}, nil
 	}
-	p, err := way.make(s)
+	makePart := s.cut
+	if u.arcs {
+		makePart = s.inferArcs
+	}
+	p, err := makePart()
 	if err != nil {
 		return nil, err
 	}
 	if u.arcs && !p.samples { // GCC would take all functions for cold
 		return &Plan{Argv: u.WithProfile(""), Outcome: OutcomeNothing}, nil
 	}
-	path, changed, err := s.write(way, p, path)
+	path, changed, err := s.write(p, path)
 	if err != nil {
 		r.warnOf(ReasonNoPlace, "compiling without the profile, because the slice cannot be written: %v", err)
 		return nil, &unchanged{ReasonNoPlace, "the slice can be written nowhere"}
 	}
-	plan := &Plan{Argv: way.argv(u.Line, path), Outcome: OutcomeSame, Slice: path}
+	plan := &Plan{Argv: s.argv(path), Outcome: OutcomeSame, Slice: path}
 	if changed {
 		plan.Bytes = int64(len(p.data))
 	}
@@ -87,15 +63,19 @@ func (r *run) handOverAs(u *unit, way handover) (*Plan, error) {
 	return plan, nil
 }
 
-// placeOf returns the path for the compile's slice beside its object. It returns "" if the slice
+// place returns the path for the compile's slice beside its object. It returns "" if the slice
 // cannot be there, for example because the profile has that path: "gcc prog.c -o prog" would write
-// prog.afdo.
-func (s source) placeOf(way handover) string {
+// prog.afdo. GCC looks for counters not beside the object, but in a folder, under a name that
+// contains the path of the object.
+func (s source) place() string {
 	if name := s.KeyedLauncher(); name != "" {
 		s.trace("%s does not look into the slice, so its content is in its name", name)
 		return ""
 	}
-	path := way.path(s.Line)
+	if s.arcs {
+		return ""
+	}
+	path := slicefile.PathOf(s.Line)
 	if info, err := os.Stat(s.Path(path)); path != "" && err == nil && os.SameFile(info, s.file.info) {
 		s.trace("the profile is where the slice would be")
 		return ""
@@ -106,7 +86,7 @@ func (s source) placeOf(way handover) string {
 // write writes a slice of the profile, or counters of arcs, to path, which is beside the object. If
 // path is "" or cannot be written, it writes them to the cache. It returns the path of the file,
 // and whether the file did not exist or had another content before.
-func (s source) write(way handover, p *part, path string) (at string, changed bool, err error) {
+func (s source) write(p *part, path string) (at string, changed bool, err error) {
 	err = errors.New("it has no place there")
 	if path != "" {
 		changed, err = slicefile.Write(s.Path(path), p.data)
@@ -119,7 +99,11 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 		s.stamp.Keep(s.Cache.files(), s.Path(path), p.data, inputs)
 	} else {
 		s.trace("the slice is not beside the object: %v", err)
-		if path, changed, err = way.keep(s, p.data); err != nil {
+		keep := s.keepSlice
+		if s.arcs {
+			keep = s.keepArcs
+		}
+		if path, changed, err = keep(p.data); err != nil {
 			return "", false, err
 		}
 	}
@@ -132,6 +116,18 @@ func (s source) write(way handover, p *part, path string) (at string, changed bo
 	}
 	s.trace("%v, slice %s %s: %s", s.compiler, path, what, size)
 	return path, changed, nil
+}
+
+// argv returns the command with the options by which the compiler reads a slice or counters.
+func (s source) argv(path string) []string {
+	if !s.arcs {
+		return s.WithProfile(path)
+	}
+	argv := append(s.WithProfile(""), counterOptions(filepath.Dir(path))...)
+	if s.Mentions("-Werror") {
+		argv = append(argv, noErrors()...)
+	}
+	return argv
 }
 
 // whole returns the plan that compiles with the whole profile, converted to the version that the

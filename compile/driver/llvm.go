@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -23,7 +22,7 @@ func (s source) wholeLLVM() (path string, n int64, err error) {
 	if s.file.llvm == clangprofile.FormatNone || !s.steady() {
 		return path, 0, nil
 	}
-	round := func(w io.Writer) error {
+	return s.keepWhole(s.extBinaryKey(s.summaryState()), func(w io.Writer) error {
 		whole, err := sampleprof.Open(path)
 		if err != nil {
 			return s.file.wrap(err)
@@ -34,17 +33,7 @@ func (s source) wholeLLVM() (path string, n int64, err error) {
 			return err
 		}
 		return s.file.wrap(whole.WriteWithSummary(w, summary))
-	}
-	rounded, err := s.Cache.files().Path(store.Profiles, s.extBinaryKey(s.summaryState()))
-	if err == nil {
-		return rounded, 0, makeOnce(rounded, round)
-	}
-	var data bytes.Buffer
-	if err := round(&data); err != nil {
-		return "", 0, err
-	}
-	path, _, err = s.keepSlice(data.Bytes())
-	return path, int64(data.Len()), err
+	})
 }
 
 // extBinaryKey returns the cache key of a copy of the profile in LLVM's format ExtBinary. summary
@@ -66,30 +55,12 @@ func (s source) extBinaryCopy() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("a profile that is not ExtBinary needs a cache for slices, %w", err)
 	}
-	return path, makeOnce(path, func(w io.Writer) error {
+	_, err = makeOnce(path, func(w io.Writer) error {
 		if file.llvm == clangprofile.FormatNone {
-			return s.copyGCOV(w)
+			return s.encodeWhole(w)
 		}
 		s.warn("converted a copy of %s to extbinary in the cache; \"afdo convert --to extbinary\" saves that", file.name)
 		return file.wrap(clangprofile.CopyExtBinary(w, file.path))
 	})
-}
-
-// copyGCOV converts a whole GCOV profile to ExtBinary.
-func (s source) copyGCOV(w io.Writer) error {
-	program, closeFile, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer closeFile()
-	whole, err := program.Whole(s.Bits)
-	if err != nil {
-		return s.file.wrap(err)
-	}
-	data, err := clangprofile.Encode(whole)
-	if err != nil {
-		return s.file.wrap(err)
-	}
-	_, err = w.Write(data)
-	return err
+	return path, err
 }

@@ -219,7 +219,7 @@ func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: its copy has no place: %w", f.Name(), err)
 	}
-	err = makeOnce(path, func(w io.Writer) error {
+	_, err = makeOnce(path, func(w io.Writer) error {
 		if !wanted() { // another process waited for it in vain
 			return context.DeadlineExceeded
 		}

@@ -144,18 +144,16 @@ func (s source) indexedCopy() (string, error) {
 	if err != nil {
 		return "", cacheError{err}
 	}
-	made := false
-	err = makeOnce(path, func(w io.Writer) error {
+	n, err := makeOnce(path, func(w io.Writer) error {
 		whole, err := file.load()
 		if err != nil {
 			return err
 		}
-		made = true
 		return builder.Write(w, whole, builder.Options{Compact: true, Index: &index.Options{Unqualified: slice.Names}})
 	})
 	const advice = "\"afdo convert --to v4c --index\" makes a profile with an index"
 	switch {
-	case err == nil && made:
+	case n > 0:
 		s.warn("indexed a copy of %s in the cache; "+advice, file.name)
 	case isCacheError(err):
 		s.warn("each compile reads all of %s, because the cache takes no copy with an index: %v; "+advice, file.name, err)
@@ -164,28 +162,28 @@ func (s source) indexedCopy() (string, error) {
 }
 
 // makeOnce calls write to make a file of the cache, unless it exists. Concurrent processes that
-// need the file wait for the one that makes it.
-func makeOnce(path string, write func(io.Writer) error) error {
+// need the file wait for the one that makes it. makeOnce returns the number of bytes written.
+func makeOnce(path string, write func(io.Writer) error) (n int64, err error) {
 	if _, err := os.Stat(path); err == nil {
 		store.MarkUsed(path)
-		return nil
+		return 0, nil
 	}
 	unlock, err := store.LockFile(path + "-lock")
 	if err != nil {
-		return cacheError{err}
+		return 0, cacheError{err}
 	}
 	defer unlock()
 	if _, err := os.Stat(path); err == nil {
-		return nil
+		return 0, nil
 	}
 	var data bytes.Buffer
 	if err := write(&data); err != nil {
-		return err
+		return 0, err
 	}
 	if err := files.Replace(path, data.Bytes()); err != nil {
-		return cacheError{err}
+		return 0, cacheError{err}
 	}
-	return nil
+	return int64(data.Len()), nil
 }
 
 // whole returns the path of the whole profile in the version that the compiler reads, and the
@@ -198,38 +196,42 @@ func (s source) whole() (path string, n int64, err error) {
 	if s.Bits == 0 && !s.steady() && file.reads(version) {
 		return file.path, 0, nil
 	}
-	encode := func() ([]byte, error) {
-		program, closeFile, err := s.open()
-		if err != nil {
-			return nil, err
-		}
-		defer closeFile()
-		whole, err := program.Whole(s.Bits)
-		if err != nil {
-			return nil, file.wrap(err)
-		}
-		return encodeProfile(whole, s.compiler)
-	}
-	path, err = s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, s.summaryState(), s.Bits))
-	if err == nil {
-		err = makeOnce(path, func(w io.Writer) error {
-			data, err := encode()
-			if err == nil {
-				n = int64(len(data))
-				_, err = w.Write(data)
-			}
-			return err
-		})
-		if err == nil || !isCacheError(err) {
+	return s.keepWhole(fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, s.summaryState(), s.Bits), s.encodeWhole)
+}
+
+// keepWhole makes a file with the whole profile in the cache, under a key, or if the cache takes no
+// file, in the folder for temporary files. It returns the path and the number of bytes written.
+func (s source) keepWhole(key string, write func(io.Writer) error) (path string, n int64, err error) {
+	if path, err = s.Cache.files().Path(store.Profiles, key); err == nil {
+		if n, err = makeOnce(path, write); err == nil || !isCacheError(err) {
 			return path, n, err
 		}
 	}
-	data, err := encode()
-	if err != nil {
+	var data bytes.Buffer
+	if err := write(&data); err != nil {
 		return "", 0, err
 	}
-	path, _, err = s.keepSlice(data)
-	return path, int64(len(data)), err
+	path, _, err = s.keepSlice(data.Bytes())
+	return path, int64(data.Len()), err
+}
+
+// encodeWhole writes a whole GCOV profile in the format that the compiler reads.
+func (s source) encodeWhole(w io.Writer) error {
+	program, closeFile, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	whole, err := program.Whole(s.Bits)
+	if err != nil {
+		return s.file.wrap(err)
+	}
+	data, err := encodeProfile(whole, s.compiler)
+	if err != nil {
+		return s.file.wrap(err)
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // encodeProfile encodes a profile in the format that a compiler reads.

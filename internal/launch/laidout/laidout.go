@@ -203,15 +203,18 @@ type Function struct {
 // A Unit says how many functions of a layout list one compile defines, and how many of them it
 // placed.
 type Unit struct {
-	Name, Compiler, Why string // source, compiler, and reason if the compile does not use the list
-	Functions, LaidOut  int    // numbers of defined and of placed functions
+	Name      string `json:"unit"` // source
+	Compiler  string `json:"compiler"`
+	Functions int    `json:"functions"`     // number of defined functions
+	LaidOut   int    `json:"laid_out"`      // number of placed functions
+	Why       string `json:"why,omitempty"` // reason if the compile does not use the list
 }
 
 // Report combines the results of several compiles. If part is true, they are only a part of the
 // program, and Elsewhere counts the functions that none of them defines. Otherwise such functions
 // are in Functions, with the reason [Nowhere].
 func (c *Compiling) Report(units []*Compiled, part bool) *Report {
-	r := new(Report)
+	r := &Report{Units: make([]Unit, 0, len(units))}
 	for _, u := range units {
 		r.Units = append(r.Units, Unit{Name: u.Name, Compiler: u.Compiler, Why: u.Why})
 	}

@@ -180,7 +180,7 @@ type ExplainLayoutFacts struct {
 	Elsewhere    int                    `json:"elsewhere"`
 	Reasons      map[laidout.Reason]int `json:"reasons"`
 	Functions    []PlacedFunction       `json:"functions"`
-	Units        []placedUnit           `json:"units"`
+	Units        []laidout.Unit         `json:"units"`
 }
 
 // PlacedFunction reports on one function of a layout: the unit that defines it, and whether it was
@@ -191,14 +191,6 @@ type PlacedFunction struct {
 	Unit      string         `json:"unit,omitempty"`
 	Reason    laidout.Reason `json:"reason"`
 	Advice    string         `json:"advice,omitempty"`
-}
-
-type placedUnit struct {
-	Unit      string `json:"unit"`
-	Compiler  string `json:"compiler"`
-	Functions int    `json:"functions"`
-	LaidOut   int    `json:"laid_out"`
-	Why       string `json:"why,omitempty"`
 }
 
 // splitLayoutArgs splits the arguments into the profile, "" if there is none, and the command after
@@ -257,7 +249,7 @@ func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int,
 func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
 	f := &ExplainLayoutFacts{
 		Layout: path, Listed: len(r.Functions), LaidOut: r.LaidOut, LaidOutShare: human.Share(uint64(r.LaidOut), uint64(len(r.Functions))), Elsewhere: r.Elsewhere,
-		Reasons: make(map[laidout.Reason]int), Functions: []PlacedFunction{}, Units: []placedUnit{},
+		Reasons: make(map[laidout.Reason]int), Functions: []PlacedFunction{}, Units: r.Units,
 	}
 	for _, reason := range laidout.Reasons {
 		f.Reasons[reason] = 0
@@ -268,9 +260,6 @@ func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
 	}
 	rank := map[bool]int{true: 0, false: 1} // what is lost comes first
 	slices.SortStableFunc(f.Functions, func(a, b PlacedFunction) int { return rank[a.Reason.Lost()] - rank[b.Reason.Lost()] })
-	for _, u := range r.Units {
-		f.Units = append(f.Units, placedUnit{u.Name, u.Compiler, u.Functions, u.LaidOut, u.Why})
-	}
 	return f
 }
 
@@ -324,15 +313,15 @@ func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 // unitsText lists the units with the most functions that are not laid out, if there are several
 // units or one is compiled without the layout.
 func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
-	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u placedUnit) bool { return u.Why != "" }) {
+	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u laidout.Unit) bool { return u.Why != "" }) {
 		return ""
 	}
 	ranked := slices.Clone(f.Units)
-	slices.SortStableFunc(ranked, func(a, b placedUnit) int { return cmp.Compare(b.Functions-b.LaidOut, a.Functions-a.LaidOut) })
+	slices.SortStableFunc(ranked, func(a, b laidout.Unit) int { return cmp.Compare(b.Functions-b.LaidOut, a.Functions-a.LaidOut) })
 	units := table.Table{Columns: "rrll"}
 	units.Row("Laid out", "Functions", "Unit")
 	for _, u := range ranked[:most.Of(len(ranked))] {
-		units.Row(human.Number(u.LaidOut), human.Number(u.Functions), human.Name(u.Unit), u.Why)
+		units.Row(human.Number(u.LaidOut), human.Number(u.Functions), human.Name(u.Name), u.Why)
 	}
 	return "\nUnits\n" + units.Text(2)
 }

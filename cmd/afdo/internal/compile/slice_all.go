@@ -30,6 +30,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 	"github.com/go-afdo/afdo/internal/launch/store"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // buildSlices contains the flags for writing all slices of a build.
@@ -78,46 +79,42 @@ func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 			if err != nil {
 				return err
 			}
-			return work(&gccCutter{program, target, int(s.bits), out, s.noRebase})
+			return work(gccCutter(program, target, int(s.bits), out, s.noRebase))
 		})
 	})
 }
 
-// A cutter makes slices of one profile.
-type cutter interface {
-	// cut returns the encoded slice for a compile, and whether the slice has any function.
-	cut(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error)
-	whole() ([]byte, error)
+// A cutter makes slices of one profile: cut returns the encoded slice for a compile, and whether
+// the slice has any function. whole returns the encoded whole profile.
+type cutter struct {
+	cut   func(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error)
+	whole func() ([]byte, error)
 }
 
-// A gccCutter makes slices of a GCOV profile, for GCC.
-type gccCutter struct {
-	program *slice.Program
-	target  slice.Target
-	bits    int
-	out     verb.Output
-
-	noRebase bool
-}
-
-func (g *gccCutter) cut(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error) {
-	part, err := cutSlice(g.out.Format, g.program, slice.Request{Text: text, Target: g.target, Bits: g.bits}, in.Paths(c), g.noRebase)
-	if err != nil {
-		return nil, false, err
+// gccCutter returns a cutter that makes slices of a GCOV profile, for GCC.
+func gccCutter(program *slice.Program, target slice.Target, bits int, out verb.Output, noRebase bool) cutter {
+	encoded := func(part *profile.Profile) ([]byte, error) {
+		var file bytes.Buffer
+		err := encodeSlice(&file, out, part)
+		return file.Bytes(), err
 	}
-	var file bytes.Buffer
-	err = encodeSlice(&file, g.out, part)
-	return file.Bytes(), part.NumFunctions() > 0, err
-}
-
-func (g *gccCutter) whole() ([]byte, error) {
-	part, err := g.program.Whole(g.bits)
-	if err != nil {
-		return nil, err
+	return cutter{
+		cut: func(text *slice.Text, in *inputs.Inputs, c *command.Line) ([]byte, bool, error) {
+			part, err := cutSlice(out.Format, program, slice.Request{Text: text, Target: target, Bits: bits}, in.Paths(c), noRebase)
+			if err != nil {
+				return nil, false, err
+			}
+			data, err := encoded(part)
+			return data, part.NumFunctions() > 0, err
+		},
+		whole: func() ([]byte, error) {
+			part, err := program.Whole(bits)
+			if err != nil {
+				return nil, err
+			}
+			return encoded(part)
+		},
 	}
-	var file bytes.Buffer
-	err = encodeSlice(&file, g.out, part)
-	return file.Bytes(), err
 }
 
 // cutAll writes the slices of all compiles of a build with the cutter that withCutter passes to
@@ -288,7 +285,7 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 			return err
 		}
 		return cutAll(e, path, all, func(work func(cutter) error) error {
-			return withClangProfile(path, &s.summary, out, func(p *clangprofile.Profile) error { return work(&clangCutter{p, path}) })
+			return withClangProfile(path, &s.summary, out, func(p *clangprofile.Profile) error { return work(clangCutter(p, path)) })
 		})
 	case all.dir != "" || all.database != "":
 		return cli.Usagef("-d and --compile-commands go with --all")
@@ -336,19 +333,17 @@ func withClangProfile(path string, summary *summaryFlags, out verb.Output, use f
 	return input.Wrap(path, use(p))
 }
 
-// A clangCutter makes slices of a profile for clang.
-type clangCutter struct {
-	profile *clangprofile.Profile
-	path    string
+// clangCutter returns a cutter that makes slices of a profile for clang.
+func clangCutter(p *clangprofile.Profile, path string) cutter {
+	return cutter{
+		cut: func(text *slice.Text, _ *inputs.Inputs, c *command.Line) ([]byte, bool, error) {
+			var file bytes.Buffer
+			n, err := p.WriteSlice(&file, text, c.Sources)
+			return file.Bytes(), n > 0, err
+		},
+		whole: func() ([]byte, error) { return os.ReadFile(path) },
+	}
 }
-
-func (c *clangCutter) cut(text *slice.Text, _ *inputs.Inputs, command *command.Line) (data []byte, any bool, err error) {
-	var file bytes.Buffer
-	n, err := c.profile.WriteSlice(&file, text, command.Sources)
-	return file.Bytes(), n > 0, err
-}
-
-func (c *clangCutter) whole() ([]byte, error) { return os.ReadFile(c.path) }
 
 // countersFormat is the word of --to for GCC's files with counters of arcs.
 const countersFormat = "gcda"
