@@ -19,6 +19,31 @@ import (
 // share. The garbage left by repeated calls never exceeds the size of p.
 func (p *Profile) Merge(q *Profile) { p.MergeScaled(q, one) }
 
+// MergeScaled is like [Profile.Merge], but multiplies every head count, count and number of calls
+// of q by weight. Products are computed in 128 bits, rounded to nearest, halves up, and saturate.
+// Timestamps are not scaled. Records whose count becomes 0 are kept. A function with nothing but a
+// head count is dropped if the head count becomes 0.
+//
+// Each input is scaled separately before it is added, so the order of inputs does not matter.
+// Merging first and scaling the sum gives the same result for an integer weight; for other weights
+// rounding may differ.
+func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
+	symbols := p.adopt(q)
+	p.mergeEvidence(q, weight)
+	var body Body
+	for s, f := range q.Functions() {
+		records := renumber(&body, f.Records, symbols)
+		if weight != one {
+			weight.scale(records)
+		}
+		p.AddFunction(symbols[s], Function{
+			HeadCount: weight.Of(f.HeadCount),
+			Timestamp: f.Timestamp,
+			Records:   records,
+		})
+	}
+}
+
 // adopt adds the units and symbols of q to p. It returns the references in p of q's symbols.
 func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil

@@ -112,7 +112,7 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	if len(s.Preprocessed()) > 0 { // whose files have other names
 		return ""
 	}
-	file, _ = verdict.Foreign(func(yield func(name, file string) bool) {
+	file, _ = verdict.OnlyCommon(func(yield func(name, file string) bool) {
 		for f := range selected.Functions() {
 			if !yield(selected.SymbolName(f), selected.UnitPath(selected.SymbolUnit(f))) {
 				return

@@ -26,7 +26,7 @@ const mainFunction = "main"
 // profiled are the shapes of the profile's functions.
 func (e *Explainer) findStranger(profiled map[string]*shape) {
 	e.stranger = nil
-	main, foreign := verdict.Foreign(func(yield func(name, file string) bool) {
+	main, onlyCommon := verdict.OnlyCommon(func(yield func(name, file string) bool) {
 		for name := range profiled {
 			if file, _ := e.declaration(name, ""); e.has(name) && !yield(name, file) {
 				return
@@ -37,7 +37,7 @@ func (e *Explainer) findStranger(profiled map[string]*shape) {
 	if main != "" {
 		s.MainThere, s.MainHere = e.mainFile(), main
 	}
-	if foreign && (main == "" || e.otherMain(profiled[mainFunction], s.MainThere, main)) {
+	if onlyCommon && (main == "" || e.otherMain(profiled[mainFunction], s.MainThere, main)) {
 		e.stranger = s
 	}
 }

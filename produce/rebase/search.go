@@ -3,8 +3,6 @@ package rebase
 import (
 	"cmp"
 	"maps"
-	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -144,49 +142,4 @@ func sameStructor(symbol, like string) string {
 		}
 	}
 	return symbol
-}
-
-// A line that is only known by its mark cannot be recognised alone. The row of lines around it
-// makes it unique.
-
-// spareBits is the number of bits of evidence required beyond the number that distinguishes all
-// pairs of lines of two functions.
-const spareBits = 6
-
-// maxRadius limits the number of lines on either side that rows includes in a key.
-const maxRadius = 12
-
-// bitsOf returns how many bits of evidence make a match unique among n × m candidates.
-func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spareBits }
-
-// beyond is the mark of a line before the first or after the last one.
-const beyond = math.MaxUint64
-
-// rows returns a key for each line from low to high. Lines with the same key are probably the same.
-// The key combines a line with as many lines before and after it as are needed for the given bits
-// of evidence, at most maxRadius on either side.
-func rows(lines []outline.Line, low, high, enough int) []uint64 {
-	keys := make([]uint64, high-low)
-	for i := low; i < high; i++ {
-		key, known := lines[i].Hash, int(lines[i].Bits)
-		for radius := 1; known < enough && radius <= maxRadius; radius++ {
-			for _, at := range [...]int{i - radius, i + radius} {
-				if at < low || at >= high {
-					key = mix(key, beyond)
-					continue
-				}
-				key = mix(key, lines[at].Hash)
-				known += int(lines[at].Bits)
-			}
-		}
-		keys[i-low] = max(key, 1)
-	}
-	return keys
-}
-
-// mix adds a line to a key.
-func mix(key, line uint64) uint64 {
-	const odd = 0x9E3779B97F4A7C15
-	hi, lo := bits.Mul64(key^odd, line+odd)
-	return hi ^ bits.RotateLeft64(lo, 23)
 }

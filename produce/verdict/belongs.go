@@ -65,11 +65,11 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// Foreign reports whether the functions that a profile and a compile have in common are too common
-// to show that both belong to one program. These are main and functions in system headers.
-// functions has the name and the file of each function. main is the file of main, or "" if main is
-// not among them.
-func Foreign(functions iter.Seq2[string, string]) (main string, foreign bool) {
+// OnlyCommon reports whether the functions that a profile and a compile have in common are too
+// common to show that both belong to one program: main and functions in system headers. functions
+// has the name and the file of each function. main is the file of main, or "" if main is not among
+// them.
+func OnlyCommon(functions iter.Seq2[string, string]) (main string, only bool) {
 	for name, file := range functions {
 		path := filepath.ToSlash(file)
 		switch {

@@ -67,19 +67,19 @@ func TestRan(t *testing.T) {
 
 // A compile may be of another program if it shares only main and functions in system headers with a
 // profile. Sources below /usr/src, as from debug packages, are not system headers.
-func TestForeign(t *testing.T) {
+func TestOnlyCommon(t *testing.T) {
 	for _, c := range []struct {
 		functions map[string]string
 		main      string
-		foreign   bool
+		only      bool
 	}{
 		{map[string]string{"main": "/a/x.c", "std::max": "/usr/include/c++/12/bits/stl_algo.h"}, "/a/x.c", true},
 		{map[string]string{"main": "/a/x.c", "f": "/usr/src/debug/x-1/f.c"}, "", false},
 		{map[string]string{"printf": "/usr/include/stdio.h"}, "", true},
 		{map[string]string{"main": ""}, "", false},
 	} {
-		main, foreign := verdict.Foreign(maps.All(c.functions))
-		assert.Equal(t, c.foreign, foreign, c.functions)
+		main, only := verdict.OnlyCommon(maps.All(c.functions))
+		assert.Equal(t, c.only, only, c.functions)
 		assert.Equal(t, c.main, main, c.functions)
 	}
 	assert.True(t, verdict.IsOtherMain("/a/x.c", "/b/y.c"))

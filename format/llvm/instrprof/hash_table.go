@@ -3,6 +3,7 @@ package instrprof
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/format/llvm/internal/source"
@@ -267,4 +268,134 @@ func (w *tableWalk) body() bool {
 		w.fail(start-itemHeadSize, fault.ErrHashTable, "the hash of %q is %#x, not %#x", w.key, hash, w.hash)
 	}
 	return w.err == nil
+}
+
+// A tableLayout determines the order of the items of a hash table, and the offset of each chain,
+// before the table is written.
+type tableLayout struct {
+	version uint32
+	order   []*profileFunction // by name and hash
+	items   []tableName        // by name
+	heads   []int32            // index of each bucket's first item, or -1
+	chains  []uint64           // offset of each bucket's chain, or 0
+	end     uint64             // end of the last chain
+	at      uint64             // offset of the table
+}
+
+// A tableName is the item of the hash table for one name.
+type tableName struct {
+	hash        uint64
+	first, last int32 // range in order of its functions
+	next        int32 // index of the next item in the chain, or -1
+}
+
+const firstBuckets = 64 // as in LLVM's generator
+
+// build determines the layout of the hash table for the functions of p, with the first chain at
+// offset start. It inserts like LLVM's generator, to get the same order of items: each item goes to
+// the front of its chain, and growing the table reverses the chains.
+func (t *tableLayout) build(p *Profile, start uint64) error {
+	t.order = p.sorted()
+	for i := 0; i < len(t.order); {
+		first, name := i, t.order[i].name
+		for i < len(t.order) && t.order[i].name == name {
+			i++
+		}
+		t.items = append(t.items, tableName{hash: NameHash(name), first: int32(first), last: int32(i)})
+	}
+	t.resize(firstBuckets)
+	for i := range t.items {
+		if 4*(i+1) >= 3*len(t.heads) {
+			t.resize(2 * len(t.heads))
+		}
+		t.insert(int32(i))
+	}
+	if n := hashtable.NumBuckets(len(t.items)); n != len(t.heads) {
+		t.resize(n)
+	}
+	return t.place(start)
+}
+
+// resize changes the number of buckets and inserts all items again, chain by chain.
+func (t *tableLayout) resize(buckets int) {
+	old := t.heads
+	t.heads = make([]int32, buckets)
+	for i := range t.heads {
+		t.heads[i] = -1
+	}
+	for _, i := range old {
+		for i >= 0 {
+			next := t.items[i].next
+			t.insert(i)
+			i = next
+		}
+	}
+}
+
+func (t *tableLayout) insert(i int32) {
+	head := &t.heads[t.items[i].hash&uint64(len(t.heads)-1)]
+	t.items[i].next, *head = *head, i
+}
+
+// place computes the offsets of the chains and of the table.
+func (t *tableLayout) place(start uint64) error {
+	t.chains = make([]uint64, len(t.heads))
+	at := start
+	for b, first := range t.heads {
+		if first < 0 {
+			continue
+		}
+		t.chains[b] = at
+		at += chainHeadSize
+		n := 0
+		for i := first; i >= 0; i = t.items[i].next {
+			n++
+			at += itemHeadSize + uint64(len(t.name(i))) + t.dataSize(i)
+		}
+		if n > math.MaxUint16 {
+			return fmt.Errorf("instrprof: %d names of one hash: %w", n, fault.ErrUnrepresentable)
+		}
+	}
+	t.end = at
+	t.at = (at + 7) &^ 7
+	return nil
+}
+
+func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
+
+// functions returns the functions of item i, which have the same name.
+func (t *tableLayout) functions(i int32) []*profileFunction {
+	return t.order[t.items[i].first:t.items[i].last]
+}
+
+func (t *tableLayout) dataSize(i int32) uint64 {
+	size := uint64(0)
+	for _, f := range t.functions(i) {
+		size += f.encodedSize(t.version)
+	}
+	return size
+}
+
+func (t *tableLayout) length(first int32) uint16 {
+	n := uint16(0)
+	for i := first; i >= 0; i = t.items[i].next {
+		n++
+	}
+	return n
+}
+
+func (t *tableLayout) appendItem(p []byte, i int32) []byte {
+	name := t.name(i)
+	p = tableFormat.AppendItem(p, hashtable.Item{Hash: t.items[i].hash, KeySize: uint64(len(name)), DataSize: t.dataSize(i)})
+	p = append(p, name...)
+	for _, f := range t.functions(i) {
+		p = f.append(p, t.version)
+	}
+	return p
+}
+
+// append appends the number of buckets and entries and the offsets of the chains.
+func (t *tableLayout) append(p []byte) []byte {
+	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
+	return append64(p, t.chains...)
 }
