@@ -2,7 +2,6 @@ package perfdata
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"io"
 	"io/fs"
@@ -148,49 +147,33 @@ func inFile(err error, name string) error {
 // records. Each file comes from one processor, and its records are almost in order, so the result
 // is almost in order, too. These files have no marks for rounds.
 type merge struct {
-	begun bool
-	heap  byTime // the files that have a next record
+	taken []*feed // the files whose next record has to be read
+	ahead []*feed // the files that have a next record, in the order of these records
 }
 
-// next returns the next record of all feeds, or io.EOF at the end. It is valid until the next call.
-func (m *merge) next(feeds []*feed) (rawRecord, error) {
-	if err := m.advance(feeds); err != nil {
-		return rawRecord{}, err
+// next returns the next record, or io.EOF at the end. It is valid until the next call.
+func (m *merge) next() (rawRecord, error) {
+	for _, f := range m.taken {
+		more, err := f.advance()
+		if err != nil {
+			return rawRecord{}, f.named(err)
+		}
+		if more {
+			at, _ := slices.BinarySearchFunc(m.ahead, f, (*feed).compare)
+			m.ahead = slices.Insert(m.ahead, at, f)
+		}
 	}
-	if len(m.heap) == 0 {
+	if m.taken = nil; len(m.ahead) == 0 {
 		return rawRecord{}, io.EOF
 	}
-	return m.heap[0].ahead, nil
+	m.taken, m.ahead = m.ahead[:1], m.ahead[1:]
+	return m.taken[0].ahead, nil
 }
 
-// advance replaces the record that was returned last by the next one of its file. The first call
-// reads the first record of each file.
-func (m *merge) advance(feeds []*feed) error {
-	if !m.begun {
-		m.begun = true
-		for _, f := range feeds {
-			if more, err := f.advance(); err != nil {
-				return f.named(err)
-			} else if more {
-				m.heap = append(m.heap, f)
-			}
-		}
-		heap.Init(&m.heap)
-		return nil
-	}
-	if len(m.heap) == 0 {
-		return nil
-	}
-	more, err := m.heap[0].advance()
-	switch {
-	case err != nil:
-		return m.heap[0].named(err)
-	case more:
-		heap.Fix(&m.heap, 0)
-	default:
-		heap.Pop(&m.heap)
-	}
-	return nil
+// compare orders files by the time of their next record. Records without a time come first, those
+// of the first file before others: that file contains the mappings from before the recording.
+func (f *feed) compare(other *feed) int {
+	return cmp.Or(cmp.Compare(f.time, other.time), cmp.Compare(f.index, other.index))
 }
 
 // advance reads the next record into ahead. It returns false at the end.
@@ -210,22 +193,4 @@ func (f *feed) advance() (bool, error) {
 		f.time = 0
 	}
 	return true, nil
-}
-
-// byTime is a heap of files, ordered by the time of their next record. Records without a time come
-// first, those of the first file before others: that file contains the mappings from before the
-// recording.
-type byTime []*feed
-
-func (h byTime) Len() int      { return len(h) }
-func (h byTime) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h byTime) Less(i, j int) bool {
-	return h[i].time < h[j].time || h[i].time == h[j].time && h[i].index < h[j].index
-}
-func (h *byTime) Push(f any) { *h = append(*h, f.(*feed)) }
-func (h *byTime) Pop() any {
-	last := len(*h) - 1
-	f := (*h)[last]
-	*h = (*h)[:last]
-	return f
 }

@@ -45,7 +45,7 @@ type Reader struct {
 	table    eventTable
 	buildIDs []BuildID
 	feeds    []*feed // files with records; one unless the recording is a folder
-	merge    merge   // used if there are several feeds
+	merge    *merge  // used if there are several feeds
 	layout   uint64  // layout of the folder that contains the file
 	closes   []io.Closer
 	watches  []files.Watch // all files, to detect changes
@@ -139,7 +139,10 @@ func (r *Reader) next() (rawRecord, error) {
 	if len(r.feeds) == 1 {
 		return r.feeds[0].next()
 	}
-	return r.merge.next(r.feeds)
+	if r.merge == nil {
+		r.merge = &merge{taken: r.feeds}
+	}
+	return r.merge.next()
 }
 
 // stop stops all decompressors.
