@@ -15,8 +15,8 @@ import (
 // symbolIDs is the set of symbol IDs that a file defines.
 type symbolIDs struct {
 	all  []definedID
-	bits []uint64  // bit set relative to the first ID, if IDs are dense enough
-	lost []idRange // ranges of IDs of which some symbols could not be read
+	bits wire.BitSet // set of IDs relative to the first one, if they are dense enough
+	lost []idRange   // ranges of IDs of which some symbols could not be read
 }
 
 type definedID struct {
@@ -67,17 +67,16 @@ func (s *symbolIDs) makeBits() {
 	}
 	first := s.all[0].id
 	if span := uint64(s.all[len(s.all)-1].id-first) + 1; span <= 64*uint64(len(s.all)) {
-		s.bits = make([]uint64, span/64+1)
+		s.bits = wire.NewBitSet(int(span))
 		for _, d := range s.all {
-			s.bits[(d.id-first)/64] |= 1 << ((d.id - first) % 64)
+			s.bits.Add(d.id - first)
 		}
 	}
 }
 
 func (s *symbolIDs) has(id uint32) bool {
 	if s.bits != nil {
-		at := id - s.all[0].id // wraps around for smaller IDs, to more than any span
-		return uint64(at/64) < uint64(len(s.bits)) && s.bits[at/64]>>(at%64)&1 != 0
+		return s.bits.Has(id - s.all[0].id) // which wraps around for smaller IDs, to more than any span
 	}
 	i := sort.Search(len(s.all), func(i int) bool { return s.all[i].id >= id })
 	return i < len(s.all) && s.all[i].id == id
@@ -120,21 +119,17 @@ func (t *tally) count(n uint64) {
 	t.NumCounts++
 	t.TotalCount = saturating.Add(t.TotalCount, n)
 	t.MaxCount = max(t.MaxCount, n)
-	lo, hi := 0, len(t.mins)
-	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); t.mins[mid] <= n {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	i, equal := slices.BinarySearch(t.mins, n)
+	if !equal {
+		i--
 	}
-	if lo == 0 {
+	if i < 0 {
 		return
 	}
-	step := &t.steps[lo-1]
+	step := &t.steps[i]
 	step.num++
 	step.sum = saturating.Add(step.sum, n)
-	if n == t.mins[lo-1] {
+	if equal {
 		step.equal++
 	}
 }

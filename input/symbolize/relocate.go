@@ -2,6 +2,7 @@ package symbolize
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 )
 
@@ -121,18 +122,7 @@ func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, v
 
 // patch writes the value of a relocation. Tables without addends store them in place.
 func (s *section) patch(p []byte, k relocKind, v uint64, inPlace bool) {
-	old := uint64(0)
-	order := s.object.order
-	switch k.size {
-	case 1:
-		old = uint64(p[0])
-	case 2:
-		old = uint64(order.Uint16(p))
-	case 4:
-		old = uint64(order.Uint32(p))
-	case 8:
-		old = order.Uint64(p)
-	}
+	old := newCursor(p, 0, s).uint(k.size)
 	switch {
 	case k.op == relocAdd, k.op == relocSet && inPlace:
 		v = old + v
@@ -143,14 +133,12 @@ func (s *section) patch(p []byte, k relocKind, v uint64, inPlace bool) {
 	case k.op == relocSub6:
 		v = old&^0x3f | (old-v)&0x3f
 	}
-	switch k.size {
-	case 1:
-		p[0] = uint8(v)
-	case 2:
-		order.PutUint16(p, uint16(v))
-	case 4:
-		order.PutUint32(p, uint32(v))
-	case 8:
-		order.PutUint64(p, v)
+	var whole [8]byte
+	if s.object.order == binary.BigEndian {
+		binary.BigEndian.PutUint64(whole[:], v)
+		copy(p, whole[8-k.size:])
+	} else {
+		binary.LittleEndian.PutUint64(whole[:], v)
+		copy(p, whole[:])
 	}
 }
