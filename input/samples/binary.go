@@ -271,12 +271,7 @@ func (b *Binary) toOffsets(linked *Set, report *Report) *Set {
 	for branch, n := range linked.Branches.m {
 		from, inside := l.Offset(branch.From + base)
 		to, ok := l.Offset(branch.To + base)
-		switch {
-		case ok && inside:
-			set.Branches.Add(Branch{from, to}, n)
-		case ok:
-			set.Entries.Add(to, n)
-		}
+		set.addBranch(place{inside, from}, place{ok, to}, n)
 	}
 	return set
 }

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -34,14 +35,14 @@ const noDebugInfo = "???"
 // that the linker assigned.
 func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
-		textInput: newTextInput(Callgrind, src), choice: c,
+		Reader: lines.New(src, Callgrind.String()), choice: c,
 		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
 		own: noAddress, sites: make(map[uint64]bool),
 		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),
 	}
 	r.object = r.enter("")
 	for {
-		err := r.next()
+		err := r.Next()
 		if err == io.EOF {
 			return r.finish()
 		}
@@ -58,7 +59,7 @@ func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
 const noAddress = math.MaxUint64
 
 type callgrindReader struct {
-	*textInput
+	*lines.Reader
 	choice choice
 	set    *Set
 	report *Report
@@ -99,11 +100,11 @@ func (r *callgrindReader) line() error {
 		return r.cost()
 	}
 	if r.call != nil || r.jump != nil {
-		return r.fail(0, fault.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
+		return r.Fail(0, fault.ErrSyntax, "the position of a call or jump is due, not %s", lines.Excerpt(line))
 	}
 	end := bytes.IndexAny(line, "=:")
 	if end <= 0 {
-		return r.fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+		return r.Fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 	}
 	key, value := string(line[:end]), line[end+1:]
 	if line[end] == ':' {
@@ -134,7 +135,7 @@ func (r *callgrindReader) line() error {
 	case "fl", "fi", "fe", "cfi", "cfl", "frfn", "jfi", "jfn", "job", "rcalls":
 		return nil
 	}
-	return r.fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
+	return r.Fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 }
 
 // header parses a line of a part's header, or the line that ends the part.
@@ -144,17 +145,11 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	case "positions":
 		r.positions = len(words)
 		if len(words) == 0 || words[0] != "instr" {
-			return r.fail(0, fault.ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
+			return r.Fail(0, fault.ErrSyntax, "there are no addresses: run valgrind --tool=callgrind --dump-instr=yes")
 		}
 	case "events":
-		r.event = -1
-		for i, word := range words {
-			if word == "Ir" {
-				r.event = i
-			}
-		}
-		if r.event < 0 {
-			return r.fail(0, fault.ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
+		if r.event = slices.Index(words, "Ir"); r.event < 0 {
+			return r.Fail(0, fault.ErrSyntax, "the event Ir, instructions, is not among %s", lines.Excerpt(value))
 		}
 		r.begun = true
 	case "totals":
@@ -171,12 +166,12 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	}
 	number, length, ok := lines.Number(text[1:], 10)
 	if length == 0 || !ok || !bytes.HasPrefix(text[1+length:], []byte(")")) {
-		return "", r.fail(at, fault.ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
+		return "", r.Fail(at, fault.ErrSyntax, "the number of a name is due, not %s", lines.Excerpt(text))
 	}
 	if name := bytes.TrimSpace(text[length+2:]); len(name) > 0 {
 		numbered[number] = string(name)
 	} else if _, known := numbered[number]; !known {
-		return "", r.fail(at, fault.ErrSymbol, "the name numbered %d has not been given", number)
+		return "", r.Fail(at, fault.ErrSymbol, "the name numbered %d has not been given", number)
 	}
 	return numbered[number], nil
 }
@@ -221,17 +216,15 @@ func (r *callgrindReader) enter(name string) *Object {
 
 // readCall reads the rest of a "calls=" line: "COUNT TARGET...".
 func (r *callgrindReader) readCall(at int) error {
-	c := columns{textInput: r.textInput, at: at}
-	count := c.number(10)
+	c := lines.Columns{Reader: r.Reader, At: at}
+	count := c.Uint(10)
 	target := r.position(&c)
 	if r.repeats > 0 {
 		r.addCost(r.repeats)
 		r.own, r.repeats = r.address, 0
 	}
-	object := r.callee
-	object = cmp.Or(object, r.object)
-	r.call, r.callee = &call{count, target, object}, nil
-	return c.err
+	r.call, r.callee = &call{count, target, cmp.Or(r.callee, r.object)}, nil
+	return c.Err
 }
 
 // readJump reads the rest of a "jump=" or "jcnd=" line: "TAKEN TARGET..." or, of a conditional
@@ -239,54 +232,59 @@ func (r *callgrindReader) readCall(at int) error {
 // that line was the cost of a stub, because no calls follow it.
 func (r *callgrindReader) readJump(at int) error {
 	r.repeats = 0
-	c := columns{textInput: r.textInput, at: at}
-	taken := c.number(10)
-	if bytes.HasPrefix(c.rest(), []byte("/")) {
-		c.word()
+	c := lines.Columns{Reader: r.Reader, At: at}
+	taken := c.Uint(10)
+	if bytes.HasPrefix(c.Rest(), []byte("/")) {
+		c.Word()
 	}
 	r.jump = &call{taken, r.position(&c), r.object}
-	return c.err
+	return c.Err
 }
 
 // position reads an address, which may be relative to the address of the line before.
-func (r *callgrindReader) position(c *columns) uint64 {
-	c.blanks()
-	switch rest := c.rest(); {
-	case c.err != nil:
+func (r *callgrindReader) position(c *lines.Columns) uint64 {
+	c.Blanks()
+	switch {
+	case c.Err != nil:
 		return 0
 	case r.positions == 0:
-		c.err = c.fail(c.at, fault.ErrSyntax, "there are costs before it is said what they are of")
+		c.Err = r.Fail(c.At, fault.ErrSyntax, "a cost line comes before the \"positions:\" line")
 		return 0
-	case bytes.HasPrefix(rest, []byte("*")):
-		c.at++
+	case c.Accept("*"):
 		return r.address
-	case bytes.HasPrefix(rest, []byte("+")):
-		c.at++
-		return r.address + c.numberOrHex()
-	case bytes.HasPrefix(rest, []byte("-")):
-		c.at++
-		return r.address - c.numberOrHex()
+	case c.Accept("+"):
+		return r.address + numberOrHex(c)
+	case c.Accept("-"):
+		return r.address - numberOrHex(c)
 	}
-	return c.numberOrHex()
+	return numberOrHex(c)
+}
+
+// numberOrHex reads a number that is hexadecimal if it begins with 0x.
+func numberOrHex(c *lines.Columns) uint64 {
+	if c.Accept("0x") {
+		return c.Uint(16)
+	}
+	return c.Uint(10)
 }
 
 // cost parses a cost line: positions, then counts. The last counts may be missing.
 func (r *callgrindReader) cost() error {
-	c := columns{textInput: r.textInput}
+	c := lines.Columns{Reader: r.Reader}
 	r.address = r.position(&c)
 	for range r.positions - 1 {
-		c.word()
+		c.Word()
 	}
 	var count uint64
 	for range r.event + 1 {
-		if c.blanks(); len(c.rest()) == 0 {
+		if c.Blanks(); len(c.Rest()) == 0 {
 			count = 0
 			break
 		}
-		count = c.number(10)
+		count = c.Uint(10)
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	switch {
 	case r.call != nil:
@@ -351,11 +349,11 @@ func (r *callgrindReader) addCall(c *call) {
 func (r *callgrindReader) finish() (*Set, *Report, error) {
 	switch {
 	case r.positions == 0:
-		return nil, nil, r.ended(io.EOF, "the line that begins with positions:")
+		return nil, nil, ended(r.Reader, io.EOF, "the line that begins with positions:")
 	case r.call != nil || r.jump != nil:
-		return nil, nil, r.ended(io.EOF, "the position of a call or jump")
+		return nil, nil, ended(r.Reader, io.EOF, "the position of a call or jump")
 	case r.begun:
-		return nil, nil, r.ended(io.EOF, "the line that begins with totals:")
+		return nil, nil, ended(r.Reader, io.EOF, "the line that begins with totals:")
 	}
 	for _, o := range r.objects {
 		r.report.addObject(*o)

@@ -3,8 +3,10 @@ package samples
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // ErrUnknown is the class of an afdo.FormatError for an input that is not a recording in a format
@@ -20,4 +22,13 @@ func faultAt(format string, offset int64, class error, detail string, args ...an
 	return &fault.FormatError{
 		Format: format, Section: fault.HeaderSection, Offset: offset, Err: class, Detail: fmt.Sprintf(detail, args...),
 	}
+}
+
+// ended converts io.EOF to an error that says what is missing in a text, and returns any other
+// error unchanged.
+func ended(text *lines.Reader, err error, missing string) error {
+	if err != io.EOF {
+		return err
+	}
+	return text.Fail(0, fault.ErrTruncated, "the text ends before %s", missing)
 }

@@ -110,11 +110,7 @@ type link struct {
 func (c *eventSamples) addLinks() {
 	for l, n := range c.links {
 		c.set.Ranges.Add(Range{l.to, l.end}, n)
-		if l.inside {
-			c.set.Branches.Add(Branch{l.from, l.to}, n)
-		} else {
-			c.set.Entries.Add(l.to, n)
-		}
+		c.set.addBranch(place{l.inside, l.from}, place{true, l.to}, n)
 	}
 	c.links = nil
 }
@@ -353,21 +349,11 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 	for _, b := range stack {
 		from, to := p.ours(process, b.From), p.target(process, b.To)
 		within = within || to.inside
-		if to.inside && p.calls {
-			p.took(from, to)
+		if p.calls {
+			p.set.addBranch(from, to, 1)
 		}
 	}
 	return within
-}
-
-// took adds a branch to a place in the binary: to the Set's branches if it comes from the binary,
-// otherwise to the entries.
-func (p *perfCollector) took(from, to place) {
-	if from.inside {
-		p.set.Branches.Add(Branch{from.offset, to.offset}, 1)
-	} else {
-		p.set.Entries.Add(to.offset, 1)
-	}
 }
 
 // recordedCalls adds the calls of a call stack that the processor recorded, innermost first. The
@@ -423,6 +409,18 @@ func (s *Set) addCall(from, in place, n uint64) {
 		s.Calls.Add(Call{from.offset, in.offset}, n)
 	default:
 		s.Calls.Add(Call{Elsewhere, in.offset}, n)
+	}
+}
+
+// addBranch adds n executions of a branch to the Set: to its branches if the branch is within the
+// binary, or to its entries if it leads into the binary.
+func (s *Set) addBranch(from, to place, n uint64) {
+	switch {
+	case !to.inside:
+	case from.inside:
+		s.Branches.Add(Branch{from.offset, to.offset}, n)
+	default:
+		s.Entries.Add(to.offset, n)
 	}
 }
 
@@ -486,7 +484,7 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	}
 	p.set.Landings.Add(to.offset, 1)
 	if !b.Flags.NotTaken() {
-		p.took(from, to)
+		p.set.addBranch(from, to, 1)
 	}
 }
 

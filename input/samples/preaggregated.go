@@ -37,11 +37,11 @@ func isPreAggregated(line []byte) bool {
 // readPreAggregated collects the samples of the binary from BOLT's pre-aggregated text.
 func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
 	r := &preAggregatedReader{
-		textInput: newTextInput(PreAggregated, src), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
+		Reader: lines.New(src, PreAggregated.String()), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
 		others: make(map[string]uint64),
 	}
 	for {
-		err := r.next()
+		err := r.Next()
 		if err == io.EOF {
 			return r.finish()
 		}
@@ -55,7 +55,7 @@ func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
 }
 
 type preAggregatedReader struct {
-	*textInput
+	*lines.Reader
 	choice choice
 	set    *Set
 	report *Report
@@ -73,64 +73,64 @@ type spot struct {
 // record reads a line and adds what it counts to the Set.
 func (r *preAggregatedReader) record() error {
 	if !isPreAggregated(r.Line) {
-		return r.fail(0, fault.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
+		return r.Fail(0, fault.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
 	}
-	c := columns{textInput: r.textInput, at: 1}
+	c := lines.Columns{Reader: r.Reader, At: 1}
 	switch kind := r.Line[0]; kind {
 	case 'E':
-		name := string(bytes.TrimSpace(c.rest()))
+		name := string(bytes.TrimSpace(c.Rest()))
 		r.report.Event, r.report.Counts = name, countsOf(name)
 		return nil
 	case 'S':
 		at := r.spot(&c)
-		n := c.count()
+		n := count(&c)
 		r.sample(at, n)
 		if at.ours {
 			r.set.Addresses.Add(at.offset, n)
 		}
 	case 'B':
 		from, to := r.spot(&c), r.spot(&c)
-		r.branch(from, to, c.count())
-		c.count()
+		r.branch(from, to, count(&c))
+		count(&c)
 	case 'T', 'R':
 		from, to, end := r.spot(&c), r.spot(&c), r.spot(&c)
-		n := c.count()
-		if c.blanks(); len(c.rest()) > 0 {
-			c.count()
+		n := count(&c)
+		if c.Blanks(); len(c.Rest()) > 0 {
+			count(&c)
 		}
 		r.branch(from, to, n)
 		r.ran(to, end, n)
 	default:
 		from, to := r.spot(&c), r.spot(&c)
-		n := c.count()
+		n := count(&c)
 		r.sample(from, n)
 		r.ran(from, to, n)
 	}
-	c.end()
-	return c.err
+	c.End()
+	return c.Err
 }
 
-func (c *columns) count() uint64 {
-	c.blanks()
-	return c.number(10)
+func count(c *lines.Columns) uint64 {
+	c.Blanks()
+	return c.Uint(10)
 }
 
 // spot reads an address and converts it to a file offset if it is in the binary.
-func (r *preAggregatedReader) spot(c *columns) spot {
-	c.blanks()
+func (r *preAggregatedReader) spot(c *lines.Columns) spot {
+	c.Blanks()
 	for _, unknown := range []string{"-1", "ffffffffffffffff"} {
-		if word, _, _ := bytes.Cut(c.rest(), []byte(" ")); string(word) == unknown {
-			c.at += len(unknown)
+		if word, _, _ := bytes.Cut(c.Rest(), []byte(" ")); string(word) == unknown {
+			c.At += len(unknown)
 			return spot{unknown: true}
 		}
 	}
 	s := spot{ours: true}
-	if end := bytes.IndexAny(c.rest(), ": \t"); end >= 0 && c.rest()[end] == ':' {
-		s.id = string(c.rest()[:end])
+	if end := bytes.IndexAny(c.Rest(), ": \t"); end >= 0 && c.Rest()[end] == ':' {
+		s.id = string(c.Rest()[:end])
 		s.ours = sameBuildID(s.id, r.choice.buildID())
-		c.at += end + 1
+		c.At += end + 1
 	}
-	address := c.hex()
+	address := c.Hex()
 	if r.choice.binary.kind == elf.ET_DYN {
 		address += r.choice.binary.Layout.base
 	}
@@ -143,22 +143,17 @@ func (r *preAggregatedReader) spot(c *columns) spot {
 // sample adds n samples to the report, for the file that contains a spot.
 func (r *preAggregatedReader) sample(at spot, n uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, n)
-	switch {
-	case at.ours:
+	if at.ours {
 		r.report.InBinary = saturating.Add(r.report.InBinary, n)
-	default:
+	} else {
 		r.others[at.id] = saturating.Add(r.others[at.id], n)
 	}
 }
 
 func (r *preAggregatedReader) branch(from, to spot, n uint64) {
 	r.sample(to, n)
-	switch {
-	case !to.ours || from.unknown:
-	case from.ours:
-		r.set.Branches.Add(Branch{from.offset, to.offset}, n)
-	default:
-		r.set.Entries.Add(to.offset, n)
+	if !from.unknown {
+		r.set.addBranch(place{from.ours, from.offset}, place{to.ours, to.offset}, n)
 	}
 }
 

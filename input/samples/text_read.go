@@ -17,15 +17,15 @@ import (
 // binaries, and addresses that the linker assigned in place of file offsets, which only [Read] can
 // convert. Parse reads line by line, so it takes the memory of the Set.
 func Parse(r io.Reader) (*Set, error) {
-	t := &textReader{textInput: newTextInput(Text, r)}
+	t := &textReader{Reader: lines.New(r, Text.String())}
 	b, err := t.block()
 	switch {
 	case err != nil:
 		return nil, err
 	case b.linked:
-		return nil, t.fail(0, fault.ErrSyntax, "the lists have addresses of the linker, not file offsets")
+		return nil, t.Fail(0, fault.ErrSyntax, "the lists have addresses of the linker, not file offsets")
 	case t.held:
-		return nil, t.fail(0, fault.ErrSyntax, "lists of another binary begin")
+		return nil, t.Fail(0, fault.ErrSyntax, "lists of another binary begin")
 	}
 	return b.set, nil
 }
@@ -33,7 +33,7 @@ func Parse(r io.Reader) (*Set, error) {
 // readText collects the samples of the binary from a text. Lists without the name or build ID of a
 // binary are taken to be of this binary.
 func readText(src io.Reader, c choice) (*Set, *Report, error) {
-	t := &textReader{textInput: newTextInput(Text, src)}
+	t := &textReader{Reader: lines.New(src, Text.String())}
 	set, report := new(Set), &Report{Format: Text}
 	for {
 		b, err := t.block()
@@ -80,7 +80,7 @@ func (s *Set) samples() (n uint64) {
 // assigned, no list of addresses, and separate lists for each calling context, each after the
 // context's name in brackets.
 type textReader struct {
-	*textInput
+	*lines.Reader
 	held bool // the next call of next returns the current line again
 }
 
@@ -98,7 +98,7 @@ func (t *textReader) next() error {
 		t.held = false
 		return nil
 	}
-	return t.textInput.next()
+	return t.Next()
 }
 
 // block reads the lists of the next binary, of all its calling contexts, and the comments after
@@ -123,7 +123,7 @@ func (t *textReader) block() (b textBlock, err error) {
 func (t *textReader) passHeading(b *textBlock) error {
 	for {
 		if err := t.next(); err != nil {
-			return t.ended(err, "the number of range lines")
+			return ended(t.Reader, err, "the number of range lines")
 		}
 		isContext := isContext(t.Line)
 		if !isComment(t.Line) && !isContext {
@@ -214,13 +214,13 @@ func (t *textReader) lists(b *textBlock) error {
 // length reads the line before a list, which has the number of its entries.
 func (t *textReader) length(what string) (uint64, error) {
 	if err := t.next(); err != nil {
-		return 0, t.ended(err, "the number of "+what+" lines")
+		return 0, ended(t.Reader, err, "the number of "+what+" lines")
 	}
-	c := columns{textInput: t.textInput}
-	c.blanks()
-	n := c.number(10)
-	c.end()
-	return n, c.err
+	c := lines.Columns{Reader: t.Reader}
+	c.Blanks()
+	n := c.Uint(10)
+	c.End()
+	return n, c.Err
 }
 
 // keys reads n entries of a list, and calls add for each. mark separates the two offsets of an
@@ -230,19 +230,19 @@ func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error 
 		if err := t.next(); err != nil {
 			return t.missing(err, n, what)
 		}
-		c := columns{textInput: t.textInput}
-		c.blanks()
+		c := lines.Columns{Reader: t.Reader}
+		c.Blanks()
 		var k counted
 		if mark != "" {
-			k.first = c.hex()
-			c.literal(mark)
+			k.first = c.Hex()
+			c.Expect(mark)
 		}
-		k.second = c.hex()
-		c.literal(":")
-		k.count = c.number(10)
-		c.end()
-		if c.err != nil {
-			return c.err
+		k.second = c.Hex()
+		c.Expect(":")
+		k.count = c.Uint(10)
+		c.End()
+		if c.Err != nil {
+			return c.Err
 		}
 		add(k)
 	}
@@ -250,5 +250,5 @@ func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error 
 }
 
 func (t *textReader) missing(err error, n uint64, what string) error {
-	return t.ended(err, strconv.FormatUint(n, 10)+" more "+what+" lines")
+	return ended(t.Reader, err, strconv.FormatUint(n, 10)+" more "+what+" lines")
 }

@@ -1,8 +1,6 @@
 package list
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -20,14 +18,11 @@ const format = "layout"
 // class is [ErrList] if clang would reject the list. It takes about 4 bytes of memory for each byte
 // of the text.
 func Parse(r io.Reader) (*List, error) {
-	p := parser{Reader: lines.New(r), list: new(List), names: make(map[string]bool)}
+	p := parser{Reader: lines.New(r, format), list: new(List), names: make(map[string]bool)}
 	for {
 		err := p.Next()
 		if err == io.EOF {
 			return p.list, p.finish()
-		}
-		if errors.Is(err, lines.ErrTooLong) {
-			return nil, p.fail(fault.ErrLimit, "%v", err)
 		}
 		if err == nil {
 			err = p.line(strings.TrimSpace(string(p.Line)))
@@ -52,9 +47,7 @@ type parser struct {
 }
 
 func (p *parser) fail(class error, detail string, args ...any) error {
-	return &fault.FormatError{
-		Format: format, Section: fault.HeaderSection, Line: p.Number, Column: 1, Offset: p.Offset, Err: class, Detail: fmt.Sprintf(detail, args...),
-	}
+	return p.Fail(0, class, detail, args...)
 }
 
 // line parses a line, which has no white space around it. A first line v0 or v1 sets the version.

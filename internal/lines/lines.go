@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // MaxLength is the length of a line that is still read: the longest real ones are names of C++
 // functions in callgrind's files and branch stacks of perf script.
 const MaxLength = 1 << 20
-
-// ErrTooLong is returned for a line longer than [MaxLength].
-var ErrTooLong = fmt.Errorf("a line of more than %d bytes", MaxLength)
 
 // A Reader reads a text line by line.
 type Reader struct {
@@ -22,16 +21,28 @@ type Reader struct {
 	Number int    // of the current line, counted from 1
 	Offset int64  // of the current line's first byte
 
-	r     *bufio.Reader
-	after int64  // offset of the next line
-	long  []byte // scratch for lines beyond the buffer of r
+	format string // name of the text's format, for errors
+	r      *bufio.Reader
+	after  int64  // offset of the next line
+	long   []byte // scratch for lines beyond the buffer of r
 }
 
-// New returns a Reader before the first line of a text.
-func New(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
+// New returns a Reader before the first line of a text. Errors name the format of the text.
+func New(r io.Reader, format string) *Reader {
+	return &Reader{format: format, r: bufio.NewReaderSize(r, 64<<10)}
+}
+
+// Fail returns an afdo.FormatError about the byte at an index of the current line.
+func (l *Reader) Fail(index int, class error, detail string, args ...any) error {
+	return &fault.FormatError{
+		Format: l.format, Section: fault.HeaderSection, Line: l.Number, Column: index + 1, Offset: l.Offset + int64(index),
+		Err: class, Detail: fmt.Sprintf(detail, args...),
+	}
+}
 
 // Next goes to the next line. At the end it returns io.EOF with an empty line. Other errors are
-// ErrTooLong and those of the input.
+// those of the input, and an afdo.FormatError that matches afdo.ErrLimit for a line longer than
+// [MaxLength].
 func (l *Reader) Next() error {
 	l.Offset = l.after
 	l.Number++
@@ -54,7 +65,7 @@ func (l *Reader) rest(start []byte) ([]byte, error) {
 		more, err := l.r.ReadSlice('\n')
 		l.long = append(l.long, more...)
 		if len(l.long) > MaxLength {
-			return l.long, ErrTooLong
+			return l.long, l.Fail(MaxLength, fault.ErrLimit, "a line of more than %d bytes", MaxLength)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l.long, err

@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
 func TestLinesAndWhereTheyAre(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	for _, in := range []io.Reader{strings.NewReader("a \t\r\n\n" + long + "\nlast"), iotest.OneByteReader(strings.NewReader("a \t\r\n\n" + long + "\nlast"))} {
-		r := lines.New(in)
+		r := lines.New(in, "text")
 		for i, want := range []struct {
 			line   string
 			offset int64
@@ -30,9 +31,9 @@ func TestLinesAndWhereTheyAre(t *testing.T) {
 }
 
 func TestTooLong(t *testing.T) {
-	r := lines.New(strings.NewReader(strings.Repeat("x", lines.MaxLength) + "\n"))
-	require.ErrorIs(t, r.Next(), lines.ErrTooLong)
-	r = lines.New(strings.NewReader(strings.Repeat("x", lines.MaxLength-1) + "\nnext"))
+	r := lines.New(strings.NewReader(strings.Repeat("x", lines.MaxLength)+"\n"), "text")
+	require.ErrorIs(t, r.Next(), fault.ErrLimit)
+	r = lines.New(strings.NewReader(strings.Repeat("x", lines.MaxLength-1)+"\nnext"), "text")
 	require.NoError(t, r.Next())
 	require.NoError(t, r.Next())
 	require.Equal(t, "next", string(r.Line))

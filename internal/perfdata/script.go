@@ -2,8 +2,6 @@ package perfdata
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"iter"
 
@@ -33,7 +31,7 @@ type ScriptReader struct {
 
 // NewScriptReader returns a reader for the text in r, which it reads line by line.
 func NewScriptReader(r io.Reader) *ScriptReader {
-	return &ScriptReader{text: lines.New(r), intern: make(map[string]string)}
+	return &ScriptReader{text: lines.New(r, "perf script"), intern: make(map[string]string)}
 }
 
 // Records iterates over the records in the order of the text. It can be used once. An error is the
@@ -45,9 +43,6 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 			if err == io.EOF {
 				r.finish(yield)
 				return
-			}
-			if errors.Is(err, lines.ErrTooLong) {
-				err = r.fail(lines.MaxLength, fault.ErrLimit, "%v", err)
 			}
 			more := true
 			if err == nil {
@@ -149,15 +144,6 @@ func (r *ScriptReader) begin() *Sample {
 	return s
 }
 
-// fail returns an error about the byte at an index of the current line.
-func (r *ScriptReader) fail(index int, class error, format string, args ...any) error {
-	return &fault.FormatError{
-		Format: "perf script", Section: fault.HeaderSection,
-		Offset: r.text.Offset + int64(index), Line: r.text.Number, Column: index + 1,
-		Err: class, Detail: fmt.Sprintf(format, args...),
-	}
-}
-
 // header parses the first line of a sample: thread and time if present, address, branches.
 func (r *ScriptReader) header() error {
 	w := words{line: r.text.Line}
@@ -173,7 +159,7 @@ func (r *ScriptReader) header() error {
 	w = words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {
-			return r.fail(0, fault.ErrSyntax, "expected a sample, found %s", lines.Excerpt(r.text.Line))
+			return r.text.Fail(0, fault.ErrSyntax, "expected a sample, found %s", lines.Excerpt(r.text.Line))
 		}
 		return nil // a call chain follows, or the event has no address
 	}
@@ -183,7 +169,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
+			return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -203,7 +189,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
+		return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
@@ -237,7 +223,7 @@ func (r *ScriptReader) rest(w words) error {
 			return r.branches(w.start)
 		}
 		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) || bytes.Contains(w.word, []byte("/-/-/")) {
-			return r.fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
+			return r.text.Fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 	}
 	r.names(r.text.Line[after:])
@@ -284,7 +270,7 @@ func (r *ScriptReader) branches(at int) error {
 	for w.next() {
 		b, bad := parseBranch(w.word)
 		if bad >= 0 {
-			return r.fail(w.start+bad, fault.ErrSyntax, "expected a branch such as 0x12/0x34/P/-/-/5, found %s", lines.Excerpt(w.word))
+			return r.text.Fail(w.start+bad, fault.ErrSyntax, "expected a branch such as 0x12/0x34/P/-/-/5, found %s", lines.Excerpt(w.word))
 		}
 		r.sample.Branches = append(r.sample.Branches, b)
 	}

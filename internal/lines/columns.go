@@ -1,0 +1,85 @@
+package lines
+
+import (
+	"bytes"
+
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// Columns parses the current line of a Reader from left to right. It keeps the first error.
+type Columns struct {
+	*Reader
+	At  int // index of the next byte to read
+	Err error
+}
+
+// Rest returns what has not been read of the line.
+func (c *Columns) Rest() []byte { return c.Line[c.At:] }
+
+// Fail records an error at the next byte, unless there is one already. what says what the line
+// should continue with.
+func (c *Columns) Fail(class error, what string) {
+	if c.Err == nil {
+		c.Err = c.Reader.Fail(c.At, class, "expected %s, found %s", what, Excerpt(c.Rest()))
+	}
+}
+
+// Uint reads a number without sign.
+func (c *Columns) Uint(base uint64) uint64 {
+	n, length, ok := Number(c.Rest(), base)
+	switch {
+	case length == 0:
+		c.Fail(fault.ErrSyntax, "a number")
+	case !ok:
+		c.Fail(fault.ErrOverflow, "a number of 64 bits")
+	}
+	if c.Err != nil {
+		return 0
+	}
+	c.At += length
+	return n
+}
+
+// Hex reads a hexadecimal number, which may have 0x before it.
+func (c *Columns) Hex() uint64 {
+	c.Accept("0x")
+	return c.Uint(16)
+}
+
+// Blanks skips blanks.
+func (c *Columns) Blanks() {
+	for c.At < len(c.Line) && IsBlank(c.Line[c.At]) {
+		c.At++
+	}
+}
+
+// Word skips blanks and a word.
+func (c *Columns) Word() {
+	c.Blanks()
+	for c.At < len(c.Line) && !IsBlank(c.Line[c.At]) {
+		c.At++
+	}
+}
+
+// Accept reads the given text if the line continues with it.
+func (c *Columns) Accept(text string) bool {
+	found := bytes.HasPrefix(c.Rest(), []byte(text))
+	if found {
+		c.At += len(text)
+	}
+	return found
+}
+
+// Expect reads the given text, and fails if the line does not continue with it.
+func (c *Columns) Expect(text string) {
+	if !c.Accept(text) {
+		c.Fail(fault.ErrSyntax, "\""+text+"\"")
+	}
+}
+
+// End fails if a part of the line has not been read.
+func (c *Columns) End() {
+	if c.At < len(c.Line) {
+		c.Fail(fault.ErrSyntax, "the end of the line")
+	}
+}
