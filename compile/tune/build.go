@@ -50,7 +50,7 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 			return err
 		}
 	}
-	if err := t.writeScripts(bin, log, t.reachedLog(copied), v); err != nil {
+	if err := t.writeScripts(ctx, bin, log, t.reachedLog(copied), v); err != nil {
 		return err
 	}
 	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + setting(t.env, "PATH"), "AFDO_CACHE_DIR=" + t.in("cache")}
@@ -125,7 +125,7 @@ func endsName(after string) bool { return !nameByte().MatchString(after) }
 // For preprocessing (-E) a script runs the compiler without "afdo exec": a program may call the
 // preprocessor that its configure step found, and the time of "afdo exec" would be added to that of
 // the program.
-func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
+func (t *tuning) writeScripts(ctx context.Context, bin, log, reached string, v variant) error {
 	if err := emptyFolder(bin); err != nil {
 		return err
 	}
@@ -139,10 +139,7 @@ func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 			}
 			argv = append(argv, "--", path)
 		}
-		flags := append(t.profilingFlags(path), v.flags...)
-		if !isClang(path) {
-			flags = append(flags, v.gccFlags...)
-		}
+		flags := t.compilerFlags(ctx, path, v)
 		script := fmt.Sprintf("#!/bin/sh\nprintf '%%s %%s\\n' %s \"$*\" >> %s\ncase \" $* \" in *' -E '*) exec %s \"$@\" ;; esac\nexec %s \"$@\" %s\n",
 			shell.Quote(name), shell.Quote(log), shell.Quote(path), shell.Line(argv), shell.Line(flags))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o777); err != nil {
@@ -160,22 +157,29 @@ func (t *tuning) writeScripts(bin, log, reached string, v variant) error {
 // this flag, or neither has.
 const uniqueNames = "-funique-internal-linkage-names"
 
-// profilingFlags returns the flags that a compiler gets in all builds: for debug info, and for a
-// layout. Clang gets DWARF 4, because valgrind cannot read its DWARF 5.
-func (t *tuning) profilingFlags(compiler string) []string {
-	if !isClang(compiler) {
-		return []string{"-g"}
+// compilerFlags returns the flags that a compiler gets in a build: for debug info, for a layout, and
+// those of the variant. Clang gets DWARF 4, because valgrind cannot read its DWARF 5.
+func (t *tuning) compilerFlags(ctx context.Context, compiler string, v variant) []string {
+	if !t.isClang(ctx, compiler) {
+		return slices.Concat([]string{"-g"}, v.flags, v.gccFlags)
 	}
 	flags := []string{"-gdwarf-4", "-fdebug-info-for-profiling", "-Wno-unused-command-line-argument"}
 	if t.Layout {
 		flags = append(flags, uniqueNames)
 	}
-	return flags
+	return append(flags, v.flags...)
 }
 
-func isClang(compiler string) bool {
-	c, err := toolchain.Find(context.Background(), command.Parse([]string{compiler}, "/"), nil)
-	return err == nil && c.Clang
+// isClang reports whether the compiler at a path is clang. It asks each compiler once in a run of
+// tune, because PATH often has dozens, and every build writes a script for each of them.
+func (t *tuning) isClang(ctx context.Context, compiler string) bool {
+	is, known := t.clang[compiler]
+	if !known {
+		c, err := toolchain.Find(ctx, command.Parse([]string{compiler}, "/"), nil)
+		is = err == nil && c.Clang
+		t.clang[compiler] = is
+	}
+	return is
 }
 
 // built returns the names of the compilers that the build without a profile ran, the last one

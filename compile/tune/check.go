@@ -36,9 +36,15 @@ var otherLanguages = []struct {
 	{"zig does not pass profiles to its compiler", []string{"zig build"}},
 }
 
-// check returns an error if tune cannot succeed with the given commands, before it runs them: the
-// build is of another language, or a command names files outside of the tree.
+// check returns an error if tune cannot succeed with the given commands, before it runs them: a
+// folder is missing, the build is of another language, or a command names files outside of the
+// tree.
 func (t *tuning) check(ctx context.Context) error {
+	for _, folder := range []string{t.Tree, filepath.Dir(t.Profile)} {
+		if _, err := os.Stat(folder); err != nil {
+			return err
+		}
+	}
 	commands := t.Build
 	if len(commands) == 3 && filepath.Base(commands[0]) == "sh" && commands[1] == "-c" {
 		commands = strings.Fields(commands[2])

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,17 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	o.Build, o.Train, o.Measure = []string{"go", "build"}, []string{"./prog"}, []string{"./prog"}
 	_, err := Run(t.Context(), o)
 	require.ErrorIs(t, err, errCannotTune)
+	assert.NoDirExists(t, o.Folder)
+
+	o.Build, o.Profile = []string{"make"}, filepath.Join(o.Tree, "missing", "tuned.afdo")
+	_, err = Run(t.Context(), o)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.ErrorContains(t, err, "missing")
+	assert.NoDirExists(t, o.Folder)
+
+	o.Profile, o.Tree, o.Folder = "", filepath.Join(o.Tree, "gone"), filepath.Join(t.TempDir(), "work")
+	_, err = Run(t.Context(), o)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 	assert.NoDirExists(t, o.Folder)
 }
 

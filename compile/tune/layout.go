@@ -160,21 +160,12 @@ const useLLD = "-fuse-ld=lld"
 // it. Only this one is laid out, because a list for clang, or a run of llvm-bolt, is about one
 // program.
 func (p *placer) hottest(r *Result) (program string, recordings []string, err error) {
-	all, err := filepath.Glob(filepath.Join(p.in(againName), "*"))
-	if err != nil || len(r.Programs) == 0 {
-		return "", nil, errors.Join(err, errors.New("tune: no program of the build has run"))
+	if len(r.Programs) == 0 {
+		return "", nil, errors.New("tune: no program of the build has run")
 	}
-	ran := make(map[string]uint64)
-	of := make(map[string][]string)
-	for _, recording := range all {
-		one, err := objectsOf(recording, filepath.Join(p.mapped, r.Programs[0]))
-		if err != nil {
-			return "", nil, err
-		}
-		for path, n := range one {
-			ran[path] += n
-			of[path] = append(of[path], recording)
-		}
+	ran, of, err := ranIn(p.in(againName), filepath.Join(p.mapped, r.Programs[0]))
+	if err != nil {
+		return "", nil, err
 	}
 	samples := func(program string) uint64 { return ran[filepath.Join(p.mapped, program)] }
 	program = slices.MaxFunc(r.Programs, func(a, b string) int {

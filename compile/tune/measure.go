@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"debug/elf"
@@ -279,6 +280,9 @@ func (t *tuning) callgrindInstructions(ctx context.Context, copied string) (sum 
 		}
 		sum += n
 	}
+	if err == nil && copied == t.base && !slices.ContainsFunc(paths, t.ranBase) {
+		t.note("%s runs no program of the build: it runs in a copy of the tree, and should name programs there, such as ./prog", t.measured())
+	}
 	return sum, err
 }
 
@@ -296,6 +300,13 @@ func (t *tuning) callgrind(ctx context.Context, commands []string, copied string
 		}
 	}
 	return filepath.Glob(folder + "/*")
+}
+
+// ranBase reports whether a file of callgrind names a file in the copy of the tree that was built
+// without a profile.
+func (t *tuning) ranBase(path string) bool {
+	data, err := files.ReadFile(path, maxOwn)
+	return err == nil && bytes.Contains(data, []byte(") "+t.base+"/"))
 }
 
 // callgrindLists matches two lines of a file of callgrind: the names of its events, such as Ir, and

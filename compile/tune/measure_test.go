@@ -42,6 +42,29 @@ func TestUncounted(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(said.String(), "instructions are not counted: the measured program fails while it is counted"), said)
 }
 
+// Measured commands that run no program of the build are reported: the verdict is about nothing.
+func TestMeasuresNothingOfTheBuild(t *testing.T) {
+	o, said := newTree(t, nil)
+	o.Measure = []string{"true"}
+	tools := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "perf"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	counts := "#!/bin/sh\nfor a; do case $a in --callgrind-out-file=*) out=${a#*=}; esac; done\nprintf 'events: Ir\\nob=(1) %s\\ntotals: 5\\n' \"$RAN\" > ${out%/*}/1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "valgrind"), []byte(counts), 0o755))
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for ran, reports := range map[string]bool{"base/prog": false, "other/prog": true} {
+		said.Reset()
+		t.Setenv("RAN", filepath.Join(o.Folder, ran))
+		w, err := newTuning(o)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(w.base, 0o700))
+		require.NoError(t, os.MkdirAll(w.fast, 0o700))
+		measures, err := w.measureInstructions(t.Context(), w.fast)
+		require.NoError(t, err)
+		assert.Len(t, measures, 1)
+		assert.Equal(t, reports, strings.Contains(said.String(), "runs no program of the build"), said)
+	}
+}
+
 // A processor without counters makes perf count nothing.
 func TestPerfCountsNothing(t *testing.T) {
 	o, _ := newTree(t, nil)

@@ -94,7 +94,7 @@ func (t *tuning) searchPart(ctx context.Context, r *Result) error {
 // instructions of the training.
 func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (costs, error) {
 	t.detail("building without %d", len(without))
-	merge, err := t.merging(partName)
+	merge, err := t.merging(ctx, partName)
 	if err != nil {
 		return nil, err
 	}

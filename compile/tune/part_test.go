@@ -28,9 +28,9 @@ func TestCountSteps(t *testing.T) {
 	w.compilers = map[string]string{"cc": w.compilers["cc"]}
 	w.Build = []string{"make"}
 	assert.Equal(t, []string{"cc"}, w.expected())
-	assert.Equal(t, 8, w.countSteps([]string{"cc"}))
+	assert.Equal(t, 8, w.countSteps(t.Context(), []string{"cc"}))
 	w.Layout = true
-	assert.Equal(t, 13, w.countSteps([]string{"cc"}))
+	assert.Equal(t, 13, w.countSteps(t.Context(), []string{"cc"}))
 	for _, build := range [][]string{{"sh", "-c", "make CC=/opt/my-cc"}, {"/opt/my-cc", "a.c"}, {"make"}} {
 		w.Build = build
 		w.compilers["my-cc"] = "/opt/my-cc"
@@ -39,7 +39,7 @@ func TestCountSteps(t *testing.T) {
 	w.env = append(w.env, "CC=ccache my-cc -pipe")
 	assert.Equal(t, []string{"my-cc"}, w.expected())
 	w.rust = true
-	assert.Equal(t, 11, w.countSteps([]string{"rustc"}))
+	assert.Equal(t, 11, w.countSteps(t.Context(), []string{"rustc"}))
 }
 
 // A way that modifies another one has a name that contains both.

@@ -34,7 +34,7 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []stri
 	if ok, err := t.canSimulate(ctx, "taken jumps, cache misses and pages", t.Measure, simulationSlowdown); err != nil || !ok {
 		return err
 	}
-	t.detail("counting jumps, cache misses and pages under callgrind")
+	t.detail("counting jumps, misses and pages")
 	var counted [2]placement
 	for i, copied := range []string{t.base, try.Folder} {
 		paths, err := t.callgrind(ctx, t.Measure, copied, "--dump-instr=yes", "--collect-jumps=yes", "--cache-sim=yes", cacheModel)

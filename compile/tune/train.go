@@ -278,7 +278,7 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	merge, err := t.merging(profileName)
+	merge, err := t.merging(ctx, profileName)
 	if err != nil {
 		return err
 	}
@@ -314,10 +314,10 @@ func (t *tuning) createProfile(ctx context.Context) error {
 // merging returns the beginning of a command line that merges profiles into the file name of the
 // working folder. The caller appends the profiles. The last word is the format, one that the
 // compilers of the build can read.
-func (t *tuning) merging(name string) ([]string, error) {
+func (t *tuning) merging(ctx context.Context, name string) ([]string, error) {
 	names, err := t.built()
 	argv := []string{t.Afdo, "merge", "-o", t.in(name), "--to"}
-	if t.rust || slices.ContainsFunc(names, func(name string) bool { return isClang(t.compilers[name]) }) {
+	if t.rust || slices.ContainsFunc(names, func(name string) bool { return t.isClang(ctx, t.compilers[name]) }) {
 		return append(argv, "extbinary"), err
 	}
 	return append(argv[:4], "--index", "--to", "v4c"), err // without the index each "afdo exec" makes an indexed copy
@@ -334,24 +334,14 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := filepath.Glob(filepath.Join(t.recordings(), "*"))
+	total, of, err := ranIn(t.recordings(), filepath.Join(t.base, built[0]))
 	if err != nil {
 		return nil, nil, err
 	}
 	recordings = make(map[string][]string)
-	total := make(map[string]uint64)
-	for _, r := range all {
-		ran, err := objectsOf(r, filepath.Join(t.base, built[0]))
-		if err != nil {
-			return nil, nil, err
-		}
-		for path, n := range ran {
-			total[path] += n
-		}
-		for _, b := range built {
-			if ran[filepath.Join(t.base, b)] > 0 {
-				recordings[b] = append(recordings[b], r)
-			}
+	for _, b := range built {
+		if found := of[filepath.Join(t.base, b)]; len(found) > 0 {
+			recordings[b] = found
 		}
 	}
 	if err := t.checkLibraries(built, total); err != nil {
@@ -395,22 +385,27 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 	return nil
 }
 
-// objectsOf returns the number of samples that a recording has of each program and library, by
-// path. program is one program of the build.
-func objectsOf(recording, program string) (map[string]uint64, error) {
-	_, report, err := readFor(program, recording, samples.Options{})
-	if err != nil {
-		return nil, err
-	}
-	ran := make(map[string]uint64)
-	for name, n := range verdict.Ran(report) {
-		path, err := filepath.EvalSymlinks(name)
+// ranIn returns, for each program and library by path, the number of samples that the recordings in
+// a folder have of it, and the recordings with such samples. program is one program of the build.
+func ranIn(folder, program string) (total map[string]uint64, recordings map[string][]string, err error) {
+	total, recordings = make(map[string]uint64), make(map[string][]string)
+	all, err := filepath.Glob(filepath.Join(folder, "*"))
+	for _, recording := range all {
+		_, report, err := readFor(program, recording, samples.Options{})
 		if err != nil {
-			path = name
+			return nil, nil, err
 		}
-		ran[path] += n
+		for path, n := range verdict.Ran(report) {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				path = real
+			}
+			total[path] += n
+			if n > 0 && !slices.Contains(recordings[path], recording) {
+				recordings[path] = append(recordings[path], recording)
+			}
+		}
 	}
-	return ran, nil
+	return total, recordings, err
 }
 
 // readFor reads the samples of a program from a recording. If there are none, the set is empty. The

@@ -104,6 +104,7 @@ type tuning struct {
 	key        string // hash of all inputs of the current step
 	env        []string
 	compilers  map[string]string // paths of compilers, by program name
+	clang      map[string]bool   // answers of [tuning.isClang], by path of the compiler
 	rust       bool              // cargo builds the program
 	rustOptions
 	counted map[string]uint64 // number of instructions of the measured commands, by copy of the tree
@@ -149,7 +150,7 @@ func newTuning(o Options) (*tuning, error) {
 		return nil, fmt.Errorf("tune: %s: %w: the source tree %s is in it", o.Folder, errFolder, o.Tree)
 	}
 	t := &tuning{Options: o, base: filepath.Join(o.Folder, "base"), fast: filepath.Join(o.Folder, "fast"), trees: longestFirst(o.Tree, given)}
-	t.counted, t.log = make(map[string]uint64), new(bytes.Buffer)
+	t.counted, t.clang, t.log = make(map[string]uint64), make(map[string]bool), new(bytes.Buffer)
 	t.env = append(withoutLaunchers(os.Environ()), o.Env...)
 	t.compilers = findCompilers(t.env)
 	return t, nil
@@ -207,7 +208,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{RustOption: t.profile}
-	t.doing.Total = t.countSteps(t.expected())
+	t.doing.Total = t.countSteps(ctx, t.expected())
 	if err := t.announce(r); err != nil {
 		return nil, err
 	}
@@ -241,7 +242,7 @@ func (t *tuning) buildPlain(ctx context.Context, r *Result) error {
 		return err
 	}
 	r.Compilers, err = t.built()
-	t.doing.Total = t.countSteps(r.Compilers)
+	t.doing.Total = t.countSteps(ctx, r.Compilers)
 	return cmp.Or(t.checkOptimised(), t.checkBuilt(), err)
 }
 

@@ -126,17 +126,34 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, steps, "1 of 8: building without a profile: done before", "the environment says how to build")
 }
 
+// Every build writes a script for each compiler in PATH, of which there may be dozens. Each compiler
+// is asked only once whether it is clang.
+func TestCompilersAreAskedOnce(t *testing.T) {
+	dir := t.TempDir()
+	cc, asked := filepath.Join(dir, "cc"), filepath.Join(dir, "asked")
+	require.NoError(t, os.WriteFile(cc, []byte("#!/bin/sh\necho >> "+asked+"\necho gcc version 12.2.0\n"), 0o700))
+	tuning := &tuning{compilers: map[string]string{"cc": cc}, clang: make(map[string]bool)}
+	var runs []string
+	for range 2 {
+		require.NoError(t, tuning.writeScripts(t.Context(), filepath.Join(dir, "bin"), "log", "reached", variant{}))
+		lines, err := os.ReadFile(asked)
+		require.NoError(t, err)
+		runs = append(runs, string(lines))
+	}
+	assert.Equal(t, runs[0], runs[1])
+}
+
 // A program that was configured to call the preprocessor does so without "afdo exec", and clang
 // gets no options of GCC.
 func TestScriptOfCompiler(t *testing.T) {
 	cc := testenv.Tool(t, "cc")
 	dir := t.TempDir()
-	tuning := &tuning{Options: Options{Afdo: filepath.Join(dir, "no-afdo")}, compilers: map[string]string{"cc": cc}}
-	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "bin"), filepath.Join(dir, "log"), filepath.Join(dir, "reached"), variant{profile: "p"}))
+	tuning := &tuning{Options: Options{Afdo: filepath.Join(dir, "no-afdo")}, compilers: map[string]string{"cc": cc}, clang: make(map[string]bool)}
+	require.NoError(t, tuning.writeScripts(t.Context(), filepath.Join(dir, "bin"), filepath.Join(dir, "log"), filepath.Join(dir, "reached"), variant{profile: "p"}))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.c"), []byte("int a;\n"), 0o600))
 	tuning.compilers["clang"] = filepath.Join(dir, "clang")
 	testenv.FakeCompiler(t, tuning.compilers["clang"], "clang version 22.1.0", "")
-	require.NoError(t, tuning.writeScripts(filepath.Join(dir, "mapped"), "log", "reached", variant{gccFlags: []string{"-fonly-gcc"}}))
+	require.NoError(t, tuning.writeScripts(t.Context(), filepath.Join(dir, "mapped"), "log", "reached", variant{gccFlags: []string{"-fonly-gcc"}}))
 	for name, has := range map[string]bool{"cc": true, "clang": false} {
 		script, err := os.ReadFile(filepath.Join(dir, "mapped", name))
 		require.NoError(t, err)

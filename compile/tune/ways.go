@@ -65,8 +65,8 @@ const (
 // ways returns the ways of using the profile that the given compilers have, in the order in which
 // tune tries them. Tune tries the first of them in any case, and sure is their number. It tries the
 // others only while no way makes the program faster.
-func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
-	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !isClang(t.compilers[name]) })
+func (t *tuning) ways(ctx context.Context, compilers []string) (ways []Way, sure int) {
+	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !t.isClang(ctx, t.compilers[name]) })
 	ways = []Way{ByLines}
 	if gcc {
 		ways = append(ways, ByArcs)
@@ -89,9 +89,9 @@ func (t *tuning) ways(compilers []string) (ways []Way, sure int) {
 
 // countSteps returns the number of steps of a run that tries only those ways of using the profile
 // that tune tries in any case.
-func (t *tuning) countSteps(compilers []string) int {
+func (t *tuning) countSteps(ctx context.Context, compilers []string) int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
-	ways, sure := t.ways(compilers)
+	ways, sure := t.ways(ctx, compilers)
 	for _, way := range ways[:sure] {
 		steps += way.steps()
 	}
@@ -125,7 +125,7 @@ func (t *tuning) expected() []string {
 // tryWays builds and measures the program in one way after the other, and keeps the best way. The
 // program is already built by lines. A way that cannot be built is left out.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
-	ways, sure := t.ways(r.Compilers)
+	ways, sure := t.ways(ctx, r.Compilers)
 	for i, way := range ways {
 		if i >= sure {
 			if r.Verdict == Faster {
