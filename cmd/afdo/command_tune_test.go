@@ -77,6 +77,12 @@ func TestHowToBuild(t *testing.T) {
 	r := &tune.Result{Try: tune.Try{Profile: "p.afdo"}, Compilers: []string{"rustc"}, RustOption: "-Zprofile-sample-use="}
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", build(r, []string{"RUSTC_BOOTSTRAP=1"}, "sh", "-c", "cargo build -r"))
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
+
+	here := filepath.Join(t.TempDir(), "my tree")
+	require.NoError(t, os.Mkdir(here, 0o700))
+	t.Chdir(here)
+	assert.Equal(t, `make CC="afdo exec --profile '`+here+`/p.afdo' -- gcc"`, build(&tune.Result{Try: tune.Try{Profile: here + "/p.afdo"}, Compilers: []string{"gcc"}}, nil, "make"),
+		"$PWD has a blank, and the shell that runs the compiler would split it")
 }
 
 // TestTuneJSON runs all steps of tune with a real compiler and callgrind. Package tune tests steps

@@ -342,10 +342,10 @@ func buildRust(o *tune.Options, r *tune.Result) string {
 type launcher []string
 
 // newLauncher returns the launcher for a result of tune. Paths below the current folder begin with
-// $PWD, unless the build command line changes to another folder.
+// $PWD, unless the build command line changes to another folder, or $PWD would need quotes.
 func newLauncher(r *tune.Result, line string) launcher {
 	path := func(path string) string {
-		if rel := shownPath(path); rel != path && shell.Quote(rel) == rel && !strings.Contains(line, "cd ") {
+		if rel := shownPath(path); rel != path && shell.Quote(path) == path && !strings.Contains(line, "cd ") {
 			return "$PWD/" + rel
 		}
 		return shell.Quote(path)

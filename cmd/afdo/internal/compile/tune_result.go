@@ -147,10 +147,7 @@ func layoutText(t *tuning, r *tune.Result) string {
 
 // shownPath returns a path relative to the current folder if it is in there.
 func shownPath(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
+	here, _ := os.Getwd() // of "", no path is relative
 	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
