@@ -41,6 +41,19 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(<-text, "\r\n", "\n")
 }
 
+// A terminal without escape sequences gets no colours, like a user who wants none.
+func TestColours(t *testing.T) {
+	terminal := clitest.Terminal(t)
+	for _, c := range []struct {
+		term, none string
+		colored    bool
+	}{{"xterm", "", true}, {"dumb", "", false}, {"xterm", "1", false}} {
+		t.Setenv("TERM", c.term)
+		t.Setenv("NO_COLOR", c.none)
+		assert.Equal(t, c.colored, cli.Colored(terminal, cli.Red, "red") != "red", c)
+	}
+}
+
 // Lists fit the terminal whatever the names, and -v prints the names in full.
 func TestListsFitTheTerminal(t *testing.T) {
 	long := strings.Repeat("folder/", 20) + "file.cc"

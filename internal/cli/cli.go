@@ -67,13 +67,17 @@ const (
 )
 
 // Colored returns text in bold and in a colour for a terminal. It returns text unchanged if w is
-// not a terminal, or if the environment variable NO_COLOR is set.
+// not a terminal that has colours, or if the environment variable NO_COLOR is set.
 func Colored(w io.Writer, color, text string) string {
-	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" {
+	if !IsScreen(w) || os.Getenv("NO_COLOR") != "" {
 		return text
 	}
 	return "\x1b[1;" + color + "m" + text + "\x1b[m"
 }
+
+// IsScreen reports whether w is a terminal that understands escape sequences and moves its cursor.
+// TERM=dumb is set by terminals that do not, such as the shell of an editor.
+func IsScreen(w any) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {

@@ -27,7 +27,7 @@ const (
 type Line struct {
 	w     io.Writer
 	start time.Time
-	log   bool          // w is not a terminal
+	log   bool          // w is not a terminal that moves its cursor
 	every time.Duration // interval between updates
 
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ type Line struct {
 // Start returns a Line that writes to w. It shows nothing until the caller sets its text with
 // [Line.Say]. The caller must call Stop or Hide before it writes anything else to a terminal.
 func Start(w io.Writer) *Line {
-	if !cli.IsTerminal(w) {
+	if !cli.IsScreen(w) {
 		return start(&Line{w: w, log: true, every: inLog}, inLog)
 	}
 	return start(&Line{w: w, every: every}, after)
