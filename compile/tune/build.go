@@ -157,8 +157,8 @@ func (t *tuning) writeScripts(ctx context.Context, bin, log, reached string, v v
 // this flag, or neither has.
 const uniqueNames = "-funique-internal-linkage-names"
 
-// compilerFlags returns the flags that a compiler gets in a build: for debug info, for a layout, and
-// those of the variant. Clang gets DWARF 4, because valgrind cannot read its DWARF 5.
+// compilerFlags returns the flags that a compiler gets in a build: for debug info, for a layout,
+// and those of the variant. Clang gets DWARF 4, because valgrind cannot read its DWARF 5.
 func (t *tuning) compilerFlags(ctx context.Context, compiler string, v variant) []string {
 	if !t.isClang(ctx, compiler) {
 		return slices.Concat([]string{"-g"}, v.flags, v.gccFlags)

@@ -126,8 +126,8 @@ func TestScripts(t *testing.T) {
 	assert.NotContains(t, steps, "1 of 8: building without a profile: done before", "the environment says how to build")
 }
 
-// Every build writes a script for each compiler in PATH, of which there may be dozens. Each compiler
-// is asked only once whether it is clang.
+// Every build writes a script for each compiler in PATH, of which there may be dozens. tune asks
+// each compiler only once whether it is clang.
 func TestCompilersAreAskedOnce(t *testing.T) {
 	dir := t.TempDir()
 	cc, asked := filepath.Join(dir, "cc"), filepath.Join(dir, "asked")
