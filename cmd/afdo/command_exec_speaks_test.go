@@ -3,10 +3,12 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -43,6 +45,17 @@ func TestExecParams(t *testing.T) {
 			run("--", gcc, "-O2", "-ftracer", "--param=max-rtl-if-conversion-predictable-cost=20", "-c", "a.c"), version)
 		assert.Equal(t, "a.o -o a\n", run("--", gcc, "a.o", "-o", "a"), version)
 	}
+}
+
+// TestExecOfBuild checks that exec does not run a build without a word, because the compiles of the
+// build get no profile.
+func TestExecOfBuild(t *testing.T) {
+	s := newSiteInProcess(t)
+	s.write("bin/make", "#!/bin/sh\necho made\n")
+	require.NoError(t, os.Chmod(s.path("bin/make"), 0o700))
+	s.setenv("PATH", s.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	assert.Equal(t, "afdo: make is not GCC or clang that afdo knows; running it without a profile\nmade\n",
+		s.run("afdo", "exec", "--profile", writeV4(t, tinyProfile("/src/a.c")), "--", "make"))
 }
 
 // TestExecSpeaksUp checks that exec warns once per build about reasons why the profile has no

@@ -128,7 +128,8 @@ var foreignFlags = map[string]string{
 	"sample": "", "instr": "", "memory": "",
 }
 
-// flagError rewords an error about an unknown flag or about a value that is not a number.
+// flagError rewords an error about an unknown flag or about a value that is not a number. A letter
+// that is no flag of a verb with a command, such as -O in "afdo explain gcc -O2", is the command's.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -144,6 +145,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		names := near.New(unknown.GetSpecifiedName())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add("--"+f.Name, f.Name) })
 		return fmt.Errorf("%w%s", err, listNear(names))
+	}
+	if unknown != nil && strings.Contains(cmd.Use, "-- ") {
+		return fmt.Errorf("%w: put -- before the command whose flag it is", err)
 	}
 	var number *strconv.NumError
 	if errors.As(err, &number) {

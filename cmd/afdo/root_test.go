@@ -28,6 +28,8 @@ func TestStatusAndError(t *testing.T) {
 		{[]string{"top", shop, "--srot", "own"}, cli.StatusUsage, "afdo: unknown flag: --srot, near: --sort"},
 		{[]string{"merge", shop, "--function", "main"}, cli.StatusUsage, "afdo: unknown flag: --function: it is called --only-names here"},
 		{[]string{"lookup", shop, "--function", "main"}, cli.StatusUsage, "afdo: unknown flag: --function: it is called --symbol here"},
+		{[]string{"explain", shop, "gcc", "-O2"}, cli.StatusUsage, "afdo: unknown shorthand flag: 'O' in -O2: put -- before the command whose flag it is"},
+		{[]string{"top", shop, "-O2"}, cli.StatusUsage, "afdo: unknown shorthand flag: 'O' in -O2"},
 		{[]string{"merge", shop, "--max-depth", "deep"}, cli.StatusUsage, `afdo: invalid argument "deep" for "--max-depth" flag: want a number`},
 		{[]string{"completion", "tcsh"}, cli.StatusUsage, "afdo: want one of bash, zsh, fish and powershell"},
 		{[]string{"pprof", shop, "-o", shop}, cli.StatusUsage, "afdo: -o " + shop + " is an input, which it would replace: name another file"},

@@ -81,6 +81,9 @@ func (r *run) readCommand(argv []string, dir string) *command.Line {
 	return c
 }
 
+// builders are programs that users put after "afdo exec --" in place of a compiler.
+var builders = []string{"make", "gmake", "ninja", "meson"}
+
 // noCompile returns the plan for a command that compiles nothing. It removes a profile option that
 // would make the command fail.
 func (r *run) noCompile(c *command.Line) (*Plan, error) {
@@ -95,7 +98,7 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	if c.Reason == command.ReadsStdin {
 		r.warnOf(c.Reason, "a source is standard input or a pipe, which can be read once: it is compiled without the profile")
 	}
-	if c.Reason == command.NoGCC && c.SeemsToCompile() {
+	if c.Reason == command.NoGCC && (c.SeemsToCompile() || slices.Contains(builders, c.Compiler)) {
 		r.warn("%s is not GCC or clang that afdo knows; running it without a profile", c.Compiler)
 	}
 	plan, err := r.asItIs(c, c.Reason, string(c.Reason))

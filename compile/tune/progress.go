@@ -57,9 +57,7 @@ func (t *tuning) openLog() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said, ok := t.log.(*bytes.Buffer); ok {
-		_, err = f.Write(said.Bytes())
-	}
+	_, err = f.Write(t.log.(*bytes.Buffer).Bytes())
 	t.log = f
 	return f, err
 }

@@ -344,4 +344,8 @@ func TestOtherFiles(t *testing.T) {
 	}
 	_, err := Open(os.DevNull)
 	require.Error(t, err)
+	swapped := filepath.Join(t.TempDir(), "callgrind.out")
+	require.NoError(t, os.WriteFile(swapped, []byte("# callgrind format\nversion: 1\n"), 0o600))
+	_, err = Open(swapped)
+	require.ErrorContains(t, err, "it is a recording of callgrind: give the program that ran")
 }

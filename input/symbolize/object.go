@@ -91,6 +91,8 @@ var otherFiles = []struct{ magic, what string }{
 	{"!<arch>", "a library of object files, none of which ran as it is"},
 	{"BC\xc0\xde", "LLVM bitcode: give the program that was linked of it"},
 	{"#!", "a script: give the program that it starts"},
+	{"PERFILE2", "a recording of perf: give the program that ran"},
+	{"# callgr", "a recording of callgrind: give the program that ran"},
 	{"\x1f\x8b", "compressed with gzip: unpack it first"},
 	{"\xfd7zXZ", "compressed with xz: unpack it first"},
 	{"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
