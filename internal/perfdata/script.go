@@ -60,10 +60,14 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 
 var recordMark = []byte("PERF_RECORD_")
 
+// Lines that begin like this have no record: more of the record before, such as its namespaces, and
+// damage in the trace of a processor.
+var listMark, traceError = []byte("\t\t"), []byte(" instruction trace error ")
+
 // line parses a line. It yields the sample that ends before the line, and the record on the line.
 func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err error) {
 	line := r.text.Line
-	if len(line) == 0 || line[0] == '#' {
+	if len(line) == 0 || line[0] == '#' || bytes.HasPrefix(line, traceError) || !r.open && bytes.HasPrefix(line, listMark) {
 		return r.finish(yield), nil
 	}
 	if at := bytes.Index(line, recordMark); at >= 0 {

@@ -133,6 +133,23 @@ a b: 1/1 11940 78834.070256:     250000 cpu-clock:u:
       559cc06ff79d work:1
 `
 
+// perf script --show-namespace-events prints lists on lines of their own, and --itrace reports
+// damage in the trace of a processor.
+func TestScriptRemarks(t *testing.T) {
+	const text = `a 7/7 1.000001: PERF_RECORD_NAMESPACES 7/7 - nr_namespaces: 7
+		[0/net: 4/0xeffffff9, 1/uts: 4/0xeffffffe, 2/ipc: 4/0xefffffff, 3/pid: 4/0xeffffffc,
+		 4/user: 4/0xeffffffd, 5/mnt: 4/0xeffffff8, 6/cgroup: 4/0xeffffffb]
+a 7/7 1.000002: cycles:      401000
+ instruction trace error type 1 time 1.000003 cpu 0 pid 7 tid 7 ip 0x401000 code 8: Lost trace data
+a 7/7 1.000004: cycles:      401010
+`
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(text)).Records())
+	require.NoError(t, err)
+	samples := only[*perfdata.Sample](got)
+	require.Len(t, samples, 2)
+	require.Equal(t, [2]uint64{0x401000, 0x401010}, [2]uint64{samples[0].IP, samples[1].IP})
+}
+
 func TestScriptSources(t *testing.T) {
 	got, err := all(perfdata.NewScriptReader(strings.NewReader(sources)).Records())
 	require.NoError(t, err)
