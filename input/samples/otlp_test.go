@@ -129,10 +129,13 @@ func (o *otlpFile) sample(stack uint64, n int64, counts bool) proto {
 
 // The test's writer writes what the types write that OpenTelemetry has published.
 func TestOTLPWriter(t *testing.T) {
+	p := cpuProfile()
+	negative := &profile.Sample{Location: p.Location[1:2], Value: []int64{-1000, -1}}
+	p.Sample = slices.Insert(p.Sample, 8, negative)
 	for name, version := range map[string]int{"1.8": 8, "1.9": 8, "1.10": 10, "1.11": 10} {
 		want, err := os.ReadFile(filepath.Join("testdata", "otlp", name+".pb"))
 		require.NoError(t, err)
-		require.Equal(t, want, (&otlpFile{version: version}).bytes(cpuProfile()), name)
+		require.Equal(t, want, (&otlpFile{version: version}).bytes(p), name)
 	}
 }
 
@@ -187,7 +190,7 @@ func randomProfile(rng *rand.Rand) *profile.Profile {
 		p.Location = append(p.Location, l)
 	}
 	for range rng.IntN(20) {
-		s := &profile.Sample{Value: []int64{rng.Int64N(1000), rng.Int64N(50) - 3}}
+		s := &profile.Sample{Value: []int64{rng.Int64N(1000), max(0, rng.Int64N(50)-3)}}
 		for range rng.IntN(6) {
 			s.Location = append(s.Location, p.Location[rng.IntN(len(p.Location))])
 		}

@@ -219,8 +219,11 @@ func (p *pprofReader) addSamples(column int) error {
 	most := freeCalls + len(p.data.bytes)/callRatio
 	return p.data.each(profileSample, func(f field) error {
 		count, err := p.readSample(f, column)
-		if err != nil || int64(count) <= 0 {
+		if err != nil || count == 0 {
 			return err
+		}
+		if n := int64(count); n < 0 {
+			return f.faultAt(f.offset, fault.ErrCount, "a sample of %d: the profile is a difference of two profiles; give one of these", n)
 		}
 		if p.smallest == 0 || count < p.smallest {
 			p.smallest = count

@@ -33,7 +33,7 @@ func cpuProfile() *profile.Profile {
 		Mapping:    []*profile.Mapping{ours, renamed, other, golang},
 		Location:   l,
 		Sample: []*profile.Sample{
-			sample(3, l[0], l[1]), sample(4, l[0]), sample(5, l[1], l[0]), sample(7, l[2]), sample(11, l[3], l[0]), sample(13, l[4]), sample(17, l[5]), sample(0, l[1]), sample(-1, l[1]), sample(7, l[1], l[0], l[3]), sample(12, l[3], l[0], l[5]),
+			sample(3, l[0], l[1]), sample(4, l[0]), sample(5, l[1], l[0]), sample(7, l[2]), sample(11, l[3], l[0]), sample(13, l[4]), sample(17, l[5]), sample(0, l[1]), sample(7, l[1], l[0], l[3]), sample(12, l[3], l[0], l[5]),
 		},
 	}
 }
@@ -82,6 +82,7 @@ func TestPprofFaults(t *testing.T) {
 		"within packed":       {"\x0a\x02\x08\x00\x12\x03\x0a\x01\x80", afdo.ErrSyntax, 8},
 		"long name":           {"\x1a\x02\x28\x01\x32\x00\x32\xd0\x27" + strings.Repeat("a", 5072), afdo.ErrLimit, 9},
 		"string that is none": {"\x0a\x02\x08\x05\x32\x00", afdo.ErrSymbol, 6},
+		"negative value":      {"\x0a\x02\x08\x00\x12\x0c\x12\x0a\xfd" + strings.Repeat("\xff", 8) + "\x01", afdo.ErrCount, 6},
 		"number within":       {"\x0a\x02\x08\x80", afdo.ErrSyntax, 3},
 	} {
 		t.Run(name, func(t *testing.T) {

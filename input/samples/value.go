@@ -12,20 +12,16 @@ type valueType struct{ name, unit string }
 
 func (v valueType) String() string { return v.name + " (" + v.unit + ")" }
 
-// nanoseconds returns the length of a unit of time, or 0 for other units.
-func (v valueType) nanoseconds() uint64 {
-	switch strings.ToLower(v.unit) {
-	case "nanoseconds", "nanosecond", "ns":
-		return 1
-	case "microseconds", "microsecond", "us", "µs":
-		return 1e3
-	case "milliseconds", "millisecond", "ms":
-		return 1e6
-	case "seconds", "second", "s":
-		return 1e9
-	}
-	return 0
+// timeUnits has the lengths of units of time in nanoseconds.
+var timeUnits = map[string]uint64{
+	"nanoseconds": 1, "nanosecond": 1, "ns": 1,
+	"microseconds": 1e3, "microsecond": 1e3, "us": 1e3, "µs": 1e3,
+	"milliseconds": 1e6, "millisecond": 1e6, "ms": 1e6,
+	"seconds": 1e9, "second": 1e9, "s": 1e9,
 }
+
+// nanoseconds returns the length of a unit of time, or 0 for other units.
+func (v valueType) nanoseconds() uint64 { return timeUnits[strings.ToLower(v.unit)] }
 
 // countsSamples reports whether a value is a number of samples. The type of the sampling period
 // then says what was sampled.
