@@ -95,6 +95,8 @@ func TestCreateOfTheField(t *testing.T) {
 		"cachegrind":                {"hot", text("desc: I1 cache:         32768 B\ncmd: ./hot\n"), nil, 1, "of cachegrind, which counts lines, not addresses: use valgrind --tool=callgrind", ""},
 		"an empty main file":        {"hot", text(""), []string{"--profile", fieldFile(t, "misses_b.data")}, 0, "is empty, and left out", "step:5500:1100"},
 		"only an empty file":        {"hot", text(""), nil, 1, "it is empty; with --separate-threads=yes", ""},
+		"an event that perf names":  {"hot", text("hot 7/7 1.000001: 1 cpu/mem-loads,ldlat=30/P:     401010\n"), nil, 1, "none counts execution; it has cpu/mem-loads,ldlat=30/P (1 samples)", ""},
+		"call chains without files": {"hot", text("hot 7/7 1.000001: cycles: \n\t    1010 f\n\t    1020 g\n"), nil, 1, "with -F ip,sym,dso if it prints call chains", ""},
 		"BOLT's text":               {"hot", text("E branch-misses\nS 1210 50\n"), nil, 1, "none counts execution; it has branch-misses (50 samples)", ""},
 	} {
 		out := filepath.Join(t.TempDir(), "out")

@@ -30,10 +30,10 @@ const (
 
 // An EventUse is an event of a recording, and whether its samples were used.
 type EventUse struct {
-	Name    string
-	Counts  Counts
-	Samples uint64
-	Used    bool // its samples are in the Set
+	Name    string `json:"name"`
+	Counts  Counts `json:"-"`
+	Samples uint64 `json:"samples"`
+	Used    bool   `json:"used"` // its samples are in the Set
 }
 
 // Words by which countsOf classifies the name of an event. A name that contains one of failures
@@ -41,16 +41,17 @@ type EventUse struct {
 // of others does not. They are tried in this order, because others has parts of executions, such as
 // lock in clock.
 var (
-	failures   = []string{"miss", "misp", "mis_pred", "fault", "stall", "off-cpu", "off_cpu", "offcpu", "wall"}
+	failures   = []string{"miss", "misp", "mis_pred", "fault", "stall", "idle-", "migration", "cpuhp:", "cpufreq", "off-cpu", "off_cpu", "offcpu", "wall"}
 	executions = []string{
 		"cycles", "cpu", "on-cpu", "on_cpu", "oncpu", "instr", "task-clock", "inst_retired", "branch-instr", "branches", "br_",
 		"branch-brs", "ref-cycles", "bus-cycles", "ex_ret_brn", "ex_ret_instr", "ex_ret_ops", "ex_ret_cops", "ls_not_halted_cyc", "uops_retired",
 		"op_retired", "steps", "ibs_op", "ibs_fetch", "process_cpu", "itimer", "ctimer", "slots",
 	}
 	others = []string{
-		"switch", "migration", "cache", "tlb", "dummy", "bpf-output", "alloc", "inuse", "lock", "mem-", "mem_", "probe", "page", "syscall",
+		"switch", "cache", "tlb", "dummy", "bpf-output", "alloc", "inuse", "lock", "mem-", "mem_", "probe", "page", "syscall",
 		"wait", "sleep", "contention", "delay", "block", "mutex", "goroutine", "thread", "heap", "space", "object", "byte", "live", "latency",
 		"exception", "refill", "clears", "offcore", "uncore", "real", "time", "breakpoint", "tracepoint",
+		"loads", "stores", "prefetch",
 	}
 )
 
@@ -62,14 +63,12 @@ func countsOf(name string) Counts {
 	switch {
 	case slices.ContainsFunc(failures, contains):
 		return CountsOther
-	case slices.ContainsFunc(executions, begins) && !begins("cpu-migrations"):
+	case slices.ContainsFunc(executions, begins), base == "branch": // of perf inject --itrace
 		return CountsExecution
-	case base == "branch":
-		return CountsExecution // of perf inject --itrace
-	case contains(":"), slices.ContainsFunc(others, contains):
+	case contains(":"), base == "cs", slices.ContainsFunc(others, contains):
 		return CountsOther
 	}
-	if _, digits, ok := strings.Cut(base, "event=0x"); ok {
+	if _, digits, ok := strings.Cut(base, "=0x"); ok {
 		return countsOfRaw(digits)
 	}
 	if digits, ok := strings.CutPrefix(base, "r"); ok {
@@ -101,19 +100,29 @@ func baseEvent(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if unit, inside, ok := strings.Cut(name, "/"); ok {
 		inside, _, _ = strings.Cut(inside, "/")
-		if given := strings.Index(inside, "name="); given >= 0 {
-			inside, _, _ = strings.Cut(inside[given+len("name="):], ",")
-		}
-		name = strings.Trim(inside, "'")
-		setting := strings.Contains(name, "=") && !strings.HasPrefix(name, "event=") // of perf: cpu-clock/freq=999/
-		if name == "" || setting || strings.HasPrefix(unit, "ibs_") || strings.HasPrefix(unit, "arm_spe") {
-			name = unit
-		}
+		name = eventTerm(unit, strings.Split(inside, ","))
 	}
 	if colon := strings.LastIndexByte(name, ':'); colon > 0 && strings.Trim(name[colon+1:], "ukhgipsdweb") == "" {
 		name = name[:colon]
 	}
 	return name
+}
+
+// eventTerm returns the term that identifies the event UNIT/TERM,.../: a name, a number, or the
+// first word without a value. Without such a term, the unit is the event, as in
+// cpu-clock/freq=999/.
+func eventTerm(unit string, terms []string) string {
+	if strings.HasPrefix(unit, "ibs_") || strings.HasPrefix(unit, "arm_spe") {
+		return unit
+	}
+	for _, key := range []string{"name=", "event=", "config=", ""} {
+		for _, term := range terms {
+			if strings.HasPrefix(term, key) && (key != "" || term != "" && !strings.Contains(term, "=")) {
+				return strings.Trim(strings.TrimPrefix(term, "name="), "'")
+			}
+		}
+	}
+	return unit
 }
 
 // countsOfEvent says what an event of perf.data counts.

@@ -120,7 +120,6 @@ func newPerfCollector(c choice, format Format) *perfCollector {
 	p.eventSamples = newEventSamples("", format, &c.options)
 	if format == PerfScript {
 		p.maps.everywhere = new(space)
-		p.collected, p.byName[""] = append(p.collected, p.eventSamples), p.eventSamples
 	}
 	if c.options.HasBase {
 		p.maps.everywhere = new(space)

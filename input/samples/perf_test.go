@@ -32,8 +32,7 @@ func described(t *testing.T, name string, kind elf.Type, offset, address, size u
 	return b
 }
 
-// Text that does not tell what was mapped is enough for a binary with fixed addresses, or with the
-// base address.
+// Text without mappings is enough for a binary with fixed addresses, or with the base address.
 func TestPerfScriptWithoutMappings(t *testing.T) {
 	const in = "     401010 0x401020/0x401000/P/-/-/1 0x401030/0x401008/P/-/-/1\n     7f0000401010\n"
 	const want = "1\n1008-1020:1\n1\n1010:1\n2\n1020->1000:1\n1030->1008:1\n"

@@ -102,7 +102,7 @@ func (c choice) hint(r *Report) string {
 	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo && o.Samples >= r.Samples/manyUnnamed }):
 		return "callgrind writes " + noDebugInfo + " for a file whose debug info it cannot read: record a copy of the program that has the same name and no debug info (strip -g), and give the original here"
 	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
-		return "it does not tell what was mapped: run perf script with --show-mmap-events, or give the base address"
+		return "it does not show which files its addresses are in: run perf script with --show-mmap-events, and with -F ip,sym,dso if it prints call chains; or give the base address"
 	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
 		return "another build of that name ran: give the file as it was then"
 	case c.options.Name == nil && len(r.Objects) > 0:
