@@ -214,11 +214,11 @@ func TestCreateJSON(t *testing.T) {
 // TestCreateAddsUpObjects checks that the samples of other files than the program are added up over
 // all recordings.
 func TestCreateAddsUpObjects(t *testing.T) {
-	f := &produce.CreateFacts{Objects: []produce.CreateObject{}}
+	f := &produce.CreateFacts{Objects: []samples.Object{}}
 	libc := samples.Object{Name: "libc.so", Samples: 5}
 	f.Read("1", &samples.Report{Samples: 7, Objects: []samples.Object{libc, {Name: "vdso", Samples: 1}}})
 	f.Read("2", &samples.Report{Samples: 9, Objects: []samples.Object{{Name: "prog", Samples: 2, Ours: true}, {Name: "ld.so", Samples: 7}, libc}})
-	assert.Equal(t, []produce.CreateObject{{Name: "libc.so", Samples: 10}, {Name: "ld.so", Samples: 7}, {Name: "vdso", Samples: 1}}, f.Objects)
+	assert.Equal(t, []samples.Object{{Name: "libc.so", Samples: 10}, {Name: "ld.so", Samples: 7}, {Name: "vdso", Samples: 1}}, f.Objects)
 	assert.Equal(t, uint64(16), f.Samples)
 }
 

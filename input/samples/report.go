@@ -63,11 +63,11 @@ type Report struct {
 // An Object is a mapped file, or other memory with code such as the kernel, and its number of
 // samples.
 type Object struct {
-	Name     string
-	BuildID  string // "" if not known
-	Samples  uint64
-	Branches uint64 // targets of branches in branch stacks, of recordings of perf
-	Ours     bool   // it was taken for the binary
+	Name     string `json:"name"`
+	BuildID  string `json:"build_id,omitempty"` // "" if not known
+	Samples  uint64 `json:"samples"`
+	Branches uint64 `json:"-"` // targets of branches in branch stacks, of recordings of perf
+	Ours     bool   `json:"-"` // it was taken for the binary
 }
 
 // An Effort has the statistics of a recorder by steps, which the recorder writes into the recording
@@ -78,6 +78,8 @@ type Effort struct {
 	Unsampled uint64 `json:"unsampled"` // those of Missed of threads that have no sample at all
 	Stops     uint64 `json:"stops"`     // times that a thread was stopped
 	Dropped   uint64 `json:"dropped"`   // those of Stops that gave no sample
+	Wanted    uint64 `json:"wanted"`    // instructions that bursts were to simulate, up to system calls
+	Simulated uint64 `json:"simulated"` // those that they have simulated
 	Threads   uint64 `json:"threads"`   // threads that ran, however short
 	Sampled   uint64 `json:"sampled"`   // those that have a sample
 	Budget    uint64 `json:"budget"`    // time for which threads might have been stopped, in nanoseconds
@@ -89,7 +91,7 @@ func (r *Report) counts() []*uint64 {
 	e := &r.Effort
 	return []*uint64{
 		&r.Samples, &r.InBinary, &r.Within, &r.Outside, &r.Stacks, &r.Branches, &r.Chains, &r.Lost, &r.Bogus, &r.Damaged, &r.Skipped, &r.AtBranch, &r.Bursts, &r.BurstsWithin,
-		&e.Moments, &e.Missed, &e.Unsampled, &e.Stops, &e.Dropped, &e.Threads, &e.Sampled, &e.Budget, &e.Stopped,
+		&e.Moments, &e.Missed, &e.Unsampled, &e.Stops, &e.Dropped, &e.Wanted, &e.Simulated, &e.Threads, &e.Sampled, &e.Budget, &e.Stopped,
 	}
 }
 
@@ -125,13 +127,9 @@ func (r *Report) addObject(o Object) {
 // sortObjects sorts the objects by samples, the most first, and adds up those that are listed
 // twice.
 func (r *Report) sortObjects() {
-	type key struct {
-		name, id string
-		ours     bool
-	}
-	sums := make(map[key]Object)
+	sums := make(map[Object]Object) // the keys have no counts
 	for _, o := range r.Objects {
-		k := key{o.Name, o.BuildID, o.Ours}
+		k := Object{Name: o.Name, BuildID: o.BuildID, Ours: o.Ours}
 		o.Samples = saturating.Add(o.Samples, sums[k].Samples)
 		o.Branches = saturating.Add(o.Branches, sums[k].Branches)
 		sums[k] = o
@@ -183,11 +181,8 @@ func (e *NoSamplesError) Error() string {
 	if len(others) > 0 {
 		fmt.Fprintf(&text, "; it has %s", strings.Join(others, ", "))
 	}
-	switch more := len(e.Report.Objects) - listed; {
-	case more == 1:
-		text.WriteString(" and one more")
-	case more > 1:
-		fmt.Fprintf(&text, " and %d others", more)
+	if more := len(e.Report.Objects) - listed; more > 0 {
+		fmt.Fprintf(&text, " and %d more", more)
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(&text, "; %s", e.Hint)

@@ -93,14 +93,15 @@ JSON, with these members:
     "quality": {"verdict": "exact" | "good" | "thin" | "poor", "density", "uncertain_share",
     "left_out_share", "contradicted_share", "stack_depth", "lost", "moments",
     "moments_elsewhere", "effort": {"moments", "missed", "unsampled", "stops", "dropped",
-    "threads", "sampled", "budget", "stopped"}, "reasons": [...], "record_longer"},
+    "wanted", "simulated", "threads", "sampled", "budget", "stopped"}, "reasons": [...], "record_longer"},
     "sources": {"functions", "known", "unread": [...], "newer": [...]}, "objects":
     [{"name", "build_id", "samples"}, ...]}
 
 where "moments" are of a recording by steps, in BIN and in other programs, and "effort" is
 what the recorder did: moments at which a thread ran, those that were missed because it
 waited, moved or must not be stopped, and those missed in threads without any
-sample; stops, and those that gave no sample; threads, and those with a sample; and for how
+sample; stops, and those that gave no sample; instructions that were to be simulated, and
+that were; threads, and those with a sample; and for how
 many nanoseconds threads might have been stopped, and were. A weight is samples times bytes
 of code if ranges were counted, and "objects" are the most sampled files other than BIN.
 "inlined_in_part" has the functions of which GCC has inlined only the beginning somewhere,

@@ -26,7 +26,7 @@ type CreateFacts struct {
 
 	*ProfileFacts // nil with --to samples
 
-	Objects []CreateObject `json:"objects"`
+	Objects []samples.Object `json:"objects"`
 
 	all        samples.Report // facts about the samples of all inputs
 	made       *create.Report // facts about the profile, nil with --to samples
@@ -35,30 +35,17 @@ type CreateFacts struct {
 
 // A CreateInput describes the samples of one input.
 type CreateInput struct {
-	File         string        `json:"file"`
-	Format       string        `json:"format"`
-	Event        string        `json:"event,omitempty"`
-	Samples      uint64        `json:"samples"`
-	InBinary     uint64        `json:"in_binary"`
-	BranchStacks uint64        `json:"branch_stacks"`
-	BranchFilter string        `json:"branch_filter,omitempty"`
-	CallStacks   uint64        `json:"call_stacks"`
-	BogusRanges  uint64        `json:"bogus_ranges"`
-	OtherEvents  uint64        `json:"other_events"`
-	Events       []CreateEvent `json:"events,omitempty"`
-}
-
-// A CreateEvent is a perf event of an input.
-type CreateEvent struct {
-	Name    string `json:"name"`
-	Samples uint64 `json:"samples"`
-	Used    bool   `json:"used"`
-}
-
-type CreateObject struct {
-	Name    string `json:"name"`
-	BuildID string `json:"build_id,omitempty"`
-	Samples uint64 `json:"samples"`
+	File         string             `json:"file"`
+	Format       string             `json:"format"`
+	Event        string             `json:"event,omitempty"`
+	Samples      uint64             `json:"samples"`
+	InBinary     uint64             `json:"in_binary"`
+	BranchStacks uint64             `json:"branch_stacks"`
+	BranchFilter string             `json:"branch_filter,omitempty"`
+	CallStacks   uint64             `json:"call_stacks"`
+	BogusRanges  uint64             `json:"bogus_ranges"`
+	OtherEvents  uint64             `json:"other_events"`
+	Events       []samples.EventUse `json:"events,omitempty"`
 }
 
 // ProfileFacts are statistics about the samples of the binary and the profile made from them.
@@ -89,7 +76,7 @@ const maxObjects = 10
 func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
 	f := &CreateFacts{
 		Binary: c.binary, BuildID: hex.EncodeToString(file.BuildID()),
-		Inputs: []CreateInput{}, Objects: []CreateObject{}, noBranches: c.noBranches,
+		Inputs: []CreateInput{}, Objects: []samples.Object{}, noBranches: c.noBranches,
 	}
 	if c.to.samples == nil {
 		f.DebugFile = file.DebugPath()
@@ -99,20 +86,17 @@ func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
 
 // Read adds the facts about the samples of one input.
 func (f *CreateFacts) Read(path string, r *samples.Report) {
-	in := CreateInput{
+	f.Inputs = append(f.Inputs, CreateInput{
 		File: path, Format: r.Format.String(), Event: r.Event, Samples: r.Samples, InBinary: r.InBinary,
 		BranchStacks: r.Stacks, BranchFilter: r.Filter, CallStacks: r.Chains, BogusRanges: r.Bogus, OtherEvents: r.Skipped,
-	}
-	for _, e := range r.Events {
-		in.Events = append(in.Events, CreateEvent{e.Name, e.Samples, e.Used})
-	}
-	f.Inputs = append(f.Inputs, in)
+		Events: r.Events,
+	})
 	f.all.Add(r)
 	f.Samples, f.InBinary, f.BogusRanges = f.all.Samples, f.all.InBinary, f.all.Bogus
 	f.Objects = f.Objects[:0]
 	for _, o := range f.all.Objects {
 		if !o.Ours && len(f.Objects) < maxObjects {
-			f.Objects = append(f.Objects, CreateObject{o.Name, o.BuildID, o.Samples})
+			f.Objects = append(f.Objects, o)
 		}
 	}
 }

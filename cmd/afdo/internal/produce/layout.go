@@ -13,6 +13,7 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
+	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/internal/bbmap"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -214,7 +215,7 @@ type LayoutFacts struct {
 	Ambiguous     int `json:"ambiguous"`
 	Unusable      int `json:"unusable"`
 
-	Objects []CreateObject `json:"objects"`
+	Objects []samples.Object `json:"objects"`
 }
 
 // countedNames are the words in reports for what the counts of a layout are based on.

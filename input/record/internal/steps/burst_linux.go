@@ -37,6 +37,7 @@ type burst struct {
 	lengths []int    // instructions of each sample; all samples begin where the thread stopped
 	cpu     *processor
 	walked  int // instructions simulated so far
+	wanted  int // instructions to simulate, up to a system call
 	stack   []perfdata.Branch
 	at      []int // for each branch of stack, how many instructions were simulated up to it
 }
@@ -124,6 +125,8 @@ func (b *burst) run() int64 {
 	if started {
 		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
 		b.stats.Bursts++
+		b.stats.Wanted += uint64(b.wanted)
+		b.stats.Simulated += uint64(min(b.walked, b.wanted))
 	}
 	if !started || !b.sample() {
 		b.stats.Dropped++
@@ -268,7 +271,7 @@ func (b *burst) cut(address uint64) {
 // complete.
 func (b *burst) follow(deadline int64) {
 	c, look, length := b.cpu, 0, slices.Max(b.lengths)
-	c.Work = 0
+	c.Work, b.wanted = 0, length
 	for b.walked < length+maxTail {
 		if work := b.walked + c.Work; work >= look {
 			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
@@ -284,7 +287,9 @@ func (b *burst) follow(deadline int64) {
 			name = b.libraryFunction(from, slot)
 		}
 		if !c.Execute(in) {
-			b.cut(next)
+			if b.cut(next); in.EntersKernel() {
+				b.wanted = min(b.walked, length)
+			}
 			return
 		}
 		b.walked++

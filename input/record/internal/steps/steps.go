@@ -64,6 +64,8 @@ type Stats struct {
 	Bursts      uint64        // bursts that could start
 	Stops       uint64        // times that a thread was stopped for a burst
 	Dropped     uint64        // stops without a sample: in the kernel, or far from code to record
+	Wanted      uint64        // instructions that bursts were to simulate, up to system calls
+	Simulated   uint64        // those that they have simulated
 	Stopped     time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest     time.Duration // the longest burst
 	LongestWork time.Duration // the most processor time that a burst needed

@@ -334,6 +334,23 @@ func TestSystemCalls(t *testing.T) {
 	}
 }
 
+// x87 has a loop that x87 instructions take part in.
+const x87 = `
+#include <stdlib.h>
+volatile long double sum;
+int main(int argc, char **argv) { for (long i = atol(argv[1]); i > 0; i--) sum = sum * 0.5L + i; return 0; }
+`
+
+// The statistics show how many instructions bursts miss because one cannot be simulated.
+func TestUnknownInstructions(t *testing.T) {
+	for source, low := range map[string]float64{x87: 0, knownLoop: 0.95} {
+		stats := launchAndWait(t, Config{Overhead: 1}, exec.Command(build(t, source), "30000000")).stats
+		seen := float64(stats.Simulated) / float64(stats.Wanted)
+		assert.GreaterOrEqual(t, seen, low, "%+v", *stats)
+		assert.LessOrEqual(t, seen, low+0.05, "%+v", *stats)
+	}
+}
+
 // callsLibrary executes as many instructions in alone as in calls, which calls the C library after
 // some 300 of them. Swab takes thousands, strtod asks for the mode of the floating-point unit.
 const callsLibrary = `

@@ -19,6 +19,9 @@ type Instruction struct {
 	does func(*CPU, word) // nil if the instruction cannot be simulated
 }
 
+// EntersKernel reports whether an instruction is a system call.
+func (i *Instruction) EntersKernel() bool { return i.word&0xffe0001f == 0xd4000001 }
+
 // A word is an encoded instruction.
 type word uint32
 

@@ -21,6 +21,11 @@ type Instruction struct {
 // maxInstruction is the length of the longest instruction of x86.
 const maxInstruction = 15
 
+// EntersKernel reports whether an instruction is a system call.
+func (i *Instruction) EntersKernel() bool {
+	return i.in.Op == x86asm.SYSCALL || i.in.Op == x86asm.SYSENTER || i.in.Op == x86asm.INT
+}
+
 // Decode decodes the next instruction. It returns nil if there is none, or none that can be
 // decoded. The result is valid until the next call. Instructions of a
 // [simulate.Page] are decoded once.
