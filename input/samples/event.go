@@ -68,13 +68,11 @@ func countsOf(name string) Counts {
 	case contains(":"), base == "cs", slices.ContainsFunc(others, contains):
 		return CountsOther
 	}
-	if _, digits, ok := strings.Cut(base, "=0x"); ok {
-		return countsOfRaw(digits)
-	}
 	if digits, ok := strings.CutPrefix(base, "r"); ok {
 		return countsOfRaw(digits)
 	}
-	return CountsUnknown
+	_, digits, _ := strings.Cut(base, "=0x")
+	return countsOfRaw(digits)
 }
 
 // countsOfRaw says what the raw event of an x86 processor counts, by its hexadecimal number. The
