@@ -1,6 +1,7 @@
 package anyprof
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
 // Some formats cannot be distinguished by the first bytes. Detect then returns one of them: [V4]
 // for both encodings of GCOV version 4, and [ExtBinary] for both of LLVM's binary sample profiles.
 func Detect(head []byte) (Format, error) {
-	for _, detect := range [...]func([]byte) Format{detectGCDA, detectGCOV, detectSample, detectMemory, detectInstr} {
+	for _, detect := range [...]func([]byte) Format{detectLLVMText, detectGCDA, detectGCOV, detectSample, detectMemory, detectInstr} {
 		if f := detect(head); f != 0 {
 			return f, nil
 		}
@@ -44,6 +45,19 @@ func Detect(head []byte) (Format, error) {
 		return 0, ErrEmpty
 	}
 	return 0, fmt.Errorf("%w: %s", ErrUnknown, describe(head))
+}
+
+// detectLLVMText detects LLVM's sample and instrumentation profiles as text. It comes first because
+// such a text begins with the name of a function, which may be gcov_exit or a=b. A file with a NUL
+// among its first 8 bytes is not a text for LLVM. All files of GCOV versions 2 to 4 have one there.
+func detectLLVMText(head []byte) Format {
+	isText := bytes.IndexByte(head[:min(len(head), 8)], 0) < 0
+	for _, f := range [...]Format{detectInstr(head), detectSample(head)} {
+		if isText && (f == ProfText || f == SampleText) {
+			return f
+		}
+	}
+	return 0
 }
 
 func detectGCOV(head []byte) Format {
@@ -124,24 +138,18 @@ func isIndexedMemory(head []byte) bool {
 		return false
 	}
 	word := binary.LittleEndian.Uint64(head[versionWord:])
-	functions := 72 + summaryHead
-	switch version := uint32(word); {
-	case version < 9:
-		functions = 48 + summaryHead
-	case version < 10:
-		functions = 56 + summaryHead
-	case version < 12:
-		functions = 64 + summaryHead
+	functions := 48 + summaryHead
+	for _, added := range [...]uint32{9, 10, 12} { // versions whose header has another word
+		if uint32(word) >= added {
+			functions += 8
+		}
 	}
 	return word&hasMemProf != 0 && (len(head) < functions+8 || binary.LittleEndian.Uint64(head[functions:]) == 0)
 }
 
 func isYAML(head []byte) bool {
-	text := string(head)
-	if strings.IndexByte(text, 0) >= 0 {
-		return false
-	}
-	return slices.ContainsFunc([]string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"}, func(key string) bool { return strings.Contains(text, key) })
+	return !strings.Contains(string(head), "\x00") && slices.ContainsFunc([]string{"# MemProfSummary:", "HeapProfileRecords:", "DataAccessProfiles:"},
+		func(key string) bool { return strings.Contains(string(head), key) })
 }
 
 func detectInstr(head []byte) Format {
