@@ -62,10 +62,7 @@ func firstUnused(symbols []SymbolRef, p *Profile) int {
 
 // describe returns the name of a symbol and its unit, for messages.
 func (p *Profile) describe(s SymbolRef) string {
-	if f := p.SymbolUnit(s); f != UnknownUnit {
-		return fmt.Sprintf("unit %q: symbol %q", p.UnitPath(f), p.SymbolName(s))
-	}
-	return fmt.Sprintf("unknown unit: symbol %q", p.SymbolName(s))
+	return "symbol " + p.callee(s)
 }
 
 func unequal(what string, first, second uint64) string {

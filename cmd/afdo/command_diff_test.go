@@ -134,7 +134,7 @@ func TestDiffExitCode(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), "(5:12400000:9)", "(5:12400001:9)", 1)), 0o666))
 	d := diffJSONOf(t, cli.StatusFault, "--exit-code", example(".txt"), other)
 	assert.Equal(t, 1.0, d.Overlap.Locations)
-	assert.Equal(t, `unit "src/cart.cc": symbol "_ZN4shop4Cart3addERKNS_4ItemE": head count: 12400000 in the first profile, 12400001 in the second`, d.Difference)
+	assert.Equal(t, `symbol "_ZN4shop4Cart3addERKNS_4ItemE" of unit "src/cart.cc": head count: 12400000 in the first profile, 12400001 in the second`, d.Difference)
 	assert.Equal(t, d, diffJSONOf(t, cli.StatusDone, example(".txt"), other))
 	assert.Contains(t, must(t, "diff", example(".txt"), other), "\nThe profiles differ, first here: "+d.Difference+"\n")
 }
