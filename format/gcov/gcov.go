@@ -53,15 +53,6 @@ const (
 	tagWorkingSet     = 0xaf000000
 )
 
-// Parse reads a profile of version 2 or 3 from r to its end, see [ParseBytes].
-func Parse(r io.Reader) (*profile.Profile, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("gcov: %w", err)
-	}
-	return ParseBytes(data)
-}
-
 // ParseBytes decodes a profile of version 2 or 3, in either byte order. The result does not refer
 // to data.
 //

@@ -3,13 +3,11 @@ package gcov
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,7 +31,7 @@ func TestSample(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, Header(o), h)
 
-		p, err := Parse(iotest.OneByteReader(bytes.NewReader(data)))
+		p, err := ParseBytes(data)
 		require.NoError(t, err)
 		require.NoError(t, profile.Compare(want, p))
 		assert.Equal(t, want.Summary, p.Summary)
@@ -393,12 +391,6 @@ func TestRepeatedFunction(t *testing.T) {
 		sum += r.Count
 	}
 	assert.EqualValues(t, positions+pieces, sum)
-}
-
-func TestReadError(t *testing.T) {
-	broken := errors.New("disk on fire")
-	_, err := Parse(iotest.ErrReader(broken))
-	assert.ErrorIs(t, err, broken)
 }
 
 func TestErrorText(t *testing.T) {

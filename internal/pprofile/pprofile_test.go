@@ -110,10 +110,7 @@ func TestRandom(t *testing.T) {
 func corpus(t *testing.T, name string) (*profile.Profile, string) {
 	t.Helper()
 	path := testenv.Corpus(t, name)
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	p, err := gcov.Parse(f)
+	p, err := gcov.ParseBytes(testenv.CorpusData(t, name))
 	require.NoError(t, err)
 	return p, path
 }

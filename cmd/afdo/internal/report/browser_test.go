@@ -449,11 +449,8 @@ func TestCorpus(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)
 	for _, name := range []string{"libart_arm.v3", "libgui.v3", "keystore2.v3"} {
-		f, err := os.Open(testenv.Corpus(t, name))
+		p, err := gcov.ParseBytes(testenv.CorpusData(t, name))
 		require.NoError(t, err)
-		p, err := gcov.Parse(f)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
 		path := writeFile(t, p, usual(p, name))
 		for _, colours := range []string{"light", "dark"} {
 			page := b.open(t, path, colours, 1280)
