@@ -304,6 +304,10 @@ func TestReadDamaged(t *testing.T) {
 			if errors.Is(err, afdo.ErrUnused) { // the naive decoder does not look for samples without a symbol
 				continue
 			}
+			if errors.Is(err, afdo.ErrSummary) { // nor whether the summary counts samples that the file does not have
+				require.Empty(t, want.Functions)
+				continue
+			}
 			require.NoError(t, err, "seed %d, change %d", seed, i)
 			require.Equal(t, want, meaning(got), "seed %d, change %d", seed, i)
 		}

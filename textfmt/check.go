@@ -10,8 +10,8 @@ import (
 )
 
 // Check yields the first error that [Parse] finds in a text. If there is none, it yields the
-// differences between the summary and the data, as remarks unless the text has no symbols at all,
-// but a summary of functions. It takes memory for the profile.
+// differences between the summary and the data, as remarks unless the text has no functions, but a
+// summary of samples. It takes memory for the profile.
 func Check(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := Parse(bytes.NewReader(data))
@@ -20,9 +20,8 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 			return
 		}
 		more := true
-		hidden := p.NumSymbols() == 0 && p.Summary.NumFunctions > 0 // a text that was cut after its summary
-		summary.Compare(p.Summary, p.Summarize(), true, func(_ int, detail string) {
-			more = more && yield(fault.Problem{Err: faultAt(position{}, fault.ErrSummary, "%s", detail), Remark: !hidden})
+		summary.Compare(p.Summary, p.Summarize(), true, func(_ int, detail string, remark bool) {
+			more = more && yield(fault.Problem{Err: faultAt(position{}, fault.ErrSummary, "%s", detail), Remark: remark})
 		})
 	}
 }

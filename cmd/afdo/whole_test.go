@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/gcov"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/testkit/gen"
+	"github.com/go-afdo/afdo/internal/testkit/naive"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // hideSections changes the type of sections with functions in an ExtBinary file, so that readers
@@ -43,12 +49,20 @@ func TestHiddenFunctions(t *testing.T) {
 	indexed := bytes.Clone(zooFile(t, "ir.profdata"))
 	entries := binary.LittleEndian.Uint64(indexed[32:]) + 8
 	binary.LittleEndian.PutUint64(indexed[entries:], 0)
+	v3 := new(bytes.Buffer)
+	empty := profile.New()
+	empty.Summary = &afdo.Summary{TotalCount: 9, NumCounts: 2}
+	_, err = gcov.Write(v3, empty, gcov.WriteOptions{Version: 3})
+	require.NoError(t, err)
 	for name, data := range map[string][]byte{
-		"functions of a later type": hideSections(t, extbinary, 60),
-		"a type of 35 bits":         hideSections(t, extbinary, 1<<34+32),
-		"a section of no functions": hideSections(t, extbinary, 12),
-		"a text that was cut":       text[:end+4],
-		"a hash table of nothing":   indexed,
+		"a text that was cut after a symbol": append(bytes.Clone(text[:end+4]), "\"f\":-1(1:0:0) = {}\n"...),
+		"version 3 without functions":        v3.Bytes(),
+		"version 4 without functions":        gen.Encode(&naive.File{Summary: naive.Summary{MaxFnCount: 7}, Units: make([]naive.Unit, 1)}, false),
+		"functions of a later type":          hideSections(t, extbinary, 60),
+		"a type of 35 bits":                  hideSections(t, extbinary, 1<<34+32),
+		"a section of no functions":          hideSections(t, extbinary, 12),
+		"a text that was cut":                text[:end+4],
+		"a hash table of nothing":            indexed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, "in", data)
@@ -67,9 +81,22 @@ func TestHiddenFunctions(t *testing.T) {
 	}
 }
 
+// TestSliceOfNothing checks that a slice without functions is whole, although it has the largest
+// count of the profile that it is a slice of.
+func TestSliceOfNothing(t *testing.T) {
+	for _, format := range []string{"v4", "v3", "text", "extbinary"} {
+		out := filepath.Join(t.TempDir(), "out")
+		r := afdoRun("slice", example(".afdo"), "--exact-summary", "--unit", "missing.c", "--to", format, "-o", out)
+		require.Zero(t, r.status, r.err)
+		for _, args := range [][]string{{"check", out}, {"top", out}, {"convert", out, "--to", format, "-o", out + "2"}} {
+			assert.Equal(t, cli.StatusDone, afdoRun(args...).status, "%s: %s", format, args)
+		}
+	}
+}
+
 func formatNameOf(name string) string {
 	switch name {
-	case "a text that was cut":
+	case "a text that was cut", "a text that was cut after a symbol", "version 3 without functions", "version 4 without functions":
 		return "v4"
 	case "a hash table of nothing":
 		return "profdata"

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
 	"github.com/go-afdo/afdo/compile/slice/internal/program"
 	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
@@ -277,7 +278,11 @@ func TestSelectNaively(t *testing.T) {
 			got, err := program.Select(q)
 			require.NoError(t, err)
 			require.NoError(t, profile.Compare(want.profile(), got), "seed %d, %+v", seed, q)
-			assert.Equal(t, p.Summarize(), got.Summary)
+			summary := p.Summarize()
+			if got.NumFunctions() == 0 { // totals would mean that the slice has lost functions
+				summary = &afdo.Summary{MaxCount: summary.MaxCount, Entries: summary.Entries}
+			}
+			assert.Equal(t, summary, got.Summary)
 			if t.Failed() {
 				return
 			}

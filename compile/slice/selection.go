@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
 	"github.com/go-afdo/afdo/compile/slice/internal/program"
 	"github.com/go-afdo/afdo/compile/slice/internal/quantize"
+	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -359,11 +360,10 @@ func (s *selection) addNamesOf(sym program.Symbol) error {
 // profile builds the profile of the slice from the selected symbols and their samples.
 func (s *selection) profile(q Request) (*profile.Profile, error) {
 	p := profile.New()
-	summary, err := s.Program.Summary()
+	whole, err := s.Program.Summary()
 	if err != nil {
 		return nil, err
 	}
-	p.Summary = quantize.Summary(summary, q.Bits)
 	for _, name := range s.files() {
 		p.AddUnit(name)
 	}
@@ -385,6 +385,7 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 			Records:   body.Records(),
 		})
 	}
+	p.Summary = summary.OfSlice(quantize.Summary(whole, q.Bits), p.NumFunctions())
 	if q.Evidence {
 		evidence, err := s.Store.Evidence(func(yield func(string) bool) {
 			for _, sym := range s.symbols {

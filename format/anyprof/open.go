@@ -1,9 +1,9 @@
 package anyprof
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/go-afdo/afdo"
@@ -12,7 +12,9 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
+	"github.com/go-afdo/afdo/internal/summary"
 	storage "github.com/go-afdo/afdo/internal/v4"
+	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/textfmt"
 )
 
@@ -75,7 +77,7 @@ func decode(f *File, err error, opts []Option) (*Profile, error) {
 
 // formats maps each format to the function that opens it.
 var formats = [...]func(*File, *options) (*Profile, error){
-	V4: openV4, V3: wholly(gcov.ParseBytes), V2: wholly(gcov.ParseBytes), Text: openText,
+	V4: openV4, V3: wholly(complete("gcov", gcov.ParseBytes)), V2: wholly(gcov.ParseBytes), Text: streamed(complete("textfmt", textfmt.Parse)),
 	ExtBinary: openSample, SampleText: streamed(sampleprof.ParseText),
 	ProfData: openIndexed, ProfRaw: wholly(instrprof.OpenRawBytes), ProfText: openInstrText,
 	MemProf: openIndexedMemory, MemProfRaw: wholly(memprof.OpenRawBytes), MemProfYAML: streamed(memprof.ParseYAML),
@@ -99,6 +101,18 @@ func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*P
 	return func(f *File, _ *options) (*Profile, error) {
 		model, err := parse(f)
 		return &Profile{size: f.read, model: model}, err
+	}
+}
+
+// complete returns a function that parses a GCOV profile by the package of its format. It refuses a
+// file that has lost its functions, such as a text that was cut after its summary.
+func complete[In any](format string, parse func(In) (*profile.Profile, error)) func(In) (*profile.Profile, error) {
+	return func(in In) (*profile.Profile, error) {
+		p, err := parse(in)
+		if err == nil && p.NumFunctions() == 0 && summary.Lost(p.Summary) {
+			return nil, &afdo.FormatError{Format: format, Section: afdo.HeaderSection, Offset: -1, Err: afdo.ErrSummary, Detail: summary.LostDetail}
+		}
+		return p, err
 	}
 }
 
@@ -137,20 +151,6 @@ func openV4(f *File, o *options) (*Profile, error) {
 	return &Profile{format: format, size: r.Size(), model: r}, nil
 }
 
-func openText(f *File, _ *options) (*Profile, error) {
-	p, err := textfmt.Parse(f)
-	if err != nil {
-		return nil, err
-	}
-	if n := p.Summary.NumFunctions; n > 0 && p.NumSymbols() == 0 {
-		return nil, &afdo.FormatError{
-			Format: "textfmt", Section: afdo.HeaderSection, Offset: -1, Err: afdo.ErrSummary,
-			Detail: fmt.Sprintf("%d functions are counted, but the text ends before the first symbol", n),
-		}
-	}
-	return &Profile{size: f.read, model: p}, nil
-}
-
 func openSample(f *File, _ *options) (*Profile, error) {
 	r, err := lazily(f,
 		func(at io.ReaderAt, size int64) (*sampleprof.Reader, error) { return sampleprof.NewReader(at, size) },
@@ -166,15 +166,11 @@ func openSample(f *File, _ *options) (*Profile, error) {
 }
 
 func openIndexed(f *File, _ *options) (*Profile, error) {
-	r, err := indexedReader(f)
+	r, err := lazily(f, instrprof.NewReader, instrprof.OpenBytes)
 	if err != nil {
 		return nil, err
 	}
 	return &Profile{size: r.Size(), model: r}, nil
-}
-
-func indexedReader(f *File) (*instrprof.Reader, error) {
-	return lazily(f, instrprof.NewReader, instrprof.OpenBytes)
 }
 
 func openInstrText(f *File, o *options) (*Profile, error) {
@@ -184,25 +180,23 @@ func openInstrText(f *File, o *options) (*Profile, error) {
 	if drop == nil {
 		drop = func(err error) { contradiction = errors.Join(contradiction, err) }
 	}
-	if err := p.AddStream(f, 1, drop); err != nil {
+	err := p.AddStream(f, 1, drop)
+	if err = cmp.Or(err, contradiction); err != nil {
 		return nil, err
-	}
-	if contradiction != nil {
-		return nil, contradiction
 	}
 	return &Profile{size: f.read, model: p}, nil
 }
 
-func openIndexedMemory(f *File, _ *options) (*Profile, error) {
-	r, err := indexedReader(f)
+func openIndexedMemory(f *File, o *options) (*Profile, error) {
+	p, err := openIndexed(f, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Memory(r); err != nil {
-		_ = r.Close()
+	if _, err := Memory(p.model.(*instrprof.Reader)); err != nil {
+		_ = p.Close()
 		return nil, err
 	}
-	return &Profile{size: r.Size(), model: r}, nil
+	return p, nil
 }
 
 // Memory returns the memory profile in an indexed file, or afdo.ErrNotFound. It is valid while r is

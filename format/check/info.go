@@ -31,7 +31,7 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 	i := f.Info()
 	overlong := !f.Compact
 	k.overlong(&f, pos, wire.VarintLen(i.HeadCount)+wire.VarintLen(i.Timestamp)+wire.VarintLen(i.NumLocations), &overlong)
-	k.tally.function(i.HeadCount)
+	k.tally.function(i.HeadCount, i.Timestamp)
 	var l wire.Location
 	for left := i.NumLocations; !k.stopped && f.Err == nil; {
 		if left == 0 {
@@ -46,6 +46,7 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 		if f.Location(&l); f.Err != nil {
 			break
 		}
+		k.tally.found = k.tally.found || l.Known()
 		k.location(&f, pos, &l, &overlong)
 		if l.Type == wire.InlinedFn {
 			open = append(open, left)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
@@ -92,8 +93,9 @@ func (s *symbolIDs) mayHave(id uint32) bool {
 // all counts, it keeps the number of counts that reach each of the stored minimum counts.
 type tally struct {
 	wire.Summary
-	mins  []uint64    // distinct minimum counts, ascending
-	steps []tallyStep // counts from mins[i] up to, but excluding, mins[i+1]
+	counted, found bool        // the stored summary counts samples; a function has data
+	mins           []uint64    // distinct minimum counts, ascending
+	steps          []tallyStep // counts from mins[i] up to, but excluding, mins[i+1]
 }
 
 type tallyStep struct {
@@ -102,6 +104,7 @@ type tallyStep struct {
 }
 
 func (t *tally) prepare(s *wire.Summary) {
+	t.counted = summary.Lost(&afdo.Summary{TotalCount: s.TotalCount, NumCounts: s.NumCounts, MaxFunctionCount: s.MaxFunctionCount})
 	for _, e := range s.Entries {
 		t.mins = append(t.mins, e.MinCount)
 	}
@@ -110,8 +113,9 @@ func (t *tally) prepare(s *wire.Summary) {
 	t.steps = make([]tallyStep, len(t.mins))
 }
 
-func (t *tally) function(head uint64) {
+func (t *tally) function(head, timestamp uint64) {
 	t.NumFunctions++
+	t.found = t.found || head|timestamp != 0
 	t.MaxFunctionCount = max(t.MaxFunctionCount, head)
 }
 
@@ -134,10 +138,14 @@ func (t *tally) count(n uint64) {
 	}
 }
 
-// compareSummary reports differences between the stored summary and the data as remarks. f are the
-// fields of the summary.
+// compareSummary reports differences between the stored summary and the data, as remarks unless the
+// file has lost its functions. f are the fields of the summary.
 func (k *checker) compareSummary(f fields) {
 	t := &k.tally
+	if t.counted && !t.found {
+		k.fault(faultAt(f.sec, f.Pos, afdo.ErrSummary, summary.LostDetail))
+		return
+	}
 	agrees := true
 	for _, figure := range []struct {
 		what string

@@ -16,7 +16,8 @@ import (
 // see: bytes between sections or after the data of a section, unreferenced sections and sections
 // referenced more than once, references to symbols that do not exist, units with the same name, a
 // missing unit for unknown files, symbols of the same name in a unit, and a string table with
-// duplicate strings.
+// duplicate strings. A summary of samples in a file without functions is an error, too, because the
+// file has lost them.
 //
 // Remarks are overlong varints (one per section), a summary that disagrees with the data, as in a
 // slice of a profile.

@@ -36,9 +36,9 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 			return
 		}
 		stop := false
-		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string) {
+		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string, remark bool) {
 			if !stop {
-				stop = !yield(fault.Problem{Err: faultAt(figureAt(which), fault.ErrSummary, "%s", detail), Remark: true})
+				stop = !yield(fault.Problem{Err: faultAt(figureAt(which), fault.ErrSummary, "%s", detail), Remark: remark})
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/internal/v4"
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
@@ -31,6 +32,7 @@ type Budget struct {
 	size     int64 // of the file, which has fewer sections
 	mu       sync.Mutex
 	sections wire.BitSet // sections that symbols and units refer to
+	found    bool        // a symbol has samples, a head count or a timestamp
 }
 
 // New returns the budget of a file of a size in bytes.
@@ -75,6 +77,7 @@ func (b *Budget) Samples(info afdo.Info) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reached(info.Section().Index)
+	b.found = b.found || info.HeadCount|info.Timestamp != 0 || info.Cursor().Next()
 	return nil
 }
 
@@ -90,8 +93,9 @@ func (b *Budget) reached(section int) {
 }
 
 // End returns an error that matches [afdo.ErrUnused] if r has samples that Samples was not called
-// for: no symbol has them, so a reader of the whole file has missed them. It reads one byte of each
-// section that no unit refers to.
+// for: no symbol has them, so a reader of the whole file has missed them. The error matches
+// [afdo.ErrSummary] if the summary counts samples and the file has none. End reads one byte of each
+// section that no unit refers to, and the summary of a file without samples.
 func (b *Budget) End(r *afdo.Reader) error {
 	for u, err := range r.Units() {
 		if err != nil {
@@ -108,6 +112,12 @@ func (b *Budget) End(r *afdo.Reader) error {
 		section, err := r.Section(i)
 		if err == nil && section.Type == afdo.SectionSymbolInfo {
 			err = section.ErrorAt(section.Offset, afdo.ErrUnused, "samples that no symbol has")
+		}
+		if err == nil && section.Type == afdo.SectionSummary && !b.found {
+			var s *afdo.Summary
+			if s, err = r.Summary(); err == nil && summary.Lost(s) {
+				err = section.ErrorAt(section.Offset, afdo.ErrSummary, summary.LostDetail)
+			}
 		}
 		if err != nil {
 			return err

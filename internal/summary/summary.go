@@ -54,15 +54,33 @@ func Share(total uint64, cutoff uint32) uint64 {
 	return share
 }
 
+// Lost reports whether a file without functions has lost them, because its summary has totals. A
+// function that a total counts has samples or a head count.
+func Lost(s *afdo.Summary) bool {
+	return s != nil && (s.TotalCount > 0 || s.NumCounts > 0 || s.MaxFunctionCount > 0)
+}
+
+// LostDetail describes the fault of a file that has lost its functions, see [Lost].
+const LostDetail = "samples are counted, but the file has no function"
+
+// OfSlice returns the summary of a slice with a number of functions, of a profile with the summary
+// s. Without functions it is the part of s that compilers read, which has no totals.
+func OfSlice(s *afdo.Summary, functions int) *afdo.Summary {
+	if s == nil || functions > 0 {
+		return s
+	}
+	return &afdo.Summary{MaxCount: s.MaxCount, Entries: s.Entries}
+}
+
 // Figures is the number of fields of a summary before its entries.
 const Figures = 5
 
 // Compare calls report for each field in which a summary disagrees with the data. which is the
 // index of the field in [afdo.Summary], or [Figures] plus the index of an entry. If functions of
 // the file were merged when it was read, a count may be larger and the number of counts smaller;
-// Compare then accepts that.
-func Compare(found, data *afdo.Summary, merged bool, report func(which int, detail string)) {
-	agree := true
+// Compare then accepts that. A difference is a remark unless the file has lost its functions.
+func Compare(found, data *afdo.Summary, merged bool, report func(which int, detail string, remark bool)) {
+	agree, remark := true, data.NumFunctions > 0 || !Lost(found)
 	for i, f := range []struct {
 		what        string
 		found, data uint64
@@ -79,11 +97,11 @@ func Compare(found, data *afdo.Summary, merged bool, report func(which int, deta
 		}
 		agree = false
 		if !merged || !f.tolerable {
-			report(i, fmt.Sprintf("%s is %d, the data make it %d", f.what, f.found, f.data))
+			report(i, fmt.Sprintf("%s is %d, the data make it %d", f.what, f.found, f.data), remark)
 		}
 	}
 	if agree { // the entries are shares of the total
-		compareEntries(found.Entries, data.Entries, report)
+		compareEntries(found.Entries, data.Entries, func(which int, detail string) { report(which, detail, true) })
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/summary"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -92,7 +93,7 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 		plan.moveEvidence(p, q)
 	}
 	q = f.withoutGone(q)
-	q.Summary = p.Summary
+	q.Summary = summary.OfSlice(p.Summary, q.NumFunctions())
 	return q, report
 }
 

@@ -43,21 +43,18 @@ func (p *Profile) NumRecords() int {
 // NumWithoutCounters returns the number of records without counters. LLVM writes such records for
 // programs with a temporal profile of function entries.
 func (p *Profile) NumWithoutCounters() int {
-	n := 0
-	for f := range p.all() {
-		if f.numCounters == 0 {
-			n++
-		}
-	}
-	return n
+	return p.count(func(f *profileFunction) bool { return f.numCounters == 0 })
 }
 
 // NumUniform returns the number of records that had uniformity bits or uniform counters, which
 // programs for GPUs have. A Profile drops these bits and counters.
 func (p *Profile) NumUniform() int {
-	n := 0
+	return p.count(func(f *profileFunction) bool { return f.uniform })
+}
+
+func (p *Profile) count(is func(*profileFunction) bool) (n int) {
 	for f := range p.all() {
-		if f.uniform {
+		if is(f) {
 			n++
 		}
 	}

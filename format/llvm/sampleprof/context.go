@@ -121,18 +121,7 @@ func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 
 // context reads the index of a context in the contexts section. Of equal contexts, it returns the
 // index of the first.
-func (f *fields) context(c *contexts) uint32 {
-	pos := f.Pos
-	i := f.uint64()
-	if i >= uint64(c.len()) {
-		f.Fail(pos, errName, "context %d of %d", i, c.len())
-		return 0
-	}
-	if c.first != nil {
-		return c.first[i]
-	}
-	return uint32(i)
-}
+func (f *fields) context(c *contexts) uint32 { return index(f, "context", c.len(), c.first) }
 
 // appendLocation appends a location as text: LINE, or LINE.DISCRIMINATOR unless the discriminator
 // is 0.

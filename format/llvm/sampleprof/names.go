@@ -190,17 +190,21 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 
 // name reads the index of a name in the names section. Of equal names, it returns the index of the
 // first.
-func (f *fields) name(n *names) NameRef {
+func (f *fields) name(n *names) NameRef { return index(f, "name", n.len(), n.first) }
+
+// index reads an index of n items. first has the index of the first of equal items, or is nil if
+// all of them differ.
+func index[Ref ~uint32](f *fields, what string, n int, first []Ref) Ref {
 	pos := f.Pos
 	i := f.uint64()
-	if i >= uint64(n.len()) {
-		f.Fail(pos, errName, "name %d of %d", i, n.len())
+	if i >= uint64(n) {
+		f.Fail(pos, errName, "%s %d of %d", what, i, n)
 		return 0
 	}
-	if n.first != nil {
-		return n.first[i]
+	if first != nil {
+		return first[i]
 	}
-	return NameRef(i)
+	return Ref(i)
 }
 
 // putNames appends a names section.

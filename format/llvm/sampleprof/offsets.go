@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // pairOffsets pairs each section of function records with the function offsets that precede it. It
@@ -57,8 +58,8 @@ func (r *Reader) checkUnpaired(offsets *Section) error {
 // checkNothing returns an error if the summary of a file without function records counts functions.
 func (r *Reader) checkNothing() error {
 	s, err := r.Summary()
-	if err == nil && (s.NumFunctions > 0 || s.TotalCount > 0) {
-		err = r.section(SectionSummary).fault(r.section(SectionSummary).Offset, fault.ErrSummary, "%d functions are counted, but the file has none", s.NumFunctions)
+	if err == nil && summary.Lost(s) {
+		err = r.section(SectionSummary).fault(r.section(SectionSummary).Offset, fault.ErrSummary, summary.LostDetail)
 	}
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil

@@ -1,6 +1,10 @@
 package sampleprof
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
 
 // A nameUse is a place in a text where a name can be: a header, a call target, an inlined function
 // or the type of a vtable. A reader takes different characters for the end of the name in each.
@@ -56,14 +60,20 @@ func checkTextNames(p *Profile) error {
 // isPlain reports whether a name consists of letters, digits, "_", "." and "$" and does not begin
 // with a digit. Every reader returns such a name unchanged.
 func isPlain(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$0123456789"
+	return name != "" && strings.TrimLeft(name, plain) == "" && (name[0] < '0' || name[0] > '9')
+}
+
+// nameUses has, for each use of a name, a text with a name in that use, and the kind of record that
+// has the name.
+var nameUses = map[nameUse]struct {
+	text string
+	kind Kind
+}{
+	useHeader:  {text: "%s:1:1\n"},
+	useTarget:  {"f:1:1\n 1: 1 %s:1\n", KindTarget},
+	useInlined: {"f:1:1\n 1: %s:1\n", KindInlined},
+	useVTable:  {"f:1:1\n 1: " + vtablesKeyword + "%s:1 \n", KindVTable},
 }
 
 // survives reports whether [ParseTextBytes] returns a name unchanged from a line in which it has
@@ -72,25 +82,16 @@ func survives(name string, use nameUse, contextSensitive bool) bool {
 	if isPlain(name) {
 		return true
 	}
-	var line string
-	switch use {
-	case useHeader:
-		line = name + ":1:1\n"
-	case useTarget:
-		line = " 1: 1 " + name + ":1\n"
-	case useInlined:
-		if line = " 1: " + name + ":1\n"; contextSensitive {
-			line = " 1: [" + name + "]:1\n"
-		}
-	case useVTable:
-		line = " 1: " + vtablesKeyword + name + ":1 \n"
+	wanted := nameUses[use]
+	written := name
+	if contextSensitive && use == useInlined {
+		written = "[" + name + "]"
 	}
-	if use != useHeader {
-		if line = "f:1:1\n" + line; contextSensitive {
-			line = "[f]:1:1\n" + line[len("f:1:1\n"):]
-		}
+	text := fmt.Sprintf(wanted.text, written)
+	if contextSensitive && use != useHeader {
+		text = "[f]" + text[1:]
 	}
-	q, err := ParseTextBytes([]byte(line))
+	q, err := ParseTextBytes([]byte(text))
 	if err != nil || q.NumFunctions() != 1 || bytes.IndexByte([]byte(name), '\r') >= 0 { // LLVM ends lines there, too
 		return false
 	}
@@ -98,10 +99,9 @@ func survives(name string, use nameUse, contextSensitive bool) bool {
 	if use == useHeader {
 		return f.Context == nil && len(f.Records) == 0 && q.Name(f.Name).Text == name
 	}
-	wanted := map[nameUse]Kind{useTarget: KindTarget, useInlined: KindInlined, useVTable: KindVTable}[use]
 	found := 0
 	for _, r := range f.Records {
-		if r.Kind == wanted && q.Name(r.Name).Text == name && r.Count == 1 {
+		if r.Kind == wanted.kind && q.Name(r.Name).Text == name && r.Count == 1 {
 			found++
 		} else if r.Kind != KindCount || use != useTarget {
 			return false

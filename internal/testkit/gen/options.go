@@ -447,8 +447,8 @@ func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 
 // summary generates a summary.
 func (g *generator) summary(f *naive.File) naive.Summary {
-	if g.o.TrueSummary {
-		return f.Summarize()
+	if p, err := f.Canonical(); g.o.TrueSummary || err == nil && len(p.Functions) == 0 {
+		return f.Summarize() // a file without functions may not count samples
 	}
 	s := naive.Summary{
 		TotalCount: g.magnitude(), MaxCount: g.magnitude(), MaxFnCount: g.magnitude(),
