@@ -73,10 +73,7 @@ func (t *tuning) check(ctx context.Context) error {
 		}
 	}
 	said := strings.Join(commands, " ")
-	if changesFolder().MatchString(said) {
-		return nil
-	}
-	if word, path := t.outside(said); word != "" {
+	if word, path := t.outside(said); word != "" && !changesFolder().MatchString(said) {
 		return fmt.Errorf("tune: %w: the build names %s, which is %s, outside of the tree %s: the build runs in a copy of the tree, so run tune in the top folder of the sources, or name that folder with --tree", errCannotTune, word, path, t.Tree)
 	}
 	return nil

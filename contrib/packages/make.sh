@@ -34,6 +34,6 @@ fi
 offline='unshare --map-root-user --net' # a network without any interface that is up
 (cd "$tree" && $offline dpkg-buildpackage -us -uc -b -d)
 dpkg-deb -x "$out"/afdo_"$version"-1_*.deb "$out/deb"
-"$out/deb/usr/bin/afdo" version
+"$out/deb/usr/bin/afdo" version | grep -F "afdo $version-1"
 $offline rpmbuild --define "_topdir $out/rpm" --define "afdo_version $version" -bb --nodeps contrib/packages/afdo.spec
 ls "$out"/rpm/RPMS/*/*.rpm

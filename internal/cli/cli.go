@@ -116,8 +116,7 @@ func (p Printer) Write(text []byte) (int, error) {
 // and SIGHUP. It leaves out those that the process was started to ignore, such as by nohup or in
 // the background of a shell without job control.
 func EndingSignals() []os.Signal {
-	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
-	return slices.DeleteFunc(all, signal.Ignored)
+	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }
 
 // UntilSignal returns a context that is canceled when the process gets one of [EndingSignals].
@@ -129,11 +128,15 @@ func UntilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, signals...)
 }
 
-// ProgramVersion returns the version of this program's main module, or "(devel)" if the build does
-// not record it.
+// packaged is the version of a package of a distribution. The build of the package has no files of
+// version control, so it sets this variable with -ldflags=-X.
+var packaged = "(devel)"
+
+// ProgramVersion returns the version of this program's package or main module, or "(devel)" if the
+// build records neither.
 func ProgramVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	if info, ok := debug.ReadBuildInfo(); ok && packaged == "(devel)" && info.Main.Version != "" {
 		return info.Main.Version
 	}
-	return "(devel)"
+	return packaged
 }

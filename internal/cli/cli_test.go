@@ -39,3 +39,12 @@ func TestMessagesAreEscaped(t *testing.T) {
 	e.Warnf("%s", name)
 	assert.Equal(t, "afdo: "+shown+"\n", out.String())
 }
+
+// A package sets the version, which the build does not record.
+func TestPackagedVersion(t *testing.T) {
+	recorded := ProgramVersion()
+	assert.NotEmpty(t, recorded)
+	t.Cleanup(func() { packaged = "(devel)" })
+	packaged = "0.1.0-1"
+	assert.Equal(t, "0.1.0-1", ProgramVersion())
+}
