@@ -84,7 +84,7 @@ type copyOf struct {
 
 // add adds the counts of a symbol's machine code to the functions of the unit.
 func (u *unit) add(c *profile.CodeCopy) {
-	if !valid(c) || len(c.Blocks) > math.MaxInt32-int(u.blocks) {
+	if len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
 	}
 	if c.Symbol == profile.LeftOut {
@@ -123,29 +123,6 @@ func (u *unit) leaveOut(list *profile.CodeCopy) {
 			}
 		}
 	}
-}
-
-// valid reports whether all numbers of frames and blocks in the evidence of a symbol exist, and the
-// parent of each frame comes before it.
-func valid(c *profile.CodeCopy) bool {
-	for i, f := range c.Frames {
-		if i > 0 && f.Parent < 0 || int(f.Parent) >= i {
-			return false
-		}
-	}
-	for i := range c.Blocks {
-		for _, p := range c.Blocks[i].Places {
-			if p.Frame < 0 || int(p.Frame) >= len(c.Frames) {
-				return false
-			}
-		}
-	}
-	for _, j := range c.Jumps {
-		if min(j.From, j.To) < 0 || int(max(j.From, j.To)) >= len(c.Blocks) {
-			return false
-		}
-	}
-	return len(c.Frames) > 0
 }
 
 // block adds the count of block n of machine code to the functions whose source positions it has.

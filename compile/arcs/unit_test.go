@@ -83,18 +83,6 @@ func TestUnqualified(t *testing.T) {
 	}
 }
 
-func TestInvalidCopies(t *testing.T) {
-	for name, c := range map[string]profile.CodeCopy{
-		"no frame":      {},
-		"later parent":  {Frames: []profile.InlineFrame{{Parent: -1}, {Parent: 1}}},
-		"second root":   {Frames: []profile.InlineFrame{{Parent: -1}, {Parent: -1}}},
-		"missing frame": {Frames: []profile.InlineFrame{{Parent: -1}}, Blocks: []profile.CodeBlock{{Places: []profile.Place{{Frame: 1}}}}},
-		"missing block": {Frames: []profile.InlineFrame{{Parent: -1}}, Blocks: make([]profile.CodeBlock, 1), Jumps: []profile.CodeJump{{To: 1}}},
-	} {
-		require.False(t, valid(&c), name)
-	}
-}
-
 // FuzzMachineEvidence infers counts from any evidence for testdata/f.c. The flow into each block
 // must equal the flow out of it, and a second run must have the same result.
 func FuzzMachineEvidence(f *testing.F) {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/pattern"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // Limits on the expansion of macros whose definitions use other macros.
@@ -128,25 +127,19 @@ func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) 
 // noCode matches comments and the ends of continued lines.
 var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
 
-// renameInlines replaces the inline namespaces in symbols by those of the new sources. renames
-// returns the replacements for symbols, see [Files.Renames].
-func (p *plan) renameInlines(renames func(iter.Seq[string]) []string) {
-	pairs := mangled.Renames(renames(func(yield func(string) bool) {
-		for _, c := range p.changes {
-			if !yield(c.symbol) {
-				return
-			}
-		}
-	}))
+// renameInlines replaces the inline namespaces in symbols by those of the new sources. renames are
+// the replacements for the symbols of the profile, see [Files.Renames].
+func (p *plan) renameInlines(renames []string) {
+	pairs := mangled.Renames(renames)
 	for _, c := range p.changes {
 		c.name = pairs.Apply(c.name)
 	}
 }
 
-func symbolsOf(p *profile.Profile) iter.Seq[string] {
+func symbolsOf(uses []use) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for s := range p.NumSymbols() {
-			if !yield(p.SymbolName(profile.SymbolRef(s))) {
+		for i := range uses {
+			if !yield(uses[i].symbol) {
 				return
 			}
 		}

@@ -244,11 +244,8 @@ func (f *function) parameters() []uint32 {
 
 // shareOf returns the share of words that two sorted lists have in common.
 func shareOf(words, others []uint32) float64 {
-	if len(words) == 0 {
-		if len(others) == 0 {
-			return 1
-		}
-		return 0
+	if len(words)+len(others) == 0 {
+		return 1
 	}
 	return 2 * float64(inCommon(words, others)) / float64(len(words)+len(others))
 }

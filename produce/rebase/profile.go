@@ -28,29 +28,33 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 		}
 		from = newMemory(p, new.same)
 	}
-	plan := makePlan(usesOf(p), from, new)
-	plan.renameInlines(new.inlineRenames)
+	uses := usesOf(p)
+	plan := makePlan(uses, from, new)
+	plan.renameInlines(new.inlineRenames(symbolsOf(uses)))
 	report, err := plan.report(placesOf(p))
 	if err != nil {
 		return nil, report, err
 	}
-	if plan.nothing() && p.Evidence() == nil {
-		return p, report, nil
-	}
-	q := p.Relocate(plan.relocation)
-	if p.HasMarks() {
-		plan.remember(p, q, new)
-	}
-	plan.moveEvidence(p, q)
-	return q, report, nil
+	return plan.apply(p), report, nil
 }
 
 // ErrNoSources is returned if no old sources are given and the profile has no marks of them.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
+// apply returns a profile moved by the plan: from itself if nothing moves and it has no evidence.
+func (p *plan) apply(from *profile.Profile) *profile.Profile {
+	if p.nothing() && from.Evidence() == nil {
+		return from
+	}
+	to := from.Relocate(p.relocation)
+	p.remember(from, to)
+	p.moveEvidence(from, to)
+	return to
+}
+
 // remember stores marks of the new sources in a moved profile, for the functions that had marks of
 // the old ones.
-func (p *plan) remember(from, to *profile.Profile, new *Sources) {
+func (p *plan) remember(from, to *profile.Profile) {
 	units := make(map[string]profile.UnitRef, to.NumUnits())
 	for u := range to.NumUnits() {
 		units[to.UnitPath(profile.UnitRef(u))] = profile.UnitRef(u)
@@ -71,7 +75,7 @@ func (p *plan) remember(from, to *profile.Profile, new *Sources) {
 		default:
 			to.SetMarks(ref, outline.Marks(c.new.Lines()))
 			c.new.forget()
-			if file := new.fileOf(c.new.file); file != nil {
+			if file := p.new.fileOf(c.new.file); file != nil {
 				to.SetUnitSum(unit, file.sum())
 			}
 		}

@@ -129,7 +129,7 @@ func TestRetypedSymbols(t *testing.T) {
 				}
 				q, _, err := Profile(p, sources("shop.cc", retypedText+retypedUse), sources("shop.cc", now))
 				require.NoError(t, err)
-				assert.ElementsMatch(t, symbolsOfText(t, compiler, now), slices.Collect(symbolsOf(q)))
+				assert.ElementsMatch(t, symbolsOfText(t, compiler, now), slices.Collect(symbolsOf(usesOf(q))))
 			})
 		}
 	}
@@ -189,7 +189,7 @@ func TestRetypeScopes(t *testing.T) {
 		p.AddFunction(p.AddSymbol(p.AddUnit("shop.h"), "_ZN4PoolIiLi7EE3getEi"), profile.Function{Records: b.Records()})
 		q, _, err := Profile(p, sources("shop.h", text), sources("shop.h", edited))
 		require.NoError(t, err)
-		assert.Contains(t, slices.Collect(symbolsOf(q)), want)
+		assert.Contains(t, slices.Collect(symbolsOf(usesOf(q))), want)
 	}
 }
 
@@ -240,7 +240,7 @@ func FuzzRetype(f *testing.F) {
 		if err != nil || treeOf(symbol) == nil {
 			return
 		}
-		for s := range symbolsOf(q) {
+		for s := range symbolsOf(usesOf(q)) {
 			assert.NotNil(t, treeOf(s), s)
 		}
 	})

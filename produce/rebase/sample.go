@@ -31,7 +31,7 @@ func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Rep
 	places := samplePlaces(p)
 	gather(uses, places)
 	plan := makePlan(uses, old, new)
-	plan.renameInlines(new.inlineRenames)
+	plan.renameInlines(new.inlineRenames(symbolsOf(uses)))
 	report, err := plan.report(places)
 	if err != nil {
 		return nil, report, err

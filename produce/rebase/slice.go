@@ -70,29 +70,26 @@ func (f *Files) Asked() bool { return f.asked }
 // [Files.Gone] was called are then dropped.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
-	if from.allSame() && (f.Renames == nil || len(f.Renames(symbolsOf(p))) == 0) {
+	uses := usesOf(p)
+	var renames []string
+	if f.Renames != nil {
+		renames = f.Renames(symbolsOf(uses))
+	}
+	if from.allSame() && len(renames) == 0 {
 		return p, nil
 	}
-	uses := usesOf(p)
 	plan := makePlan(uses, from, &f.new)
 	if plan.lost() {
 		f.readAll()
 		plan = makePlan(uses, from, &f.new)
 	}
 	plan.keepLost()
-	if f.Renames != nil {
-		plan.renameInlines(f.Renames)
-	} else {
-		plan.renameInlines(f.new.inlineRenames)
+	if f.Renames == nil {
+		renames = f.new.inlineRenames(symbolsOf(uses))
 	}
+	plan.renameInlines(renames)
 	report, _ := plan.report(placesOf(p)) // a slice may well have nothing that is found
-	q := p
-	if !plan.nothing() || p.Evidence() != nil {
-		q = p.Relocate(plan.relocation)
-		plan.remember(p, q, &f.new)
-		plan.moveEvidence(p, q)
-	}
-	q = f.withoutGone(q)
+	q := f.withoutGone(plan.apply(p))
 	q.Summary = summary.OfSlice(p.Summary, q.NumFunctions())
 	return q, report
 }
