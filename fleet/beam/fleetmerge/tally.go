@@ -2,8 +2,6 @@ package fleetmerge
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -93,51 +91,36 @@ func (t *tally) summarize() *afdo.Summary {
 	return &s
 }
 
-// encode returns the tally as bytes, which decode reads on another machine.
+// encode returns the tally as a message, which decode reads on another machine.
 func (t *tally) encode() []byte {
 	t.settle()
-	var data []byte
+	var m message
 	for _, v := range []uint64{t.facts.NumFunctions, t.facts.MaxFunctionCount, t.facts.NumCounts, t.facts.TotalCount, t.facts.MaxCount} {
-		data = binary.AppendUvarint(data, v)
+		m.uint(v)
 	}
 	last := uint64(0)
 	for _, c := range t.counts {
-		data = binary.AppendUvarint(data, c.count-last)
-		data = binary.AppendUvarint(data, c.n)
+		m.uint(c.count - last)
+		m.uint(c.n)
 		last = c.count
 	}
-	return data
+	return m
 }
 
-var errTally = errors.New("fleetmerge: not a tally")
-
-// decode replaces t by the tally in the bytes that encode returned. After an error t must not be
+// decode replaces t by the tally in the message that encode returned. After an error t must not be
 // used.
 func (t *tally) decode(data []byte) error {
 	*t = tally{}
-	next := func() (v uint64) {
-		var n int
-		if v, n = binary.Uvarint(data); n <= 0 {
-			data = nil
-			return 0
-		}
-		data = data[n:]
-		return v
-	}
-	f := &t.facts
-	f.NumFunctions, f.MaxFunctionCount, f.NumCounts, f.TotalCount, f.MaxCount = next(), next(), next(), next(), next()
-	if data == nil {
-		return errTally
-	}
-	for count := uint64(0); len(data) > 0; {
-		step := next()
-		n := next()
+	f, facts := fieldsOf(data), &t.facts
+	facts.NumFunctions, facts.MaxFunctionCount, facts.NumCounts, facts.TotalCount, facts.MaxCount = f.uint(), f.uint(), f.uint(), f.uint(), f.uint()
+	for count := uint64(0); f.Rest() > 0; {
+		step, n := f.uint(), f.uint()
 		if step == 0 || n == 0 || count+step < count {
-			return errTally
+			return errMessage
 		}
 		count += step
 		t.counts = append(t.counts, counted{count, n})
 	}
 	t.compact = len(t.counts)
-	return nil
+	return f.err()
 }

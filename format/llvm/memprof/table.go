@@ -22,9 +22,10 @@ type table struct {
 
 // A tableItem is a key and its data.
 type tableItem struct {
-	key  uint64
-	at   int // position of the data in the payload
-	data []byte
+	key   uint64
+	chain int // position of its chain in the payload, if items has returned it
+	at    int // position of the data in the payload
+	data  []byte
 }
 
 const keySize = 8
@@ -133,23 +134,16 @@ func (t *table) closed(bucket uint64) bool {
 // check reads all chains and returns an error for the first bucket that does not hold the offset of
 // its chain.
 func (t *table) check() error {
-	d := t.payload
-	for left := t.Entries; left > 0 && d.Err == nil; {
-		start := d.Pos
-		n := d.Uint16("length of a chain")
-		left -= min(uint64(max(n, 1)), left)
-		for range n {
-			i := t.item(&d)
-			if d.Err != nil {
-				break
-			}
-			if at, err := t.chain(t.Bucket(i.key)); err != nil || at != start {
-				return faultAt(t.payload.Part, t.where+8*int64(t.Bucket(i.key)), fault.ErrHashTable,
-					"bucket %d does not lead to the chain of key %#x", t.Bucket(i.key), i.key)
-			}
+	for i, err := range t.items() {
+		if err != nil {
+			return err
+		}
+		bucket := t.Bucket(i.key)
+		if at, err := t.chain(bucket); err != nil || at != i.chain {
+			return faultAt(t.payload.Part, t.where+8*int64(bucket), fault.ErrHashTable, "bucket %d does not lead to the chain of key %#x", bucket, i.key)
 		}
 	}
-	return d.err()
+	return nil
 }
 
 func (t *table) item(d *decoder) tableItem {
@@ -181,6 +175,7 @@ func (t *table) items() iter.Seq2[tableItem, error] {
 			left -= min(n, left)
 			for range n {
 				i := t.item(&d)
+				i.chain = at
 				if d.Err != nil {
 					break
 				}
