@@ -101,7 +101,7 @@ func TestIndexFingerprints(t *testing.T) {
 	}))
 	checked := afdoWith(&wrong, "check", "-")
 	require.Equal(t, cli.StatusFault, checked.status)
-	require.Contains(t, checked.out, "bad index: the fingerprint of unit")
+	require.Contains(t, checked.out, "bad index: the block of fingerprints is not that of this file")
 
 	wrong.Reset()
 	require.NoError(t, index.Write(&wrong, r, &index.Options{
@@ -110,7 +110,7 @@ func TestIndexFingerprints(t *testing.T) {
 	}))
 	checked = afdoWith(&wrong, "check", "-")
 	require.Equal(t, cli.StatusFault, checked.status)
-	require.Contains(t, checked.out, "bad index: the overview differs")
+	require.Contains(t, checked.out, "bad index: the block of overview is not that of this file")
 }
 
 // TestShowUnusedIndex checks that show says why an index cannot be used.

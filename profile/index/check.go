@@ -2,24 +2,22 @@ package index
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"iter"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
-	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Check compares the index of a file, including the checksums of all sections, with the file. It
 // yields an [afdo.FormatError] for each problem, or the error of opening the file. A file without
 // an index has no problems.
 //
-// The lookup tables are checked only if sound is true, which means that the file has no other
-// errors, and if no problem has been found before. Their first problem ends the check. options
-// returns the Options with which the index of the file is written. Unqualified names, fingerprints
-// and the overview are compared if the index uses the schemes of the Options. If options is nil,
-// these are not compared.
+// The blocks of the index are compared with those that [Write] makes only if sound is true, which
+// means that the file has no other errors, and if no problem has been found before. The first
+// difference ends the check. options returns the Options with which the index of the file is
+// written. Unqualified names, fingerprints and the overview are compared if the index uses the
+// schemes of the Options. If options is nil, these are not compared.
 func Check(data []byte, options func(*afdo.Reader) (*Options, error), sound bool) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		c := checker{data: data, yield: yield}
@@ -65,22 +63,14 @@ func (c *checker) run(options func(*afdo.Reader) (*Options, error), sound bool) 
 		return
 	}
 	c.checksums()
-	c.fault(x.wrap(c.order()))
-	for _, kind := range []indexfmt.Kind{indexfmt.Unqualified, indexfmt.Fingerprints} {
+	for _, kind := range []indexfmt.Kind{indexfmt.Unqualified, indexfmt.Fingerprints, indexfmt.Overview} {
 		_, err := x.x.Scheme(kind)
 		c.fault(x.wrap(err))
 	}
 	c.fault(x.wrap(x.x.CheckFingerprints()))
 	c.fault(x.wrap(x.x.CheckEnd()))
 	if sound && c.faults == 0 {
-		o, err := &Options{}, error(nil)
-		if options != nil {
-			o, err = options(r)
-		}
-		if err == nil {
-			err = c.contents(o)
-		}
-		c.fault(x.wrap(err))
+		c.fault(x.wrap(c.contents(options)))
 	}
 }
 
@@ -106,199 +96,79 @@ func (c *checker) checksums() {
 	}
 }
 
-// order compares the section table that the index contains with that of the file.
-func (c *checker) order() error {
-	if !c.x.x.Has(indexfmt.Sections) {
-		return nil
-	}
-	h := wire.Header(c.data)
-	entries := int(h.Uint(7))
-	summary, names := h.Place(), h.Place()
-	index := func(fixed, other wire.Place) (n int) {
-		if other.Offset < fixed.Offset {
-			n++
-		}
-		return n
-	}
-	atSummary, atNames := index(summary, names), index(names, summary)
-	end := uint64(0)
-	first := min(summary.Offset, names.Offset)
-	for range entries {
-		p := h.Place()
-		first = min(first, p.Offset)
-		if p.Offset < end {
-			return c.x.x.FaultyOrder()
-		}
-		end = p.Offset + p.Size
-		atSummary += index(summary, p)
-		atNames += index(names, p)
-	}
-	err := c.x.x.CheckOrder(entries, atSummary, atNames, indexfmt.Positions(c.data))
-	if err != nil || first > uint64(len(c.data)) {
-		return err
-	}
-	if err := c.copies(atSummary, atNames); err != nil {
-		return err
-	}
-	return c.x.x.CheckEndBlock(newEnd(c.data[:first], atSummary, atNames))
-}
-
-// copies compares the parts of the file that the index repeats. summary and names are section
-// indexes.
-func (c *checker) copies(summary, names int) error {
-	x := c.x.x
-	if !x.Has(indexfmt.Copies) || !x.Has(indexfmt.Checksums) {
-		return nil
-	}
-	summarySum, err := x.Checksum(summary)
-	if err != nil {
-		return err
-	}
-	namesSum, err := x.Checksum(names)
-	if err != nil {
-		return err
-	}
-	return x.CheckCopies(summarySum, namesSum)
-}
-
-// contents compares the lookup tables, the fingerprints and the overview with the file. It returns
-// the first problem.
-func (c *checker) contents(o *Options) error {
-	x := c.x.x
-	n, err := c.r.NumUnits()
-	if err != nil {
-		return err
-	}
-	if err := x.CheckNumUnits(n); err != nil {
-		return err
-	}
+// contents compares the index with the one that [Write] makes for the file.
+func (c *checker) contents(options func(*afdo.Reader) (*Options, error)) error {
 	f, err := copySections(c.r)
 	if err != nil {
 		return err
 	}
-	units, paths := unitEntries(f.sections[f.names])
-	if x.Has(indexfmt.Units) {
-		if err := x.CheckUnits(units); err != nil {
-			return err
-		}
-	}
-	if x.Has(indexfmt.Runs) {
-		if err := x.CheckRuns(f.runs(units)); err != nil {
-			return err
-		}
-	}
-	if x.Has(indexfmt.NameParts) {
-		if err := x.CheckNameParts(f.namesSections(units)); err != nil {
-			return err
-		}
-	}
-	if x.Has(indexfmt.Paths) {
-		if err := x.CheckTable(indexfmt.Paths, paths); err != nil {
-			return err
-		}
-	}
-	if err := c.names(o.Unqualified); err != nil {
+	want, err := c.want(f, options)
+	if err != nil {
 		return err
 	}
-	if err := c.callers(); err != nil {
-		return err
+	last := c.x.x.Section
+	f.add(section{afdo.SectionIndex, last.Compact, c.data[last.Offset+1 : last.Offset+last.Size]})
+	head := f.header()
+	if !bytes.HasPrefix(c.data, head) {
+		head = nil // the section table has another order than the index says
 	}
-	if err := c.fingerprints(o); err != nil {
-		return err
-	}
-	return c.overview(o)
+	return c.x.x.Check(want.with(f, head))
 }
 
-// fingerprints compares the units' fingerprints in the index with those that o computes. It returns
-// an error for the first difference.
-func (c *checker) fingerprints(o *Options) error {
-	made, err := c.x.x.Scheme(indexfmt.Fingerprints)
-	if err != nil || o.Fingerprint == nil || made != o.FingerprintScheme || !c.x.x.Has(indexfmt.Fingerprints) {
-		return err
-	}
-	for u, err := range c.r.Units() {
+// want returns the index that the file should have. Its blocks that the options do not define are
+// those that the file's index has.
+func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, error)) (*writing, error) {
+	var o Options
+	if options != nil {
+		given, err := options(c.r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		key, err := c.x.Fingerprint(u)
+		o = *given
+	}
+	undefined := c.undefined(&o)
+	w, err := newWriting(c.r, f, &o)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range undefined {
+		data, err := c.x.x.All(kind)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if want, err := o.Fingerprint(u); err != nil || key != want {
-			return cmp.Or(err, c.lies("the fingerprint of unit %.200q is %016x, the index has %016x", u.Path(), want, key))
+		if kind == indexfmt.Filter {
+			w.filter = data
+		} else {
+			w.Add(kind, data)
 		}
 	}
-	return nil
+	return w, nil
 }
 
-// overview compares the overview in the index with the one that o computes.
-func (c *checker) overview(o *Options) error {
-	scheme, got, err := c.x.Overview()
-	if errors.Is(err, afdo.ErrNotFound) || err == nil && (o.Overview == nil || scheme != o.OverviewScheme) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if want, err := o.Overview(c.r); err != nil || !bytes.Equal(got, want) {
-		return cmp.Or(err, c.lies("the overview differs from the data"))
-	}
-	return nil
-}
-
-// lies returns the error of an index that disagrees with the file.
-func (c *checker) lies(format string, args ...any) error {
-	s, err := c.r.Section(c.x.x.Section.Index)
-	if err != nil {
-		return err
-	}
-	return s.ErrorAt(s.Offset, afdo.ErrIndex, format, args...)
-}
-
-// callers compares the lists of callers with those computed from the samples.
-func (c *checker) callers() error {
+// undefined removes from options what the index does not have, or has in another scheme. It returns
+// the kinds of the blocks that they then do not define.
+func (c *checker) undefined(o *Options) []indexfmt.Kind {
 	x := c.x.x
-	if !x.HasCallers() && !x.Has(indexfmt.Callers) {
-		return nil
+	is := func(kind indexfmt.Kind, scheme string) bool {
+		made, _ := x.Scheme(kind) // run has reported the error
+		return x.Has(kind) && made == scheme
 	}
-	t, err := NewProgram(c.r).file.callerTable()
-	if err != nil {
-		return err
-	}
-	return x.CheckCallers(callerLists(t))
-}
-
-// names compares the index's tables of canonical names and of unqualified names with the names in
-// the file. It compares unqualified names only if the index uses the given scheme.
-func (c *checker) names(scheme Scheme) error {
-	x := c.x.x
-	made, err := x.Scheme(indexfmt.Unqualified)
-	if err != nil {
-		return err
-	}
-	known := !x.Has(indexfmt.Unqualified) || made == scheme.Name
-	if !x.Has(indexfmt.Unqualified) || !known {
-		scheme = Scheme{}
-	}
-	if !x.Has(indexfmt.Names) && scheme.Unqualified == nil {
-		return nil
-	}
-	names, unqualified, err := nameEntries(c.r, scheme)
-	if err != nil {
-		return err
-	}
-	if x.Has(indexfmt.Names) {
-		if err := x.CheckTable(indexfmt.Names, names); err != nil {
-			return err
+	kinds := []indexfmt.Kind{indexfmt.Producer, indexfmt.BuildID}
+	if o.Unqualified.Unqualified == nil || !is(indexfmt.Unqualified, o.Unqualified.Name) {
+		o.Unqualified = Scheme{}
+		if x.Has(indexfmt.Unqualified) {
+			kinds = append(kinds, indexfmt.Unqualified, indexfmt.Filter)
 		}
 	}
-	if known && x.Has(indexfmt.Filter) {
-		if err := x.CheckFilter(names, unqualified); err != nil {
-			return err
-		}
+	if o.Fingerprint == nil || !is(indexfmt.Fingerprints, o.FingerprintScheme) {
+		o.Fingerprint = nil
+		kinds = append(kinds, indexfmt.Fingerprints)
 	}
-	if scheme.Unqualified == nil {
-		return nil
+	if o.Overview == nil || !is(indexfmt.Overview, o.OverviewScheme) {
+		o.Overview = nil
+		kinds = append(kinds, indexfmt.Overview)
 	}
-	return x.CheckTable(indexfmt.Unqualified, unqualified)
+	o.NoLookups = !x.Has(indexfmt.Names)
+	o.NoInlining = !x.HasCallers() && !x.Has(indexfmt.Callers)
+	return kinds
 }

@@ -146,7 +146,7 @@ func (f *fileSections) unit(units *indexfmt.UnitList, i int) (entry []byte, u wi
 // namesSections returns the string table and the symbol names of each unit. If units share a string
 // table, only the first one is returned, so that a table is not searched many times.
 func (f *fileSections) namesSections(units *indexfmt.UnitList) []indexfmt.NamesSections {
-	var all []indexfmt.NamesSections
+	all := make([]indexfmt.NamesSections, 0, len(units.Entries))
 	had := make(map[uint32]bool, len(units.Entries))
 	for i := range units.Entries {
 		_, u := f.unit(units, i)
@@ -183,6 +183,7 @@ func (f *fileSections) addSections(r *indexfmt.Run) {
 	for end < len(f.sections) && f.sections[end].t == afdo.SectionSymbolInfo {
 		end++
 	}
+	r.Sizes = make([]int64, 0, end-r.First)
 	for _, s := range f.sections[r.First:end] {
 		r.Sizes = append(r.Sizes, s.size())
 	}

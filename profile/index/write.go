@@ -202,7 +202,7 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	}
 	x.Add(indexfmt.Fingerprints, fingerprints)
 	if x.checksums {
-		var sums []byte
+		sums := make([]byte, 0, indexfmt.SumSize*len(f.sections))
 		for i := range f.sections {
 			sums = indexfmt.AppendChecksum(sums, sumOf(f.sections[i:i+1]))
 		}
@@ -329,7 +329,7 @@ func nameEntries(r *afdo.Reader, scheme Scheme) (names, unqualified []indexfmt.H
 	if err != nil {
 		return nil, nil, err
 	}
-	names = make([]indexfmt.Hashed, 0, symbols)
+	names, unqualified = make([]indexfmt.Hashed, 0, symbols), make([]indexfmt.Hashed, 0, symbols)
 	err = eachSymbol(r, func(s afdo.Symbol) {
 		id := uint32(s.ID())
 		names = append(names, indexfmt.Hashed{Hash: indexfmt.Hash(symname.Canonical(s.Name())), Value: id})

@@ -1,8 +1,8 @@
 package indexfmt
 
 import (
+	"bytes"
 	"math/bits"
-	"slices"
 	"strconv"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -56,11 +56,13 @@ var kindNames = [numKinds]string{
 }
 
 func (k Kind) String() string {
-	if k < numKinds && kindNames[k] != "" {
+	if k.known() {
 		return kindNames[k]
 	}
 	return "kind " + strconv.Itoa(int(k))
 }
+
+func (k Kind) known() bool { return k < numKinds && kindNames[k] != "" }
 
 // maxBlocks keeps the header of the index within its first page.
 const maxBlocks = 64
@@ -109,7 +111,7 @@ func (x *Index) readBlocks(f *wire.Fields) {
 		b := &x.blocks[i]
 		b.Off = off
 		off += b.Size
-		switch known := b.Kind < numKinds && kindNames[b.Kind] != ""; {
+		switch known := b.Kind.known(); {
 		case off > x.size:
 			f.Fail(f.Pos, fault.ErrIndex, "the block of %s reaches past the end", b.Kind)
 		case known && x.byKind[b.Kind].Off > 0:
@@ -126,9 +128,8 @@ type Writer struct {
 	Units   int  // number of units in the file
 	End     *End // nil for an index without an end block
 
-	header, blocks []byte
-	data           [numKinds][]byte // of blocks
-	n              byte
+	kinds []Kind // of the blocks, in order
+	data  [numKinds][]byte
 }
 
 // Add adds a block, unless it is empty.
@@ -136,41 +137,33 @@ func (w *Writer) Add(kind Kind, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	w.header = w.appendHeader(w.header, kind, len(data))
-	w.blocks = append(w.blocks, data...)
+	w.kinds = append(w.kinds, kind)
 	w.data[kind] = data
-	w.n++
-}
-
-// AddCopies adds the block of copies of the blocks that have been added. summary and fileNames are
-// checksums of sections.
-func (w *Writer) AddCopies(summary, fileNames uint32) {
-	w.Add(Copies, AppendCopies(nil, w.Compact, summary, fileNames, func(kind Kind) []byte { return w.data[kind] }))
-}
-
-func (w *Writer) appendHeader(dst []byte, kind Kind, size int) []byte {
-	return appendUint(append(dst, byte(kind)), w.Compact, 8, uint64(size))
 }
 
 // Section returns the pages of the index without the bitmask byte. sections is the number of
 // sections in the file, and span is the total size of those before the index.
 func (w *Writer) Section(sections int, span int64) []byte {
+	var blocks []byte
+	for _, kind := range w.kinds {
+		blocks = append(blocks, w.data[kind]...)
+	}
 	if w.End == nil {
-		return paginate(append(w.head(sections, span, w.n, w.header), w.blocks...))[1:]
+		return paginate(append(w.head(sections, span, 0), blocks...))[1:]
 	}
 	for size := 0; ; size++ {
-		head := w.head(sections, span, w.n+1, w.appendHeader(slices.Clone(w.header), lastKind, size))
+		head := w.head(sections, span, size)
 		size = max(size, endSize(w.End, head)-1)
-		if content := len(head) + len(w.blocks) + size; endSize(w.End, head) <= size && fits(content) {
-			all := append(head, w.blocks...)
+		if content := len(head) + len(blocks) + size; endSize(w.End, head) <= size && fits(content) {
+			all := append(head, blocks...)
 			section := int64(content + (content+pageContent-1)/pageContent*SumSize)
 			return paginate(appendEnd(all, w.End, head, size, section))[1:]
 		}
 	}
 }
 
-// head returns the head of an index with n blocks.
-func (w *Writer) head(sections int, span int64, n byte, blocks []byte) []byte {
+// head returns the head of the index. end is the size of the end block, if there is one.
+func (w *Writer) head(sections int, span int64, end int) []byte {
 	e := wire.Encoder{Compact: w.Compact}
 	e.Byte(wire.SectionBitmask(wire.Index, w.Compact))
 	e.String(Magic)
@@ -178,9 +171,47 @@ func (w *Writer) head(sections int, span int64, n byte, blocks []byte) []byte {
 	e.Uint32(uint32(sections))
 	e.Uint64(uint64(span))
 	e.Uint32(uint32(w.Units))
-	e.Byte(n)
-	e.Bytes(blocks)
+	n := len(w.kinds)
+	if w.End != nil {
+		n++
+	}
+	e.Byte(byte(n))
+	for _, kind := range w.kinds {
+		e.Byte(byte(kind))
+		e.Uint64(uint64(len(w.data[kind])))
+	}
+	if w.End != nil {
+		e.Byte(byte(lastKind))
+		e.Uint64(uint64(end))
+	}
 	return e.Data
+}
+
+// Check compares each block with the one that a Writer has for the file. Blocks that it lacks need
+// not be there.
+func (x *Index) Check(w *Writer) error {
+	if x.units != w.Units {
+		return x.fault(0, "%d units, want %d", x.units, w.Units)
+	}
+	for _, b := range x.blocks {
+		if b.Size == 0 || !b.Kind.known() {
+			continue
+		}
+		got, err := x.content(b.Off, b.Size)
+		if err != nil {
+			return err
+		}
+		want := w.data[b.Kind]
+		if b.Kind == lastKind {
+			if want, err = x.wantEnd(w.End, len(got)); err != nil {
+				return err
+			}
+		}
+		if !bytes.Equal(got, want) {
+			return x.fault(b.Off, "the block of %s is not that of this file", b.Kind)
+		}
+	}
+	return nil
 }
 
 // appendUint appends a field that takes width bytes in normal mode.
@@ -239,31 +270,6 @@ func (x *Index) Order(entries int) (*Order, error) {
 func (o *Order) Position(group int) (int64, error) {
 	v, err := o.x.bits(o.positions, uint64(group)*uint64(o.bits), o.bits)
 	return int64(v), err
-}
-
-// CheckOrder compares the block of sections with the expected one. positions comes from
-// [Positions].
-func (x *Index) CheckOrder(entries, summary, names int, positions []uint32) error {
-	o, err := x.Order(entries)
-	if err != nil {
-		return err
-	}
-	off := x.byKind[Sections].Off
-	if o.Summary != summary || o.FileNames != names {
-		return x.fault(off, "summary and file names are sections %d and %d, want %d and %d", o.Summary, o.FileNames, summary, names)
-	}
-	for i, want := range positions {
-		if got, err := o.Position(i); err != nil || got != int64(want) {
-			return orElse(err, x.fault(off, "entry %d of the section table begins %d bytes after the first one, want %d", i*GroupSize, got, want))
-		}
-	}
-	return nil
-}
-
-// FaultyOrder returns the error for a block of sections in a file whose section table is not in
-// file order.
-func (x *Index) FaultyOrder() error {
-	return x.fault(x.byKind[Sections].Off, "the section table is not in the order of the file")
 }
 
 // Positions returns the start of each group in the section table of a file that begins with head,

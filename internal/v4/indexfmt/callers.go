@@ -118,21 +118,6 @@ func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, gr
 	return callers, appendPlaces(nil, compact, firsts, append(offsets, uint64(len(callers))))
 }
 
-// CheckCallers compares the lists of callers with the expected ones.
-func (x *Index) CheckCallers(want iter.Seq2[uint32, []uint32]) error {
-	callers, groups := AppendCallers(x.compact, want)
-	for _, b := range []struct {
-		kind Kind
-		want []byte
-	}{{Callers, callers}, {CallerGroups, groups}} {
-		got, err := x.All(b.kind)
-		if err != nil || !bytes.Equal(got, b.want) {
-			return orElse(err, x.fault(x.byKind[b.kind].Off, "the block of %s differs from the inlined functions of the file", b.kind))
-		}
-	}
-	return nil
-}
-
 // ascending decodes ascending numbers, which are stored as the first number and the differences.
 func ascending(data []byte) (numbers []uint32, ok bool) {
 	next := uint64(0)

@@ -1,7 +1,6 @@
 package indexfmt
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/go-afdo/afdo/internal/v4/wire"
@@ -96,34 +95,18 @@ func headOf(kind Kind, compact bool, data []byte) []byte {
 	return data[:f.Pos]
 }
 
-// AppendCopies appends the block of copies. blocks returns the contents of a block.
-func AppendCopies(dst []byte, compact bool, summary, fileNames uint32, blocks func(Kind) []byte) []byte {
-	dst = AppendChecksum(AppendChecksum(dst, summary), fileNames)
+// AddCopies adds the block of copies of the blocks that have been added. summary and fileNames are
+// checksums of sections.
+func (w *Writer) AddCopies(summary, fileNames uint32) {
+	data := AppendChecksum(AppendChecksum(nil, summary), fileNames)
 	for _, kind := range copied {
-		data := blocks(kind)
-		if len(data) == 0 {
+		block := w.data[kind]
+		if len(block) == 0 {
 			continue
 		}
-		if head := headOf(kind, compact, data); len(head) <= 0xff {
-			dst = append(append(dst, byte(kind), byte(len(head))), head...)
+		if head := headOf(kind, w.Compact, block); len(head) <= 0xff {
+			data = append(append(data, byte(kind), byte(len(head))), head...)
 		}
 	}
-	return dst
-}
-
-// CheckCopies compares the block of copies with the expected one.
-func (x *Index) CheckCopies(summary, fileNames uint32) error {
-	got, err := x.All(Copies)
-	if err != nil {
-		return err
-	}
-	want := AppendCopies(nil, x.compact, summary, fileNames, func(kind Kind) []byte {
-		data, readErr := x.All(kind)
-		err = orElse(err, readErr)
-		return data
-	})
-	if err != nil || !bytes.Equal(got, want) {
-		return orElse(err, x.fault(x.byKind[Copies].Off, "the copies differ from the blocks and checksums of the index"))
-	}
-	return nil
+	w.Add(Copies, data)
 }

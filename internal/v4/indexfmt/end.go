@@ -1,7 +1,6 @@
 package indexfmt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"sync/atomic"
@@ -103,24 +102,12 @@ func fits(content int) bool {
 	return last == 0 || last >= endFields
 }
 
-// CheckEndBlock compares the end block with the expected one.
-func (x *Index) CheckEndBlock(want *End) error {
-	data, err := x.All(lastKind)
-	if err != nil || len(data) == 0 {
-		return err
-	}
-	off := x.byKind[lastKind].Off
-	f := wire.Fields{Data: data}
-	got := decodeEnd(&f)
-	if f.Err != nil || !bytes.Equal(got.Head, want.Head) || got.Summary != want.Summary || got.FileNames != want.FileNames {
-		return x.fault(off, "the end block of the index does not match this file")
-	}
+// wantEnd returns the end block that the index of a file should have, given its size, or nil if it
+// should have none.
+func (x *Index) wantEnd(end *End, size int) ([]byte, error) {
 	head, err := x.content(0, x.blocks[0].Off)
-	if err != nil {
-		return err
+	if err != nil || end == nil || size < endSize(end, head) {
+		return nil, err
 	}
-	if size := len(data); size < endSize(want, head) || !bytes.Equal(data, appendEnd(nil, want, head, size, x.sectionSize)) {
-		return x.fault(off, "the end block does not match this index")
-	}
-	return nil
+	return appendEnd(nil, end, head, size, x.sectionSize), nil
 }

@@ -1,8 +1,6 @@
 package indexfmt
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/v4/wire"
@@ -110,23 +108,4 @@ func newFilter(n uint64, tables [][]Hashed) []byte {
 		}
 	}
 	return data
-}
-
-// CheckFilter compares the filter with the one of the given tables.
-func (x *Index) CheckFilter(tables ...[]Hashed) error {
-	got, err := x.All(Filter)
-	if err != nil {
-		return err
-	}
-	off := x.byKind[Filter].Off
-	if len(got)%filterBucket != 0 {
-		return x.fault(off, "a filter of %d bytes", len(got))
-	}
-	want := newFilter(uint64(len(got)/filterBucket), tables)
-	for i := 0; i < len(got); i += 8 {
-		if a, b := binary.BigEndian.Uint64(got[i:]), binary.BigEndian.Uint64(want[i:]); a != b {
-			return x.fault(off+int64(i), "%d bits of the filter differ", bits.OnesCount64(a^b))
-		}
-	}
-	return nil
 }

@@ -191,14 +191,6 @@ func AppendScheme(dst []byte, name string) []byte {
 	return append(append(dst, byte(len(name))), name...)
 }
 
-// CheckNumUnits compares the number of units with the expected one.
-func (x *Index) CheckNumUnits(want int) error {
-	if x.units != want {
-		return x.fault(0, "%d units, want %d", x.units, want)
-	}
-	return nil
-}
-
 // CheckEnd checks that nothing follows the last block.
 func (x *Index) CheckEnd() error {
 	n := len(x.blocks)

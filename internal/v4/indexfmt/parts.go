@@ -1,7 +1,6 @@
 package indexfmt
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -227,13 +226,4 @@ func rowMarks(u *NamesSections) (marks []int, count int) {
 		}
 	}
 	return marks, count
-}
-
-// CheckNameParts compares the block with the expected one.
-func (x *Index) CheckNameParts(units []NamesSections) error {
-	got, err := x.All(NameParts)
-	if err != nil || !bytes.Equal(got, AppendNameParts(nil, x.compact, units)) {
-		return orElse(err, x.fault(x.byKind[NameParts].Off, "the parts of names differ from those of the file"))
-	}
-	return nil
 }

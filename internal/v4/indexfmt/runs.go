@@ -1,7 +1,6 @@
 package indexfmt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -148,13 +147,4 @@ func AppendRuns(dst []byte, runs []Run) []byte {
 	}
 	p.align()
 	return append(p.dst, width)
-}
-
-// CheckRuns compares the block of runs with the expected one.
-func (x *Index) CheckRuns(want []Run) error {
-	got, err := x.All(Runs)
-	if err != nil || !bytes.Equal(got, AppendRuns(nil, want)) {
-		return orElse(err, x.fault(x.byKind[Runs].Off, "the runs of units differ from those of the file"))
-	}
-	return nil
 }

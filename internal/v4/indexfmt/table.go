@@ -221,31 +221,3 @@ func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
 	p.align()
 	return p.dst
 }
-
-// CheckTable compares a hash table with the expected entries.
-func (x *Index) CheckTable(kind Kind, want []Hashed) error {
-	t, err := x.Table(kind)
-	if err != nil {
-		return err
-	}
-	if t.entries != uint64(len(want)) {
-		return x.fault(t.starts, "a table of %d entries, want %d", t.entries, len(want))
-	}
-	for _, e := range want {
-		if e.Value>>t.valueBits != 0 {
-			return x.fault(t.starts, "a table of values of %d bits, want %d in it", t.valueBits, e.Value)
-		}
-	}
-	l := place(want, t.buckets, t.remainderBits, t.valueBits)
-	for i, want := range l.rows {
-		if row, err := t.row(uint64(i)); err != nil || row != want {
-			return orElse(err, x.fault(t.rows, "entry %d of the table is %#x, want %#x", i, row, want))
-		}
-	}
-	for b, want := range l.starts {
-		if start, err := t.start(uint64(b)); err != nil || start != uint64(want) {
-			return orElse(err, x.fault(t.starts, "bucket %d of the table begins with entry %d, want %d", b, start, want))
-		}
-	}
-	return nil
-}
