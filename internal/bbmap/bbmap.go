@@ -33,7 +33,7 @@ const SectionType elf.SectionType = 0x6fff4c0a
 const oldSectionType elf.SectionType = 0x6fff4c08
 
 // ErrNoMap is returned by New for a file without a block address map.
-var ErrNoMap = errors.New("the file has no block address map: compile with -fbasic-block-address-map")
+var ErrNoMap = errors.New("the file has no block address map: compile with clang and -fbasic-block-address-map")
 
 // Features is the set of optional fields in the map of a function.
 type Features uint16

@@ -80,15 +80,15 @@ func find(name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%s, which reads such URLs, is neither in the folder of this program nor in PATH; install it with: %s", name, installCommands[name])
+		return "", fmt.Errorf("%s, which reads such URLs, is neither in the folder of this program nor in PATH; install it, in a clone of afdo, with: %s", name, installCommands[name])
 	}
 	return path, nil
 }
 
 // installCommands has the command that installs each helper, for messages.
 var installCommands = map[string]string{
-	"afdo-fetch":      "go install github.com/go-afdo/afdo/cmd/afdo-fetch@latest",
-	"afdo-fetch-blob": "go install github.com/go-afdo/afdo/fleet/remote/blob/cmd/afdo-fetch-blob@latest",
+	"afdo-fetch":      "go install ./cmd/afdo-fetch",
+	"afdo-fetch-blob": "go -C fleet/remote/blob install ./cmd/afdo-fetch-blob",
 }
 
 // hello reads the name, the version and the size of the file, which the helper sends first.

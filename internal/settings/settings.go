@@ -55,10 +55,10 @@ func Load() (loaded []string, err error) {
 	if err != nil {
 		return nil, nil // such as without a home folder
 	}
-	text, err := files.ReadFile(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if _, err := os.Stat(path); err != nil && (os.Getenv("AFDO_CONFIG") == "" || errors.Is(err, fs.ErrNotExist)) {
+		return nil, nil // such as with HOME=/dev/null, or with the home of another user
 	}
+	text, err := files.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

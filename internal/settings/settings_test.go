@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,4 +46,23 @@ func TestBadSettings(t *testing.T) {
 	loaded, err := Load()
 	require.NoError(t, err)
 	assert.Empty(t, loaded)
+}
+
+// A home that is no folder, as that of users who only run services, has no configuration file. A
+// file that the environment names has to be within reach.
+func TestHomeIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
+		t.Setenv(name, file)
+	}
+	t.Setenv("AFDO_CONFIG", "")
+	loaded, err := Load()
+	require.NoError(t, err)
+	assert.Empty(t, loaded)
+	if runtime.GOOS != "windows" { // which finds no such file there
+		t.Setenv("AFDO_CONFIG", filepath.Join(file, "config"))
+		_, err = Load()
+		require.ErrorContains(t, err, "config: not a directory")
+	}
 }
