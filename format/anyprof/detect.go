@@ -36,7 +36,7 @@ var ErrEmpty = fmt.Errorf("%w: it is empty", ErrUnknown)
 // Some formats cannot be distinguished by the first bytes. Detect then returns one of them: [V4]
 // for both encodings of GCOV version 4, and [ExtBinary] for both of LLVM's binary sample profiles.
 func Detect(head []byte) (Format, error) {
-	for _, detect := range [...]func([]byte) Format{detectLLVMText, detectGCDA, detectGCOV, detectSample, detectMemory, detectInstr} {
+	for _, detect := range [...]func([]byte) Format{detectLLVMText, detectGCC, detectSample, detectMemory, detectInstr} {
 		if f := detect(head); f != 0 {
 			return f, nil
 		}
@@ -60,8 +60,10 @@ func detectLLVMText(head []byte) Format {
 	return 0
 }
 
-func detectGCOV(head []byte) Format {
+func detectGCC(head []byte) Format {
 	switch {
+	case gcda.IsCounters(head) && !isOldSample(head):
+		return GCDA
 	case hasMagic(head, "gcov"):
 		return V4
 	case isOldSample(head):
@@ -78,13 +80,6 @@ func detectGCOV(head []byte) Format {
 }
 
 func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(head), magic) }
-
-func detectGCDA(head []byte) Format {
-	if gcda.IsCounters(head) && !isOldSample(head) {
-		return GCDA
-	}
-	return 0
-}
 
 // isOldSample reports whether the file is a sample profile in the GCC format that LLVM once used.
 // It begins like a .gcda file of GCC 4.7, but its fourth word starts the names.

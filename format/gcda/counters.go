@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -69,28 +70,36 @@ const (
 func ReadCounters(data []byte) (*Counters, error) {
 	d := newDecoder(data)
 	c := &Counters{Header: d.header(magicCounters)}
-	c.Ended = d.records(func(r record) { d.countersRecord(c, r) })
+	seen := make(map[uint32]bool)
+	c.Ended = d.records(func(r record) { d.countersRecord(c, seen, r) })
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (d *decoder) countersRecord(c *Counters, r record) {
+// countersRecord decodes a record. seen has the identifiers of the functions before it. A second
+// record of a function, or of one kind of its counters, would give its counts two meanings.
+func (d *decoder) countersRecord(c *Counters, seen map[uint32]bool, r record) {
 	kind := Kind((r.tag - tagArcCounters) >> kindShift)
+	f := &FunctionCounters{Absent: true} // the function whose counters may follow
+	if n := len(c.Functions); n > 0 {
+		f = &c.Functions[n-1]
+	}
+	again := slices.ContainsFunc(f.Counters, func(l Counter) bool { return l.Kind == kind })
 	switch {
 	case (r.tag == tagObjectSummary || r.tag == tagProgramSummary) && len(c.Functions) == 0:
 		c.Summaries = append(c.Summaries, d.summary(r.tag))
 	case r.tag == tagFunction && r.length == 0:
 		c.Functions = append(c.Functions, FunctionCounters{Absent: true})
 	case r.tag == tagFunction:
-		c.Functions = append(c.Functions, FunctionCounters{ID: d.id()})
-	case len(c.Functions) > 0 && kind < kinds && r.tag == tagArcCounters+uint32(kind)<<kindShift:
-		f := &c.Functions[len(c.Functions)-1]
-		if f.Absent {
-			d.Fail(r.pos, errLayout, "counters of an absent function")
-			return
+		id := d.id()
+		if seen[id.Ident] {
+			d.Fail(r.pos, errLayout, "a second record of function %#x", id.Ident)
 		}
+		seen[id.Ident] = true
+		c.Functions = append(c.Functions, FunctionCounters{ID: id})
+	case !f.Absent && !again && kind < kinds && r.tag == tagArcCounters+uint32(kind)<<kindShift:
 		f.Counters = append(f.Counters, d.counters(kind, r))
 	default:
 		d.Fail(r.pos, errLayout, "a record with tag %#08x where none is allowed", r.tag)

@@ -21,13 +21,11 @@ func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
 		byIdent := c.byIdent()
 		for i := range n.Functions {
 			f := &n.Functions[i]
-			counted, ok := byIdent[f.Ident]
-			if !ok {
-				continue
-			}
-			arcs, err := f.counts(&c.Functions[counted])
-			if (arcs != nil || err != nil) && !yield(Counts{f, arcs}, err) {
-				return
+			if counted, ok := byIdent[f.Ident]; ok {
+				arcs, err := f.counts(&c.Functions[counted])
+				if (arcs != nil || err != nil) && !yield(Counts{f, arcs}, err) {
+					return
+				}
 			}
 		}
 	}
