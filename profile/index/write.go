@@ -311,7 +311,7 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	x.units = append(x.units, block{indexfmt.Paths, indexfmt.AppendTable(nil, x.Compact, paths)})
 	x.Add(indexfmt.Names, indexfmt.AppendTable(nil, x.Compact, names))
 	x.Add(indexfmt.NameParts, indexfmt.AppendNameParts(nil, x.Compact, f.namesSections(units)))
-	x.filter = indexfmt.AppendFilter(nil, names, unqualified)
+	x.filter = indexfmt.FilterOf(names, unqualified)
 	if o.Unqualified.Unqualified == nil {
 		return nil
 	}

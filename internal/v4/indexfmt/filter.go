@@ -67,11 +67,6 @@ func (x *Index) FilterAhead(hashes []uint64) {
 	x.src.Ahead(parts...)
 }
 
-// AppendFilter appends a filter of the entries of several tables.
-func AppendFilter(dst []byte, tables ...[]Hashed) []byte {
-	return append(dst, newFilter(filterSize(tables), tables)...)
-}
-
 // filterSize returns the number of buckets for the different hashes of some tables. It counts them
 // by the bits that they set in a table of 16 bits for each, so that it misses one in 30.
 func filterSize(tables [][]Hashed) uint64 {
@@ -94,8 +89,9 @@ func filterSize(tables [][]Hashed) uint64 {
 	return (different*filterKeyBits + 8*filterBucket - 1) / (8 * filterBucket)
 }
 
-// newFilter returns a filter of n buckets.
-func newFilter(n uint64, tables [][]Hashed) []byte {
+// FilterOf returns a filter of the entries of several tables.
+func FilterOf(tables ...[]Hashed) []byte {
+	n := filterSize(tables)
 	data := make([]byte, n*filterBucket)
 	for _, entries := range tables {
 		for _, e := range entries {

@@ -194,7 +194,7 @@ func TestFilter(t *testing.T) {
 			keys = append(keys, Hashed{Hash(fmt.Sprint("name ", i)), uint32(i)})
 		}
 		w := Writer{Compact: true, Units: 3}
-		w.Add(Filter, AppendFilter(nil, keys[:n/2], keys[n/2:], keys[:1]))
+		w.Add(Filter, FilterOf(keys[:n/2], keys[n/2:], keys[:1]))
 		section := append(inMemory{wire.SectionBitmask(wire.Index, true)}, w.Section(testSections, testSpan)...)
 		x, err := open(section, true)
 		require.NoError(t, err)
