@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/become"
-	"github.com/go-afdo/afdo/internal/launch/repeat"
+	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/settings"
 )
 
@@ -33,7 +33,7 @@ func run(e *cli.Env, args []string) error {
 	if len(argv) == 0 || err != nil {
 		return runAfdo(e, args)
 	}
-	plan := repeat.Find(repeat.Key(flags, argv, dir), argv, dir)
+	plan := planned.Find(planned.Key(flags, argv, dir), argv, dir)
 	if plan == nil {
 		return runAfdo(e, args)
 	}

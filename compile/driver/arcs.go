@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
@@ -215,10 +213,10 @@ func largestOfEvidence(path string) (uint64, error) {
 	return arcs.Largest(all), nil
 }
 
-// keepArcs writes counters, encoded as by inferArcs, to a folder in which GCC looks for them: in
-// the cache or, without a cache, in the folder for temporary files. The name of the folder is a
-// hash of the counters, so that neither a compiler nor ccache ever sees a file change. keepArcs
-// also writes a copy with a name for which ccache looks, and returns its path.
+// keepArcs writes counters, encoded as by inferArcs, to a folder in which GCC looks for them, see
+// [Launcher.keepIn]. The name of the folder is a hash of the counters, so that neither a compiler
+// nor ccache ever sees a file change. keepArcs also writes a copy with a name for which ccache
+// looks, and returns its path.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	var files []countersFile
 	if err := json.Unmarshal(data, &files); err != nil {
@@ -227,26 +225,21 @@ func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	if s.ArcsFolder != "" {
 		return writeCounters(s.ArcsFolder, files)
 	}
-	hash := strconv.FormatUint(xxhash.Sum64(data), 16)
-	folder, err := s.Cache.files().Path(store.Arcs, hash)
-	if err != nil {
-		if folder, err = temporaryFolder(); err != nil {
-			return "", false, err
-		}
-		folder = filepath.Join(folder, hash)
-	}
-	if _, _, err := writeCounters(folder, files); err != nil {
-		return "", false, err
-	}
-	path = filepath.Join(folder, "default.profdata")
 	all := data
 	if len(files) == 1 {
 		all = files[0].Data
 	}
-	if changed, err = slicefile.Write(path, all); err != nil {
+	const copyName = "default.profdata"
+	folder, changed, err := s.keepIn(store.Arcs, data, func(folder string) (bool, error) {
+		if _, _, err := writeCounters(folder, files); err != nil {
+			return false, err
+		}
+		return slicefile.Write(filepath.Join(folder, copyName), all)
+	})
+	if err != nil {
 		return "", false, err
 	}
-	store.MarkUsed(folder)
+	path = filepath.Join(folder, copyName)
 	s.stamp.Keep(s.Cache.files(), path, all, s.inputs.Record.State())
 	s.beside = true
 	return path, changed, nil

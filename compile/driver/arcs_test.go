@@ -15,6 +15,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/produce/rebase"
 	"github.com/go-afdo/afdo/profile"
@@ -103,6 +104,27 @@ func (p *arcProject) compile(plan *Plan) {
 
 func (p *arcProject) has(text string) bool {
 	return slices.ContainsFunc(p.said, func(said string) bool { return strings.Contains(said, text) })
+}
+
+// TestArcsFollowText compiles again after a change that alters the preprocessed source and the
+// content of no file. The notes must be those of the new source.
+func TestArcsFollowText(t *testing.T) {
+	gcc := testenv.Tool(t, "gcc")
+	p := newArcProject(t, arcEvidence())
+	p.write("a.c", strings.Replace(arcSource, "  return sum;\n}\n", "#ifdef MORE\n  while (sum > n) sum /= 2;\n#endif\n  return sum;\n}\n", 1))
+	p.write("gcc", "#!/bin/sh\n[ d -ef e ] && set -- -DMORE \"$@\"\nexec "+gcc+" \"$@\"\n")
+	require.NoError(t, os.Chmod(filepath.Join(p.dir, "gcc"), 0o755))
+	p.write("d/o", "")
+	p.write("e/o", "")
+	testenv.Settle()
+	first := p.prepare("./gcc", "-O2", "-c", "a.c")
+	p.compile(first)
+	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "e")))
+	require.NoError(t, os.Symlink("d", filepath.Join(p.dir, "e")))
+	testenv.Settle()
+	second := p.prepare("./gcc", "-O2", "-c", "a.c")
+	assert.NotEqual(t, first.Argv, second.Argv)
+	p.compile(second)
 }
 
 // However a command names its object, the compiler finds the counters that the launcher writes.
@@ -301,5 +323,5 @@ func TestCountersName(t *testing.T) {
 }
 
 func TestCommandWords(t *testing.T) {
-	assert.Equal(t, []string{"/x/cc1", "-dumpdir", "a b/", `q"`, "", "end"}, commandWords(` /x/cc1 -dumpdir "a b/" q\" "" end`+"\n"))
+	assert.Equal(t, []string{"/x/cc1", "-dumpdir", "a b/", `q"`, "", "end"}, command.SplitWords(` /x/cc1 -dumpdir "a b/" q\" "" end`+"\n"))
 }

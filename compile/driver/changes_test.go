@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-afdo/afdo/builder"
 	"github.com/go-afdo/afdo/compile/slice"
-	"github.com/go-afdo/afdo/internal/launch/repeat"
+	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 	"github.com/go-afdo/afdo/profile"
 	"github.com/go-afdo/afdo/profile/index"
@@ -34,6 +34,8 @@ type naming struct {
 	before []string          // where a file would come before it, or would decide that another is read
 	only   string            // the compiler that knows it, "gcc" or "clang"
 	run    string            // a program that runs instead of the compiler
+
+	uncached bool // the cache cannot keep anything of the compile
 }
 
 // text is the content of that file in one version. V is the version, so each version defines
@@ -238,9 +240,9 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	if !strings.Contains(c.args, "a.c") {
 		argv = append(argv, "a.c")
 	}
-	key := repeat.Key(nil, argv, c.dir)
+	key := planned.Key(nil, argv, c.dir)
 	if repeated {
-		if plan := repeat.Find(key, argv, c.dir); plan != nil {
+		if plan := planned.Find(key, argv, c.dir); plan != nil {
 			data, err := os.ReadFile(c.path("out.o.afdo"))
 			require.NoError(c, err)
 			return fmt.Sprintf("%s\n%q", plan.Argv, data), false
@@ -345,7 +347,7 @@ func (c *change) compare(happens func()) bool {
 	before, _ := c.slice(c.cache, false)
 	again, ran := c.slice(c.cache, true)
 	require.Equal(c, before, again)
-	require.False(c, ran, "the cache keeps nothing")
+	require.Equal(c, c.uncached, ran, "the preprocessor ran again")
 	happens()
 	testenv.Settle()
 	warm, _ := c.slice(c.cache, true)
@@ -357,6 +359,13 @@ func (c *change) compare(happens func()) bool {
 
 // useMacro is a source that defines the function that the macro USE names.
 const useMacro = "#ifndef USE\n#define USE v9\n#endif\nint USE(int x) { return x; }\nint f0(void) { return 0; }\n"
+
+// twoHeaders are the files of a compile that includes p/h.h and q/h.h, which have the same content.
+// What the compile defines depends on whether the compiler takes them for one file.
+var twoHeaders = map[string]string{
+	"a.c": "#include \"p/h.h\"\n#include \"q/h.h\"\n" + useMacro, "p/h.h": "#pragma once\n#include \"x.h\"\n",
+	"p/x.h": "#define USE v1\n", "q/x.h": "#undef USE\n#define USE v2\n",
+}
 
 // TestOtherChanges is [TestChanges] for events that happen to the compiler and to its environment.
 func TestOtherChanges(t *testing.T) {
@@ -482,6 +491,65 @@ func TestOtherChanges(t *testing.T) {
 					c.write("u/other.h", "")
 					link(c, "u", "b")
 				}, happens: func(c *change) { link(c, "s", "b") }},
+			{naming: naming{name: "hard link of a header becomes a copy", files: twoHeaders}, short: name == "gcc-12",
+				prepare: func(c *change) { require.NoError(c, os.Link(c.path("p/h.h"), c.path("q/h.h"))) }, happens: func(c *change) {
+					require.NoError(c, os.Remove(c.path("q/h.h")))
+					c.write("q/h.h", twoHeaders["p/h.h"])
+				}},
+			{naming: naming{name: "copy of a header becomes a hard link", files: twoHeaders},
+				prepare: func(c *change) {
+					c.write("q/h.h", twoHeaders["p/h.h"])
+					require.NoError(c, os.Chtimes(c.path("q/h.h"), time.Unix(1, 0), time.Unix(1, 0)))
+				}, happens: func(c *change) {
+					require.NoError(c, os.Remove(c.path("q/h.h")))
+					require.NoError(c, os.Link(c.path("p/h.h"), c.path("q/h.h")))
+				}},
+			{naming: naming{name: "copy of a header gets its time", files: twoHeaders},
+				prepare: func(c *change) {
+					c.write("q/h.h", twoHeaders["p/h.h"])
+					require.NoError(c, os.Chtimes(c.path("q/h.h"), time.Unix(1, 0), time.Unix(1, 0)))
+				}, happens: func(c *change) {
+					require.NoError(c, os.Chtimes(c.path("p/h.h"), time.Unix(1, 0), time.Unix(1, 0)))
+				}},
+			{naming: naming{name: "script that opens for reading and writing", run: program},
+				prepare: func(c *change) {
+					c.write("flags", "-DUSE=v1\n")
+					c.write(kind, "#!/bin/bash\nexec 3<>flags\nread -r flags <&3\nexec "+compiler+" $flags \"$@\"\n")
+				}, happens: func(c *change) { c.write("flags", "-DUSE=v2\n") }},
+			{naming: naming{name: "script that asks for the permissions of a folder", run: program},
+				prepare: func(c *change) {
+					require.NoError(c, os.Mkdir(c.path("d"), 0o755))
+					c.write(kind, "#!/bin/sh\n[ -k d ] && set -- -DUSE=v2 \"$@\"\nexec "+compiler+" \"$@\"\n")
+				}, happens: func(c *change) { require.NoError(c, os.Chmod(c.path("d"), 0o755|os.ModeSticky)) }},
+			{naming: naming{name: "script that asks whether a folder is a link", run: program},
+				prepare: func(c *change) {
+					c.write("d/o", "")
+					c.write(kind, "#!/bin/sh\n[ -L d ] && set -- -DUSE=v2 \"$@\"\nexec "+compiler+" \"$@\"\n")
+				}, happens: func(c *change) {
+					require.NoError(c, os.Rename(c.path("d"), c.path("e")))
+					link(c, "e", "d")
+				}},
+			{naming: naming{name: "script with mounts of its own", run: program, uncached: true},
+				prepare: func(c *change) {
+					if exec.Command("unshare", "-m", "true").Run() != nil {
+						c.Skip("no permission to mount")
+					}
+					c.write("i/flags", "")
+					c.write("alt/flags", "-DUSE=v1\n")
+					c.write(kind, "#!/bin/sh\nexec unshare -m sh -c 'mount --bind alt i && exec "+compiler+" $(cat i/flags) \"$@\"' sh \"$@\"\n")
+				}, happens: func(c *change) { c.write("alt/flags", "-DUSE=v2\n") }},
+			{naming: naming{name: "specs with a variable", args: "-specs=my.specs", only: "gcc"}, short: name == "gcc-12",
+				prepare: func(c *change) {
+					c.Setenv("NEW", "v1")
+					c.write("a.c", "#ifdef v2\n#define USE v2\n#endif\n"+useMacro)
+					c.write("my.specs", "%rename cpp_unique_options old\n\n*cpp_unique_options:\n-D%:getenv(NEW =v2) %(old)\n")
+				}, happens: func(c *change) { c.Setenv("NEW", "v2") }},
+			{naming: naming{name: "specs with a variable in a folder of programs", args: "-Bb/", only: "gcc"},
+				prepare: func(c *change) {
+					c.Setenv("NEW", "v1")
+					c.write("a.c", "#ifdef v2\n#define USE v2\n#endif\n"+useMacro)
+					c.write("b/specs", "*cpp_unique_options:\n+ -D%:getenv(NEW =v2)\n")
+				}, happens: func(c *change) { c.Setenv("NEW", "v2") }},
 			{naming: naming{name: "variable with options", only: "clang"},
 				prepare: func(c *change) {}, happens: func(c *change) { c.Setenv("CCC_OVERRIDE_OPTIONS", "+-DUSE=v2") }},
 			{naming: naming{name: "no configuration", run: program, only: "clang"},

@@ -129,7 +129,7 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	}
 	key := fmt.Sprintf("layout\x00%s\x00%d\x00%d\x00%d\x00%s", path, record.StateOf(info), in.Record.Sum(), selfState(), strings.Join(c.Sources, "\x00"))
 	if p.hashes {
-		p.key = fmt.Sprintf("stale\x00%d\x00%s\x00%s", in.Record.State(), compiler.Version, strings.Join(append(slices.Clone(c.Args), c.CheckArgs()...), "\x00"))
+		p.key = fmt.Sprintf("stale\x00%d\x00%d\x00%s\x00%s", in.Record.State(), in.Record.Output, compiler.Version, strings.Join(append(slices.Clone(c.Args), c.CheckArgs()...), "\x00"))
 	}
 	if kept, ok := l.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
 		p.part, err = list.Parse(bytes.NewReader(kept[1:]))

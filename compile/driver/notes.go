@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/inputs"
 	"github.com/go-afdo/afdo/internal/launch/record"
@@ -27,11 +28,12 @@ type compileNotes struct {
 	dump  []byte      // the dump of the pass that reads counters
 }
 
-// notesKey returns the part of the cache key of a command's notes that identifies the compiler, the
-// environment and the command line. CheckArgs contains the words of response files.
+// notesKey returns the part of the cache key of a command's notes that identifies the preprocessed
+// sources, the compiler, the environment and the command line. CheckArgs contains the words of
+// response files.
 func (s source) notesKey() string {
-	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
-		record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
+		s.inputs.Record.Output, record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
 }
 
 // notes returns the notes of one of the command's sources, given by its index. If the cache does
@@ -101,7 +103,7 @@ func (s source) auxiliaryNames() (names []string, err error) {
 		return nil, errors.New("the compiler does not say how it runs: " + inputs.FirstError(said))
 	}
 	for line := range bytes.Lines(said) {
-		words := commandWords(string(line))
+		words := command.SplitWords(string(line))
 		if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "cc1") || slices.Contains(words, "-E") {
 			continue
 		}
@@ -121,38 +123,13 @@ func (s source) auxiliaryNames() (names []string, err error) {
 	return names, nil
 }
 
-// commandWords splits a command line that the compiler printed into words. Words with blanks are
-// quoted.
-func commandWords(line string) (words []string) {
-	var word []byte
-	quoted, any := false, false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && i+1 < len(line):
-			i++
-			word, any = append(word, line[i]), true
-		case c == '"':
-			quoted, any = !quoted, true
-		case !quoted && (c == ' ' || c == '\n'):
-			if any {
-				words = append(words, string(word))
-			}
-			word, any = nil, false
-		default:
-			word, any = append(word, c), true
-		}
-	}
-	return words
-}
-
 // encodeNotes compresses notes for the cache.
 func encodeNotes(name string, notes, dump []byte) []byte {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstd.MinWindowSize<<8))
-	var data []byte
-	for _, part := range [][]byte{[]byte(name), notes} {
-		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
-	}
-	return w.EncodeAll(append(data, dump...), nil)
+	var e record.Encoder
+	e.String(name)
+	e.String(string(notes))
+	return w.EncodeAll(append(e.Data, dump...), nil)
 }
 
 // maxNotes limits the size in memory of the notes of a source. The dumps of the largest sources
@@ -169,21 +146,13 @@ func decodeNotes(data []byte) (*compileNotes, error) {
 	if data, err = r.DecodeAll(data, nil); err != nil {
 		return nil, err
 	}
-	var parts [2][]byte
-	for i := range parts {
-		if parts[i], data, err = cutField(data); err != nil {
-			return nil, err
-		}
+	d := record.Decoder{Buffer: decode.Buffer{Data: data}}
+	n := &compileNotes{name: d.String()}
+	notes := d.Take(d.ULEB(), "the notes")
+	if d.Err != nil {
+		return nil, errors.New("malformed notes in the cache")
 	}
-	graph, err := gcda.ReadNotes(parts[1])
-	return &compileNotes{name: string(parts[0]), graph: graph, dump: data}, err
-}
-
-// cutField splits data that begins with a length into the field of that length and the rest.
-func cutField(data []byte) (field, rest []byte, err error) {
-	n, size := binary.Uvarint(data)
-	if size <= 0 || n > uint64(len(data)-size) {
-		return nil, nil, errors.New("malformed notes in the cache")
-	}
-	return data[size : size+int(n)], data[size+int(n):], nil
+	n.dump = d.Data[d.Pos:]
+	n.graph, err = gcda.ReadNotes(notes)
+	return n, err
 }

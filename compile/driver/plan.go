@@ -42,9 +42,9 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs boo
 	r.trace("%v gets %s", compiler, strings.Join(options, " "))
 }
 
-// Keep stores the plan in the cache under a key of package repeat, for repeat to run the command
-// again without the launcher. Call it only if the command has succeeded, because repeat does not
-// run a command that fails once more without the profile.
+// Keep stores the plan in the cache under a key from [planned.Key], so that [planned.Find] finds it
+// and the command runs again without the launcher. Call it only if the command has succeeded,
+// because a command that is found does not run once more without the profile if it fails.
 //
 // Keep does nothing if there is no cache, if the slice is not beside the object, if the compile had
 // something to warn of, or if the plan depends on more than the command, the environment and files.
@@ -62,10 +62,10 @@ func (r *run) prepareAgain(u *unit, plan *Plan) {
 	again := &planned.Plan{
 		Command: u.Argv(), Dir: u.Dir, Argv: plan.Argv, Env: plan.Env,
 		Files: []record.File{record.Look("", u.compiler.Path), {Path: u.file.path, State: u.file.state}, self()},
-		Slice: u.Path(plan.Slice), Stamp: u.stamp, Inputs: u.inputs.Record.Key, Text: u.inputs.Record.Sum(),
+		Slice: u.Path(plan.Slice), Stamp: u.stamp, Inputs: u.inputs.Record.Key, Result: u.inputs.Record.Result(),
 	}
 	if !strings.Contains(u.Line.Compiler, "/") {
-		again.Programs = []string{u.Line.Compiler, u.compiler.Path}
+		again.Program, again.Path = u.Line.Compiler, u.compiler.Path
 	}
 	const time = -1 // no other number is negative
 	line := u.count(&Plan{Outcome: OutcomeUpToDate, Slice: plan.Slice}, nil, time)

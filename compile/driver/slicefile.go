@@ -13,13 +13,18 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// keepSlice writes a slice of the profile to the cache or, without a cache, to the folder for
-// temporary files. The file's name is a hash of the slice, so that a compiler never sees a file
-// change. keepSlice returns its path, and whether the file is new.
+// keepSlice writes a slice of the profile to a file whose name is a hash of the slice, so that a
+// compiler never sees a file change. It returns the file's path, and whether the file is new.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
+	return l.keepIn(store.Slices, data, func(path string) (bool, error) { return slicefile.Write(path, data) })
+}
+
+// keepIn calls write with a path in the cache, whose name is a hash of data. If there is no cache or
+// the cache takes nothing, it calls write with a path in the folder for temporary files.
+func (l *Launcher) keepIn(kind string, data []byte, write func(path string) (changed bool, err error)) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
-	if path, err = l.Cache.files().Path(store.Slices, name); err == nil {
-		if changed, err = slicefile.Write(path, data); err == nil {
+	if path, err = l.Cache.files().Path(kind, name); err == nil {
+		if changed, err = write(path); err == nil {
 			store.MarkUsed(path)
 			return path, changed, nil
 		}
@@ -29,7 +34,7 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 		return "", false, err
 	}
 	path = filepath.Join(dir, name+slicefile.Suffix)
-	changed, err = slicefile.Write(path, data)
+	changed, err = write(path)
 	return path, changed, err
 }
 

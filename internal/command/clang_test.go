@@ -57,6 +57,8 @@ func TestWordsHide(t *testing.T) {
 	} {
 		assert.Equal(t, want, parse(line).wordsHide(), line)
 	}
+	assert.NotEmpty(t, parse("clang -working-directory d -c a.c").HidesNames())
+	assert.Empty(t, parse("clang -resource-dir d -iwithsysroot /usr/include -c a.c").HidesNames())
 	for _, line := range []string{"clang++ -c a.cppm", "clang++ -c a.pcm", "g++ -c a.ixx"} {
 		assert.Equal(t, "modules of C++", parse(line).HidesNames(), line)
 	}

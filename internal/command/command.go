@@ -129,7 +129,7 @@ func (c *Line) expand(args []string, depth int) {
 		}
 		if name, ok := strings.CutPrefix(w.text, "@"); ok && depth < maxResponseDepth {
 			if text, ok := c.response(name); ok {
-				c.expand(splitResponse(text), depth+1)
+				c.expand(SplitWords(text), depth+1)
 				continue
 			}
 		}
@@ -154,11 +154,13 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 	for _, option := range strings.Fields(`
 		-o -x -I -J -D -U -L -l -B -A -F -T -u -z -e -h -R -G -b -V -Tdata -Ttext -Tbss
 		-include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore
-		-isysroot -imultilib -imultiarch -cxx-isystem -iframework -framework -arch
+		-isysroot -imultilib -imultiarch -cxx-isystem -isystem-after -iwithsysroot -iframework -iframeworkwithsysroot -framework -arch
 		-MF -MT -MQ -Xpreprocessor -Xassembler -Xlinker -aux-info -wrapper -specs
-	-Xclang -mllvm -target -include-pch -MJ -Xanalyzer -Xopenmp-target -ivfsoverlay --config
+		-Xclangas -Xarch_host -Xarch_device -resource-dir -stdlib++-isystem -working-directory -dependency-file -vfsoverlay
+		-Xclang -mllvm -target -include-pch -MJ -Xanalyzer -Xopenmp-target -ivfsoverlay --config
 		-serialize-diagnostics --serialize-diagnostics -dumpbase -dumpbase-ext -dumpdir -auxbase -auxbase-strip
-		--param --sysroot --specs --output --language --include --include-directory
+		--param --sysroot --specs --output --language --assert --include --imacros --include-directory --include-directory-after
+		--include-prefix --include-with-prefix --include-with-prefix-after --include-with-prefix-before
 		--define-macro --undefine-macro`) {
 		options[option] = true
 	}
@@ -399,12 +401,15 @@ func (c *Line) argsFor(wanted func(source *word) bool) []string {
 // compiler.
 func forPreprocessor(option string) bool {
 	switch option {
-	case "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",
+	case "--", "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",
 		"--compile", "--assemble", "--write-dependencies", "--write-user-dependencies", "-wrapper":
 		return false
 	}
+	if strings.HasPrefix(option, "-Wp,-MD,") || strings.HasPrefix(option, "-Wp,-MMD,") {
+		return strings.Count(option, ",") > 2 // it has other options as well
+	}
 	for _, prefix := range []string{
-		"-o", "--output", "-MF", "-MT", "-MQ", "-Wp,-MD", "-Wp,-MMD", "-save-temps", "--save-temps", "-d", "-aux-info",
+		"-o", "--output", "-MF", "-MT", "-MQ", "-save-temps", "--save-temps", "-d", "-aux-info",
 		"-MJ", "-serialize-diagnostics", "--serialize-diagnostics",
 	} {
 		if strings.HasPrefix(option, prefix) {

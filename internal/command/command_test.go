@@ -101,6 +101,8 @@ func TestWithProfile(t *testing.T) {
 func TestPreprocessArgs(t *testing.T) {
 	c := parse("gcc -O2 -Iinc -D X=1 -MD -MF a.d -MT x -MP -c a.c b.o y.i -o a.o -fauto-profile=p -Wp,-MD,x.d -x c z -save-temps -include pre.h -P -dM")
 	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h"), c.PreprocessArgs())
+	c = parse("clang -c -Wp,-MMD,x.d -Wp,-MD,x.d,-DX -iwithsysroot i -- a.c")
+	assert.Equal(t, strings.Fields("-Wp,-MD,x.d,-DX -iwithsysroot i a.c"), c.PreprocessArgs())
 }
 
 func TestWrappers(t *testing.T) {
@@ -167,7 +169,7 @@ func TestSplitResponse(t *testing.T) {
 		`a'b'c "unfinished`:   {"abc", "unfinished"},
 		`C:\\x -D"A=\"b c\""`: {`C:\x`, `-DA="b c"`},
 	} {
-		assert.Equal(t, want, splitResponse(text), text)
+		assert.Equal(t, want, SplitWords(text), text)
 	}
 }
 

@@ -2,10 +2,11 @@ package command
 
 import "strings"
 
-// splitResponse splits the content of a response file into arguments, as GCC does. Blanks separate
-// arguments; both kinds of quotes and backslashes can quote them. Within single quotes a backslash
-// is an ordinary character. A missing closing quote is not an error.
-func splitResponse(text string) []string {
+// SplitWords splits the content of a response file, or a command line that GCC prints with -###,
+// into arguments, as GCC does. Blanks separate arguments; both kinds of quotes and backslashes can
+// quote them. Within single quotes a backslash is an ordinary character. A missing closing quote is
+// not an error.
+func SplitWords(text string) []string {
 	var words []string
 	var word strings.Builder
 	open, quote := false, byte(0)

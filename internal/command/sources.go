@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,10 +16,31 @@ func (c *Line) HidesNames() string {
 			return l.name
 		}
 	}
-	if c.Clang && c.wordsHide() {
+	switch {
+	case c.Clang && c.wordsHide():
 		return "modules, a precompiled header or names that are guessed"
+	case c.Clang && c.Mentions("-working-directory"):
+		return "clang's -working-directory"
+	case c.preprocessed && c.Mentions("-fdirectives-only"):
+		return "macros in preprocessed sources"
+	case slices.ContainsFunc(c.words, func(w word) bool { return c.readsPipe(&w) }):
+		return "an option that reads a pipe"
 	}
 	return ""
+}
+
+// readsPipe reports whether an option names a file that can be read only once, such as a pipe of
+// the shell (-include <(...)). If the launcher read it, the compiler could not.
+func (c *Line) readsPipe(option *word) bool {
+	path := option.value
+	if at := strings.IndexAny(option.text, "@/"); !option.hasValue && at >= 0 {
+		path = strings.TrimPrefix(option.text[at:], "@")
+	}
+	if path == "" || path == os.DevNull || !forPreprocessor(option.text) || strings.HasPrefix(option.text, "-Wl,") || strings.HasPrefix(option.text, "-Wa,") {
+		return false
+	}
+	info, err := os.Stat(c.Path(path))
+	return path == "/dev/stdin" || err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // ReadsOnlyStdin reports whether the only obstacle to using a profile is that standard input is a

@@ -138,10 +138,10 @@ func (f *finder) keys() (here, anywhere string) {
 // preprocess runs the preprocessor on those sources that need it. It collects the identifiers in
 // all preprocessed sources, and the files that they were made from.
 func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
-	all := new(slice.Text)
 	r := &record.Record{Root: f.root}
-	in := &Inputs{Record: r, text: all}
+	in := &Inputs{Record: r, text: new(slice.Text)}
 	o := toolchain.NewObserver(f.compiler.Path, f.Dir)
+	o.UsersRules = f.Mentions("-specs") || f.Mentions("-fplugin")
 	var names []string
 	ready := 0 // sources that are preprocessed already
 	for _, source := range f.Preprocessed() {
@@ -152,7 +152,7 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 		if text == nil {
 			return nil, fmt.Errorf("%s cannot be read", source)
 		}
-		if err := f.addText(all, marked(source, text)); err != nil {
+		if err := f.addText(in, marked(source, text)); err != nil {
 			return nil, err
 		}
 		ready++
@@ -166,17 +166,23 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 		if err != nil {
 			return nil, err
 		}
-		if err := f.addText(all, text); err != nil {
+		if err := f.addText(in, text); err != nil {
 			return nil, err
 		}
 		if ready == 0 && takesForC(said) {
-			all.OnlyC = true
-			all.DropsUnused = !f.Clang && dropsUnused(said)
+			in.text.OnlyC = true
+			in.text.DropsUnused = !f.Clang && dropsUnused(said)
 		}
 		names = append(names, readMarkers(text)...)
+		switch {
+		case o.Opened("/dev/stdin"):
+			return nil, fmt.Errorf("a source that reads standard input: %w", ErrNoText)
+		case f.compiler.IsGCC(12) && changesOptions(text):
+			return nil, fmt.Errorf("-E of GCC 12 does not set the macros after #pragma GCC target or optimize: %w", ErrNoText)
+		}
 	}
 	in.uncertain = !o.Fill(r, cache, names)
-	r.Text = all.Encode()
+	r.Text = in.text.Encode()
 	in.Files = r.Paths()
 	return in, nil
 }

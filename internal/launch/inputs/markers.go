@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/go-afdo/afdo/compile/slice"
+	"github.com/cespare/xxhash/v2"
 )
 
 // readMarkers returns the names of the files in the line markers of preprocessed text, each once.
@@ -94,13 +94,28 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// addText adds the identifiers in preprocessed text to all. It returns an error if the text imports
-// a module, because the functions of that module are not in the text.
-func (f *finder) addText(all *slice.Text, text []byte) error {
+// changesOptions reports whether preprocessed text has a #pragma, outside of system headers, that
+// sets options of the following code.
+func changesOptions(text []byte) bool {
+	system := false
+	for line := range bytes.Lines(text) {
+		if _, flags, ok := parseMarker(bytes.TrimSpace(line)); ok {
+			system = bytes.IndexByte(flags, '3') >= 0
+		} else if !system && (bytes.HasPrefix(line, []byte("#pragma GCC target")) || bytes.HasPrefix(line, []byte("#pragma GCC optimize"))) {
+			return true
+		}
+	}
+	return false
+}
+
+// addText adds preprocessed text to the inputs: its identifiers and its hash. It returns an error if
+// the text imports a module, because the functions of that module are not in the text.
+func (f *finder) addText(in *Inputs, text []byte) error {
 	if f.KnowsModules() && importsModule(text) {
 		return fmt.Errorf("modules: %w", ErrNoText)
 	}
-	all.Add(text)
+	in.text.Add(text)
+	in.Record.Output += xxhash.Sum64(text)
 	return nil
 }
 

@@ -4,7 +4,6 @@
 package planned
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
@@ -30,22 +30,24 @@ type Plan struct {
 	Argv    []string // command line that runs instead of Command
 	Env     []string // NAME=VALUE settings to add to the environment
 
-	Programs []string      // pairs: a program in Command, and the path that $PATH leads to
-	Files    []record.File // the compiler, the profile and the launcher
-	Slice    string        // absolute path of the slice
-	Stamp    Stamp
-	Inputs   string // key of the cached record of the input files
-	Text     uint64 // Record.Sum of that record
-	Before   string // line to append to the statistics, up to the processor time
-	After    string // rest of that line, after the processor time
+	Program string        // the compiler in Command if its path comes from $PATH, else empty
+	Path    string        // to which $PATH leads
+	Files   []record.File // the compiler, the profile and the launcher
+	Slice   string        // absolute path of the slice
+	Stamp   Stamp
+	Inputs  string // key of the cached record of the input files
+	Result  uint64 // Record.Result of that record
+	Before  string // line to append to the statistics, up to the processor time
+	After   string // rest of that line, after the processor time
 }
 
-// Key returns the key under which a prepared compiler command is cached: a hash of the launcher's
-// arguments, the folder in which the launcher runs, and the environment variables that it reads.
-func Key(args []string, dir string) string {
+// Key returns the cache key of the compiler command that a launcher prepares for argv in dir, an
+// absolute path. It depends on argv, on dir, on the launcher's flags, each as NAME=VALUE in any
+// order, and on the environment variables that the launcher reads.
+func Key(flags, argv []string, dir string) string {
 	h := xxhash.New()
-	fmt.Fprintf(h, "%q\x00%q", dir, args)
-	for _, name := range Variables {
+	fmt.Fprintf(h, "%q\x00%q", dir, append(slices.Sorted(slices.Values(flags)), argv...))
+	for _, name := range variables {
 		value, set := os.LookupEnv(name)
 		fmt.Fprintf(h, "\x00%t%q", set, value)
 	}
@@ -53,25 +55,37 @@ func Key(args []string, dir string) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// Variables are the environment variables that the launcher reads. Those that compilers read are
+// variables are the environment variables that the launcher reads. Those that compilers read are
 // not among them.
-var Variables = []string{
+var variables = []string{
 	"AFDO_CACHE_DAYS", "AFDO_CACHE_DIR", "AFDO_CACHE_SIZE", "AFDO_PROFILE",
-	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX", "HOME", "ICECC", "PATH", "XDG_CACHE_HOME",
+	"CCACHE_BASEDIR", "CCACHE_DISABLE", "CCACHE_PREFIX", "HOME", "ICECC", "LD_PRELOAD", "PATH", "XDG_CACHE_HOME",
 }
 
 // Keep stores the plan, which is a prepared compiler command, in the cache.
 func (p *Plan) Keep(cache *store.Store, key string) { cache.Put(store.Plans, key, p.encode()) }
 
-// Find returns the prepared compiler command that is cached under a key, if it is for the command
-// argv in dir and nothing that it depends on has changed. Otherwise it returns nil.
-func Find(cache *store.Store, key string, argv []string, dir string) *Plan {
+// Find returns the prepared compiler command with a key, for the command argv in dir, from the
+// default cache. It returns nil if there is none, or if the compiler, the profile, the slice, an
+// input or the launcher has changed, so that the launcher might prepare another command. Find
+// checks the state of each input file, and counts the compile in the launcher's statistics. It runs
+// no program.
+func Find(key string, argv []string, dir string) *Plan {
+	start := ProcessorTime()
+	folder, err := store.DefaultDir()
+	if err != nil {
+		return nil
+	}
+	cache, err := store.OpenStore(folder)
+	if err != nil {
+		return nil
+	}
 	data, ok := cache.Get(store.Plans, key)
 	if !ok {
 		return nil
 	}
-	p := decode(string(data))
-	if p == nil || p.Dir != dir || !slices.Equal(p.Command, argv) || !p.holds(cache) {
+	p := decodePlan(data)
+	if p == nil || p.Dir != dir || !slices.Equal(p.Command, argv) || !p.holds(cache) || !p.count(cache, ProcessorTime()-start) {
 		return nil
 	}
 	return p
@@ -83,8 +97,8 @@ func (p *Plan) holds(cache *store.Store) bool {
 	if ParentLauncher() != "" || cache.TrimDue() {
 		return false
 	}
-	for i := 0; i < len(p.Programs); i += 2 {
-		if path, err := exec.LookPath(p.Programs[i]); err != nil || path != p.Programs[i+1] {
+	if p.Program != "" {
+		if path, err := exec.LookPath(p.Program); err != nil || path != p.Path {
 			return false
 		}
 	}
@@ -98,7 +112,7 @@ func (p *Plan) holds(cache *store.Store) bool {
 		return false
 	}
 	in, ok := record.Decode(data, record.RootOf(p.Dir))
-	if !ok || in.Sum() != p.Text || !in.Holds(cache, p.Dir) {
+	if !ok || in.Result() != p.Result || !in.Holds(cache, p.Dir) {
 		return false
 	}
 	if in.Renewed {
@@ -114,9 +128,9 @@ func (p *Plan) Environ() []string {
 	return command.Environ()
 }
 
-// Count adds one run of the prepared compiler command, with the processor time that it took, to the
+// count adds one run of the prepared compiler command, with the processor time that it took, to the
 // launcher's statistics. It reports whether it could.
-func (p *Plan) Count(cache *store.Store, took time.Duration) bool {
+func (p *Plan) count(cache *store.Store, took time.Duration) bool {
 	return cache.AppendStats(p.Before + strconv.FormatInt(int64(took), 10) + p.After)
 }
 
@@ -131,79 +145,44 @@ func ParentLauncher() string {
 	return ""
 }
 
-// form is the version of the encoding of plans, and the first field of each. Change it whenever the
-// other fields change.
-const form = "1"
+// form is the version of the encoding of plans, and the first number of each. Change it whenever
+// the other fields change.
+const form = 2
 
-// encode encodes the plan, a prepared compiler command, as fields separated by zero bytes. Each
-// list is preceded by its length.
+// encode encodes the plan, a prepared compiler command.
 func (p *Plan) encode() []byte {
-	fields := []string{form}
-	list := func(of []string) { fields = append(append(fields, strconv.Itoa(len(of))), of...) }
-	list(p.Command)
-	list(p.Argv)
-	list(p.Env)
-	list(p.Programs)
-	var states []string
+	var e record.Encoder
+	e.Uint(form)
+	for _, list := range [][]string{p.Command, p.Argv, p.Env, {p.Program, p.Path, p.Dir, p.Slice, p.Inputs, p.Before, p.After}} {
+		e.Strings(list)
+	}
+	e.Uint(uint64(p.Stamp))
+	e.Uint(p.Result)
 	for _, f := range p.Files {
-		states = append(states, f.Path, strconv.FormatUint(f.State, 10))
+		e.String(f.Path)
+		e.Uint(f.State)
 	}
-	list(states)
-	fields = append(fields, p.Dir, p.Slice, strconv.FormatUint(uint64(p.Stamp), 10), p.Inputs, strconv.FormatUint(p.Text, 10), p.Before, p.After)
-	return []byte(strings.Join(fields, "\x00"))
+	return e.Data
 }
 
-// decode returns the plan, a prepared compiler command, that encode has encoded. It returns nil if
+// decodePlan returns the plan, a prepared compiler command, that encode has encoded. It returns nil if
 // the data is malformed.
-func decode(data string) *Plan {
-	d := decoder{fields: strings.Split(data, "\x00")}
-	if d.next() != form {
+func decodePlan(data []byte) *Plan {
+	d := record.Decoder{Buffer: decode.Buffer{Data: data}}
+	if d.ULEB() != form {
 		return nil
 	}
-	p := &Plan{Command: d.list(), Argv: d.list(), Env: d.list(), Programs: d.list()}
-	states := d.list()
-	for i := 0; i+1 < len(states); i += 2 {
-		p.Files = append(p.Files, record.File{Path: states[i], State: d.number(states[i+1])})
+	p := &Plan{Command: d.Strings(), Argv: d.Strings(), Env: d.Strings()}
+	words := d.Strings()
+	p.Stamp, p.Result = Stamp(d.ULEB()), d.ULEB()
+	for d.Err == nil && d.Rest() > 0 {
+		p.Files = append(p.Files, record.File{Path: d.String(), State: d.ULEB()})
 	}
-	p.Dir, p.Slice, p.Stamp, p.Inputs = d.next(), d.next(), Stamp(d.number(d.next())), d.next()
-	p.Text, p.Before, p.After = d.number(d.next()), d.next(), d.next()
-	if d.bad || len(d.fields) != 0 || len(p.Argv) == 0 || len(states)%2 != 0 || len(p.Programs)%2 != 0 {
+	if d.Err != nil || len(p.Argv) == 0 || len(words) != 7 {
 		return nil
 	}
+	p.Program, p.Path, p.Dir, p.Slice, p.Inputs, p.Before, p.After = words[0], words[1], words[2], words[3], words[4], words[5], words[6]
 	return p
-}
-
-// A decoder reads the fields of an encoded compiler command, from the first to the last.
-type decoder struct {
-	fields []string
-	bad    bool // a field was missing or malformed
-}
-
-func (d *decoder) next() string {
-	if len(d.fields) == 0 {
-		d.bad = true
-		return ""
-	}
-	field := d.fields[0]
-	d.fields = d.fields[1:]
-	return field
-}
-
-func (d *decoder) number(field string) uint64 {
-	n, err := strconv.ParseUint(field, 10, 64)
-	d.bad = d.bad || err != nil
-	return n
-}
-
-func (d *decoder) list() []string {
-	n := d.number(d.next())
-	if d.bad || n > uint64(len(d.fields)) {
-		d.bad = true
-		return nil
-	}
-	list := d.fields[:n:n]
-	d.fields = d.fields[n:]
-	return list
 }
 
 // A Stamp is a hash of everything that a slice was made of, such as the profile and the compiler,
@@ -212,20 +191,14 @@ func (d *decoder) list() []string {
 // slice.
 type Stamp uint64
 
-// keptSize is the size in bytes of the entry that the cache has for each slice: the stamp, a hash
-// of the slice, and the state of the input files. The last number is 0 if the slice does not depend
-// on line numbers in the sources.
-const keptSize = 3 * 8
-
 // Holds reports whether the slice file at path is up to date: its bytes are those that were
 // written, and it was made with this stamp. If the slice depends on line numbers in the input files
 // of record in, these must be unchanged as well.
 func (s Stamp) Holds(cache *store.Store, path string, in *record.Record) bool {
-	kept, ok := cache.Get(store.Stamps, path)
-	if !ok || len(kept) != keptSize || binary.LittleEndian.Uint64(kept) != uint64(s) {
-		return false
-	}
-	if inputs := binary.LittleEndian.Uint64(kept[16:]); inputs != 0 && inputs != in.State() {
+	kept, _ := cache.Get(store.Stamps, path)
+	d := record.Decoder{Buffer: decode.Buffer{Data: kept}}
+	stamp, sum, inputs := d.ULEB(), d.ULEB(), d.ULEB()
+	if d.Err != nil || stamp != uint64(s) || inputs != 0 && inputs != in.State() {
 		return false
 	}
 	info, err := os.Lstat(path)
@@ -233,14 +206,16 @@ func (s Stamp) Holds(cache *store.Store, path string, in *record.Record) bool {
 		return false
 	}
 	data, err := files.ReadFile(path, info.Size())
-	return err == nil && binary.LittleEndian.Uint64(kept[8:]) == xxhash.Sum64(data)
+	return err == nil && sum == xxhash.Sum64(data)
 }
 
 // Keep stores the stamp of the slice at path in the cache, with a hash of data, the content of the
 // slice. inputs is the state of the input files, or 0 if the slice does not depend on line numbers
 // in them.
 func (s Stamp) Keep(cache *store.Store, path string, data []byte, inputs uint64) {
-	kept := binary.LittleEndian.AppendUint64(nil, uint64(s))
-	kept = binary.LittleEndian.AppendUint64(kept, xxhash.Sum64(data))
-	cache.Put(store.Stamps, path, binary.LittleEndian.AppendUint64(kept, inputs))
+	var e record.Encoder
+	e.Uint(uint64(s))
+	e.Uint(xxhash.Sum64(data))
+	e.Uint(inputs)
+	cache.Put(store.Stamps, path, e.Data)
 }

@@ -1,29 +1,53 @@
 package planned
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
-// A plan reads back the same, and one that is cut anywhere between its fields is none.
+// A plan reads back the same, and one that is cut before its files is none.
 func TestEncode(t *testing.T) {
 	p := &Plan{
 		Command: []string{"gcc", "", "-c"}, Dir: "/d", Argv: []string{"gcc", "-fauto-profile=a"}, Env: []string{},
-		Programs: []string{"gcc", "/bin/gcc"}, Files: []record.File{{Path: "/bin/gcc", State: 1<<64 - 1}, {Path: "p", State: 2}},
-		Slice: "/d/a", Stamp: 3, Inputs: "k", Text: 4, Before: "b\t", After: "\ta\n",
+		Program: "gcc", Path: "/bin/gcc", Files: []record.File{{Path: "/bin/gcc", State: 1<<64 - 1}, {Path: "p", State: 2}},
+		Slice: "/d/a", Stamp: 3, Inputs: "k", Result: 4, Before: "b\t", After: "\ta\n",
 	}
-	data := string(p.encode())
-	assert.Equal(t, p, decode(data))
-	for i := range data {
-		if data[i] == 0 {
-			assert.Nil(t, decode(data[:i]), data[:i])
-		}
+	data := p.encode()
+	assert.Equal(t, p, decodePlan(data))
+	p.Files = nil
+	for i := range p.encode() {
+		assert.Nil(t, decodePlan(data[:i]), i)
 	}
-	assert.Nil(t, decode(data+"\x00x"))
+	assert.Nil(t, decodePlan(append(data, 9, 'x')), "a path that is cut")
 	p.Argv = nil
-	assert.Nil(t, decode(string(p.encode())), "nothing to run")
-	assert.Nil(t, decode(form+"\x0099999999999"))
+	assert.Nil(t, decodePlan(p.encode()), "nothing to run")
+}
+
+// The key depends on all variables that the launcher reads itself.
+func TestVariables(t *testing.T) {
+	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\("([A-Z_]+)"`)
+	found := 0
+	count := func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range get.FindAllStringSubmatch(string(text), -1) {
+			found++
+			assert.Contains(t, variables, m[1], path)
+		}
+		return err
+	}
+	for _, dir := range []string{"../../../compile/driver", "../../command", ".."} {
+		require.NoError(t, filepath.WalkDir(dir, count))
+	}
+	assert.GreaterOrEqual(t, found, 10)
 }

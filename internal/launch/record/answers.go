@@ -53,6 +53,7 @@ func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[s
 			l.lookup(path, use)
 		}
 	}
+	l.tieCopies()
 	for folder, missing := range l.absent {
 		slices.Sort(missing)
 		r.Watched = append(r.Watched, Watched{Look(dir, folder), slices.Compact(missing)})
@@ -74,19 +75,20 @@ func isOfSystem(path string) bool {
 // changed since the command began.
 func (l *looker) file(name string) File {
 	f, changed := LookAt(l.dir, name)
-	l.sure = l.sure && changed.Before(l.start) && f.hash(l.cache, l.dir, l.buf)
+	hashed := f.hash(l.cache, l.dir, l.buf) // in any case, since other entries of the cache have a key of contents
+	l.sure = l.sure && changed.Before(l.start) && hashed
 	return f
 }
 
 // lookup adds the current state of a path to the record: as a file, as a folder or as missing.
 func (l *looker) lookup(path string, use trace.Use) {
 	l.links(path)
-	info, err := os.Stat(PathIn(l.dir, path))
+	info, mode, err := status(PathIn(l.dir, path))
 	switch {
 	case err != nil:
 		l.missing(path)
 	case info.IsDir():
-		f := Folder{Path: path, Same: l.number(info, len(l.Folders))}
+		f := Folder{Path: path, Same: l.number(info, len(l.Folders)), Mode: mode}
 		if use&trace.List != 0 {
 			f.Names = hashOfNames(PathIn(l.dir, path))
 			l.sure = l.sure && changedAt(info).Before(l.start)
@@ -101,6 +103,46 @@ func (l *looker) lookup(path string, use trace.Use) {
 	default:
 		l.sure = false
 	}
+}
+
+// tieCopies makes the record hold only for the present states of files that have the same content
+// as another file. Whether a compiler takes two such files for one, after #pragma once or #import,
+// depends on their times (GCC) or inodes (clang).
+func (l *looker) tieCopies() {
+	copies := make(map[uint64][]*File)
+	for _, files := range [][]File{l.Inputs, l.Others} {
+		for i := range files {
+			copies[files[i].Content] = append(copies[files[i].Content], &files[i])
+		}
+	}
+	for _, same := range copies {
+		if slices.ContainsFunc(same[1:], func(f *File) bool { return l.realPath(f) != l.realPath(same[0]) }) {
+			for _, f := range same {
+				f.Content ^= f.State
+			}
+		}
+	}
+}
+
+// realPath returns the path of a file without symbolic links, or "" if there is none.
+func (l *looker) realPath(f *File) string {
+	path, _ := filepath.EvalSymlinks(PathIn(l.dir, f.Path))
+	return path
+}
+
+// status returns information about the file or folder to which a path leads. Its mode also tells
+// whether the path is a symbolic link.
+func status(path string) (info fs.FileInfo, mode uint64, err error) {
+	info, err = os.Lstat(path)
+	link := fs.FileMode(0)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		link = fs.ModeSymlink
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return info, uint64(info.Mode() | link), nil
 }
 
 // number returns the index of the first recorded folder that is the same directory as the one of
@@ -120,15 +162,16 @@ func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	return first
 }
 
-// foldersHold reports whether the recorded folders still exist, contain the same names if the
-// command listed them, and are still the same directory exactly where they were. The last check is
-// needed because a compiler searches a folder only once if two paths lead to it.
+// foldersHold reports whether the recorded folders still exist with the same permissions, contain
+// the same names if the command listed them, and are still the same directory exactly where they
+// were. The last check is needed because a compiler searches a folder only once if two paths lead
+// to it.
 func (r *Record) foldersHold(dir string) bool {
 	l := looker{ids: make(map[string]uint64)}
 	for i := range r.Folders {
 		f := &r.Folders[i]
-		info, err := os.Stat(PathIn(dir, f.Path))
-		if err != nil || !info.IsDir() || l.number(info, i) != f.Same || f.Names != 0 && f.Names != hashOfNames(PathIn(dir, f.Path)) {
+		info, mode, err := status(PathIn(dir, f.Path))
+		if err != nil || mode != f.Mode || l.number(info, i) != f.Same || f.Names != 0 && f.Names != hashOfNames(PathIn(dir, f.Path)) {
 			return false
 		}
 	}

@@ -25,8 +25,9 @@ import (
 type Record struct {
 	Key string // under which the record is cached
 
-	Root Root   // of the checkout
-	Text []byte // the result: the encoded identifiers of the sources, or a compiler's version
+	Root   Root   // of the checkout
+	Text   []byte // the result: the encoded identifiers of the sources, or a compiler's version
+	Output uint64 // hash of the preprocessed sources, 0 for a version
 
 	// Paths that the command looked up, with their states at that time.
 	Inputs  []File    // sources and headers
@@ -46,6 +47,7 @@ type Record struct {
 type Folder struct {
 	Path  string
 	Same  uint64 // index of the first recorded folder that is the same directory, such as by a symbolic link
+	Mode  uint64 // type and permissions of what is at the path, which may be a symbolic link
 	Names uint64 // hash of the names in the folder if the command listed it, else 0
 }
 
@@ -238,17 +240,20 @@ func (r *Record) Paths() []string {
 // identifiers, so the compile needs the same functions of the profile.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
+// Result returns a hash of the recorded result and of the preprocessed sources.
+func (r *Record) Result() uint64 { return r.Sum() ^ r.Output }
+
 // State returns a hash of the contents of all files that the command opened, parts of the compiler
 // included. It is the same for another checkout of the same files.
 func (r *Record) State() uint64 {
-	e := encoder{root: r.Root}
+	e := Encoder{root: r.Root}
 	for _, files := range [][]File{r.Inputs, r.Others} {
 		for _, in := range files {
 			e.path(in.Path)
-			e.uint(in.Content)
+			e.Uint(in.Content)
 		}
 	}
-	return xxhash.Sum64(e.data)
+	return xxhash.Sum64(e.Data)
 }
 
 // Holds reports whether the recorded result is still valid for a command that runs in dir: all
@@ -299,56 +304,58 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 
 // recordForm is the version of the encoding, and the first number of an encoded record. Change it
 // when the encoding or the way in which Text is computed changes.
-const recordForm = 10
+const recordForm = 11
 
 // Encode returns the record in the form in which the cache stores it.
 func (r *Record) Encode() []byte {
-	e := encoder{root: r.Root}
-	e.uint(recordForm)
-	e.uint(r.Environment)
+	e := Encoder{root: r.Root}
+	e.Uint(recordForm)
+	e.Uint(r.Environment)
+	e.Uint(r.Output)
 	for _, files := range [][]File{r.Inputs, r.Others} {
-		e.uint(uint64(len(files)))
+		e.Uint(uint64(len(files)))
 		for _, in := range files {
 			e.input(in)
 		}
 	}
-	e.uint(uint64(len(r.Watched)))
+	e.Uint(uint64(len(r.Watched)))
 	for _, w := range r.Watched {
 		e.input(w.Folder)
-		e.strings(w.Missing)
+		e.Strings(w.Missing)
 	}
-	e.uint(uint64(len(r.Folders)))
+	e.Uint(uint64(len(r.Folders)))
 	for _, f := range r.Folders {
 		e.path(f.Path)
-		e.uint(f.Same)
-		e.uint(f.Names)
+		e.Uint(f.Same)
+		e.Uint(f.Mode)
+		e.Uint(f.Names)
 	}
-	e.uint(uint64(len(r.Links)))
+	e.Uint(uint64(len(r.Links)))
 	for _, link := range r.Links {
 		e.path(link.Path)
 		e.path(link.To)
 	}
-	return append(e.data, r.Text...)
+	return append(e.Data, r.Text...)
 }
 
 // Decode decodes a record for a checkout whose root is at. The record may have been made in another
 // checkout. It returns false if the data is malformed or of another version.
 func Decode(data []byte, at Root) (*Record, bool) {
-	d := decoder{decode.Buffer{Data: data}, at}
+	d := Decoder{decode.Buffer{Data: data}, at}
 	if d.ULEB() != recordForm {
 		return nil, false
 	}
-	r := &Record{Root: at, Environment: d.ULEB()}
+	r := &Record{Root: at, Environment: d.ULEB(), Output: d.ULEB()}
 	for _, files := range []*[]File{&r.Inputs, &r.Others} {
 		for n := d.count(); n > 0 && d.Err == nil; n-- {
 			*files = append(*files, d.input())
 		}
 	}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
-		r.Watched = append(r.Watched, Watched{d.input(), d.strings()})
+		r.Watched = append(r.Watched, Watched{d.input(), d.Strings()})
 	}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
-		r.Folders = append(r.Folders, Folder{d.path(), d.ULEB(), d.ULEB()})
+		r.Folders = append(r.Folders, Folder{d.path(), d.ULEB(), d.ULEB(), d.ULEB()})
 	}
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		r.Links = append(r.Links, Link{d.path(), d.path()})
@@ -357,67 +364,68 @@ func Decode(data []byte, at Root) (*Record, bool) {
 	return r, d.Err == nil
 }
 
-type encoder struct {
-	data []byte
+// An Encoder encodes numbers and strings one after the other. The zero Encoder has none.
+type Encoder struct {
+	Data []byte // the result
 	root Root
 }
 
-func (e *encoder) uint(v uint64) { e.data = binary.AppendUvarint(e.data, v) }
+func (e *Encoder) Uint(v uint64) { e.Data = binary.AppendUvarint(e.Data, v) }
 
-func (e *encoder) path(path string) { e.string(e.root.Without(path)) }
+func (e *Encoder) path(path string) { e.String(e.root.Without(path)) }
 
-func (e *encoder) input(in File) {
+func (e *Encoder) input(in File) {
 	e.path(in.Path)
-	e.uint(in.State)
-	e.uint(in.Size)
-	e.uint(in.Content)
+	e.Uint(in.State)
+	e.Uint(in.Size)
+	e.Uint(in.Content)
 }
 
-func (e *encoder) string(s string) {
-	e.uint(uint64(len(s)))
-	e.data = append(e.data, s...)
+func (e *Encoder) String(s string) {
+	e.Uint(uint64(len(s)))
+	e.Data = append(e.Data, s...)
 }
 
-func (e *encoder) strings(list []string) {
-	e.uint(uint64(len(list)))
+func (e *Encoder) Strings(list []string) {
+	e.Uint(uint64(len(list)))
 	for _, s := range list {
-		e.string(s)
+		e.String(s)
 	}
 }
 
-// A decoder decodes the fields of an encoded record.
-type decoder struct {
+// A Decoder decodes what an [Encoder] has encoded, in the same order. Its first fault is Err.
+type Decoder struct {
 	decode.Buffer
 	root Root
 }
 
 // count reads the length of a list whose elements take at least one byte each.
-func (d *decoder) count() int {
+func (d *Decoder) count() int {
 	at := d.Pos
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-func (d *decoder) input() File {
+func (d *Decoder) input() File {
 	return File{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
 
 // path reads a path and replaces the zero byte at its start by the root. A zero byte elsewhere is
 // an error.
-func (d *decoder) path() string {
+func (d *Decoder) path() string {
 	at := d.Pos
-	path := d.root.with(d.string())
+	path := d.root.with(d.String())
 	if strings.Contains(path, rootMark) {
 		d.Fail(at, fault.ErrName, "path %q has a zero byte", path)
 	}
 	return path
 }
 
-func (d *decoder) string() string { return string(d.Take(d.ULEB(), "a string")) }
+func (d *Decoder) String() string { return string(d.Take(d.ULEB(), "a string")) }
 
-func (d *decoder) strings() []string {
+func (d *Decoder) Strings() []string {
 	list := make([]string, 0, d.count())
 	for range cap(list) {
-		list = append(list, d.string())
+		list = append(list, d.String())
 	}
 	return list
 }

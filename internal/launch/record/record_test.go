@@ -12,10 +12,11 @@ func TestRecord(t *testing.T) {
 		Inputs:  []File{{"a.c", 10, 3, 5}, {"", 1<<64 - 1, 0, 0}},
 		Watched: []Watched{{File{"inc", 7, 4096, 0}, []string{"a.h", "b.h"}}},
 		Others:  []File{{"/usr/bin/gcc", 11, 4, 6}},
-		Folders: []Folder{{"inc", 0, 0}, {"linc", 0, 5}},
+		Folders: []Folder{{"inc", 0, 3, 0}, {"linc", 0, 4, 5}},
 		Links:   []Link{{"linc", "inc"}},
 
 		Environment: 8,
+		Output:      9,
 		Text:        []byte("whatever"),
 	}
 	data := r.Encode()
@@ -36,7 +37,7 @@ func TestRecordPathWithZero(t *testing.T) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add((&Record{Inputs: []File{{"a.c", 1, 2, 3}}, Watched: []Watched{{File{".", 2, 3, 0}, []string{"f"}}}, Text: []byte("x")}).Encode())
-	f.Add((&Record{Folders: []Folder{{"a", 0, 1}}, Links: []Link{{"a", "b"}}, Environment: 7}).Encode())
+	f.Add((&Record{Folders: []Folder{{"a", 0, 2, 1}}, Links: []Link{{"a", "b"}}, Environment: 7}).Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := Decode(data, "")
 		if !ok {

@@ -86,3 +86,18 @@ func TestLookInto(t *testing.T) {
 	gone := Look(dir, "none.h")
 	assert.False(t, gone.LookInto(dir, buf))
 }
+
+// TestAddChanged checks that a record that cannot be kept, because a file has just changed, has the
+// file's content nevertheless. Other entries of the cache have a key with Record.State.
+func TestAddChanged(t *testing.T) {
+	dir := t.TempDir()
+	state := func(text string) uint64 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), []byte(text), 0o666))
+		r := new(Record)
+		assert.False(t, r.Add(nil, dir, []string{"a.h"}, nil, time.Unix(1, 0)))
+		return r.State()
+	}
+	first := state("int f(void);")
+	assert.Equal(t, first, state("int f(void);"))
+	assert.NotEqual(t, first, state("int g(void);"))
+}

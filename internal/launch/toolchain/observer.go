@@ -27,6 +27,10 @@ type Observer struct {
 	start time.Time            // of the first run
 	asked map[string]trace.Use // the paths, and how they were used
 
+	// UsersRules is set if the compiler has rules of the user, such as specs or a plugin, which may
+	// read any environment variable.
+	UsersRules bool
+
 	foreign bool // other programs than parts of a compiler ran, so any environment variable may matter
 	blind   bool // some lookups were not observed
 }
@@ -105,6 +109,9 @@ func (o *Observer) noteProgram(program trace.Program, first string) {
 	}
 }
 
+// Opened reports whether the compiler was observed to open a path.
+func (o *Observer) Opened(path string) bool { return o.asked[path]&trace.Open != 0 }
+
 // Fill stores the collected paths and the states of their files in a record; files are the
 // compiler's inputs. It reports whether the record may be cached: all lookups were observed, and no
 // file has changed since the first run.
@@ -112,7 +119,12 @@ func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bo
 	if o.foreign {
 		r.Environment = record.WholeEnvironment()
 	}
-	return r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
+	ok := r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
+	isSpecs := func(f record.File) bool { return filepath.Base(f.Path) == "specs" }
+	if o.UsersRules || os.Getenv("LD_PRELOAD") != "" || slices.ContainsFunc(r.Others, isSpecs) {
+		r.Environment = record.WholeEnvironment()
+	}
+	return ok
 }
 
 // RunUntilDeath runs a command, which ends when this process ends. It does not wait for processes

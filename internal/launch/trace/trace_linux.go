@@ -342,8 +342,8 @@ func (o *observer) note(n *notification) (over bool) {
 	if c.number == unix.SYS_EXECVE { // it may be the same program again, by another name
 		delete(o.programs, n.pid)
 	}
-	if c.flags >= 0 && n.args[c.flags]&(unix.O_CREAT|unix.O_WRONLY) != 0 {
-		return false // what it writes
+	if c.flags >= 0 && onlyWrites(n.args[c.flags]) {
+		return false
 	}
 	process := "/proc/" + strconv.Itoa(int(n.pid))
 	if c.use == List {
@@ -371,8 +371,15 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
+// onlyWrites reports whether a file that is opened with some flags has nothing that can be read: it
+// is opened for writing, is new or is emptied.
+func onlyWrites(flags uint64) bool {
+	return flags&unix.O_WRONLY != 0 || flags&unix.O_CREAT != 0 && flags&(unix.O_EXCL|unix.O_TRUNC) != 0
+}
+
 // noteProgram adds the program that a process executes to the list of executed programs, unless it
-// is the one that the process executed before.
+// is the one that the process executed before. The log is incomplete if the process has another
+// root folder or other mounts than this one, because its paths then lead to other files.
 func (o *observer) noteProgram(pid uint32) {
 	process := "/proc/" + strconv.Itoa(int(pid))
 	path, err := os.Readlink(process + "/exe")
@@ -381,6 +388,11 @@ func (o *observer) noteProgram(pid uint32) {
 		return
 	}
 	o.programs[pid] = path
+	for _, view := range []string{"/root", "/ns/mnt"} {
+		own, err := os.Readlink("/proc/self" + view)
+		its, err2 := os.Readlink(process + view)
+		o.lost = o.lost || err != nil || err2 != nil || own != its
+	}
 	line, err := os.ReadFile(process + "/cmdline")
 	o.lost = o.lost || err != nil
 	name, _, _ := bytes.Cut(line, []byte{0})

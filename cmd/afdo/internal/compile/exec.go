@@ -26,7 +26,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/become"
 	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
-	"github.com/go-afdo/afdo/internal/launch/repeat"
+	"github.com/go-afdo/afdo/internal/launch/planned"
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
@@ -183,8 +183,8 @@ func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) err
 	}
 	var flags []string
 	cmd.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, f.Name+"="+f.Value.String()) })
-	key := repeat.Key(flags, argv, dir)
-	if plan := repeat.Find(key, argv, dir); plan != nil {
+	key := planned.Key(flags, argv, dir)
+	if plan := planned.Find(key, argv, dir); plan != nil {
 		return e.Become(plan.Argv, plan.Environ())
 	}
 	stdin := keptStdin{env: e}

@@ -1,12 +1,10 @@
 //go:build unix
 
-package repeat_test
+package planned_test
 
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 
 	"github.com/go-afdo/afdo/compile/driver"
 	"github.com/go-afdo/afdo/internal/launch/planned"
-	"github.com/go-afdo/afdo/internal/launch/repeat"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
@@ -50,9 +47,9 @@ func (c *compiles) write(name, text string) {
 	require.NoError(c.t, os.WriteFile(c.path(name), []byte(text), 0o777))
 }
 
-func (c *compiles) key() string { return repeat.Key([]string{"profile=prof.afdo"}, c.argv, c.dir) }
+func (c *compiles) key() string { return planned.Key([]string{"profile=prof.afdo"}, c.argv, c.dir) }
 
-func (c *compiles) find() *planned.Plan { return repeat.Find(c.key(), c.argv, c.dir) }
+func (c *compiles) find() *planned.Plan { return planned.Find(c.key(), c.argv, c.dir) }
 
 func (c *compiles) prepare() *driver.Plan {
 	cache, err := driver.OpenCache()
@@ -89,8 +86,8 @@ func TestFind(t *testing.T) {
 	expect(true, "the content is the same")
 	c.write("first/b.h", "")
 	expect(true, "another file in a folder of the search")
-	assert.Nil(t, repeat.Find(c.key(), append(c.argv, "-g"), c.dir))
-	assert.Nil(t, repeat.Find(c.key(), c.argv, c.path("first")))
+	assert.Nil(t, planned.Find(c.key(), append(c.argv, "-g"), c.dir))
+	assert.Nil(t, planned.Find(c.key(), c.argv, c.path("first")))
 	key := c.key()
 	t.Setenv("CPATH", "x")
 	assert.NotEqual(t, key, c.key())
@@ -156,25 +153,4 @@ func TestNotKept(t *testing.T) {
 		c.prepare()
 		assert.Nil(t, c.find(), argv)
 	}
-}
-
-// The key depends on all variables that the launcher reads itself.
-func TestVariables(t *testing.T) {
-	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\("([A-Z_]+)"`)
-	found := 0
-	count := func(path string, _ os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, m := range get.FindAllStringSubmatch(string(text), -1) {
-			found++
-			assert.Contains(t, planned.Variables, m[1], path)
-		}
-		return err
-	}
-	for _, dir := range []string{"../../../compile/driver", "../../command", ".."} {
-		require.NoError(t, filepath.WalkDir(dir, count))
-	}
-	assert.GreaterOrEqual(t, found, 10)
 }
