@@ -42,9 +42,10 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs boo
 	r.trace("%v gets %s", compiler, strings.Join(options, " "))
 }
 
-// Keep stores the plan in the cache under a key from [planned.Key], so that [planned.Find] finds it
-// and the command runs again without the launcher. Call it only if the command has succeeded,
-// because a command that is found does not run once more without the profile if it fails.
+// Keep stores the plan in the cache under a key that identifies the command, the folder and the
+// environment, so that the same command runs again without the launcher. Call it only if the
+// command has succeeded, because a command that is found there does not run once more without the
+// profile if it fails.
 //
 // Keep does nothing if there is no cache, if the slice is not beside the object, if the compile had
 // something to warn of, or if the plan depends on more than the command, the environment and files.

@@ -19,8 +19,8 @@ func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error)
 	return l.keepIn(store.Slices, data, func(path string) (bool, error) { return slicefile.Write(path, data) })
 }
 
-// keepIn calls write with a path in the cache, whose name is a hash of data. If there is no cache or
-// the cache takes nothing, it calls write with a path in the folder for temporary files.
+// keepIn calls write with a path in the cache, whose name is a hash of data. If there is no cache,
+// or if write fails, keepIn calls write with a path in the folder for temporary files.
 func (l *Launcher) keepIn(kind string, data []byte, write func(path string) (changed bool, err error)) (path string, changed bool, err error) {
 	name := strconv.FormatUint(xxhash.Sum64(data), 16)
 	if path, err = l.Cache.files().Path(kind, name); err == nil {

@@ -80,7 +80,8 @@ func (c *Line) isProfileOption(option string) bool {
 
 // wordsHide reports whether the preprocessed sources may lack names of functions that clang looks
 // up in the profile. This is so with modules, with precompiled headers, and with options to match
-// functions of similar names.
+// functions of similar names. It also reports -working-directory, with which clang would not find
+// the slice.
 func (c *Line) wordsHide() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		switch {
@@ -90,7 +91,7 @@ func (c *Line) wordsHide() bool {
 			return guessesNames(w.value)
 		}
 		option := w.text
-		for _, prefix := range []string{"-fmodule", "-fcxx-modules", "-fprebuilt-", "-fprofile-remapping-file"} {
+		for _, prefix := range []string{"-fmodule", "-fcxx-modules", "-fprebuilt-", "-fprofile-remapping-file", "-working-directory"} {
 			if strings.HasPrefix(option, prefix) {
 				return true
 			}

@@ -120,7 +120,8 @@ const (
 	maxWords         = 1 << 20
 )
 
-// expand appends arguments to c.words. It replaces each response file by its content.
+// expand appends arguments to c.words. It replaces each response file by its content. GCC takes the
+// name of a response file that cannot be read for a source.
 func (c *Line) expand(args []string, depth int) {
 	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
 		w := word{text: args[i], at: i}
@@ -128,8 +129,8 @@ func (c *Line) expand(args []string, depth int) {
 			w.at = -1
 		}
 		if name, ok := strings.CutPrefix(w.text, "@"); ok && depth < maxResponseDepth {
-			if text, ok := c.response(name); ok {
-				c.expand(SplitWords(text), depth+1)
+			if text, err := files.ReadFile(c.Path(name), maxResponseSize); err == nil {
+				c.expand(SplitWords(string(text)), depth+1)
 				continue
 			}
 		}
@@ -139,13 +140,6 @@ func (c *Line) expand(args []string, depth int) {
 		}
 		c.words = append(c.words, w)
 	}
-}
-
-// response returns the content of a response file. It returns false if the file cannot be read;
-// then GCC takes its name for a source.
-func (c *Line) response(name string) (text string, ok bool) {
-	data, err := files.ReadFile(c.Path(name), maxResponseSize)
-	return string(data), err == nil
 }
 
 // takesValue returns the set of options whose value is the next argument.
@@ -172,19 +166,12 @@ func (c *Line) read(w *word) {
 	switch {
 	case w.text == "-" || !strings.HasPrefix(w.text, "-"):
 		c.readFile(w)
-	case w.hasValue:
-		c.readValue(w.text, w.value)
-	default:
+	case w.hasValue && (w.text == "-o" || w.text == "--output"):
+		c.output = w.value
+	case w.hasValue && (w.text == "-x" || w.text == "--language"):
+		c.language = w.value
+	case !w.hasValue:
 		c.readOption(w.text)
-	}
-}
-
-func (c *Line) readValue(option, value string) {
-	switch option {
-	case "-o", "--output":
-		c.output = value
-	case "-x", "--language":
-		c.language = value
 	}
 }
 
@@ -228,7 +215,9 @@ func (c *Line) readJoined(option string) {
 	}{
 		{"-fauto-profile=", c.setProfile},
 		{"-flto=", func(string) { c.LTO = true }},
-		{"-dump", c.readDump},
+		{"-dump", func(what string) { // unlike -dumpbase, these only print information
+			c.information = c.information || slices.Contains([]string{"version", "fullversion", "machine", "specs"}, what)
+		}},
 		{"-print-", func(string) { c.information = true }},
 		{"--print-", func(string) { c.information = true }},
 		{"--help=", func(string) { c.information = true }},
@@ -245,15 +234,6 @@ func (c *Line) readJoined(option string) {
 }
 
 func (c *Line) setProfile(file string) { c.Profile, c.declined = file, false }
-
-// readDump parses an option that begins with -dump: -dumpversion and some others only print
-// information, unlike -dumpbase.
-func (c *Line) readDump(what string) {
-	switch what {
-	case "version", "fullversion", "machine", "specs":
-		c.information = true
-	}
-}
 
 func (c *Line) readFile(w *word) {
 	w.option = c.language

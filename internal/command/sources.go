@@ -18,9 +18,7 @@ func (c *Line) HidesNames() string {
 	}
 	switch {
 	case c.Clang && c.wordsHide():
-		return "modules, a precompiled header or names that are guessed"
-	case c.Clang && c.Mentions("-working-directory"):
-		return "clang's -working-directory"
+		return "modules, another working directory, a precompiled header or names that are guessed"
 	case c.preprocessed && c.Mentions("-fdirectives-only"):
 		return "macros in preprocessed sources"
 	case slices.ContainsFunc(c.words, func(w word) bool { return c.readsPipe(&w) }):

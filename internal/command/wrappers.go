@@ -92,12 +92,11 @@ func IsLauncher(word string) bool { return slices.Contains(launchers, ProgramNam
 // KeyedLauncher returns the first launcher of the command that caches objects but does not notice
 // that the content of a profile has changed. It returns "" if there is none.
 func (c *Line) KeyedLauncher() string {
-	for _, word := range c.Launcher {
-		if name := ProgramName(word); slices.Contains(keyed, name) {
-			return name
-		}
+	at := slices.IndexFunc(c.Launcher, func(word string) bool { return slices.Contains(keyed, ProgramName(word)) })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return ProgramName(c.Launcher[at])
 }
 
 // Distributes reports whether a program is a launcher that compiles on other machines, such as

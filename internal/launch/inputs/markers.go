@@ -108,8 +108,8 @@ func changesOptions(text []byte) bool {
 	return false
 }
 
-// addText adds preprocessed text to the inputs: its identifiers and its hash. It returns an error if
-// the text imports a module, because the functions of that module are not in the text.
+// addText adds preprocessed text to the inputs: its identifiers and its hash. It returns an error
+// if the text imports a module, because the functions of that module are not in the text.
 func (f *finder) addText(in *Inputs, text []byte) error {
 	if f.KnowsModules() && importsModule(text) {
 		return fmt.Errorf("modules: %w", ErrNoText)

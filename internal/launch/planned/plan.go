@@ -165,8 +165,8 @@ func (p *Plan) encode() []byte {
 	return e.Data
 }
 
-// decodePlan returns the plan, a prepared compiler command, that encode has encoded. It returns nil if
-// the data is malformed.
+// decodePlan returns the plan, a prepared compiler command, that encode has encoded. It returns nil
+// if the data is malformed.
 func decodePlan(data []byte) *Plan {
 	d := record.Decoder{Buffer: decode.Buffer{Data: data}}
 	if d.ULEB() != form {

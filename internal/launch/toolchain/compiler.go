@@ -57,9 +57,6 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, err
-	}
 	version, err := versionOf(ctx, path, c.Dir, cache)
 	if err != nil {
 		return nil, err

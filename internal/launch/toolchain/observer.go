@@ -120,8 +120,7 @@ func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bo
 		r.Environment = record.WholeEnvironment()
 	}
 	ok := r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
-	isSpecs := func(f record.File) bool { return filepath.Base(f.Path) == "specs" }
-	if o.UsersRules || os.Getenv("LD_PRELOAD") != "" || slices.ContainsFunc(r.Others, isSpecs) {
+	if o.UsersRules || os.Getenv("LD_PRELOAD") != "" || slices.ContainsFunc(r.Others, func(f record.File) bool { return filepath.Base(f.Path) == "specs" }) {
 		r.Environment = record.WholeEnvironment()
 	}
 	return ok
