@@ -40,7 +40,8 @@ func guarded(c *http.Client) *http.Client {
 }
 
 // inward returns an error for a redirect that leads inward: from a host elsewhere to one that only
-// this machine or its network reaches. It also refuses host names with characters outside ASCII:
+// this machine or its network reaches, or from this machine to its network, because a local port
+// may be forwarded to a server elsewhere. It also refuses host names with characters outside ASCII:
 // net/http converts such a name before it connects, and may get an address, for example from digits
 // in circles.
 func inward(ctx context.Context, from, to string) error {
@@ -51,7 +52,7 @@ func inward(ctx context.Context, from, to string) error {
 	if !found {
 		return nil
 	}
-	if _, was := closeBy(ctx, from); was {
+	if origin, was := closeBy(ctx, from); was && (isLocal(address) || !isLocal(origin)) {
 		return nil
 	}
 	return fmt.Errorf("%w: it leads to %s, which only this machine or its network can reach", errRedirect, address)
@@ -69,9 +70,12 @@ func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
+// isLocal reports whether an address is one of this machine itself.
+func isLocal(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
+
 func isCloseBy(a netip.Addr) bool {
 	a = embedded(a)
-	return a.IsLoopback() || a.IsUnspecified() || a.IsLinkLocalUnicast() || a.IsMulticast() || metadata[a]
+	return isLocal(a) || a.IsLinkLocalUnicast() || a.IsMulticast() || metadata[a]
 }
 
 // metadata are the addresses of cloud metadata services, which hand out secrets, unless they are

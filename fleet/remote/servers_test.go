@@ -196,6 +196,12 @@ func TestRedirect(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.Equal(t, []string{""}, referers)
 
+	// A local port may be forwarded to a server elsewhere.
+	for _, target = range []string{"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://[64:ff9b::a9fe:a9fe]/"} {
+		_, err := remote.Open(t.Context(), front.URL, remote.Retry(1, 0), remote.Timeout(time.Second))
+		require.ErrorContains(t, err, "the redirect is not followed", target)
+	}
+
 	// A client that has the answer of a host elsewhere.
 	elsewhere := &http.Client{Transport: answers(redirect)}
 	port := inside.Listener.Addr().(*net.TCPAddr).Port
