@@ -1,6 +1,7 @@
 package arcs
 
 import (
+	"math"
 	"slices"
 )
 
@@ -22,11 +23,7 @@ func (f *function) branchItems() (items []item) {
 	sums := make([][2]int64, f.Blocks)
 	f.decided = make([]bool, f.Blocks)
 	for _, b := range f.branches {
-		from, ok := f.tested(seen[b.from])
-		if !ok {
-			continue
-		}
-		votes := f.direction(from, b, seen)
+		from, votes := f.tested(b, seen)
 		if votes == 0 {
 			continue
 		}
@@ -53,38 +50,51 @@ func (f *function) branchItems() (items []item) {
 // graph. Most blocks have less than 10.
 const maxSeen = 50
 
-// tested returns the block of the graph whose condition decides a conditional jump. seen are the
-// source positions in the block of machine code that ends with the jump. Of the blocks whose
-// condition is at one of these positions, it is the one that has most of the positions for itself
-// alone. ok is false if there is none, or if two have equally many.
-func (f *function) tested(seen []key) (block uint32, ok bool) {
-	best, tie := -1, false
-	for _, k := range seen[:min(len(seen), maxSeen)] {
+// tested returns the block of the graph whose condition decides a conditional jump, and the result
+// of direction for it. seen has the source positions in each block of machine code. Of the blocks
+// whose condition is at a position in the block that ends with the jump, it is the one that has
+// most of the positions for itself alone. votes is 0 if there is none, if two have equally many, or
+// if the successors do not lead to the targets of the jump.
+func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, votes int) {
+	positions := seen[jump.from][:min(len(seen[jump.from]), maxSeen)]
+	best := -1
+	ways := make(map[uint32]int) // for each condition that is considered, the result of direction
+	unclear := true
+	for _, k := range positions {
 		for _, b := range f.tests[k] {
-			if b == block || !f.conditional(b) {
+			if _, ok := ways[b]; ok || !f.conditional(b) {
 				continue
 			}
-			own := 0
-			for _, k := range seen[:min(len(seen), maxSeen)] {
+			way, own := f.direction(b, jump, seen), 0
+			ways[b], unclear = way, unclear && way == 0
+			for _, k := range positions {
 				if at := f.where[k]; len(at) == 1 && at[0] == b {
 					own++
 				}
 			}
-			f.decided[b] = true
-			tie = own == best || tie && own < best
 			if own > best {
-				best, block = own, b
+				best, block, votes = own, b, way
+			} else if own == best {
+				votes = 0
 			}
 		}
 	}
-	return block, best >= 0 && !tie
+	for b, way := range ways {
+		f.decided[b] = f.decided[b] || unclear || way != 0
+	}
+	return block, votes
 }
+
+// mixed stands for more than one block.
+const mixed = math.MaxUint32
 
 // dropConverted removes counts of machine code (sightings) that do not show how often the code ran
 // in the graph, because the compiler replaced the jump of a condition:
 //
 //   - code after the condition, in the same block of machine code as code before it: it runs
 //     whether the condition holds or not
+//   - code after the condition, in a block of machine code with code of other blocks: what does not
+//     change in a loop was moved out of it, such as constants
 //   - a loop around the condition, in the same block of machine code as code outside of a loop: it
 //     was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
@@ -101,30 +111,45 @@ func (f *function) dropConverted() {
 			}
 		}
 	}
-	outside := make(map[int32]bool) // blocks of machine code with code outside of such loops
+	outside := make(map[int32]bool)    // blocks of machine code with code outside of such loops
+	evaluated := make(map[uint32]bool) // the conditions of before
+	only := make(map[int32]uint32)     // the only block of the graph with code in a block of machine code, or mixed
 	for _, s := range f.sightings {
 		at := f.where[s.key]
-		if len(at) == 1 && undecided(at[0]) {
-			before[s.block] = append(before[s.block], at[0])
+		if len(at) != 1 {
+			continue
 		}
-		if len(at) == 1 && !loops[at[0]] {
-			outside[s.block] = true
+		if undecided(at[0]) {
+			before[s.block], evaluated[at[0]] = append(before[s.block], at[0]), true
+		}
+		outside[s.block] = outside[s.block] || !loops[at[0]]
+		if first, ok := only[s.block]; ok && first != at[0] {
+			only[s.block] = mixed
+		} else {
+			only[s.block] = at[0]
 		}
 	}
 	f.sightings = slices.DeleteFunc(f.sightings, func(s sighting) bool {
-		arcs := f.between[s.key]
-		if at := f.where[s.key]; len(at) == 1 {
-			if loops[at[0]] && outside[s.block] {
-				return true
-			}
-			if arcs = f.into[at[0]]; len(arcs) > 1 {
-				return false
-			}
+		if at := f.where[s.key]; len(at) == 1 && loops[at[0]] && outside[s.block] {
+			return true
 		}
-		return slices.ContainsFunc(arcs[:min(len(arcs), nearby)], func(a int32) bool {
-			return slices.Contains(before[s.block], f.Arcs[a].From)
+		return slices.ContainsFunc(f.arcsTo(s.key), func(a int32) bool {
+			from := f.Arcs[a].From
+			return evaluated[from] && only[s.block] == mixed || slices.Contains(before[s.block], from)
 		})
 	})
+}
+
+// arcsTo returns the arcs that are taken whenever code at source position k runs: the arc into its
+// block, if there is only one of each, or the arcs that have the position, at most nearby.
+func (f *function) arcsTo(k key) []int32 {
+	arcs := f.between[k]
+	if at := f.where[k]; len(at) == 1 {
+		if arcs = f.into[at[0]]; len(arcs) > 1 {
+			return nil
+		}
+	}
+	return arcs[:min(len(arcs), nearby)]
 }
 
 // returns reports whether control always goes from block b to block to, in at most nearby steps and

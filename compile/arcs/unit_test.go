@@ -2,6 +2,7 @@ package arcs
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,6 +75,37 @@ func TestBranch(t *testing.T) {
 			got = append(got, int64(f.Arcs[i.arcs[0]].To), i.low)
 		}
 		require.Equal(t, []int64{3, 8, 14, 2}, got)
+	}
+}
+
+// TestConverted: the code of conditions 3 and 7 is in one block of machine code, whose jump goes to
+// block 11 or 12. Only condition 7 leads to one and not to the other, so condition 3 has no jump.
+// Condition 13 has none, either, so code after it that is among code of other blocks may have been
+// moved there, and does not show how often it ran.
+func TestConverted(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		u := readUnit(t, "16")
+		c := &profile.CodeCopy{
+			Symbol: "f", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}},
+			Blocks: []profile.CodeBlock{
+				{Count: 50, Size: 1, Places: []profile.Place{{Position: position(6, 54)}, {Position: position(6, 62)}}},
+				{Count: 20, Size: 1, Places: []profile.Place{{Position: position(6, 93)}}},
+				{Count: 30, Size: 1, Places: []profile.Place{{Position: position(6, 27)}}},
+				{Count: 100, Size: 1, Places: []profile.Place{{Position: position(6, 21)}}},
+				{Count: 1, Size: 1, Places: []profile.Place{{Position: position(7, 3)}}},
+			},
+			Jumps: []profile.CodeJump{{From: 0, To: 1, Count: 20}, {From: 0, To: 2, Count: 30}},
+		}
+		if moved {
+			c.Blocks[4].Places = append(c.Blocks[4].Places, profile.Place{Position: position(6, 27)})
+		}
+		u.add(c)
+		f := u.functions["f"]
+		f.items()
+		require.True(t, f.decided[7])
+		require.False(t, f.decided[3])
+		seen := slices.ContainsFunc(f.sightings, func(s sighting) bool { return s.line == 7 })
+		require.Equal(t, !moved, seen)
 	}
 }
 
