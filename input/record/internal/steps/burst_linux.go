@@ -45,13 +45,13 @@ type burst struct {
 // moment picks a running thread and makes a burst of it, if there is one. Then it plans the next
 // moment.
 func (t *tracer) moment(now int64) {
-	if t.stopping.Load() || t.out.isFull() {
+	th, picked, running := t.pick()
+	if th == nil {
 		t.schedule.plan(now)
 		return
 	}
-	th, picked := t.pick()
-	if th == nil {
-		t.schedule.plan(now)
+	if t.most = max(t.most, running); t.random.IntN(t.most) >= running { // of a phase with fewer threads
+		t.schedule.miss(now)
 		return
 	}
 	t.stats.Moments++
@@ -86,10 +86,14 @@ func (t *tracer) miss(th *thread) {
 const maxPicks = 32
 
 // pick returns one of the threads that run or wait for a processor, each with the same probability,
-// and on which processor it ran last. It returns nil if it finds none.
-func (t *tracer) pick() (*thread, activity) {
-	n := len(t.order)
-	for range min(n, maxPicks) {
+// and on which processor it ran last. It returns nil if it finds none, or if no burst may start.
+// running is how many threads run, at most the number of processors.
+func (t *tracer) pick() (picked *thread, at activity, running int) {
+	n, most := len(t.order), t.processors.Count()
+	if t.stopping.Load() || t.out.isFull() {
+		return nil, at, 0
+	}
+	for tries := min(n, maxPicks); tries > 0 && running < most; tries-- {
 		i := t.random.IntN(n)
 		th := t.order[i]
 		if th.announced && !th.stopped && th.process.ready {
@@ -97,13 +101,15 @@ func (t *tracer) pick() (*thread, activity) {
 				t.refresh(th.process)
 			}
 			if a := t.activity(th); a.running {
-				return th, a
+				if running++; picked == nil {
+					picked, at = th, a
+				}
 			}
 		}
 		n-- // each thread once
 		t.order[i], t.order[n] = t.order[n], t.order[i]
 	}
-	return nil, activity{}
+	return picked, at, running
 }
 
 // run makes the burst: it stops the thread, simulates it, lets it run on and writes the samples. It

@@ -83,12 +83,6 @@ func Numbers(folder string) ([]int, error) {
 // readProc reads a file about a process.
 func readProc(pid int, name string) ([]byte, error) { return os.ReadFile(procPath(pid, name)) }
 
-// threadName returns the name of a thread.
-func threadName(pid, tid int) (string, error) {
-	name, err := readProc(pid, "task/"+strconv.Itoa(tid)+"/comm")
-	return strings.TrimSuffix(string(name), "\n"), err
-}
-
 // avoidOOM sets this process's OOM score, so that the kernel ends other processes first when memory
 // runs out. A score below 0 needs a privilege.
 func avoidOOM() {

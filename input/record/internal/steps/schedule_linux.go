@@ -56,7 +56,8 @@ func (s *schedule) add(now int64, cost float64) {
 }
 
 // miss plans the next moment after a moment without a burst: the chosen thread had begun to wait,
-// or had moved to another processor, before the tracer could stop it.
+// or had moved to another processor, before the tracer could stop it, or fewer threads ran than at
+// other moments.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {

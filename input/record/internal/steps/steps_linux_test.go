@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -332,6 +333,40 @@ func TestSystemCalls(t *testing.T) {
 	for name, share := range shares {
 		assert.InDelta(t, 0.25, share, 0.08, name)
 	}
+}
+
+// takesTurns has phases of one thread and of two threads. Each thread executes as many
+// instructions.
+const takesTurns = `
+#include <pthread.h>
+#include <stdlib.h>
+#define LOOP for (long i = 0; i < 10000000; i++) __asm__ volatile("nop;nop;nop;nop")
+__attribute__((noinline)) static void alone(void) { LOOP; }
+__attribute__((noinline)) static void *together(void *a) { LOOP; return a; }
+int main(int argc, char **argv) {
+	for (long n = atol(argv[1]); n > 0; n--) {
+		pthread_t other;
+		alone();
+		pthread_create(&other, 0, together, 0);
+		together(0);
+		pthread_join(other, 0);
+	}
+	return 0;
+}
+`
+
+// A phase of two threads is recorded twice as often as one of a single thread. Its share was 0.5
+// when moments did not depend on how many threads ran.
+func TestPhasesOfThreads(t *testing.T) {
+	testenv.NeedSweep(t)
+	if runtime.NumCPU() < 2 {
+		t.Skip("threads cannot run at once on one processor")
+	}
+	program := build(t, takesTurns, "-no-pie", "-pthread")
+	r := launchAndWait(t, Config{Overhead: 0.1}, exec.Command(program, "200"))
+	in := branchesIn(t, program, "together", r)
+	t.Logf("%.2f, %+v", in, *r.stats)
+	assert.InDelta(t, 2./3, in, 0.1)
 }
 
 // x87 has a loop that x87 instructions take part in.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -225,13 +226,11 @@ func (t *tracer) executed(th *thread) {
 
 // name writes a record with the name of a thread.
 func (t *tracer) name(th *thread, exec bool) {
-	name, err := threadName(th.process.pid, th.tid)
-	if err != nil {
-		return
+	if name, err := readProc(th.process.pid, "task/"+strconv.Itoa(th.tid)+"/comm"); err == nil {
+		t.emit(&perfdata.Comm{
+			PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: strings.TrimSuffix(string(name), "\n"),
+		})
 	}
-	t.emit(&perfdata.Comm{
-		PID: int32(th.process.pid), TID: int32(th.tid), Time: uint64(clock()), Exec: exec, Name: name,
-	})
 }
 
 // announce writes records with the names of the threads and the mappings of a process that ran

@@ -49,6 +49,7 @@ type tracer struct {
 	config     Config
 	stats      Stats
 	random     *rand.Rand
+	most       int // threads that ran at once at a moment, at most the number of processors
 	writer     *perfdata.Writer
 	out        *outbox
 	replies    *json.Encoder
