@@ -3,6 +3,7 @@ package produce
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
@@ -93,12 +94,8 @@ func (f *CreateFacts) Read(path string, r *samples.Report) {
 	})
 	f.all.Add(r)
 	f.Samples, f.InBinary, f.BogusRanges = f.all.Samples, f.all.InBinary, f.all.Bogus
-	f.Objects = f.Objects[:0]
-	for _, o := range f.all.Objects {
-		if !o.Ours && len(f.Objects) < maxObjects {
-			f.Objects = append(f.Objects, o)
-		}
-	}
+	f.Objects = slices.DeleteFunc(append(f.Objects[:0], f.all.Objects...), func(o samples.Object) bool { return o.Ours })
+	f.Objects = f.Objects[:min(len(f.Objects), maxObjects)]
 }
 
 const countedRanges = "ranges"
