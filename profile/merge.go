@@ -112,17 +112,18 @@ type sibling struct {
 	at int // index of the record
 }
 
-// An unwritten is a body with siblings still to be written.
+// An unwritten is an inlined body that is in the output already, while some of the records directly
+// below it are not.
 type unwritten struct {
 	head  int // index of its KindInlined record in the output
 	first int // its first sibling
 	next  int // its next sibling
 }
 
-// canonical appends the canonical form of records to dst, which must not overlap them. Records may
-// be in any order and several may have the same place, but bodies without the tangled mark must be
-// canonical. last is the number of the last record of the outermost body in the result, from 1; 0
-// if the result is empty.
+// canonical appends records to dst, sorted by location, with records of one location and kind added
+// up. dst must not overlap the records. Records may be in any order, but the records of an inlined
+// body must be sorted already, unless it is marked as tangled. last is the number of the last
+// record of the outermost body in the result, from 1; 0 if the result is empty.
 func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	dst = slices.Grow(dst, len(records))
 	s.siblings = s.siblings[:0]

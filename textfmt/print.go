@@ -327,7 +327,8 @@ func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	return nil
 }
 
-// name stores the name and the file ID of a symbol, which headers contain.
+// name adds a symbol to p.headers, which has the name and the number of the file for each header of
+// a function that will be printed. It does nothing if the symbol is already there.
 func (p *printer) name(s afdo.Symbol) {
 	if _, ok := p.ids.find(uint32(s.ID())); ok {
 		return

@@ -181,9 +181,10 @@ func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes
 	return votes
 }
 
-// vote returns 1 if source position k shows that control took the arc from block from to block to:
-// the position is of that arc, or it occurs only in blocks of after and none of other, which are
-// the blocks that follow this successor and the other one. Otherwise it returns 0.
+// vote returns 1 if code at source position k, seen in a target of a jump, shows that the jump
+// takes the arc from block from to block to. It does if the position is of that arc, or if only
+// blocks of after have it, which follow this successor, and none of other, which follow the other
+// successor. Otherwise vote returns 0.
 func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	if arcs := f.between[k]; len(arcs) == 1 {
 		if a := f.Arcs[arcs[0]]; a.From == from && a.To == to {

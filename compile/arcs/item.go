@@ -21,8 +21,9 @@ type item struct {
 	fixed  bool // compilers seldom move the statement to another block
 }
 
-// items converts the evidence for a function (its sightings, recorded jumps and entries) into lower
-// and upper bounds for the counts of blocks and arcs.
+// items returns lower and upper bounds for the counts of blocks and arcs of the function's graph.
+// They follow from what was recorded of its machine code: how often code with each source position
+// ran (sightings), which way jumps went, and how often the function was entered.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
 		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))

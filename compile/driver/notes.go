@@ -123,7 +123,8 @@ func (s source) auxiliaryNames() (names []string, err error) {
 	return names, nil
 }
 
-// encodeNotes compresses notes for the cache.
+// encodeNotes compresses the .gcno file and the dump that GCC has written of a source, for the
+// cache.
 func encodeNotes(name string, notes, dump []byte) []byte {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstd.MinWindowSize<<8))
 	var e record.Encoder

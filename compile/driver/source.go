@@ -136,8 +136,9 @@ func programOf(r *afdo.Reader) (*slice.Program, error) {
 	return slice.FromReader(r)
 }
 
-// indexedCopy returns the path of a copy of the profile with an index, in the cache. If there is
-// none, one process makes it and concurrent ones wait.
+// indexedCopy returns the path of a copy of the profile in the cache, with the index by which one
+// compile unit is found without reading the others. If there is none, one process makes it and
+// concurrent ones wait.
 func (s source) indexedCopy() (string, error) {
 	file := s.file
 	path, err := s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s\x00sources", file.path, file.state, slice.Names.Name))

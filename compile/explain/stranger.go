@@ -17,7 +17,8 @@ type Stranger struct {
 	MainThere, MainHere string
 }
 
-// HasMain reports whether the compiles define main in another file than the profiled program.
+// HasMain reports whether the explained compiles define a main, in a source with another name than
+// the one that defined the main of the profiled program.
 func (s *Stranger) HasMain() bool { return s.MainHere != "" }
 
 const mainFunction = "main"

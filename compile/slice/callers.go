@@ -14,9 +14,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// addCallers adds to a slice the functions of other units into which functions were inlined that
-// the compile may define. Of their samples it adds only these inlined bodies. If condense is set,
-// it reduces them further, see condenseCallers.
+// addCallers adds functions of other units to a slice: those into which a function was inlined that
+// the compile may define. It adds only the bodies of these inlined calls and not the other samples
+// of their callers. If condense is set, it reduces them further, see condenseCallers.
 func (s *selection) addCallers(condense bool) error {
 	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {

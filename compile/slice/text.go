@@ -142,9 +142,9 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// InlineRenames returns how to replace inline namespaces in symbols of a profile by those of the
-// text: pairs of parts of symbols, an old and a new one each. It returns nil for a text with
-// macros, of which this is unknown.
+// InlineRenames returns how the symbols of a profile have to be changed because the source opens
+// other inline namespaces: pairs of mangled components, an old and a new one each. It returns nil
+// for a source that may open namespaces by macros, where this is unknown.
 func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	if t.anyScope {
 		return nil

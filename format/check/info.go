@@ -83,8 +83,9 @@ func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool)
 	}
 }
 
-// leastLocation returns the minimum number of bytes in compact mode of a record, without its call
-// targets. It is used to find overlong varints.
+// leastLocation returns how many bytes a record of a compact section takes at least, where each
+// number is a varint, without its call targets. A record that is longer has a varint with needless
+// bytes.
 func leastLocation(l *wire.Location) int {
 	least := 1 + wire.VarintLen(l.Line)
 	if l.Flagged {

@@ -39,7 +39,8 @@ func (k *checker) sources() error {
 	return nil
 }
 
-// evidence checks the evidence section.
+// evidence reads the section with the counts of machine code, if the file has one, and checks that
+// its numbers fit together.
 func (k *checker) evidence() error {
 	r, err := afdo.OpenBytes(k.data)
 	if err != nil {

@@ -218,7 +218,9 @@ func records(c *cursor, read func(*cursor)) (n uint64, err error) {
 	return uint64(c.Pos), nil
 }
 
-// record reads the head of a body, or a probe in it.
+// record reads the next part of the section of pseudo-probes: another probe if the function or
+// inlined call that was begun last still lacks some, otherwise the beginning of the next function
+// or call.
 func (d *probeDecoder) record(c *cursor) {
 	if n := len(d.stack); n == 0 || d.stack[n-1].probes == 0 {
 		d.begin(c)

@@ -135,7 +135,8 @@ func (s *stream) define() (a abbreviation) {
 	return a
 }
 
-// A record has the first fields of a record, or its blob.
+// A record is a record of LLVM bitcode as far as this package needs it: its code and first fields,
+// or its blob if it ends with one.
 type record struct {
 	code   uint64
 	fields [numFields]uint64

@@ -296,8 +296,9 @@ func (c *Line) judge() Reason {
 }
 
 // isOfTrial reports whether configure, CMake or Meson generated a source to test what the compiler
-// can do. A profile must not change the result. Also, old configure scripts search the object among
-// the files called conftest.*, and would find a slice.
+// can do. Such a source is compiled without the profile, which must not change the result. Besides,
+// old configure scripts look for their object among the files called conftest.*, and would take the
+// profile that is written beside it for the object.
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)

@@ -49,8 +49,8 @@ func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
 	})
 }
 
-// rankUnits sorts the symbols of each unit in the order of their future IDs. It returns the units
-// for the plan.
+// rankUnits sorts the symbols of each compile unit in the order in which they will get their IDs,
+// see Rank. It returns the sizes of the units, from which the file's form is chosen.
 func (f *fileLayout) rankUnits() []Unit {
 	p, uses := f.profile, f.countUses()
 	units := make([]Unit, len(f.units))

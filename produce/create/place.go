@@ -232,8 +232,9 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 // functions that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID returns a hash that identifies a copy of a block, given the ID of the copy of the
-// enclosing code and the number of the copy within it. It is 0 if nothing was copied.
+// copyID returns a hash that tells copies of code apart which GCC has made, for example by
+// unrolling a loop. outer is the ID of the copy that the code around it belongs to, and inner the
+// number of the copy in its discriminator. It is 0 if nothing was copied.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }

@@ -121,7 +121,8 @@ func (s *stub) entries() uint64 {
 	return n
 }
 
-// stubs returns the stubs of all functions, by the function whose beginning they are.
+// stubs returns the inlined beginnings of functions whose rest was not inlined, by the symbol of
+// the function.
 func (c *creation) stubs() map[symbol][]*stub {
 	all := make(map[symbol][]*stub)
 	for _, f := range c.functions {

@@ -96,7 +96,8 @@ type openSample struct {
 	head int // index of its KindInlined record in the new records, or none
 }
 
-// A sampleRebase moves the functions of a sample profile.
+// A sampleRebase copies the functions of a sample profile to a new one, with the names and lines
+// that they have in the new sources.
 type sampleRebase struct {
 	*plan
 	from, to *sampleprof.Profile

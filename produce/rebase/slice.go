@@ -34,8 +34,9 @@ func NewFiles(paths []string) *Files {
 	return &Files{paths: filesByBase(paths), differ: make(map[string]bool), gone: make(map[symbol]bool)}
 }
 
-// Differs reports whether the file of a unit is among the files, can be read, and has another hash
-// than sum, which the profile stores. Package slice calls it through a Request.
+// Differs reports whether f has the source that defines a unit, the source can be read, and it has
+// another hash than sum, which the profile stores for the recorded source. Package slice calls it
+// through a Request.
 func (f *Files) Differs(unit string, sum uint32) bool {
 	name := f.of(unit)
 	if name == "" {

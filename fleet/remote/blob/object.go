@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// An object is the source of an object in a bucket, for package remote.
+// An object reads an object of a bucket (S3, Google Cloud Storage or Azure) in ranges of bytes. It
+// is a source.Source, from which package remote reads.
 type object struct {
 	name   string
 	bucket *blob.Bucket

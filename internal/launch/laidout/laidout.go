@@ -64,8 +64,9 @@ var ofPlacement = map[placed.Placement]Reason{
 	placed.Placed: LaidOut, placed.Unchecked: NotChecked, placed.Stale: Stale, placed.Refused: Refused, placed.Unmapped: NoMap,
 }
 
-// A Compiling compiles sources with a layout list and compares the objects with the list. It writes
-// only into a temporary folder of its own. Its methods may be called concurrently.
+// A Compiling compiles sources with a layout list, which tells clang the order of the blocks of
+// functions. It compares the order in each object with the list. It writes only into a temporary
+// folder of its own. Its methods may be called concurrently.
 type Compiling struct {
 	// Launcher adds a profile to the compiles, if it has one. A profile on a command line takes
 	// precedence. The Launcher's cache is in the temporary folder.

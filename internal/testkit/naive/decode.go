@@ -449,7 +449,7 @@ type File struct {
 	Units    []Unit // in the order of the file names section
 }
 
-// A Section is a section of a file.
+// A Section is an entry of the section table of a version 4 file.
 type Section struct {
 	Type    uint8 // any value below 0x80, including unknown types
 	Compact bool

@@ -119,7 +119,9 @@ type Output struct {
 	Format Format
 }
 
-// CanConvert is a Kind that converts between its own formats itself.
+// CanConvert is a kind of profile, such as LLVM's instrumentation profiles, whose formats are
+// converted to each other by the kind's own package. The profiles of other kinds are converted
+// through package profile.
 type CanConvert interface {
 	Kind
 	// Convert converts a file to another format of the kind.

@@ -68,8 +68,9 @@ type unitTail struct {
 	Symbols   count `json:"symbols"`
 }
 
-// symbols are the rows of the functions' table, hottest first. The names and units of these rows
-// come first; those of other symbols that frames refer to follow.
+// symbols are the columns of the table of functions, hottest function first. Name, Short, Assembler
+// and Unit are longer than the other columns: after the functions of the table, they have those
+// that only occur in inlined frames, which refer to them by index.
 type symbols struct {
 	Name      []string   `json:"name"`
 	Short     []string   `json:"short"`     // name for narrow places, "" if it equals Name

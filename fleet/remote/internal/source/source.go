@@ -32,8 +32,8 @@ type Source interface {
 	Close() error
 }
 
-// A Range is a request for the bytes from Low up to High, or if Low is negative for the last -Low
-// bytes.
+// A Range is a request for the bytes from Low to before High, or if Low is negative for the last
+// -Low bytes.
 type Range struct{ Low, High int64 }
 
 // String returns the range as the HTTP header Range contains it.

@@ -28,8 +28,9 @@ type Name struct {
 	line      int    // line number in the text
 }
 
-// Lines returns the lines of a function, given the text that contains it and the index of one of
-// its names. Offsets count from the line of that name.
+// Lines returns the hashes of the lines of a function, given the text that contains it. name is an
+// index in f.Names: a macro may define several functions with one body. The line of that name is
+// line 0.
 func (f *Function) Lines(text []byte, name int) []Line {
 	n := &f.Names[name]
 	if f.End < n.Start { // its end was not seen

@@ -268,8 +268,9 @@ func bit(change func(a, b uint64) uint64) func(*CPU) {
 	}
 }
 
-// scan returns an operation that counts zero bits of its second operand. With keep, as for BSF and
-// BSR, it does not change the first operand if the second is 0.
+// scan returns an operation that sets the first operand to f of the second one: the number of
+// trailing or leading zero bits, or the index of the highest bit that is set. With keep, as for BSF
+// and BSR, it does not change the first operand if the second is 0.
 func scan(keep bool, f func(v uint64, size int) int) func(*CPU) {
 	return func(c *CPU) {
 		v, size := c.get(1), c.size(0)
