@@ -167,12 +167,15 @@ func exactly(what, unit string, before, after uint64) Measure {
 	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
 }
 
-// callgrindSlowdown is about how many times slower programs are under callgrind. maxCounting is the
-// longest time that counting may take.
-const (
-	callgrindSlowdown = 50
-	maxCounting       = 5 * time.Minute
-)
+// callgrindSlowdown is about how many times slower programs are under callgrind.
+const callgrindSlowdown = 50
+
+// maxCounting is the longest time that counting may take: the processor time that is expected, and
+// the time of one count, which is longer on a busy machine. It is a variable for tests.
+var maxCounting = 5 * time.Minute
+
+// errSlow is the error of a count that takes longer than maxCounting.
+var errSlow = errors.New("callgrind takes too long, perhaps because the machine is busy")
 
 // measureInstructions counts the instructions of the measured commands in the copy without a
 // profile and in another one, with perf if possible, and otherwise with callgrind. The result is
@@ -204,13 +207,16 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 
 // uncounted handles the error of a run in which something was counted, whose name is what. If the
 // measured program failed in that run, for example because valgrind does not know one of its
-// instructions, uncounted prints a note, turns counting off and returns nil. It returns other
-// errors.
+// instructions, or if counting took too long, uncounted prints a note, turns counting off and
+// returns nil. It returns other errors.
 func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
-	if failed := (*CommandError)(nil); !errors.As(err, &failed) || ctx.Err() != nil {
+	why := "the measured program fails while it is counted"
+	if errors.Is(err, errSlow) {
+		why = errSlow.Error()
+	} else if failed := (*CommandError)(nil); !errors.As(err, &failed) || ctx.Err() != nil {
 		return fmt.Errorf("counting %s: %w", what, err)
 	}
-	t.note("%s are not counted: the measured program fails while it is counted", what)
+	t.note("%s are not counted: %s", what, why)
 	t.NoCount = true
 	return nil
 }
@@ -287,16 +293,19 @@ func (t *tuning) callgrindInstructions(ctx context.Context, copied string) (sum 
 }
 
 // callgrind runs commands in a copy of the tree under callgrind. It returns the paths of the files
-// that callgrind wrote, one for each process.
+// that callgrind wrote, one for each process. The error is errSlow if that takes longer than
+// maxCounting.
 func (t *tuning) callgrind(ctx context.Context, commands []string, copied string, options ...string) ([]string, error) {
 	folder := t.in("counts")
 	if err := emptyFolder(folder); err != nil {
 		return nil, err
 	}
 	argv := append([]string{"valgrind", "-q", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=" + folder + "/%p"}, options...)
+	limited, cancel := context.WithTimeoutCause(ctx, maxCounting, errSlow)
+	defer cancel()
 	for _, line := range commands {
-		if _, err := t.do(ctx, task{argv: append(slices.Clip(argv), inShell(t.inCopy(line, copied))...), dir: copied}); err != nil {
-			return nil, err
+		if _, err := t.do(limited, task{argv: append(slices.Clip(argv), inShell(t.inCopy(line, copied))...), dir: copied}); err != nil {
+			return nil, cmp.Or(context.Cause(limited), err)
 		}
 	}
 	return filepath.Glob(folder + "/*")

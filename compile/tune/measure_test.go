@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,33 @@ func TestUncounted(t *testing.T) {
 		assert.Empty(t, measures)
 	}
 	assert.Equal(t, 1, strings.Count(said.String(), "instructions are not counted: the measured program fails while it is counted"), said)
+}
+
+// On a busy machine, callgrind may take much longer than its processor time. Tune then goes on
+// without the counts, and with the whole profile.
+func TestCountingTakesTooLong(t *testing.T) {
+	o, said := newTree(t, nil)
+	o.Measure, o.Train = []string{"true"}, []string{"true"}
+	tools := t.TempDir()
+	for name, script := range map[string]string{"valgrind": "exec sleep 60", "perf": "exit 1"} {
+		require.NoError(t, os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	}
+	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	was := maxCounting
+	maxCounting = 2 * time.Second
+	defer func() { maxCounting = was }()
+	w, err := newTuning(o)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.base, 0o700))
+	measures, err := w.measureInstructions(t.Context(), w.fast)
+	require.NoError(t, err)
+	assert.Empty(t, measures)
+	assert.Contains(t, said.String(), "instructions are not counted: callgrind takes too long")
+	w.state = readState(w.in("state.json"))
+	try, err := w.leaveOut(t.Context(), &Result{Try: Try{Folder: w.fast}})
+	require.NoError(t, err)
+	assert.Nil(t, try)
+	assert.Contains(t, said.String(), "no functions are left out of the profile: callgrind takes too long")
 }
 
 // Measured commands that run no program of the build are reported: the verdict is about nothing.

@@ -35,7 +35,12 @@ const (
 func (t *tuning) leaveOut(ctx context.Context, r *Result) (*Try, error) {
 	try := Try{Way: InPart.on(r.Way), Exec: r.Exec, Folder: t.in(partTree)}
 	t.key = keyOf(t.key, try.Way)
-	if err := t.step(leavingOut, func() error { return t.searchPart(ctx, r) }); err != nil {
+	err := t.step(leavingOut, func() error { return t.searchPart(ctx, r) })
+	if errors.Is(err, errSlow) {
+		t.note("no functions are left out of the profile: %v", errSlow)
+		return nil, files.Replace(t.in(leftOutName), nil)
+	}
+	if err != nil {
 		return nil, err
 	}
 	list, err := files.ReadFile(t.in(leftOutName), maxOwn)
