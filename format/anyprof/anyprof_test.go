@@ -258,6 +258,15 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, new(instrprof.Profile).WriteIndexed(&indexed, instrprof.IndexedOptions{MemProf: section}))
 	want := opened(t, yaml.Bytes(), anyprof.MemProfYAML)
 	assert.Equal(t, want, opened(t, indexed.Bytes(), anyprof.MemProf))
+	for n := 120; n < indexed.Len(); n += 3 { // the magic and the offsets stay
+		cut := bytes.Clone(indexed.Bytes())
+		clear(cut[n:])
+		for way, open := range ways(t, cut) {
+			if p, err := open(ctx); err == nil {
+				assert.NoError(t, p.Close(), way)
+			}
+		}
+	}
 }
 
 // Only the formats of GCOV are read as a GCOV profile.

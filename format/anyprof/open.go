@@ -192,8 +192,9 @@ func openIndexedMemory(f *File, o *options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Memory(p.model.(*instrprof.Reader)); err != nil {
-		_ = p.Close()
+	r := p.model.(*instrprof.Reader)
+	if _, err := Memory(r); err != nil {
+		_ = r.Close()
 		return nil, err
 	}
 	return p, nil
