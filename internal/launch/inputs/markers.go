@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // readMarkers returns the names of the files in the line markers of preprocessed text, each once.
@@ -94,14 +96,18 @@ func unescape(s string) string {
 	return string(out)
 }
 
+// macroOption matches a #pragma that changes predefined macros for the following code: one that
+// selects instructions, the level of optimisation, inlining, or rules of floating point.
+var macroOption = pattern.Of(`^#pragma GCC (target|optimize.*([O0-9]|math|nans|zeros|inline))`)
+
 // changesOptions reports whether preprocessed text has a #pragma, outside of system headers, that
-// sets options of the following code.
+// changes predefined macros.
 func changesOptions(text []byte) bool {
 	system := false
 	for line := range bytes.Lines(text) {
 		if _, flags, ok := parseMarker(bytes.TrimSpace(line)); ok {
 			system = bytes.IndexByte(flags, '3') >= 0
-		} else if !system && (bytes.HasPrefix(line, []byte("#pragma GCC target")) || bytes.HasPrefix(line, []byte("#pragma GCC optimize"))) {
+		} else if !system && macroOption().Match(line) {
 			return true
 		}
 	}

@@ -35,11 +35,12 @@ func FuzzMarkers(f *testing.F) {
 // TestChangesOptions checks that only a #pragma of the user's own files counts.
 func TestChangesOptions(t *testing.T) {
 	for text, want := range map[string]bool{
-		"# 1 \"a.c\"\n#pragma GCC target(\"avx2\")\nint f(void);\n":                                  true,
-		"# 1 \"a.c\"\n#pragma GCC optimize (\"Os\")\n":                                               true,
-		"# 1 \"a.c\"\n# 1 \"/usr/include/x.h\" 1 3 4\n#pragma GCC target(\"avx2\")\n# 2 \"a.c\" 2\n": false,
-		"# 1 \"/usr/include/x.h\" 1 3 4\n# 2 \"a.c\" 2\n#pragma GCC target(\"avx2\")\n":              true,
-		"# 1 \"a.c\"\n#pragma GCC poison x\n#pragma once\nchar *s = \"#pragma GCC target\";\n":       false,
+		"# 1 \"a.c\"\n#pragma GCC target(\"avx2\")\nint f(void);\n":                                          true,
+		"# 1 \"a.c\"\n#pragma GCC optimize (\"Os\")\n":                                                       true,
+		"# 1 \"a.c\"\n# 1 \"/usr/include/x.h\" 1 3 4\n#pragma GCC target(\"avx2\")\n# 2 \"a.c\" 2\n":         false,
+		"# 1 \"/usr/include/x.h\" 1 3 4\n# 2 \"a.c\" 2\n#pragma GCC target(\"avx2\")\n":                      true,
+		"# 1 \"a.c\"\n#pragma GCC optimize (\"no-ipa-pure-const\")\n#pragma GCC optimize \"unroll-loops\"\n": false,
+		"# 1 \"a.c\"\n#pragma GCC poison x\n#pragma once\nchar *s = \"#pragma GCC target\";\n":               false,
 	} {
 		assert.Equal(t, want, changesOptions([]byte(text)), text)
 	}
