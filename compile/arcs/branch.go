@@ -85,16 +85,13 @@ func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, vote
 	return block, votes
 }
 
-// mixed stands for more than one block.
-const mixed = math.MaxUint32
-
 // dropConverted removes counts of machine code (sightings) that do not show how often the code ran
 // in the graph, because the compiler replaced the jump of a condition:
 //
-//   - code after the condition, in the same block of machine code as code before it: it runs
-//     whether the condition holds or not
-//   - code after the condition, in a block of machine code with code of other blocks: what does not
-//     change in a loop was moved out of it, such as constants
+//   - code that only one way from the condition reaches, in the same block of machine code as the
+//     condition: it runs whichever way control goes
+//   - such code in a block of machine code with code of other blocks of the graph: constants and
+//     what else does not change in a loop are moved out of the loop
 //   - a loop around the condition, in the same block of machine code as code outside of a loop: it
 //     was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
@@ -102,7 +99,6 @@ func (f *function) dropConverted() {
 		return // the recording has no jumps
 	}
 	loops := make([]bool, f.Blocks)
-	before := make(map[int32][]uint32) // blocks with conditions without jumps, by block of machine code
 	undecided := func(b uint32) bool { return !f.decided[b] && f.conditional(b) }
 	for b := range loops {
 		for _, s := range f.body.blocks[b].successors {
@@ -111,22 +107,21 @@ func (f *function) dropConverted() {
 			}
 		}
 	}
+	const several = math.MaxUint32
+	codeOf := make(map[int32]uint32)   // for each block of machine code, the block of the graph whose code it has, or several
 	outside := make(map[int32]bool)    // blocks of machine code with code outside of such loops
-	evaluated := make(map[uint32]bool) // the conditions of before
-	only := make(map[int32]uint32)     // the only block of the graph with code in a block of machine code, or mixed
+	converted := make(map[uint32]bool) // blocks whose condition has code, but no jump
 	for _, s := range f.sightings {
 		at := f.where[s.key]
 		if len(at) != 1 {
 			continue
 		}
-		if undecided(at[0]) {
-			before[s.block], evaluated[at[0]] = append(before[s.block], at[0]), true
-		}
 		outside[s.block] = outside[s.block] || !loops[at[0]]
-		if first, ok := only[s.block]; ok && first != at[0] {
-			only[s.block] = mixed
+		converted[at[0]] = undecided(at[0])
+		if first, ok := codeOf[s.block]; ok && first != at[0] {
+			codeOf[s.block] = several
 		} else {
-			only[s.block] = at[0]
+			codeOf[s.block] = at[0]
 		}
 	}
 	f.sightings = slices.DeleteFunc(f.sightings, func(s sighting) bool {
@@ -134,14 +129,16 @@ func (f *function) dropConverted() {
 			return true
 		}
 		return slices.ContainsFunc(f.arcsTo(s.key), func(a int32) bool {
-			from := f.Arcs[a].From
-			return evaluated[from] && only[s.block] == mixed || slices.Contains(before[s.block], from)
+			from, code := f.Arcs[a].From, codeOf[s.block]
+			return converted[from] && (code == several || code == from)
 		})
 	})
 }
 
-// arcsTo returns the arcs that are taken whenever code at source position k runs: the arc into its
-// block, if there is only one of each, or the arcs that have the position, at most nearby.
+// arcsTo returns the arcs of the graph, at most nearby, of which control has taken one when it
+// reaches code at source position k: the only arc into the only block that has the position, or the
+// arcs that have it themselves. It returns none if several blocks have it or several arcs lead to
+// the block.
 func (f *function) arcsTo(k key) []int32 {
 	arcs := f.between[k]
 	if at := f.where[k]; len(at) == 1 {

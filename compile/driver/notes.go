@@ -94,9 +94,10 @@ func writesMore(option string) bool {
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
-// auxiliaryNames returns, for each source that the command compiles, the path of the object file
-// without its extension. GCC makes the names of auxiliary files such as .gcno from this path, and
-// the identifiers of static functions depend on it.
+// auxiliaryNames returns, for each source that the command compiles, the path from which GCC makes
+// the names of its auxiliary files: that of the object file without its extension. For -o sub/x.o
+// it is sub/x, and the notes are in sub/x.gcno. The identifiers of static functions in the notes
+// depend on this path as well.
 func (s source) auxiliaryNames() (names []string, err error) {
 	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, append([]string{"-###"}, s.Args...))
 	if err != nil {

@@ -55,7 +55,8 @@ func (p *Plan) Keep(key string) {
 	}
 }
 
-// prepareAgain sets what [Plan.Keep] stores.
+// prepareAgain sets the members of a plan that [Plan.Keep] stores, if the same command may run
+// again without the launcher.
 func (r *run) prepareAgain(u *unit, plan *Plan) {
 	if r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
 		return

@@ -81,7 +81,8 @@ func (r *run) readCommand(argv []string, dir string) *command.Line {
 	return c
 }
 
-// builders are programs that users put after "afdo exec --" in place of a compiler.
+// builders are programs that run compilers. Users put them after "afdo exec --", where a compiler
+// belongs.
 var builders = []string{"make", "gmake", "ninja", "meson"}
 
 // noCompile returns the plan for a command that compiles nothing. It removes a profile option that

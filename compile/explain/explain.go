@@ -96,8 +96,9 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 }
 
-// Worst returns the reason for which the compiler does not use most of the lost counts, or [Found]
-// if no counts are lost. It returns [Border] only if no count is lost for another reason.
+// Worst returns the reason to tell a user first: of the reasons for which the compiler does not use
+// counts, the one with the largest sum of counts. It is [Found] if the compiler uses all counts.
+// [Border] is returned only if there is no other reason, whatever its sum.
 func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {

@@ -167,7 +167,7 @@ func exactly(what, unit string, before, after uint64) Measure {
 	return Measure{What: what, Unit: unit, Before: float64(before), After: float64(after), Change: change, Low: change, High: change, Rounds: 1}
 }
 
-// callgrindSlowdown is about how many times slower programs are under callgrind.
+// callgrindSlowdown is the factor by which callgrind slows programs down, roughly.
 const callgrindSlowdown = 50
 
 // maxCounting is the longest time that counting may take: the processor time that is expected, and
@@ -311,8 +311,8 @@ func (t *tuning) callgrind(ctx context.Context, commands []string, copied string
 	return filepath.Glob(folder + "/*")
 }
 
-// ranBase reports whether a file of callgrind names a file in the copy of the tree that was built
-// without a profile.
+// ranBase reports whether callgrind counted a program of the build: the file at path, which
+// callgrind wrote, names a file in the copy of the tree that was built without a profile.
 func (t *tuning) ranBase(path string) bool {
 	data, err := files.ReadFile(path, maxOwn)
 	return err == nil && bytes.Contains(data, []byte(") "+t.base+"/"))

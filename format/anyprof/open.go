@@ -84,7 +84,8 @@ var formats = [...]func(*File, *options) (*Profile, error){
 	GCDA: wholly(gcda.ReadCounters),
 }
 
-// wholly returns a function that opens a file by reading the whole of it and parsing it.
+// wholly returns an opener for [formats] that reads the whole file into memory and then calls
+// parse.
 func wholly[M any](parse func(data []byte) (M, error)) func(*File, *options) (*Profile, error) {
 	return func(f *File, _ *options) (*Profile, error) {
 		data, err := f.ReadAll()
@@ -96,7 +97,7 @@ func wholly[M any](parse func(data []byte) (M, error)) func(*File, *options) (*P
 	}
 }
 
-// streamed returns a function that opens a file by parsing it as it is read.
+// streamed returns an opener for [formats] whose parse reads the file piece by piece.
 func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*Profile, error) {
 	return func(f *File, _ *options) (*Profile, error) {
 		model, err := parse(f)
@@ -104,8 +105,9 @@ func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*P
 	}
 }
 
-// complete returns a function that parses a GCOV profile by the package of its format. It refuses a
-// file that has lost its functions, such as a text that was cut after its summary.
+// complete returns a parser of GCOV profiles that calls parse and refuses a file that has lost its
+// functions, such as a text that was cut after its summary. format is the name of the format in the
+// error.
 func complete[In any](format string, parse func(In) (*profile.Profile, error)) func(In) (*profile.Profile, error) {
 	return func(in In) (*profile.Profile, error) {
 		p, err := parse(in)

@@ -138,8 +138,9 @@ func (t *tally) count(n uint64) {
 	}
 }
 
-// compareSummary reports differences between the stored summary and the data, as remarks unless the
-// file has lost its functions. f are the fields of the summary.
+// compareSummary compares the summary that the file stores with the one that its functions have,
+// and reports the differences. They are remarks, unless the file has no function although its
+// summary counts samples, which is an error. f are the fields of the stored summary.
 func (k *checker) compareSummary(f fields) {
 	t := &k.tally
 	if t.counted && !t.found {

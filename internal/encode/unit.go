@@ -49,8 +49,8 @@ func sortByName(p *profile.Profile, symbols []profile.SymbolRef) {
 	})
 }
 
-// rankUnits sorts the symbols of each compile unit in the order in which they will get their IDs,
-// see Rank. It returns the sizes of the units, from which the file's form is chosen.
+// rankUnits sorts the symbols of each compile unit by their future IDs: those that other functions
+// refer to most often come first, see Rank. It returns what NewPlan needs to know of each unit.
 func (f *fileLayout) rankUnits() []Unit {
 	p, uses := f.profile, f.countUses()
 	units := make([]Unit, len(f.units))

@@ -386,7 +386,7 @@ type Place struct {
 	Inlined bool // Function is inlined in the function of the next place
 }
 
-// A Function is a function of a call stack.
+// A Function is a function in a call stack for [WriteStacks].
 type Function struct {
 	Name  string
 	File  string // "" if unknown

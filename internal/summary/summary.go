@@ -60,11 +60,13 @@ func Lost(s *afdo.Summary) bool {
 	return s != nil && (s.TotalCount > 0 || s.NumCounts > 0 || s.MaxFunctionCount > 0)
 }
 
-// LostDetail describes the fault of a file that has lost its functions, see [Lost].
+// LostDetail is the text of the error about a file that has lost its functions, see [Lost].
 const LostDetail = "samples are counted, but the file has no function"
 
-// OfSlice returns the summary of a slice with a number of functions, of a profile with the summary
-// s. Without functions it is the part of s that compilers read, which has no totals.
+// OfSlice returns the summary for a slice, given the summary s of the whole profile and the number
+// of functions in the slice. It is s, so that compilers have the same thresholds as with the whole
+// profile. For a slice without functions, the totals of s are left out, because Lost would take the
+// slice for a damaged file.
 func OfSlice(s *afdo.Summary, functions int) *afdo.Summary {
 	if s == nil || functions > 0 {
 		return s

@@ -160,7 +160,8 @@ func (c *creation) choose(set *samples.Set) error {
 	return c.applyThreshold()
 }
 
-// attribute attributes the samples of this build to functions.
+// attribute refuses samples of another build of the program, ends ranges that cross a jump, and
+// adds the rest to the functions that contain their addresses.
 func (c *creation) attribute(set *samples.Set) error {
 	if err := CheckBuild(c.file, set); err != nil {
 		return err

@@ -232,9 +232,10 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 // functions that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID returns a hash that tells copies of code apart which GCC has made, for example by
-// unrolling a loop. outer is the ID of the copy that the code around it belongs to, and inner the
-// number of the copy in its discriminator. It is 0 if nothing was copied.
+// copyID returns a hash that tells apart the copies of code that GCC has made, for example by
+// unrolling a loop. GCC numbers them in the discriminators of lines. inner is that number, and
+// outer is the result of copyID for the call into which the code was inlined. The hash is 0 if
+// there is one copy only.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }

@@ -58,13 +58,15 @@ type pprofWriter struct {
 	called  map[*function]uint64            // branches to it from other functions
 }
 
-// A pprofStack is a sampled place and its callers, innermost first, with its count.
+// A pprofStack is a source line with samples, and the lines of the calls into which it was inlined,
+// innermost first. count is its number of samples.
 type pprofStack struct {
 	frames []pprofile.Place
 	count  uint64
 }
 
-// A pprofCall is a call from a place, with its callers, to a function.
+// A pprofCall is a call instruction at a source line and the function that it calls. from has the
+// line, and the lines of the calls into which it was inlined, innermost first.
 type pprofCall struct {
 	from []pprofile.Place
 	call

@@ -127,8 +127,9 @@ func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) 
 // noCode matches comments and the ends of continued lines.
 var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
 
-// renameInlines replaces the inline namespaces in symbols by those of the new sources. renames are
-// the replacements for the symbols of the profile, see [Files.Renames].
+// renameInlines sets the new names of functions whose sources now open another inline namespace,
+// such as std::__2 in place of std::__1. renames are pairs of mangled components, an old and a new
+// one each, see [Files.Renames].
 func (p *plan) renameInlines(renames []string) {
 	pairs := mangled.Renames(renames)
 	for _, c := range p.changes {

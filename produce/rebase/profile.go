@@ -41,7 +41,8 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 // ErrNoSources is returned if no old sources are given and the profile has no marks of them.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
-// apply returns a profile moved by the plan: from itself if nothing moves and it has no evidence.
+// apply returns a copy of a profile with its counts at their new lines. If nothing moves and the
+// profile has no evidence, it returns the profile itself.
 func (p *plan) apply(from *profile.Profile) *profile.Profile {
 	if p.nothing() && from.Evidence() == nil {
 		return from

@@ -113,12 +113,18 @@ func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }
 
 // usesOf returns, for each symbol of a profile, the lines and calls at which it has records.
 func usesOf(p *profile.Profile) []use {
+	uses := unusedOf(p)
+	gather(uses, placesOf(p))
+	return uses
+}
+
+// unusedOf returns the symbols of a profile as usesOf does, but without their lines and callees.
+func unusedOf(p *profile.Profile) []use {
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {
 		ref := profile.SymbolRef(s)
 		uses[s] = use{symbol: p.SymbolName(ref), file: p.UnitPath(p.SymbolUnit(ref))}
 	}
-	gather(uses, placesOf(p))
 	return uses
 }
 

@@ -96,8 +96,9 @@ type openSample struct {
 	head int // index of its KindInlined record in the new records, or none
 }
 
-// A sampleRebase copies the functions of a sample profile to a new one, with the names and lines
-// that they have in the new sources.
+// A sampleRebase makes a sample profile for new sources, to, from the one that was recorded, from.
+// It copies each function under its name in the new sources, with its samples at the lines that
+// they have there.
 type sampleRebase struct {
 	*plan
 	from, to *sampleprof.Profile

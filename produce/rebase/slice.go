@@ -71,7 +71,7 @@ func (f *Files) Asked() bool { return f.asked }
 // [Files.Gone] was called are then dropped.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
-	uses := usesOf(p)
+	uses := unusedOf(p)
 	var renames []string
 	if f.Renames != nil {
 		renames = f.Renames(symbolsOf(uses))
@@ -79,6 +79,7 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	if from.allSame() && len(renames) == 0 {
 		return p, nil
 	}
+	gather(uses, placesOf(p))
 	plan := makePlan(uses, from, &f.new)
 	if plan.lost() {
 		f.readAll()

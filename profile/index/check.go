@@ -115,8 +115,9 @@ func (c *checker) contents(options func(*afdo.Reader) (*Options, error)) error {
 	return c.x.x.Check(want.with(f, head))
 }
 
-// want returns the index that the file should have. Its blocks that the options do not define are
-// those that the file's index has.
+// want returns what Write would write for the file f. Blocks that the options do not define, such
+// as fingerprints of an unknown scheme, are copied from the index in the file, so they compare
+// equal.
 func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, error)) (*writing, error) {
 	var o Options
 	if options != nil {

@@ -107,8 +107,8 @@ func (t *tally) encode() []byte {
 	return m
 }
 
-// decode replaces t by the tally in the message that encode returned. After an error t must not be
-// used.
+// decode makes t the tally that another machine has encoded in data. If data is malformed, decode
+// returns an error, and t must not be used.
 func (t *tally) decode(data []byte) error {
 	*t = tally{}
 	f, facts := fieldsOf(data), &t.facts

@@ -64,8 +64,8 @@ func isPlain(name string) bool {
 	return name != "" && strings.TrimLeft(name, plain) == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// nameUses has, for each use of a name, a text with a name in that use, and the kind of record that
-// has the name.
+// nameUses has, for each place in a text where a name can be, the smallest text with a name in that
+// place, as a format with %s for the name, and the kind of the record that the name becomes.
 var nameUses = map[nameUse]struct {
 	text string
 	kind Kind

@@ -72,11 +72,7 @@ func (p *Plan) Keep(cache *store.Store, key string) { cache.Put(store.Plans, key
 // no program.
 func Find(key string, argv []string, dir string) *Plan {
 	start := ProcessorTime()
-	folder, err := store.DefaultDir()
-	if err != nil {
-		return nil
-	}
-	cache, err := store.OpenStore(folder)
+	cache, err := store.Default()
 	if err != nil {
 		return nil
 	}

@@ -240,7 +240,8 @@ func (r *Record) Paths() []string {
 // identifiers, so the compile needs the same functions of the profile.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
-// Result returns a hash of the recorded result and of the preprocessed sources.
+// Result returns a hash of Text and Output. It differs if a new run of the compiler has found other
+// identifiers or another preprocessed text.
 func (r *Record) Result() uint64 { return r.Sum() ^ r.Output }
 
 // State returns a hash of the contents of all files that the command opened, parts of the compiler

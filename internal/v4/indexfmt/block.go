@@ -187,8 +187,9 @@ func (w *Writer) head(sections int, span int64, end int) []byte {
 	return e.Data
 }
 
-// Check compares each block with the one that a Writer has for the file. Blocks that it lacks need
-// not be there.
+// Check compares each block of the index with the block that w, a Writer for the same file, would
+// write. A block that w has and the index lacks is no error, since the index may have been written
+// without it.
 func (x *Index) Check(w *Writer) error {
 	if x.units != w.Units {
 		return x.fault(0, "%d units, want %d", x.units, w.Units)

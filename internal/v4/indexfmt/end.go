@@ -102,8 +102,8 @@ func fits(content int) bool {
 	return last == 0 || last >= endFields
 }
 
-// wantEnd returns the end block that the index of a file should have, given its size, or nil if it
-// should have none.
+// wantEnd returns the end block that the index should have, size bytes long, for a file that ends
+// as end says. It returns nil if end is nil or does not fit into size bytes.
 func (x *Index) wantEnd(end *End, size int) ([]byte, error) {
 	head, err := x.content(0, x.blocks[0].Off)
 	if err != nil || end == nil || size < endSize(end, head) {

@@ -37,8 +37,10 @@ func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) (
 	return e.complete(args, begun, functionNames)
 }
 
-// complete returns the names from list that begin with begun, the word at the cursor of the shell.
-// list gets the model of the profile. complete prints nothing about a file that cannot be read.
+// complete returns the names that list yields and that begin with begun, the word at the cursor of
+// the shell. It passes list the reader of the profile args[0], as anyprof.Profile.Model returns it.
+// If the file cannot be read, complete returns no names and prints nothing, because a message would
+// end up in the command line.
 func (e *Env) complete(args []string, begun string, list func(model any) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -55,9 +55,10 @@ func (s *schedule) add(now int64, cost float64) {
 	s.ran(now, 1)
 }
 
-// miss plans the next moment after a moment without a burst: the chosen thread had begun to wait,
-// or had moved to another processor, before the tracer could stop it, or fewer threads ran than at
-// other moments.
+// miss plans the next moment after a moment without a burst. The tracer had not stopped the chosen
+// thread before that began to wait or moved to another processor. Or fewer threads ran than at
+// busier moments, and this one was left out by chance, so that each thread counts the same at all
+// moments.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {
