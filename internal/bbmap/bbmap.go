@@ -26,7 +26,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// SectionType is the type of the sections that have a map, SHT_LLVM_BB_ADDR_MAP.
+// SectionType is the type of the ELF sections that contain a map, SHT_LLVM_BB_ADDR_MAP.
 const SectionType elf.SectionType = 0x6fff4c0a
 
 // oldSectionType is SHT_LLVM_BB_ADDR_MAP_V0 of LLVM 12 to 14.
@@ -38,27 +38,26 @@ var ErrNoMap = errors.New("the file has no block address map: compile with clang
 // Features is the set of optional fields in the map of a function.
 type Features uint16
 
-// The optional fields of versions 2 to 5.
+// The optional fields of versions 2 to 5. The package skips the counts and frequencies.
 const (
-	EntryCount     Features = 1 << iota // Function.EntryCount
-	Frequencies                         // Block.Frequency
-	Probabilities                       // Block.Successors
+	EntryCount     Features = 1 << iota // how often the function was entered
+	Frequencies                         // how often each block ran, relative to the entry block
+	Probabilities                       // the successors of each block, with their probabilities
 	SeveralRanges                       // the function may have more than one Range
 	NoBlocks                            // each Range has a number of blocks, but no blocks
 	CallSites                           // Block.Calls
 	Hashes                              // Block.Hash
-	PostLinkCounts                      // Block.Count and Successor.Count
+	PostLinkCounts                      // how often each block and each successor ran, in the profile that Propeller used
 
 	allFeatures = PostLinkCounts<<1 - 1
 )
 
 // A Function is the map of one function.
 type Function struct {
-	At         Position // where the map of the function is
-	Version    uint8
-	Features   Features
-	EntryCount uint64  // how often the function was entered, as measured
-	Ranges     []Range // the first begins with the entry block
+	At       Position // place of the function's map in the file
+	Version  uint8
+	Features Features
+	Ranges   []Range // the first begins with the entry block
 }
 
 // A Position is the place of a function's map in the file.
@@ -72,7 +71,7 @@ type Range struct {
 	// Address is the address of the first block. In a relocatable file it is the offset in the
 	// section of the code.
 	Address   uint64
-	Section   int    // index of the section of the code, in a relocatable file; else 0
+	Section   int    // in a relocatable file, index of the section with the code; else 0
 	NumBlocks uint64 // len(Blocks) except with the feature NoBlocks
 	Blocks    []Block
 }
@@ -93,22 +92,12 @@ const (
 
 // A Block is a basic block of machine code.
 type Block struct {
-	ID         uint32   // unique in the function
-	Offset     uint32   // in bytes from Range.Address
-	Size       uint32   // in bytes, including all calls in the block
-	Flags      Flags    //
-	Calls      []uint32 // end of each call instruction, in bytes from the start of the block, ascending
-	Hash       uint64   // of the code, see SteadyMask
-	Frequency  uint64   // relative to that of the entry block
-	Count      uint32   // how often the block ran, in the profile that Propeller used
-	Successors []Successor
-}
-
-// A Successor is a block at which execution may continue after another block.
-type Successor struct {
-	ID          uint32 // of the block
-	Probability uint32 // of continuing there, in units of 1/2^31
-	Count       uint32 // how often execution continued there, in the profile that Propeller used
+	ID     uint32 // number of the block, unique in the function
+	Offset uint32 // in bytes from Range.Address
+	Size   uint32 // in bytes, including all calls in the block
+	Flags  Flags
+	Calls  []uint32 // end of each call instruction, in bytes from the start of the block, ascending
+	Hash   uint64   // hash of the block's code, see SteadyMask
 }
 
 // A Map is the block address map of an ELF file. Its methods may be called concurrently. The file

@@ -20,12 +20,13 @@ const (
 	maxVersion = 5
 )
 
-// addedIn has the first version with each optional field. All versions have the fields that are not
-// listed.
+// addedIn contains, for each optional field, the first version of the map that may have the field.
+// Fields that are not listed exist in all versions.
 var addedIn = map[Features]uint8{CallSites: 3, Hashes: 4, PostLinkCounts: 5}
 
-// Minimum sizes in bytes of the parts of a function's map. A range without blocks has an address of
-// 4 bytes and a number. A block has ID, offset, size and flags. A successor has ID and probability.
+// Minimum sizes in bytes of the parts of a function's map, for checks of the number of parts. A
+// range without blocks has an address of 4 bytes and a number. A block has ID, offset, size and
+// flags. A successor has ID and probability.
 const (
 	minRange     = 5
 	minBlock     = 4
@@ -36,12 +37,11 @@ const (
 // A decoder decodes the maps of functions. It reuses the memory of one function for the next.
 type decoder struct {
 	decode.Buffer
-	section    *section
-	result     Function // the current function; its slices use the following ones
-	blocks     []Block
-	calls      []uint32
-	successors []Successor
-	hashAt     func(at int) // if not nil, called with the offset in the section of each hash
+	section *section
+	result  Function // the current function; its slices use the following ones
+	blocks  []Block
+	calls   []uint32
+	hashAt  func(at int) // if not nil, called with the offset in the section of each hash
 }
 
 // function decodes the map of the function at an offset in the section. It also returns the offset
@@ -49,7 +49,7 @@ type decoder struct {
 func (d *decoder) function(s *section, at uint64) (*Function, uint64, error) {
 	d.section = s
 	d.Buffer = decode.Buffer{Data: s.data, Pos: int(at), Big: s.file.Data == elf.ELFDATA2MSB}
-	d.blocks, d.calls, d.successors = d.blocks[:0], d.calls[:0], d.successors[:0]
+	d.blocks, d.calls = d.blocks[:0], d.calls[:0]
 	f := &d.result
 	*f = Function{At: Position{s.index, at}, Ranges: f.Ranges[:0]}
 	d.head(f)
@@ -66,7 +66,7 @@ func (d *decoder) function(s *section, at uint64) (*Function, uint64, error) {
 		f.Ranges = append(f.Ranges, d.blockRange(f))
 	}
 	d.shareBlocks(f)
-	d.analysis(f)
+	d.skipAnalysis(f)
 	if err := d.Error(s.fault); err != nil {
 		return nil, 0, err
 	}
@@ -119,8 +119,8 @@ func (d *decoder) blockRange(f *Function) (r Range) {
 	return r
 }
 
-// shareBlocks sets Blocks of all ranges to parts of d.blocks. It is called when all ranges are
-// decoded, because d.blocks is reallocated while it grows.
+// shareBlocks makes the field Blocks of each Range a slice of d.blocks. It runs after all ranges have
+// been decoded, because d.blocks is reallocated while it grows.
 func (d *decoder) shareBlocks(f *Function) {
 	if f.Features&NoBlocks != 0 || d.Err != nil {
 		return
@@ -132,8 +132,8 @@ func (d *decoder) shareBlocks(f *Function) {
 	}
 }
 
-// block decodes a block. end is the offset at which the previous block ends; block sets it to the
-// end of this one.
+// block decodes a block. *end is the offset in the range at which the previous block ends. block
+// changes it to the end of the decoded block.
 func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	b.ID = d.uleb32("an ID")
 	b.Offset = d.add(*end, "the offset of a block")
@@ -166,47 +166,42 @@ func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	return b
 }
 
-// analysis decodes the counts and frequencies of a function and its blocks.
-func (d *decoder) analysis(f *Function) {
+// skipAnalysis skips the counts and frequencies that follow the blocks of a function. Nothing in this
+// project uses them.
+func (d *decoder) skipAnalysis(f *Function) {
 	if f.Features&EntryCount != 0 {
-		f.EntryCount = d.ULEB()
+		d.ULEB()
 	}
 	if f.Features&(Frequencies|Probabilities) == 0 {
 		return
 	}
-	for _, r := range f.Ranges {
-		for i := range r.Blocks {
-			if d.Err != nil {
-				return
-			}
-			d.blockAnalysis(f, &r.Blocks[i])
+	for range d.blocks {
+		if f.Features&Frequencies != 0 {
+			d.ULEB()
+		}
+		if f.Features&PostLinkCounts != 0 {
+			d.ULEB()
+		}
+		if f.Features&Probabilities != 0 {
+			d.skipSuccessors(f)
+		}
+		if d.Err != nil {
+			return
 		}
 	}
 }
 
-// blockAnalysis decodes the counts and frequencies of a block and its successors.
-func (d *decoder) blockAnalysis(f *Function, b *Block) {
-	if f.Features&Frequencies != 0 {
-		b.Frequency = d.ULEB()
-	}
+// skipSuccessors skips the list of the blocks that may follow a block. Each entry has an ID, a
+// probability and, with PostLinkCounts, a count.
+func (d *decoder) skipSuccessors(f *Function) {
+	numbers := minSuccessor
 	if f.Features&PostLinkCounts != 0 {
-		b.Count = d.uleb32("a count")
-	}
-	if f.Features&Probabilities == 0 {
-		return
+		numbers++
 	}
 	pos := d.Pos
-	n := d.Count(pos, d.ULEB(), minSuccessor, "successors")
-	d.successors = slices.Grow(d.successors, n)
-	first := len(d.successors)
-	for range n {
-		s := Successor{ID: d.uleb32("an ID"), Probability: d.uleb32("a probability")}
-		if f.Features&PostLinkCounts != 0 {
-			s.Count = d.uleb32("a count")
-		}
-		d.successors = append(d.successors, s)
+	for range numbers * d.Count(pos, d.ULEB(), minSuccessor, "successors") {
+		d.SkipLEB()
 	}
-	b.Successors = d.successors[first:len(d.successors):len(d.successors)]
 }
 
 // uleb32 decodes a number of at most 32 bits.
@@ -220,8 +215,8 @@ func (d *decoder) uleb32(what string) uint32 {
 	return uint32(n)
 }
 
-// add decodes a number of at most 32 bits and returns its sum with to. A sum of more than 32 bits
-// is a fault.
+// add decodes a number of at most 32 bits and returns the sum of to and this number. It records a
+// fault if the sum has more than 32 bits.
 func (d *decoder) add(to uint32, what string) uint32 {
 	pos := d.Pos
 	sum, carry := bits.Add32(to, d.uleb32(what), 0)
@@ -232,8 +227,8 @@ func (d *decoder) add(to uint32, what string) uint32 {
 	return sum
 }
 
-// address decodes the address of a range. In a relocatable file it takes the address, and the
-// section of the code, from a relocation.
+// address decodes the address of a range. In a relocatable file, a relocation of the field provides
+// the address and the index of the section with the code. In other files the index is 0.
 func (d *decoder) address() (uint64, int) {
 	pos := d.Pos
 	var field uint64

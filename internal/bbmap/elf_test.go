@@ -23,7 +23,7 @@ type testELF struct {
 	sections []testSection // from index 1 on
 }
 
-// bytes returns the file. Its last section has the names of all.
+// bytes returns the content of the file. Its last section contains the names of all sections.
 func (e *testELF) bytes() []byte {
 	names := []byte{0}
 	var nameOf []uint32
@@ -68,10 +68,10 @@ func (e *testELF) bytes() []byte {
 	return out.Bytes()
 }
 
-// mapSection is the index of the map in the files of program and object.
+// mapSection is the index of the section with the map in the files that program and object return.
 const mapSection = 2
 
-// program returns a 64-bit program with a map.
+// program returns a 64-bit program whose block address map has the given content.
 func program(data string) *testELF {
 	return &testELF{elf.ELFCLASS64, elf.EM_X86_64, elf.ET_EXEC, []testSection{
 		{name: ".text", kind: elf.SHT_PROGBITS, data: make([]byte, 64)},
@@ -79,8 +79,8 @@ func program(data string) *testELF {
 	}}
 }
 
-// object returns a 64-bit object with a map, a relocation of its address, and the symbols 0 and 1.
-// Symbol 1 is at 0x20 of .text.
+// object returns a 64-bit object file whose block address map has the given content. The file has one
+// relocation for the map, and the symbols 0 and 1. Symbol 1 is at offset 0x20 of .text.
 func object(data string, relocation elf.Rela64) *testELF {
 	e := program(data)
 	e.kind = elf.ET_REL

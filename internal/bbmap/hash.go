@@ -13,8 +13,8 @@ import (
 const SteadyMask = 0xffff0000ffff0000
 
 // SteadyHashes clears the bits of all block hashes that [SteadyMask] does not select, so that two
-// runs of clang give the same object. file is the content of the file of the map; SteadyHashes
-// changes it in place, and reports whether it has changed.
+// runs of clang give the same object file. file is the content of the file from which the map was
+// read. SteadyHashes changes these bytes, and reports whether any byte has changed.
 func (m *Map) SteadyHashes(file []byte) (changed bool, err error) {
 	for _, s := range m.sections {
 		if err := s.load(); err != nil {

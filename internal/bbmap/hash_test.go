@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
-// Only the bits of hashes that differ from run to run are changed.
+// SteadyHashes changes only the bits of hashes that differ between two runs of clang.
 func TestSteadyHashes(t *testing.T) {
 	block := "\x00\x00\x04\x01"
 	data := "\x04\x40" + address + "\x02" + block + "\x01\x02\x03\x04\x05\x06\x07\x08" + block + "\x11\x12\x13\x14\x15\x16\x17\x18" + entry

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// shape has every kind of block: calls, landing pads, tail calls, a switch and a cold end.
+// shape is a C++ source whose functions have every kind of block: calls, landing pads, tail calls, a
+// switch and a block that never returns.
 const shape = `
 int called(int);
 [[noreturn]] void stop();
@@ -34,7 +35,7 @@ int choose(int n, int (*f)(int)) {
 }
 `
 
-// The decoder gives the same as llvm-readobj, for objects of all kinds.
+// The package decodes the maps of object files of all kinds as llvm-readobj does.
 func TestReadobj(t *testing.T) {
 	clang, readobj := testenv.Tool(t, "clang-22"), testenv.Tool(t, "llvm-readobj-22")
 	dir := t.TempDir()
@@ -54,7 +55,8 @@ func TestReadobj(t *testing.T) {
 	}
 }
 
-// The same of whole programs in C and C++, and of all of their objects.
+// The package decodes the maps of programs in C and C++, and of their object files, as llvm-readobj
+// does.
 func TestReadobjPrograms(t *testing.T) {
 	testenv.NeedSweep(t)
 	root := os.Getenv("AFDO_SOURCES")
@@ -101,12 +103,20 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// compareReadobj compares all functions of a file.
+// compareReadobj compares the maps of all functions of a file with the output of llvm-readobj.
 func compareReadobj(t *testing.T, readobj, path string) {
 	var want []string
+	skipped := "" // the line that ends the counts, which the package does not return
 	for line := range strings.Lines(run(t, readobj, "--bb-addr-map", path)) {
 		field := strings.TrimSpace(line)
-		if strings.HasPrefix(line, " ") && !strings.HasPrefix(field, "Name: ") { // else it is not about one function
+		switch {
+		case skipped != "":
+			if line == skipped {
+				skipped = ""
+			}
+		case field == "PGO analyses {":
+			skipped = strings.Replace(line, "PGO analyses {", "}", 1)
+		case strings.HasPrefix(line, " ") && !strings.HasPrefix(field, "Name: "): // else it is not about one function
 			want = append(want, field)
 		}
 	}
@@ -131,7 +141,8 @@ func compareReadobj(t *testing.T, readobj, path string) {
 	}
 }
 
-// describe prints a function as llvm-readobj does, without indentation.
+// describe returns the lines that llvm-readobj prints for the map of a function, without
+// indentation.
 func describe(f *bbmap.Function) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	say("Function {")
@@ -148,9 +159,6 @@ func describe(f *bbmap.Function) (lines []string) {
 		say("}")
 	}
 	say("]")
-	if f.Features&(bbmap.EntryCount|bbmap.Frequencies|bbmap.Probabilities) != 0 {
-		describeAnalysis(say, f)
-	}
 	say("}")
 	return lines
 }
@@ -174,46 +182,4 @@ func describeBlock(say func(string, ...any), f *bbmap.Function, b bbmap.Block) {
 		say("%s: %s", name, word)
 	}
 	say("}")
-}
-
-func describeAnalysis(say func(string, ...any), f *bbmap.Function) {
-	say("PGO analyses {")
-	if f.Features&bbmap.EntryCount != 0 {
-		say("FuncEntryCount: %d", f.EntryCount)
-	}
-	if f.Features&(bbmap.Frequencies|bbmap.Probabilities) != 0 {
-		say("PGO BB entries [")
-		for _, r := range f.Ranges {
-			for _, b := range r.Blocks {
-				say("{")
-				describeCounts(say, f, b)
-				say("}")
-			}
-		}
-		say("]")
-	}
-	say("}")
-}
-
-func describeCounts(say func(string, ...any), f *bbmap.Function, b bbmap.Block) {
-	if f.Features&bbmap.Frequencies != 0 {
-		say("Frequency: %d", b.Frequency)
-		if f.Features&bbmap.PostLinkCounts != 0 {
-			say("PostLink Frequency: %d", b.Count)
-		}
-	}
-	if f.Features&bbmap.Probabilities == 0 {
-		return
-	}
-	say("Successors [")
-	for _, s := range b.Successors {
-		say("{")
-		say("ID: %d", s.ID)
-		say("Probability: 0x%X", s.Probability)
-		if f.Features&bbmap.PostLinkCounts != 0 {
-			say("PostLink Probability: %d", s.Count)
-		}
-		say("}")
-	}
-	say("]")
 }

@@ -12,7 +12,7 @@ import (
 type address struct {
 	section int    // index of the section that contains the address
 	value   uint64 // in bytes from the start of the section
-	inPlace bool   // the content of the field has to be added
+	inPlace bool   // the addend is in the field, and has to be added to value
 }
 
 // A target is the machine and the word size of a relocatable file.
@@ -21,7 +21,7 @@ type target struct {
 	class   elf.Class
 }
 
-// addressRelocations has the type of the relocations for an address on each machine.
+// addressRelocations contains, for each machine, the type of relocation that stores an address.
 var addressRelocations = map[target]uint32{
 	{elf.EM_X86_64, elf.ELFCLASS64}:  uint32(elf.R_X86_64_64),
 	{elf.EM_X86_64, elf.ELFCLASS32}:  uint32(elf.R_X86_64_32), // x32
@@ -33,10 +33,10 @@ var addressRelocations = map[target]uint32{
 
 func (s *section) wide() bool { return s.file.Class == elf.ELFCLASS64 }
 
-// fault converts a fault in this section to an error.
+// fault converts a fault in this section of the map to an error.
 func (s *section) fault(f *decode.Fault) error { return s.faultIn(s.index, f) }
 
-// faultIn converts a fault in another section of the file to an error.
+// faultIn converts a fault in the section of the file with the given index to an error.
 func (s *section) faultIn(index int, f *decode.Fault) error {
 	return &fault.FormatError{Format: format, Section: index, Part: s.file.Sections[index].Name, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}
 }
@@ -73,10 +73,10 @@ func (s *section) contents(index int) ([]byte, error) {
 	return data, nil
 }
 
-// A symbol is the place that a symbol of a relocatable file stands for.
+// A symbol is an entry of the symbol table of a relocatable file.
 type symbol struct {
-	section int    // index of the section
-	value   uint64 // offset in the section
+	section int    // index of the section that contains what the symbol names
+	value   uint64 // offset in that section
 }
 
 // symbols reads the symbol table that is in the section with the given index.
@@ -110,8 +110,9 @@ func (s *section) symbols(index uint32) ([]symbol, error) {
 	return table, s.extend(table, index)
 }
 
-// extend sets the section of those symbols whose section index does not fit into the symbol table.
-// They are in an extra table for the symbol table with the given index.
+// extend sets the section of symbols whose section index does not fit into the 16 bits that the
+// symbol table has for it. These section indices are in an extra table. index is the index of the
+// section with the symbol table.
 func (s *section) extend(table []symbol, index uint32) error {
 	for i, from := range s.file.Sections {
 		if from.Type != elf.SHT_SYMTAB_SHNDX || from.Link != index {

@@ -19,14 +19,15 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// writeShape writes the source of all kinds of blocks.
+// writeShape writes the source shape to a temporary file and returns its path.
 func writeShape(t *testing.T) string {
 	source := filepath.Join(t.TempDir(), "shape.cc")
 	require.NoError(t, os.WriteFile(source, []byte(shape), 0o666))
 	return source
 }
 
-// llvm-bolt moves code and keeps the map of the code before.
+// New refuses a program that llvm-bolt has written, because llvm-bolt moves code without updating
+// the map.
 func TestAfterBOLT(t *testing.T) {
 	object := filepath.Join(t.TempDir(), "shape.o")
 	run(t, testenv.Tool(t, "clang-22"), "-fbasic-block-address-map", "-DWITHOUT_LIBRARY", "-c", writeShape(t), "-o", object)
@@ -39,8 +40,8 @@ func TestAfterBOLT(t *testing.T) {
 	require.ErrorContains(t, err, "record the program that llvm-bolt read")
 }
 
-// Objects of 32 and 64 bits in both byte orders, and what linkers make of two of them, with -r as
-// for a kernel module too.
+// The package decodes the maps of object files with 32 and 64 bits in both byte orders, and of files
+// that linkers make of two object files: a library, and a relocatable file as for a kernel module.
 func TestReadobjTargets(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, readobj, lld := testenv.Tool(t, "clang-22"), testenv.Tool(t, "llvm-readobj-22"), testenv.Tool(t, "ld.lld-22")
@@ -68,8 +69,8 @@ func TestReadobjTargets(t *testing.T) {
 	}
 }
 
-// Relocations of i386 have their addends in place, which llvm-readobj cannot read. Its objects have
-// the blocks of the linked library.
+// Relocations of i386 have their addends in the relocated fields, which llvm-readobj cannot read. So
+// the map of an object file for i386 is compared with the map of the library that is linked of it.
 func TestI386(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, readobj, lld := testenv.Tool(t, "clang-22"), testenv.Tool(t, "llvm-readobj-22"), testenv.Tool(t, "ld.lld-22")
@@ -104,7 +105,8 @@ func readFile(t *testing.T, path string) []*bbmap.Function {
 	return functions
 }
 
-// symbolAt returns the function at a place, of any section if section is 0.
+// symbolAt returns the name of the function at an offset of a section, or at an address if section is
+// 0.
 func symbolAt(t *testing.T, f *elf.File, section int, value uint64) string {
 	symbols, err := f.Symbols()
 	require.NoError(t, err)
@@ -116,7 +118,7 @@ func symbolAt(t *testing.T, f *elf.File, section int, value uint64) string {
 	return ""
 }
 
-// Older clangs write version 2, and before that versions that nobody reads any more.
+// The package decodes version 2, which older clangs write, and refuses the versions before it.
 func TestOldClangs(t *testing.T) {
 	testenv.NeedSweep(t)
 	source, readobj := writeShape(t), testenv.Tool(t, "llvm-readobj-22")
@@ -143,8 +145,8 @@ func TestOldClangs(t *testing.T) {
 	}
 }
 
-// Random maps of every version, with every set of features that it has, for 32 and 64 bits and both
-// byte orders.
+// The package decodes random maps as llvm-readobj does: of every version, with any optional fields,
+// for 32 and 64 bits and both byte orders.
 func TestVersions(t *testing.T) {
 	testenv.NeedSweep(t)
 	yaml2obj, readobj := testenv.Tool(t, "yaml2obj-22"), testenv.Tool(t, "llvm-readobj-22")
@@ -169,7 +171,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// writeRandomFunction writes the map of a function, and its counts.
+// writeRandomFunction writes the map of a function as YAML to text, and its counts to counts.
 func writeRandomFunction(text, counts *bytes.Buffer, r *rand.Rand) {
 	version := 2 + r.IntN(4)
 	features := bbmap.Features(r.IntN(256)) &^ bbmap.NoBlocks
@@ -217,7 +219,7 @@ func writeRandomFunction(text, counts *bytes.Buffer, r *rand.Rand) {
 	}
 }
 
-// writeRandomCounts writes the counts of a block.
+// writeRandomCounts writes the counts and successors of a block as YAML.
 func writeRandomCounts(counts *bytes.Buffer, features bbmap.Features, r *rand.Rand) {
 	separator := "          - "
 	say := func(format string, args ...any) {

@@ -1,5 +1,5 @@
-// Package elfid tells what identifies an ELF file and its code: the build ID, and which bytes of
-// the file are at which addresses.
+// Package elfid reads the build ID of an ELF file, and converts between file offsets of its code and
+// addresses.
 package elfid
 
 import (
@@ -8,18 +8,20 @@ import (
 	"io"
 )
 
-// BOLTNote is the section in which llvm-bolt notes that it wrote a file, and its command line.
+// BOLTNote is the name of the section that llvm-bolt adds to the files that it writes. The section
+// contains the command line of llvm-bolt.
 const BOLTNote = ".note.bolt_info"
 
 const (
 	noteGNUBuildID = 3
 	noteHeader     = 12      // sizes of name and description, type
-	maxNotes       = 1 << 20 // bytes of a file's notes that are looked at
+	maxNotes       = 1 << 20 // maximum size in bytes of all notes that BuildID reads
 )
 
-// BuildID returns the build ID of a file, nil if it has none: the description of its first note
-// NT_GNU_BUILD_ID. It looks in the sections of notes, and then in the segments, which are all that
-// a file without section headers has. What cannot be read has none.
+// BuildID returns the build ID of a file, which is the description of its first note of type
+// NT_GNU_BUILD_ID. It searches the sections with notes, and then the segments with notes, because a
+// file without section headers has only segments. It returns nil if it finds no build ID, or cannot
+// read the notes.
 func BuildID(f *elf.File) []byte {
 	left := uint64(maxNotes)
 	for _, s := range f.Sections {
@@ -39,7 +41,8 @@ func BuildID(f *elf.File) []byte {
 	return nil
 }
 
-// findBuildID finds the build ID in a list of notes.
+// findBuildID returns the build ID in the notes that r contains, or nil. It subtracts size from left,
+// and reads nothing if size is greater than left.
 func findBuildID(r io.ReaderAt, size, align uint64, order binary.ByteOrder, left *uint64) []byte {
 	if r == nil || size > *left {
 		return nil
@@ -52,8 +55,9 @@ func findBuildID(r io.ReaderAt, size, align uint64, order binary.ByteOrder, left
 	return buildIDAmong(data, align, order)
 }
 
-// buildIDAmong returns the build ID among notes: sizes of name and description, type, name and
-// description. Both are padded to 4 bytes, or to 8 if the notes are aligned so.
+// buildIDAmong returns the build ID in a list of notes, or nil. A note consists of the sizes of its
+// name and description, its type, the name and the description. Name and description are padded to
+// multiples of 4 bytes, or of 8 bytes if align is 8.
 func buildIDAmong(data []byte, align uint64, order binary.ByteOrder) []byte {
 	if align != 8 {
 		align = 4
@@ -74,14 +78,13 @@ func buildIDAmong(data []byte, align uint64, order binary.ByteOrder) []byte {
 	return nil
 }
 
-// A Range is bytes of a file that the linker has placed at an address.
+// A Range is a range of bytes of a file, and the address that the linker assigned to the first byte.
 type Range struct{ Offset, Address, Size uint64 }
 
-// Code is the code of a file: its executable segments that are loaded, in the order of the file's
-// table. Only those bytes of a segment count that are in the file: the ELF specification has the
-// rest of its memory zero, and what the kernel maps beyond them, up to the end of the page, belongs
-// to whatever else is there. The memory that a segment takes may be more, or, in a file of debug
-// information that has been split from its binary, all there is.
+// Code lists the code of a file: its executable loaded segments, in the order of the program headers.
+// A Range has only the bytes of a segment that are in the file. A segment may take more memory, which
+// contains zeros and no code. In a debug file that was split from its binary, segments have no bytes
+// in the file.
 type Code []Range
 
 // CodeOf returns the code of a file.
@@ -95,8 +98,8 @@ func CodeOf(f *elf.File) Code {
 	return c
 }
 
-// Address returns the address that the linker has given to a file offset. It is false where the
-// offset is not in code. If segments overlap in the file, the last one has it.
+// Address returns the address that the linker assigned to a file offset. It returns false if the
+// offset is not in code. If several segments contain the offset, Address uses the last one.
 func (c Code) Address(offset uint64) (uint64, bool) {
 	for i := len(c) - 1; i >= 0; i-- {
 		if r := c[i]; offset >= r.Offset && offset-r.Offset < r.Size {
@@ -106,9 +109,9 @@ func (c Code) Address(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Offset returns the file offset of an address that the linker has given. It is false where the
-// address is not in code, or where a segment that comes later in the table takes up the same part
-// of the file: then Address would not lead back.
+// Offset returns the file offset of an address that the linker assigned. It returns false if the
+// address is not in code. It also returns false if a later segment contains the same file offset, so
+// that Address would return another address for the offset.
 func (c Code) Offset(address uint64) (uint64, bool) {
 	for i := len(c) - 1; i >= 0; i-- {
 		r := c[i]

@@ -21,7 +21,7 @@ var (
 	be = binary.BigEndian
 )
 
-// note returns a note, padded to align.
+// note returns an encoded note whose name and description are padded to multiples of align bytes.
 func note(order binary.AppendByteOrder, align int, name string, kind uint32, description string) []byte {
 	pad := func(p []byte) []byte { return append(p, make([]byte, -len(p)&(align-1))...) }
 	var p []byte
@@ -31,7 +31,7 @@ func note(order binary.AppendByteOrder, align int, name string, kind uint32, des
 	return pad(append(pad(append(p, name...)), description...))
 }
 
-// join joins notes.
+// join returns a list of notes in which the given notes follow each other.
 func join(notes ...[]byte) []byte { return bytes.Join(notes, nil) }
 
 func section(data []byte, align uint64) *elf.Section {
@@ -84,14 +84,15 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// Notes that are many times the size of the file are not all read.
+// BuildID stops at maxNotes bytes if many section headers refer to the same notes, so that a small
+// file cannot make it read gigabytes.
 func TestManyNotes(t *testing.T) {
 	big := section(make([]byte, maxNotes), 4)
 	f := &elf.File{FileHeader: elf.FileHeader{ByteOrder: le}, Sections: []*elf.Section{big, section(note(le, 4, "GNU\x00", noteGNUBuildID, "x"), 4)}}
 	assert.Nil(t, BuildID(f))
 }
 
-// What a linker writes is read back, with and without section headers.
+// BuildID returns the build ID that a linker wrote, for files with and without section headers.
 func TestBuildIDOfLinker(t *testing.T) {
 	const id = "0123456789abcdef00"
 	gcc := testenv.Tool(t, "gcc")
@@ -167,7 +168,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// FuzzBuildID: notes of any bytes do no harm, and a build ID is part of them.
+// FuzzBuildID searches random bytes for a build ID. There must be no panic, and the result must be a
+// part of the bytes.
 func FuzzBuildID(f *testing.F) {
 	f.Add(note(le, 4, "GNU\x00", noteGNUBuildID, "12345"), uint64(4))
 	f.Add(join(note(le, 8, "GNU\x00", 5, "12345"), note(le, 8, "GNU\x00", noteGNUBuildID, "1")), uint64(8))

@@ -13,9 +13,9 @@ type Arguments struct {
 // letter.
 func Literal(code byte, value string) string { return "L" + string(code) + value + "E" }
 
-// ArgumentsIn returns the lists of template arguments in a mangled name, inner lists first. It
-// cannot decode expressions, and stops at the first thing that it cannot decode. So callers must
-// check with the demangler what they make of the result.
+// ArgumentsIn returns the lists of template arguments in a mangled name, inner lists first. It does
+// not know the whole grammar, such as expressions, and stops at the first part that it cannot decode.
+// A caller that builds another mangled name from the result must check that name with a demangler.
 func ArgumentsIn(symbol string) []Arguments {
 	s := argumentScanner{text: symbol, pos: len("_Z")}
 	for s.pos < len(symbol) && s.step() {
@@ -27,8 +27,8 @@ func ArgumentsIn(symbol string) []Arguments {
 type argumentScanner struct {
 	text  string
 	pos   int
-	name  string     // the name before pos, "" if something else is
-	open  []openPart // parts that have not ended
+	name  string     // name that ends at pos, or ""
+	open  []openPart // parts that have begun before pos and not ended
 	found []Arguments
 }
 
@@ -111,7 +111,7 @@ func (s *argumentScanner) source() bool {
 	return true
 }
 
-// until skips the mangled name up to the next underscore. It returns false if there is none.
+// until skips the text up to and including the next underscore. It returns false if there is none.
 func (s *argumentScanner) until() bool {
 	n := strings.IndexByte(s.text[s.pos:], '_')
 	s.pos += n + 1

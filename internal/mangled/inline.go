@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Libraries that keep their versions apart have an inline namespace such as fmt::v9, which is in
-// all of their symbols and has another name in the next version.
+// Some libraries declare everything in an inline namespace that is named after their version, such as
+// fmt::v9. The name of this namespace is a part of all their symbols, and changes with the version.
 
-// Inlines lists the inline namespaces that some sources declare. The key is the name of the
-// enclosing namespace. The list may have names that are not used.
+// Inlines lists the names of the inline namespaces that some source files declare, by the name of the
+// enclosing namespace. It may contain names that the program does not use.
 type Inlines map[string][]string
 
-// maxInlines limits the number of inline namespaces per enclosing namespace. If there are more, it
-// is not known which of them replaces an older one.
+// maxInlines limits the number of inline namespaces in an enclosing namespace. With more of them, the
+// package does not guess which one replaces the namespace of an older version.
 const maxInlines = 1 << 6
 
 // Add adds the inline namespace name, which is declared in the namespace outer.
@@ -25,16 +25,18 @@ func (in Inlines) Add(outer, name string) {
 	}
 }
 
-// Spelled returns a symbol as the sources would mangle it now: it replaces the inline namespace of
-// another version of a library, such as fmt::v9, by the one that the sources declare. has reports
-// whether a word is in the sources; such a name is not replaced.
+// Spelled returns the symbol that the compiler would now generate for the same function: it replaces
+// the inline namespace of another version of a library, such as fmt::v9, by the one that the sources
+// declare. has reports whether the sources contain a word. Spelled does not replace a name that the
+// sources contain.
 func (in Inlines) Spelled(symbol string, has func(word string) bool) string {
 	return in.Renames(func(yield func(string) bool) { yield(symbol) }, has).Apply(symbol)
 }
 
 // Renames returns the replacements that convert symbols of an older program to the inline
-// namespaces of the sources. The old name is the one that most symbols have after the enclosing
-// namespace. It is not replaced if has reports that the sources contain it.
+// namespaces of the sources. The old name of an inline namespace is the name that follows the
+// enclosing namespace in more than half of the symbols that contain it. It is not replaced if has
+// reports that the sources contain it.
 func (in Inlines) Renames(symbols iter.Seq[string], has func(word string) bool) (r Renames) {
 	for outer, names := range in {
 		outer = LengthAndName(outer)
@@ -86,7 +88,7 @@ func (r Renames) Apply(symbol string) string {
 	return strings.NewReplacer(r...).Replace(symbol)
 }
 
-// LengthAndName returns a name as mangled names contain it: after its length.
+// LengthAndName returns the mangled form of a plain name: the length of the name, then the name.
 func LengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
 
 // usualAfter returns the name that follows part in more than half of those symbols that contain

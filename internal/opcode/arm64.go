@@ -2,8 +2,8 @@ package opcode
 
 import "encoding/binary"
 
-// ARM64 decodes an instruction of AArch64. All instructions have 4 bytes. Branches are recognised
-// by the fields of Arm's encoding tables, so those that check signed addresses are among them.
+// ARM64 decodes an instruction of AArch64. All instructions have 4 bytes. ARM64 recognises branches
+// by the fields of Arm's encoding tables, including branches that check the signature of an address.
 func ARM64(code []byte) Instruction {
 	const size = 4
 	if len(code) < size {
@@ -25,24 +25,19 @@ func ARM64(code []byte) Instruction {
 		i.Jumps, i.By = true, armDistance(w, 5, 14)
 	case w>>25 == 0b1101011:
 		i.toRegister(w)
-	case w>>24 == 0b11010100: // brk, hlt
-		kind := w >> 21 & 7
-		i.Opaque = kind == 1 || kind == 2
 	}
 	return i
 }
 
-// toRegister decodes a branch whose target address is in a register.
+// toRegister decodes a branch whose target address is in a register. w is the instruction.
 func (i *Instruction) toRegister(w uint32) {
 	switch w >> 21 & 7 {
 	case 0: // br
 		i.Leaves, i.Jumps = true, true
 	case 1: // blr
 		i.Calls = true
-	case 2: // ret
+	case 2, 4: // ret, eret
 		i.Leaves, i.Returns = true, true
-	case 4: // eret
-		i.Leaves, i.Returns, i.Opaque = true, true, true
 	}
 }
 

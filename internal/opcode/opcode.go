@@ -12,8 +12,4 @@ type Instruction struct {
 	Returns bool
 	Repeats bool  // it is a string instruction of x86 with a repeat prefix
 	By      int64 // distance from the next instruction to the target of a direct jump or call; else 0
-
-	// Opaque is set if a debugger cannot step over the instruction by breakpoints at its successors
-	// alone: it raises an exception, changes the flags that debuggers use, or loads a segment.
-	Opaque bool
 }

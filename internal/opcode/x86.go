@@ -50,7 +50,7 @@ const (
 		"mmmmmmmm" + "mmmmmmmm"
 )
 
-// notLong lists the opcodes that are invalid in 64-bit mode.
+// notLong lists the opcodes of the first opcode map that are invalid in 64-bit mode.
 const notLong = "\x06\x07\x0e\x16\x17\x1e\x1f\x27\x2f\x37\x3f\x60\x61\x82\x9a\xce\xd4\xd6\xea"
 
 // longestX86 is the maximum length of an x86 instruction in bytes.
@@ -95,7 +95,7 @@ func X86(code []byte, mode int) Instruction {
 	}
 	i := x.leads()
 	i.Size = uint64(x.at)
-	if (i.Jumps || i.Calls) && !i.Opaque && number > 0 {
+	if (i.Jumps || i.Calls) && shape != 'f' && number > 0 {
 		i.By = signed(x.code[x.at-number : x.at])
 	}
 	return i
@@ -307,21 +307,12 @@ func (x *x86) leads() Instruction {
 		return Instruction{Repeats: true}
 	case opcode == 0xe9, opcode == 0xeb, opcode == 0xff && register == 4:
 		return Instruction{Leaves: true, Jumps: true}
-	case opcode == 0xe8, opcode == 0xff && register == 2:
+	case opcode == 0xe8, opcode == 0xff && register == 2, opcode == 0x9a, opcode == 0xff && register == 3: // the last two are far calls
 		return Instruction{Calls: true}
-	case opcode == 0x9a, opcode == 0xff && register == 3: // far calls
-		return Instruction{Calls: true, Opaque: true}
-	case opcode == 0xc2, opcode == 0xc3:
+	case opcode == 0xc2, opcode == 0xc3, opcode == 0xca, opcode == 0xcb, opcode == 0xcf: // the last three are far returns and iret
 		return Instruction{Leaves: true, Returns: true}
-	case opcode == 0xca, opcode == 0xcb, opcode == 0xcf: // far returns, iret
-		return Instruction{Leaves: true, Returns: true, Opaque: true}
 	case opcode == 0xea, opcode == 0xff && register == 5, opcode == 0x10b, opcode == 0x1b9, opcode == 0x1ff: // ljmp, ud2, ud1, ud0
-		return Instruction{Leaves: true, Opaque: true}
-	case opcode >= 0xcc && opcode <= 0xce, opcode == 0xf1, opcode == 0xf4, opcode == 0x9c, opcode == 0x9d, opcode == 0x17, opcode == 0x8e,
-		opcode == 0x134, opcode == 0x135, opcode == 0x105 && !x.long, opcode == 0xc7 && x.modrm == 0xf8:
-		// int, hlt, pushf, popf, pop and mov of segments, sysenter, sysexit, syscall of 32 bits,
-		// xbegin
-		return Instruction{Opaque: true}
+		return Instruction{Leaves: true}
 	}
 	return Instruction{}
 }

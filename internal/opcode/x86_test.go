@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Instructions as GNU as writes them, cut short, and with other code behind them.
+// X86 decodes instructions as GNU as encodes them: also with other code after them, and not at all if
+// their last bytes are missing.
 func TestX86(t *testing.T) {
 	jumps := func(by int64) Instruction { return Instruction{Jumps: true, By: by} }
 	leaps := func(by int64) Instruction { return Instruction{Leaves: true, Jumps: true, By: by} }
@@ -84,7 +85,7 @@ func TestX86(t *testing.T) {
 		{64, "41 ff d4", calls},
 		{64, "f2 c3", returns}, // bnd ret
 		{64, "c2 08 00", returns},
-		{64, "0f 0b", Instruction{Leaves: true, Opaque: true}},
+		{64, "0f 0b", Instruction{Leaves: true}},
 		{32, "c5 fc 77", Instruction{}},
 		{32, "c5 08", Instruction{}}, // lds (%eax),%ecx
 		{32, "62 04 24", Instruction{}},
@@ -94,12 +95,12 @@ func TestX86(t *testing.T) {
 		{32, "67 8b 0e 00 01", Instruction{}},
 		{32, "67 a1 34 12", Instruction{}},
 		{32, "66 e9 00 01", leaps(0x100)},
-		{32, "9a 00 00 00 00 33 00", Instruction{Calls: true, Opaque: true}},
-		{32, "ea 00 00 00 00 33 00", Instruction{Leaves: true, Opaque: true}},
+		{32, "9a 00 00 00 00 33 00", Instruction{Calls: true}},
+		{32, "ea 00 00 00 00 33 00", Instruction{Leaves: true}},
 		{64, "e8 fb ff ff ff", Instruction{Calls: true, By: -5}},
-		{64, "cc", Instruction{Opaque: true}},    // int3
-		{64, "66 9d", Instruction{Opaque: true}}, // popfw
-		{64, "9c", Instruction{Opaque: true}},    // pushf
+		{64, "cc", Instruction{}},    // int3
+		{64, "66 9d", Instruction{}}, // popfw
+		{64, "9c", Instruction{}},    // pushf
 		{64, "0f 05", Instruction{}},
 		{32, "82 c0 01", Instruction{}},
 	} {
@@ -122,14 +123,14 @@ func TestX86(t *testing.T) {
 	}
 }
 
-// A disassembled instruction is a line of objdump.
+// A disassembled is an instruction in the output of objdump: its address, its bytes and its text.
 type disassembled struct {
 	at   uint64
 	code []byte
 	text string
 }
 
-// disassemble has objdump decode a file.
+// disassemble runs objdump with some arguments, and returns the instructions in its output.
 func disassemble(t *testing.T, objdump string, args ...string) (list []disassembled) {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, objdump), append([]string{"-w", "-z"}, args...)...)
@@ -150,8 +151,9 @@ func disassemble(t *testing.T, objdump string, args ...string) (list []disassemb
 	return list
 }
 
-// unlike tells what objdump takes otherwise: prefixes that mean nothing as instructions of their
-// own, fwait as a part of the next one, and near jumps of 16 bits as AMD's processors do.
+// unlike reports whether objdump decodes an instruction in another way than this package. objdump
+// prints prefixes without an effect as instructions, and fwait as a part of the next instruction. It
+// decodes near jumps with a prefix for 16 bits as AMD's processors do.
 func (d disassembled) unlike() bool {
 	words := strings.Fields(d.text)
 	for len(words) > 0 && isPrefix(words[0]) {
@@ -183,7 +185,7 @@ func (d disassembled) near16() bool {
 	return x.data16 && (shape == 'r' || x.space == 0 && x.opcode == 0xc7)
 }
 
-// agree compares lengths and where instructions lead with objdump.
+// agree compares the length and the control flow of an instruction with the output of objdump.
 func (d disassembled) agree(t *testing.T, mode int) {
 	t.Helper()
 	words := strings.Fields(d.text)
@@ -209,11 +211,11 @@ func (d disassembled) agree(t *testing.T, mode int) {
 	// A letter for the size ends the names of string instructions, unlike movsbl and movsd of SSE.
 	want.Repeats = repeats && len(word) <= 5 && has("movs", "stos", "lods", "cmps", "scas", "ins", "outs") && !strings.Contains(d.text, "xmm")
 	got := X86(d.code, mode)
-	got.By, got.Opaque = 0, false
+	got.By = 0
 	assert.Equal(t, want, got, "%x %s", d.code, d.text)
 }
 
-// run runs a tool in a folder.
+// run runs a program in a folder, and ends the test if the program fails.
 func run(t *testing.T, dir, tool string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(tool, args...)
@@ -222,7 +224,8 @@ func run(t *testing.T, dir, tool string, args ...string) {
 	require.NoError(t, err, "%s %s\n%s", tool, strings.Join(args, " "), out)
 }
 
-// vectors has loops that become code of vectors, and what BMI has instructions for.
+// vectors is a C source with loops that compilers vectorise, and with operations for which the BMI
+// extension of x86 has instructions.
 const vectors = `
 void add(float *restrict a, const float *restrict b, const float *restrict c, int n) { for (int i = 0; i < n; i++) a[i] = b[i] * c[i] + a[i]; }
 void mix(unsigned char *restrict a, const short *restrict b, int n) { for (int i = 0; i < n; i++) a[i] = b[i] > 9 ? b[i] << 3 : a[i] ^ 0x55; }
@@ -235,8 +238,8 @@ short narrow(short a) { return a + 0x1234; }
 int total(const signed char *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * a[i + 1]; return s; }
 `
 
-// Real code has the lengths that objdump gives it, whatever the processor. AFDO_BINARY names a
-// program of your own.
+// X86 agrees with objdump on the code that compilers generate for several processors. If the
+// environment variable AFDO_BINARY names a program, the test decodes that program instead.
 func TestX86AgreesWithObjdump(t *testing.T) {
 	if own := os.Getenv("AFDO_BINARY"); own != "" {
 		n := 0
@@ -271,8 +274,8 @@ func TestX86AgreesWithObjdump(t *testing.T) {
 	require.Greater(t, n, testenv.Rounds(250, 1500))
 }
 
-// Random bytes, with prefixes that are likely ones, have the lengths that objdump gives them where
-// it knows them.
+// X86 agrees with objdump on random bytes that begin with common prefixes, except for bytes that
+// objdump cannot decode.
 func TestRandomX86AgreesWithObjdump(t *testing.T) {
 	const slot = 32
 	random := rand.New(rand.NewPCG(5, 6))

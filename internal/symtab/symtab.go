@@ -1,5 +1,6 @@
-// Package symtab has tables about all symbols of a program: which have a name, and which have a
-// function inlined. Symbols are numbers here, whatever those who keep the tables mean by them.
+// Package symtab has two tables about the symbols of a program: [Names] finds symbols by name, and
+// [Callers] finds the functions into which a function was inlined. The tables identify a symbol by a
+// number, which the caller assigns.
 package symtab
 
 import (
@@ -9,46 +10,46 @@ import (
 	"slices"
 )
 
-// Names finds symbols by the hash of something in their names. Names that collide cannot be made
-// for it, since every table has a seed of its own. It takes 12 bytes a symbol, and 4 to 8 for the
-// heads.
+// Names is a hash table from keys, such as the names of symbols, to symbols. It stores hashes and not
+// the keys, so a lookup may also return symbols with another key. Each table has its own random seed,
+// so no input can cause many collisions. A table takes 16 to 20 bytes for each symbol.
 type Names[ID ~uint32] struct {
 	seed    maphash.Seed
 	entries []nameEntry[ID]
-	heads   []uint32 // the first entry of a hash, counted from 1
+	heads   []uint32 // by the low bits of a hash: index of the first entry plus 1, or 0
 }
 
 type nameEntry[ID ~uint32] struct {
 	hash uint32
 	id   ID
-	next uint32 // counted from 1
+	next uint32 // index of the next entry with the same low bits plus 1, or 0
 }
 
-// NewNames returns a table without names.
+// NewNames returns an empty table.
 func NewNames[ID ~uint32]() *Names[ID] { return &Names[ID]{seed: maphash.MakeSeed()} }
 
 // Grow makes room for n more symbols.
 func (t *Names[ID]) Grow(n int) { t.entries = slices.Grow(t.entries, n) }
 
-// Add adds a symbol. It is not to be found before Build.
+// Add adds a symbol with a key. Lookups find the symbol after the next call of Build.
 func (t *Names[ID]) Add(key string, id ID) {
 	t.entries = append(t.entries, nameEntry[ID]{hash: t.hash(key), id: id})
 }
 
 func (t *Names[ID]) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
 
-// Build makes the table ready for questions.
+// Build prepares lookups of all symbols that were added.
 func (t *Names[ID]) Build() {
 	t.heads = make([]uint32, 1<<bits.Len(uint(len(t.entries))))
-	for i := len(t.entries) - 1; i >= 0; i-- { // so that symbols of a hash keep their order
+	for i := len(t.entries) - 1; i >= 0; i-- { // backwards, so that lookups return symbols in the order of Add
 		e := &t.entries[i]
 		head := &t.heads[e.hash&uint32(len(t.heads)-1)]
 		e.next, *head = *head, uint32(i+1)
 	}
 }
 
-// Candidates iterates over the symbols of a key, in the order in which they were added, and now and
-// then over one of another key.
+// Candidates iterates over the symbols that were added with a key, in the order in which they were
+// added. It may also yield a symbol of another key, if both keys have the same hash.
 func (t *Names[ID]) Candidates(key string) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		if len(t.heads) == 0 { // nothing has been built
@@ -63,7 +64,8 @@ func (t *Names[ID]) Candidates(key string) iter.Seq[ID] {
 	}
 }
 
-// Has reports whether there may be a symbol of a key. It is never wrong with a no.
+// Has returns false if no symbol was added with a key. True is wrong if only another key with the
+// same hash was added.
 func (t *Names[ID]) Has(key string) bool {
 	for range t.Candidates(key) {
 		return true
@@ -71,19 +73,21 @@ func (t *Names[ID]) Has(key string) bool {
 	return false
 }
 
-// Callers lists, for each function that was inlined anywhere, the functions with samples into which
-// it was inlined, at any depth. It takes 8 bytes for each pair of an inlined function and a
-// function that contains it.
+// Callers lists, for each inlined function, the functions into which it was inlined, at any depth. It
+// takes 8 bytes for each pair of an inlined function (the callee) and a function that contains it
+// (the caller).
 type Callers[ID ~uint32] struct {
-	pairs  []uint64 // callee and caller, 32 bits each, in order once built
-	recent []uint64 // latest pairs by callee, to skip pairs that Add has just added
+	pairs  []uint64 // callee in the upper and caller in the lower 32 bits; Build sorts them
+	recent []uint64 // by the low bits of the callee: the last pair added, to skip repeated pairs
 }
 
-// recentBits is the binary logarithm of the length of recent. A function inlines the same few
-// others again and again, up to 1,000 of them, and Build would have to sort all of these pairs.
+// recentBits is the binary logarithm of the length of Callers.recent. A function often inlines the
+// same functions many times, up to 1,000 different ones. Without recent, Build would have to sort all
+// repetitions.
 const recentBits = 12
 
-// Add adds a caller and the functions inlined into it, some of them several times.
+// Add adds a caller and the callees that were inlined into it. callees may contain a function several
+// times.
 func (t *Callers[ID]) Add(caller ID, callees []ID) {
 	if t.recent == nil {
 		t.recent = make([]uint64, 1<<recentBits)
@@ -97,13 +101,13 @@ func (t *Callers[ID]) Add(caller ID, callees []ID) {
 	}
 }
 
-// Build makes the table ready for questions.
+// Build sorts the pairs for lookups, and removes repeated pairs.
 func (t *Callers[ID]) Build() {
 	slices.Sort(t.pairs)
 	t.pairs, t.recent = slices.Compact(t.pairs), nil
 }
 
-// All iterates over all pairs of a callee and a caller, by callee and caller.
+// All iterates over all pairs of a callee and a caller, sorted by callee and then by caller.
 func (t *Callers[ID]) All() iter.Seq2[ID, ID] {
 	return func(yield func(callee, caller ID) bool) {
 		for _, pair := range t.pairs {
@@ -114,8 +118,8 @@ func (t *Callers[ID]) All() iter.Seq2[ID, ID] {
 	}
 }
 
-// Of iterates over the callers of the callees from start up to end, end excluded, by callee: one
-// that has several of them comes several times.
+// Of iterates over the callers of the callees from start up to but excluding end, sorted by callee.
+// A caller of several of these callees is yielded once for each.
 func (t *Callers[ID]) Of(start, end uint64) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		first, _ := slices.BinarySearch(t.pairs, start<<32)
