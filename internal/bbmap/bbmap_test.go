@@ -270,8 +270,9 @@ func uleb(n int) string {
 	return string(append(b, byte(n)))
 }
 
-// FuzzMap decodes random bytes as a map. Blocks must be in order and within their range, Map.Function
-// must find each function by its position, and every error must have an offset in the section.
+// FuzzMap decodes random bytes as a map. Blocks must be in order and within their range,
+// Map.Function must find each function by its position, and every error must have an offset in the
+// section.
 func FuzzMap(f *testing.F) {
 	f.Add([]byte(entry), false, false)
 	f.Add([]byte("\x05\xef\x00\x01"+address+"\x01\x00\x00\x01\x05\x02\x08\x01\x02\x03\x04\x05\x06\x07\x08\x2a\x10\x03\x01\x00\x05\x01"), false, false)

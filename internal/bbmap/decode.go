@@ -119,8 +119,8 @@ func (d *decoder) blockRange(f *Function) (r Range) {
 	return r
 }
 
-// shareBlocks makes the field Blocks of each Range a slice of d.blocks. It runs after all ranges have
-// been decoded, because d.blocks is reallocated while it grows.
+// shareBlocks makes the field Blocks of each Range a slice of d.blocks. It runs after all ranges
+// have been decoded, because d.blocks is reallocated while it grows.
 func (d *decoder) shareBlocks(f *Function) {
 	if f.Features&NoBlocks != 0 || d.Err != nil {
 		return
@@ -166,8 +166,8 @@ func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	return b
 }
 
-// skipAnalysis skips the counts and frequencies that follow the blocks of a function. Nothing in this
-// project uses them.
+// skipAnalysis skips the counts and frequencies that follow the blocks of a function. Nothing in
+// this project uses them.
 func (d *decoder) skipAnalysis(f *Function) {
 	if f.Features&EntryCount != 0 {
 		d.ULEB()

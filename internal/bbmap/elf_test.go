@@ -79,8 +79,8 @@ func program(data string) *testELF {
 	}}
 }
 
-// object returns a 64-bit object file whose block address map has the given content. The file has one
-// relocation for the map, and the symbols 0 and 1. Symbol 1 is at offset 0x20 of .text.
+// object returns a 64-bit object file whose block address map has the given content. The file has
+// one relocation for the map, and the symbols 0 and 1. Symbol 1 is at offset 0x20 of .text.
 func object(data string, relocation elf.Rela64) *testELF {
 	e := program(data)
 	e.kind = elf.ET_REL

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// shape is a C++ source whose functions have every kind of block: calls, landing pads, tail calls, a
-// switch and a block that never returns.
+// shape is a C++ source whose functions have every kind of block: calls, landing pads, tail calls,
+// a switch and a block that never returns.
 const shape = `
 int called(int);
 [[noreturn]] void stop();

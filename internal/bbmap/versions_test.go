@@ -40,8 +40,9 @@ func TestAfterBOLT(t *testing.T) {
 	require.ErrorContains(t, err, "record the program that llvm-bolt read")
 }
 
-// The package decodes the maps of object files with 32 and 64 bits in both byte orders, and of files
-// that linkers make of two object files: a library, and a relocatable file as for a kernel module.
+// The package decodes the maps of object files with 32 and 64 bits in both byte orders, and of
+// files that linkers make of two object files: a library, and a relocatable file as for a kernel
+// module.
 func TestReadobjTargets(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, readobj, lld := testenv.Tool(t, "clang-22"), testenv.Tool(t, "llvm-readobj-22"), testenv.Tool(t, "ld.lld-22")
@@ -69,8 +70,9 @@ func TestReadobjTargets(t *testing.T) {
 	}
 }
 
-// Relocations of i386 have their addends in the relocated fields, which llvm-readobj cannot read. So
-// the map of an object file for i386 is compared with the map of the library that is linked of it.
+// Relocations of i386 have their addends in the relocated fields, which llvm-readobj cannot read.
+// So the map of an object file for i386 is compared with the map of the library that is linked of
+// it.
 func TestI386(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, readobj, lld := testenv.Tool(t, "clang-22"), testenv.Tool(t, "llvm-readobj-22"), testenv.Tool(t, "ld.lld-22")
@@ -105,8 +107,8 @@ func readFile(t *testing.T, path string) []*bbmap.Function {
 	return functions
 }
 
-// symbolAt returns the name of the function at an offset of a section, or at an address if section is
-// 0.
+// symbolAt returns the name of the function at an offset of a section, or at an address if section
+// is 0.
 func symbolAt(t *testing.T, f *elf.File, section int, value uint64) string {
 	symbols, err := f.Symbols()
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package elfid reads the build ID of an ELF file, and converts between file offsets of its code and
-// addresses.
+// Package elfid reads the build ID of an ELF file, and converts between file offsets of its code
+// and addresses.
 package elfid
 
 import (
@@ -41,8 +41,8 @@ func BuildID(f *elf.File) []byte {
 	return nil
 }
 
-// findBuildID returns the build ID in the notes that r contains, or nil. It subtracts size from left,
-// and reads nothing if size is greater than left.
+// findBuildID returns the build ID in the notes that r contains, or nil. It subtracts size from
+// left, and reads nothing if size is greater than left.
 func findBuildID(r io.ReaderAt, size, align uint64, order binary.ByteOrder, left *uint64) []byte {
 	if r == nil || size > *left {
 		return nil
@@ -78,13 +78,14 @@ func buildIDAmong(data []byte, align uint64, order binary.ByteOrder) []byte {
 	return nil
 }
 
-// A Range is a range of bytes of a file, and the address that the linker assigned to the first byte.
+// A Range is a range of bytes of a file, and the address that the linker assigned to the first
+// byte.
 type Range struct{ Offset, Address, Size uint64 }
 
-// Code lists the code of a file: its executable loaded segments, in the order of the program headers.
-// A Range has only the bytes of a segment that are in the file. A segment may take more memory, which
-// contains zeros and no code. In a debug file that was split from its binary, segments have no bytes
-// in the file.
+// Code lists the code of a file: its executable loaded segments, in the order of the program
+// headers. A Range has only the bytes of a segment that are in the file. A segment may take more
+// memory, which contains zeros and no code. In a debug file that was split from its binary,
+// segments have no bytes in the file.
 type Code []Range
 
 // CodeOf returns the code of a file.
@@ -110,8 +111,8 @@ func (c Code) Address(offset uint64) (uint64, bool) {
 }
 
 // Offset returns the file offset of an address that the linker assigned. It returns false if the
-// address is not in code. It also returns false if a later segment contains the same file offset, so
-// that Address would return another address for the offset.
+// address is not in code. It also returns false if a later segment contains the same file offset,
+// so that Address would return another address for the offset.
 func (c Code) Offset(address uint64) (uint64, bool) {
 	for i := len(c) - 1; i >= 0; i-- {
 		r := c[i]

@@ -168,8 +168,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// FuzzBuildID searches random bytes for a build ID. There must be no panic, and the result must be a
-// part of the bytes.
+// FuzzBuildID searches random bytes for a build ID. There must be no panic, and the result must be
+// a part of the bytes.
 func FuzzBuildID(f *testing.F) {
 	f.Add(note(le, 4, "GNU\x00", noteGNUBuildID, "12345"), uint64(4))
 	f.Add(join(note(le, 8, "GNU\x00", 5, "12345"), note(le, 8, "GNU\x00", noteGNUBuildID, "1")), uint64(8))

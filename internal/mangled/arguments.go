@@ -14,8 +14,9 @@ type Arguments struct {
 func Literal(code byte, value string) string { return "L" + string(code) + value + "E" }
 
 // ArgumentsIn returns the lists of template arguments in a mangled name, inner lists first. It does
-// not know the whole grammar, such as expressions, and stops at the first part that it cannot decode.
-// A caller that builds another mangled name from the result must check that name with a demangler.
+// not know the whole grammar, such as expressions, and stops at the first part that it cannot
+// decode. A caller that builds another mangled name from the result must check that name with a
+// demangler.
 func ArgumentsIn(symbol string) []Arguments {
 	s := argumentScanner{text: symbol, pos: len("_Z")}
 	for s.pos < len(symbol) && s.step() {

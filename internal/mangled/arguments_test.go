@@ -37,8 +37,8 @@ func TestArgumentsIn(t *testing.T) {
 	}
 }
 
-// FuzzArgumentsIn parses random text. A literal must precede each returned offset of a type, and the
-// letter E must be at each returned end of a list.
+// FuzzArgumentsIn parses random text. A literal must precede each returned offset of a type, and
+// the letter E must be at each returned end of a list.
 func FuzzArgumentsIn(f *testing.F) {
 	for _, symbol := range []string{"_ZN1a1gI3BoxILi1EES1_ILi2EEEEvv", "_ZZN1a1fILi2EEEvvENKUliE_clEi", "_ZN1aixILi3EEEvi.cold", "_Z1fI3BoxILi1EEEDTcl1gfp_EET_"} {
 		f.Add(symbol)

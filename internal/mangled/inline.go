@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// Some libraries declare everything in an inline namespace that is named after their version, such as
-// fmt::v9. The name of this namespace is a part of all their symbols, and changes with the version.
+// Some libraries declare everything in an inline namespace that is named after their version, such
+// as fmt::v9. The name of this namespace is a part of all their symbols, and changes with the
+// version.
 
-// Inlines lists the names of the inline namespaces that some source files declare, by the name of the
-// enclosing namespace. It may contain names that the program does not use.
+// Inlines lists the names of the inline namespaces that some source files declare, by the name of
+// the enclosing namespace. It may contain names that the program does not use.
 type Inlines map[string][]string
 
-// maxInlines limits the number of inline namespaces in an enclosing namespace. With more of them, the
-// package does not guess which one replaces the namespace of an older version.
+// maxInlines limits the number of inline namespaces in an enclosing namespace. With more of them,
+// the package does not guess which one replaces the namespace of an older version.
 const maxInlines = 1 << 6
 
 // Add adds the inline namespace name, which is declared in the namespace outer.
@@ -25,10 +26,10 @@ func (in Inlines) Add(outer, name string) {
 	}
 }
 
-// Spelled returns the symbol that the compiler would now generate for the same function: it replaces
-// the inline namespace of another version of a library, such as fmt::v9, by the one that the sources
-// declare. has reports whether the sources contain a word. Spelled does not replace a name that the
-// sources contain.
+// Spelled returns the symbol that the compiler would now generate for the same function: it
+// replaces the inline namespace of another version of a library, such as fmt::v9, by the one that
+// the sources declare. has reports whether the sources contain a word. Spelled does not replace a
+// name that the sources contain.
 func (in Inlines) Spelled(symbol string, has func(word string) bool) string {
 	return in.Renames(func(yield func(string) bool) { yield(symbol) }, has).Apply(symbol)
 }

@@ -29,7 +29,8 @@ func TestSpelled(t *testing.T) {
 	}
 }
 
-// Renames takes the old name of an inline namespace from the symbols, if more than half of them agree.
+// Renames takes the old name of an inline namespace from the symbols, if more than half of them
+// agree.
 func TestRenames(t *testing.T) {
 	in := Inlines{"fmt": {"v10"}}
 	symbols := []string{"_ZN3fmt2v93runEi", "_ZN3fmt2v93putEi", "_ZN3fmt3othEv", "main"}

@@ -3,7 +3,8 @@ package opcode
 import "encoding/binary"
 
 // ARM64 decodes an instruction of AArch64. All instructions have 4 bytes. ARM64 recognises branches
-// by the fields of Arm's encoding tables, including branches that check the signature of an address.
+// by the fields of Arm's encoding tables, including branches that check the signature of an
+// address.
 func ARM64(code []byte) Instruction {
 	const size = 4
 	if len(code) < size {

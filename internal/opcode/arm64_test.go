@@ -34,8 +34,8 @@ func decodedARM64(in arm64asm.Inst) Instruction {
 	return i
 }
 
-// ARM64 agrees with golang.org/x/arch on random instructions, except for those that golang.org/x/arch
-// does not know.
+// ARM64 agrees with golang.org/x/arch on random instructions, except for those that
+// golang.org/x/arch does not know.
 func TestARM64(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	branches := 0

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// X86 decodes instructions as GNU as encodes them: also with other code after them, and not at all if
-// their last bytes are missing.
+// X86 decodes instructions as GNU as encodes them: also with other code after them, and not at all
+// if their last bytes are missing.
 func TestX86(t *testing.T) {
 	jumps := func(by int64) Instruction { return Instruction{Jumps: true, By: by} }
 	leaps := func(by int64) Instruction { return Instruction{Leaves: true, Jumps: true, By: by} }
@@ -152,8 +152,8 @@ func disassemble(t *testing.T, objdump string, args ...string) (list []disassemb
 }
 
 // unlike reports whether objdump decodes an instruction in another way than this package. objdump
-// prints prefixes without an effect as instructions, and fwait as a part of the next instruction. It
-// decodes near jumps with a prefix for 16 bits as AMD's processors do.
+// prints prefixes without an effect as instructions, and fwait as a part of the next instruction.
+// It decodes near jumps with a prefix for 16 bits as AMD's processors do.
 func (d disassembled) unlike() bool {
 	words := strings.Fields(d.text)
 	for len(words) > 0 && isPrefix(words[0]) {

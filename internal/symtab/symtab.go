@@ -1,5 +1,5 @@
-// Package symtab has two tables about the symbols of a program: [Names] finds symbols by name, and
-// [Callers] finds the functions into which a function was inlined. The tables identify a symbol by a
+// Package symtab has two tables about the symbols of a program: Names finds symbols by name, and
+// Callers finds the functions into which a function was inlined. The tables identify a symbol by a
 // number, which the caller assigns.
 package symtab
 
@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Names is a hash table from keys, such as the names of symbols, to symbols. It stores hashes and not
-// the keys, so a lookup may also return symbols with another key. Each table has its own random seed,
-// so no input can cause many collisions. A table takes 16 to 20 bytes for each symbol.
+// Names is a hash table from keys, such as the names of symbols, to symbols. It stores hashes and
+// not the keys, so a lookup may also return symbols with another key. Each table has its own random
+// seed, so no input can cause many collisions. A table takes 16 to 20 bytes for each symbol.
 type Names[ID ~uint32] struct {
 	seed    maphash.Seed
 	entries []nameEntry[ID]
@@ -73,21 +73,21 @@ func (t *Names[ID]) Has(key string) bool {
 	return false
 }
 
-// Callers lists, for each inlined function, the functions into which it was inlined, at any depth. It
-// takes 8 bytes for each pair of an inlined function (the callee) and a function that contains it
-// (the caller).
+// Callers lists, for each inlined function, the functions into which it was inlined, at any depth.
+// It takes 8 bytes for each pair of an inlined function (the callee) and a function that contains
+// it (the caller).
 type Callers[ID ~uint32] struct {
 	pairs  []uint64 // callee in the upper and caller in the lower 32 bits; Build sorts them
 	recent []uint64 // by the low bits of the callee: the last pair added, to skip repeated pairs
 }
 
 // recentBits is the binary logarithm of the length of Callers.recent. A function often inlines the
-// same functions many times, up to 1,000 different ones. Without recent, Build would have to sort all
-// repetitions.
+// same functions many times, up to 1,000 different ones. Without recent, Build would have to sort
+// all repetitions.
 const recentBits = 12
 
-// Add adds a caller and the callees that were inlined into it. callees may contain a function several
-// times.
+// Add adds a caller and the callees that were inlined into it. callees may contain a function
+// several times.
 func (t *Callers[ID]) Add(caller ID, callees []ID) {
 	if t.recent == nil {
 		t.recent = make([]uint64, 1<<recentBits)
